@@ -1,0 +1,91 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .strictMemorySafety(),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+/// The client is one static file. The flags hold for release builds only, because a statically linked
+/// debug program cannot be instrumented by the sanitizers; so no test target may depend on `vault`.
+let staticExecutable: [LinkerSetting] = [
+  .unsafeFlags(
+    [
+      "-static-executable", "-lFoundationEssentials", "-l_FoundationCollections", "-l_FoundationCShims",
+      "-lswift_StringProcessing", "-lswift_RegexParser",
+    ],
+    .when(platforms: [.linux], configuration: .release))
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOPosix", package: "swift-nio"),
+]
+
+let package = Package(
+  name: "vault",
+  products: [
+    .executable(name: "vault", targets: ["vault"]),
+    .executable(name: "vaultd", targets: ["vaultd"]),
+    .library(name: "VaultClient", targets: ["VaultClient"]),
+  ],
+  dependencies: [
+    // NIO's wiping allocator hook is SPI, so the version is exact.
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    .systemLibrary(name: "CSodium"),
+    .systemLibrary(name: "CSQLite"),
+    .systemLibrary(name: "CSystemd"),
+    .systemLibrary(name: "CLinux"),
+
+    .target(name: "VaultModel", swiftSettings: strict),
+    .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
+    .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
+    .target(name: "VaultAPI", dependencies: ["VaultModel"], swiftSettings: strict),
+    .target(name: "VaultClient", dependencies: ["VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
+    .target(
+      name: "VaultDaemon",
+      dependencies: [
+        "VaultStore", "VaultCore", "VaultAPI", "VaultModel", "CSystemd", "CLinux",
+        .product(name: "Logging", package: "swift-log"),
+      ] + nio,
+      swiftSettings: strict),
+    .target(
+      name: "VaultCLI",
+      dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux", argumentParser],
+      swiftSettings: strict),
+
+    .executableTarget(name: "vaultd", dependencies: ["VaultDaemon"], swiftSettings: strict),
+    .executableTarget(
+      name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
+
+    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
+    .testTarget(
+      name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium"],
+      resources: [.copy("Vectors")], swiftSettings: strict),
+    .testTarget(
+      name: "VaultStoreTests", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSQLite"],
+      swiftSettings: strict),
+    .testTarget(name: "VaultAPITests", dependencies: ["VaultAPI", "VaultModel"], swiftSettings: strict),
+    .testTarget(
+      name: "VaultClientTests", dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "VaultDaemonTests",
+      dependencies: [
+        "VaultDaemon", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux", "vaultd",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "VaultCLITests", dependencies: ["VaultCLI", "VaultClient", "VaultModel", "CLinux"],
+      swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,68 @@
+internal import CSodium
+
+/// A fixed-size buffer for a key, a password or a plaintext value, which nobody else can copy and which wipes itself.
+///
+/// The memory comes from `sodium_malloc`: a guard page on either side, a canary, `mlock`ed and left out of core
+/// dumps. It is wiped and unmapped when the value ends its life, on every path. A failed `mlock` does not fail the
+/// allocation; ask ``isLockedInMemory()`` once, at start, to say so to the user.
+///
+/// Each buffer costs at least four pages and five system calls, so it is for keys and for the one value in hand.
+/// The pages stay readable while the buffer lives: sealing them with `mprotect` between uses costs two system calls
+/// and a TLB flush per access, which the request path cannot afford, and the guard pages already stop an overrun.
+@safe public struct SecureBytes: ~Copyable, @unchecked Sendable {
+  private let base: UnsafeMutableRawPointer
+  /// The size in bytes.
+  public let count: Int
+
+  /// Makes `count` zero bytes.
+  ///
+  /// Traps only when the process is out of memory, as every Swift allocation does.
+  public init(count: Int) {
+    Sodium.start()
+    guard let memory = unsafe sodium_malloc(count) else { preconditionFailure("out of memory") }
+    unsafe self.base = memory
+    self.count = count
+    unsafe sodium_memzero(memory, count)
+  }
+
+  /// Makes `count` bytes and lets `body` fill them in place.
+  public init<E: Error>(count: Int, initializingWith body: (inout MutableRawSpan) throws(E) -> Void) throws(E) {
+    self.init(count: count)
+    try self.withMutableBytes(body)
+  }
+
+  /// Makes a buffer with a copy of `bytes`.
+  public init(copying bytes: RawSpan) {
+    self.init(count: bytes.byteCount)
+    unsafe bytes.withUnsafeBytes { source in
+      if let start = source.baseAddress { unsafe base.copyMemory(from: start, byteCount: source.count) }
+    }
+  }
+
+  deinit { unsafe sodium_free(base) }
+
+  /// Lends the bytes for reading. They must not leave the closure.
+  public borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    // The buffer outlives the call because `self` is borrowed for all of it.
+    let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: base, count: count))
+    return try body(bytes)
+  }
+
+  /// Lends the bytes for writing. They must not leave the closure.
+  public mutating func withMutableBytes<R: ~Copyable, E: Error>(
+    _ body: (inout MutableRawSpan) throws(E) -> R
+  ) throws(E) -> R {
+    // Unique: `self` is held exclusively for the call.
+    var bytes = unsafe MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(start: base, count: count))
+    return try body(&bytes)
+  }
+
+  /// Whether the kernel really holds the pages in RAM, which `sodium_malloc` does not tell.
+  public borrowing func isLockedInMemory() -> Bool { unsafe sodium_mlock(base, count) == 0 }
+
+  /// Whether both buffers hold the same bytes, compared in time that depends on the length alone.
+  public borrowing func isEqual(to other: borrowing SecureBytes) -> Bool {
+    guard count == other.count else { return false }
+    return unsafe sodium_memcmp(base, other.base, count) == 0
+  }
+}
