@@ -33,6 +33,8 @@ let package = Package(
     .executable(name: "vault", targets: ["vault"]),
     .executable(name: "vaultd", targets: ["vaultd"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
+    // What the nested benchmark and fuzz builds measure.
+    .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultAPI", "VaultModel"]),
   ],
   dependencies: [
     // NIO's wiping allocator hook is SPI, so the version is exact.
@@ -67,6 +69,9 @@ let package = Package(
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
 
+    // What the tests share: a sandbox with its own home, daemon and terminals.
+    .target(
+      name: "VaultTesting", dependencies: ["CLinux"], path: "Tests/Support", swiftSettings: strict),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
     .testTarget(
       name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium"],
@@ -82,10 +87,12 @@ let package = Package(
       name: "VaultDaemonTests",
       dependencies: [
         "VaultDaemon", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux", "vaultd",
+        "VaultTesting",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "VaultCLITests", dependencies: ["VaultCLI", "VaultClient", "VaultModel", "CLinux"],
+      name: "VaultCLITests",
+      dependencies: ["VaultCLI", "VaultClient", "VaultAPI", "VaultModel", "CLinux", "VaultTesting", "vaultd"],
       swiftSettings: strict),
   ]
 )
