@@ -26,6 +26,8 @@ final class Connection: ChannelInboundHandler {
   private var isScheduled = false
   private var inputClosed = false
   private var isClosing = false
+  /// What goes on when the client has read enough.
+  private var onWritable: (() -> Void)?
   private var halfFrame: Scheduled<Void>?
   private var slowReader: Scheduled<Void>?
 
@@ -71,6 +73,11 @@ final class Connection: ChannelInboundHandler {
 
   /// Whether the client reads what it is sent. A stream is ended when it does not.
   var isKeepingUp: Bool { context?.channel.isWritable ?? false }
+
+  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
+  func whenKeepingUp(_ work: @escaping () -> Void) {
+    if isKeepingUp { _ = after(.zero, work) } else { onWritable = work }
+  }
 
   /// Sends what is still to be sent and closes.
   func close() {
@@ -129,6 +136,9 @@ final class Connection: ChannelInboundHandler {
     slowReader?.cancel()
     slowReader = nil
     if context.channel.isWritable {
+      let resume = onWritable
+      onWritable = nil
+      resume?()
       process()
     } else {
       slowReader = after(Timeouts.slowReader) { [weak self] in self?.abandon() }

@@ -26,8 +26,8 @@ extension Service {
 
   /// What a new vault begins with.
   private struct NewVault {
-    let id = RandomBytes.array(count: 16)
-    let vaultKey = Handover(RandomBytes.secure(count: 32))
+    let id = VaultID.random().bytes
+    let vaultKey = Handover(RandomBytes.secret(count: 32))
   }
 
   private func create(_ new: NewVault, _ slots: [SlotRecord], _ conversation: Conversation) {
