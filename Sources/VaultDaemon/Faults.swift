@@ -14,11 +14,11 @@ extension Service {
   }
 
   /// An error of the store about one item.
-  func fault(_ error: VaultError, name: String, kind: String? = nil, failed: Int64? = nil) -> Fault {
+  func fault(_ error: VaultError, name: String, kind: String? = nil, failed: Int? = nil) -> Fault {
     switch error {
     case .locked: .locked(state: state.kind.rawValue, cause: state.cause.text)
     case .noSuchItem: .noSuchItem(name: name)
-    case .noSuchVersion(let version): .noSuchVersion(name: name, version: Int64(version))
+    case .noSuchVersion(let version): .noSuchVersion(name: name, version: version)
     case .alreadyExists: .alreadyExists(name: name, failed: failed)
     case .expired(let time): .expired(name: name, expires: time)
     case .invalidValue(let reason): .invalidValue(kind: kind ?? "", reason: reason, failed: failed)
@@ -32,9 +32,9 @@ extension Fault {
     switch error {
     case .noVault: self = .noVault
     case .vaultExists: self = .vaultExists
-    case .noSuchSlot(let id): self = .noSuchSlot(id: Int64(id))
+    case .noSuchSlot(let id): self = .noSuchSlot(id: Int(id))
     case .lastSlot: self = .lastSlot
-    case .tooLarge(let limit): self = .tooLarge(limit: Int64(limit))
+    case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .newer: self = .corrupt(reason: error.text, newer: true)
     case .corrupt(let reason): self = .corrupt(reason: reason, newer: false)
     case .permissions, .inUse: self = .misconfigured(reason: error.text)
@@ -52,8 +52,12 @@ extension Fault {
 
   init(_ error: FrameError) {
     switch error {
-    case .tooLong(let limit): self = .tooLarge(limit: Int64(limit))
-    default: self = .invalidFrame(reason: error.reason)
+    case .tooLong(let limit): self = .tooLarge(limit: limit)
+    case .invalidJSON(let offset, let reason): self = .invalidFrame(reason: "at byte \(offset): \(reason)")
+    case .tooDeep: self = .invalidFrame(reason: "nested deeper than \(Frame.maximumDepth)")
+    case .tooManyValues(let limit): self = .invalidFrame(reason: "more than \(limit) values")
+    case .duplicateKey: self = .invalidFrame(reason: "the same key twice in one object")
+    case .notAnObject: self = .invalidFrame(reason: "a message is one JSON object")
     }
   }
 }

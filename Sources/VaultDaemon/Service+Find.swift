@@ -12,13 +12,13 @@ extension Service {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
     personAsked(call.interactive, connection)
     let limit = call.limit ?? .max
-    guard limit > 0 else { return connection.fail(.service(.invalidParameter("limit"))) }
+    guard limit > 0 else { return connection.fail(.invalid("limit")) }
     do throws(QueryError) {
       let query = try Query(parsing: call.query ?? "")
-      let search = Search(keychain: keychain, query: query, left: Int(clamping: limit), after: call.after)
+      let search = Search(keychain: keychain, query: query, left: limit, after: call.after)
       streams ? stream(search, connection) : onePage(search, connection)
     } catch {
-      connection.fail(.invalidQuery(reason: error.reason, position: Int64(error.position)))
+      connection.fail(.invalidQuery(reason: error.reason, position: error.position))
     }
   }
 
@@ -41,7 +41,7 @@ extension Service {
     var search = search
     do throws(VaultError) {
       let items = try search.page(now: clock.wall())
-      connection.reply { writer in Self.write(items, next: search.after, to: &writer) }
+      connection.reply(Wire.FindReply(items: items.map { Wire.Item($0) }, next: search.after))
     } catch {
       connection.fail(fault(error, name: ""))
     }
@@ -53,7 +53,7 @@ extension Service {
     do throws(VaultError) {
       let items = try search.page(now: clock.wall())
       let isLast = search.left <= 0 || search.after == nil
-      connection.reply(continues: !isLast) { writer in Self.write(items, next: nil, to: &writer) }
+      connection.reply(Wire.FindReply(items: items.map { Wire.Item($0) }), continues: !isLast)
       guard !isLast else { return }
       let rest = Waiter { [weak self, weak connection] in
         guard let self, let connection else { return }
@@ -63,17 +63,6 @@ extension Service {
       connection.whenKeepingUp { rest.go() }
     } catch {
       connection.fail(fault(error, name: ""))
-    }
-  }
-
-  private static func write(_ items: [ItemInfo], next: Int64?, to writer: inout JSONWriter) {
-    writer.key("items")
-    writer.beginArray()
-    for item in items { Wire.Item(item).write(to: &writer) }
-    writer.endArray()
-    if let next {
-      writer.key("next")
-      writer.integer(next)
     }
   }
 }

@@ -5,12 +5,12 @@ internal import VaultStore
 
 /// Status: where the vault stands. It asks for nothing, so it moves no deadline.
 extension Service {
-  func status(_ connection: Connection) {
+  func status(_: Wire.Empty, _ connection: Connection) {
     openStore(cause: .repaired)
     let deadline = policy.next
-    var status = Wire.Status(
+    var status = Wire.StatusReply(
       state: state.kind.rawValue, cause: state.cause.text, since: state.since, methods: methods(), warnings: warnings,
-      version: Version.text, pid: Int64(getpid()))
+      version: Version.text, pid: Int(getpid()))
     if let deadline, deadline.at != .max {
       status.locksAt = clock.wall() + (deadline.at - clock.boot()) / 1_000_000_000
       status.locksBecause = deadline.reason.rawValue
@@ -21,13 +21,13 @@ extension Service {
     case .open(let keychain):
       let digits = Array("0123456789abcdef")
       status.vault = String(keychain.vaultID.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-      status.items = (try? keychain.itemCount()).map(Int64.init)
+      status.items = (try? keychain.itemCount())
       if let problem = vault.bootKeyProblem { status.warnings.append(problem) }
       if keychain.newestTime > clock.wall() {
         status.warnings.append("the clock is behind the newest time in the store; expiry counts from the later one")
       }
     }
-    connection.reply { writer in status.writeMembers(to: &writer) }
+    connection.reply(status)
   }
 
   private func methods() -> [Wire.Method] {
