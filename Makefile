@@ -77,7 +77,7 @@ $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@
 
 bench: deps bench-deps build $(BENCH_PROGRAMS)
-	@python3 Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
+	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
 
 include Tests/Fuzz/fuzz.mk
 include systemd/install.mk

@@ -26,7 +26,7 @@ quiet "vault-protocol(7) covers the interface" pages_cover_the_interface
 pages_cover_the_settings() {
   local key
   for key in $(sed -n 's/^#\([a-z-]*\) = .*/\1/p' systemd/vaultd.conf); do
-    grep -qx "\.It Ic $key .*" man/vaultd.conf.5 || echo "vaultd.conf(5) does not describe $key"
+    grep -q "^.It Ic $key No =" man/vaultd.conf.5 || echo "vaultd.conf(5) does not describe $key"
   done
   for key in $(sed -n 's/^\.It Ic \([a-z-]*\) .*/\1/p' man/vaultd.conf.5); do
     grep -q "^#$key = " systemd/vaultd.conf || echo "systemd/vaultd.conf leaves out $key"
