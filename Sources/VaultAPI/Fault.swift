@@ -40,6 +40,8 @@ public enum Fault: Error, Hashable, Sendable {
   case noSuchConversation
   /// The new secret, or its parameters, are too weak.
   case weakSecret(reason: String)
+  /// The bytes are no call; the connection ends.
+  case invalidFrame(reason: String)
   /// The value is larger than `limit` bytes.
   case tooLarge(limit: Int)
   /// The daemon has as many connections as it takes.
@@ -82,6 +84,7 @@ public enum Fault: Error, Hashable, Sendable {
     case .cancelled: "io.vaultd.Vault.Cancelled"
     case .noSuchConversation: "io.vaultd.Vault.NoSuchConversation"
     case .weakSecret: "io.vaultd.Vault.WeakSecret"
+    case .invalidFrame: "io.vaultd.Vault.InvalidFrame"
     case .tooLarge: "io.vaultd.Vault.TooLarge"
     case .tooManyConnections: "io.vaultd.Vault.TooManyConnections"
     case .tooManyRequests: "io.vaultd.Vault.TooManyRequests"

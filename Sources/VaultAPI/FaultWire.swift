@@ -49,6 +49,8 @@ extension Fault {
     case "NoSuchConversation": self = .noSuchConversation
     case "WeakSecret":
       self = .weakSecret(reason: try fields.string(frame, "reason"))
+    case "InvalidFrame":
+      self = .invalidFrame(reason: try fields.string(frame, "reason"))
     case "TooLarge":
       self = .tooLarge(limit: try fields.int(frame, "limit"))
     case "TooManyConnections": self = .tooManyConnections
@@ -118,6 +120,8 @@ extension Fault {
       writer.field("method", method)
       writer.field("reason", reason)
     case .weakSecret(let reason):
+      writer.field("reason", reason)
+    case .invalidFrame(let reason):
       writer.field("reason", reason)
     case .tooLarge(let limit):
       writer.field("limit", limit)

@@ -209,6 +209,8 @@ public enum VaultInterface {
     error Cancelled ()
     error NoSuchConversation ()
     error WeakSecret (reason: string)
+    # the bytes are no call; the connection ends
+    error InvalidFrame (reason: string)
     error TooLarge (limit: int)
     error TooManyConnections ()
     error TooManyRequests ()

@@ -25,21 +25,20 @@ final class Conversation {
 
   /// Puts a question; `then` gets the answer.
   func ask(
-    _ style: PromptStyle, method: String, text: String, code: borrowing SecureBytes? = nil,
+    _ style: PromptStyle, method: String, text: String, code: Handover? = nil,
     then: @escaping (consuming SecureBytes) -> Void
   ) {
     guard !isOver else { return }
     onAnswer = then
+    timeout = connection.after(Timeouts.prompt) { [weak self] in self?.fail(.cancelled) }
     let reply = Wire.ConversationReply(
       conversation: id, prompt: Wire.Prompt(style: style.rawValue, method: method, text: text))
-    switch code {
-    case .some(let code):
+    guard let code else { return connection.reply(reply, continues: true) }
+    code.withSecret { code in
       code.withBytes { code in
         connection.reply(continues: true) { writer in reply.write(to: &writer, code: code) }
       }
-    case .none: connection.reply(reply, continues: true)
     }
-    timeout = connection.after(Timeouts.prompt) { [weak self] in self?.fail(.cancelled) }
   }
 
   /// Takes the answer to the open question; false when there is none.
@@ -78,4 +77,25 @@ enum PromptStyle: String {
   case secret
   case newSecret = "new-secret"
   case confirm
+}
+
+extension Wire.ConversationReply {
+  /// Writes it with the prompt's code, which is a secret and so no part of the value.
+  fileprivate func write(to writer: inout JSONWriter, code: RawSpan) {
+    writer.beginObject()
+    writer.key("conversation")
+    writer.string(conversation ?? "")
+    writer.key("prompt")
+    writer.beginObject()
+    writer.key("style")
+    writer.string(prompt?.style ?? "")
+    writer.key("method")
+    writer.string(prompt?.method ?? "")
+    writer.key("text")
+    writer.string(prompt?.text ?? "")
+    writer.key("code")
+    writer.secret(code)
+    writer.endObject()
+    writer.endObject()
+  }
 }

@@ -63,6 +63,8 @@ extension Fault {
 }
 
 extension VaultError {
+  var isInUse: Bool { if case .inUse = self { true } else { false } }
+
   /// One sentence for a person.
   var text: String {
     switch self {

@@ -13,7 +13,7 @@ struct ListeningSocket {
     let count = sd_listen_fds(1)
     guard count != 0 else { return nil }
     // SD_LISTEN_FDS_START is a macro: the first descriptor handed over is 3.
-    guard count == 1, unsafe sd_is_socket_unix(3, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
+    guard count == 1, sd_is_socket_unix(3, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
       throw SystemError(call: "socket activation hands over one listening Unix stream socket", code: EINVAL)
     }
     return ListeningSocket(descriptor: 3, isInherited: true)

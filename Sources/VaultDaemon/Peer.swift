@@ -14,7 +14,7 @@ struct Peer: Hashable, Sendable {
       return channel.eventLoop.makeFailedFuture(SystemError(call: "SO_PEERCRED", code: ENOTSOCK))
     }
     // The option's value is `struct ucred`, and `vault_peer` has its layout.
-    let credentials: EventLoopFuture<vault_peer> = unsafe options.unsafeGetSocketOption(
+    let credentials: EventLoopFuture<vault_peer> = options.unsafeGetSocketOption(
       level: .socket, name: .init(rawValue: CInt(SO_PEERCRED)))
     return credentials.map { Peer(uid: $0.uid, pid: $0.pid) }
   }

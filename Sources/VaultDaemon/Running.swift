@@ -33,8 +33,8 @@ final class Running {
     let service = Service(
       loop: loop, clock: .system, paths: paths, configuration: configuration, log: log, owner: geteuid(),
       warnings: Self.warnings())
-    if case .unreadable(.inUse(let pid)) = service.vault.content {
-      log.error("another vaultd\(pid.map { " (pid \($0))" } ?? "") serves \(paths.store); stop it first")
+    if case .unreadable(let error) = service.vault.content, error.isInUse {
+      log.error("\(error.text): \(paths.store); stop it first, or name another store with --store")
       return end(loop, service, Daemon.Exit.taken)
     }
     do {

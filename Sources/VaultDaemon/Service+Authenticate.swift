@@ -1,3 +1,4 @@
+internal import Logging
 internal import NIOCore
 internal import VaultAPI
 internal import VaultCore

@@ -46,7 +46,7 @@ extension Service {
     conversation.finish()
   }
 
-  func listSlots(_ connection: Connection) {
+  func listSlots(_: Wire.Empty, _ connection: Connection) {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
     connection.reply(Wire.ListSlotsReply(slots: keychain.slots.map { Wire.Slot($0) }))
   }
@@ -161,17 +161,14 @@ extension Service {
     _ conversation: Conversation, id: UInt32, label: String, vaultKey: Handover, vaultID: [UInt8],
     then: @escaping (SlotRecord) -> Void
   ) {
-    let code = RecoveryCode.random().text()
-    let kept = Handover(code)
+    let kept = Handover(RecoveryCode.random().text())
     let now = clock.wall()
     func ask(_ text: String) {
-      kept.withSecret { code in
-        conversation.ask(.confirm, method: "recovery", text: text, code: code) { typed in
-          guard Self.isSame(kept, typed) else { return ask("That is another code. Type this one back") }
-          let made = Self.makeSlot(
-            id: id, kind: .recovery, label: label, now: now, secret: kept, kdf: nil, vaultKey, vaultID)
-          Self.goOn(conversation, made, then)
-        }
+      conversation.ask(.confirm, method: "recovery", text: text, code: kept) { typed in
+        guard Self.isSame(kept, typed) else { return ask("That is another code. Type this one back") }
+        let made = Self.makeSlot(
+          id: id, kind: .recovery, label: label, now: now, secret: kept, kdf: nil, vaultKey, vaultID)
+        Self.goOn(conversation, made, then)
       }
     }
     ask("This recovery code is shown once. Write it down, then type it back")

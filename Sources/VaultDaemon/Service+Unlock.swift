@@ -41,7 +41,7 @@ extension Service {
     }
   }
 
-  func lockNow(_ connection: Connection) {
+  func lockNow(_: Wire.Empty, _ connection: Connection) {
     switch vault.content {
     case .none, .unreadable: connection.fail(storeFault)
     case .open:

@@ -17,7 +17,9 @@ struct SocketDirectory: ~Copyable {
   private let lock: Int32
 
   /// Makes the directory with mode 0700 (the system's is made by its unit), checks it and takes its lock.
-  init(path: String) throws(Problem) {
+  init(path: String) throws(Problem) { lock = try Self.take(path) }
+
+  private static func take(_ path: String) throws(Problem) -> Int32 {
     if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
       throw .system(SystemError(call: "mkdir \(path)"))
     }
@@ -32,7 +34,7 @@ struct SocketDirectory: ~Copyable {
     guard status.st_mode & 0o022 == 0 else {
       throw .unsafe("\(path) can be written by others; set its mode to 0700")
     }
-    lock = unsafe openat(directory, "vaultd.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let lock = unsafe openat(directory, "vaultd.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { throw .system(SystemError(call: "open \(path)/vaultd.lock")) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
@@ -40,6 +42,7 @@ struct SocketDirectory: ~Copyable {
       if code == EWOULDBLOCK { throw .taken }
       throw .system(SystemError(call: "flock \(path)/vaultd.lock", code: code))
     }
+    return lock
   }
 
   /// Removes a socket that a daemon left behind; anything else at its place is somebody's file and stays.

@@ -42,7 +42,8 @@ final class Watcher {
   }
 
   private func control(_ operation: Int32, _ descriptor: Int32) throws(SystemError) {
-    var event = epoll_event(
+    // The data is a union, of which `run` reads the same member.
+    var event = unsafe epoll_event(
       events: EPOLLIN.rawValue | EPOLLONESHOT.rawValue, data: epoll_data_t(fd: descriptor))
     try SystemError.check("epoll_ctl", unsafe epoll_ctl(epoll, operation, descriptor, &event))
   }
@@ -62,7 +63,7 @@ private final class Watched: Sendable {
 
   func run() {
     while true {
-      var event = epoll_event()
+      var event = unsafe epoll_event()
       let count = unsafe epoll_wait(epoll, &event, 1, -1)
       if count < 0 && errno != EINTR { return }
       if count == 1 {

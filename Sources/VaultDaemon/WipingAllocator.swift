@@ -30,7 +30,7 @@ enum WipingAllocator {
   /// first and so would wipe the copy.
   static func wipeInPlace(_ buffer: ByteBuffer) {
     unsafe buffer.withUnsafeReadableBytes { bytes in
-      guard let start = unsafe bytes.baseAddress else { return }
+      guard let start = bytes.baseAddress else { return }
       unsafe explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count)
     }
   }

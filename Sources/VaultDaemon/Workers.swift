@@ -29,7 +29,7 @@ final class Handover: @unchecked Sendable {
   func take() -> SecureBytes? { content.take() }
 
   /// Lends the secret without taking it.
-  func withSecret<R, E: Error>(_ body: (borrowing SecureBytes) throws(E) -> R) throws(E) -> R? {
+  func withSecret<R: ~Copyable, E: Error>(_ body: (borrowing SecureBytes) throws(E) -> R) throws(E) -> R? {
     // Taken out and put back, because an optional noncopyable value cannot be borrowed in place.
     guard let secret = content.take() else { return nil }
     do throws(E) {
