@@ -1,0 +1,58 @@
+/// The limits on an item's attributes, the searchable strings kept beside its value.
+///
+/// Attributes are encrypted in the store but shown in search answers: they are no place for secrets.
+public enum Attributes {
+  /// The most attributes an item has.
+  public static let maximumCount = 64
+  /// The longest key, in bytes.
+  public static let maximumKeyBytes = 128
+  /// The longest value, in bytes.
+  public static let maximumValueBytes = 1024
+
+  /// The words of the query language that stand for the item itself, and so cannot be attributes.
+  public static let builtInKeys: Set<String> = [
+    "name", "kind", "accessible", "require", "expires", "created", "modified", "version", "size",
+  ]
+
+  /// Checks keys, values and their number.
+  ///
+  /// - Throws: ``ValueError`` that names the key at fault.
+  public static func validate(_ attributes: [String: String]) throws(ValueError) {
+    if attributes.count > maximumCount {
+      throw ValueError(reason: "there are \(attributes.count) attributes, more than \(maximumCount)")
+    }
+    // In order, so that the same attributes always give the same message.
+    for (key, value) in attributes.sorted(by: { $0.key < $1.key }) {
+      try validate(key: key)
+      if value.utf8.count > maximumValueBytes {
+        throw ValueError(reason: "attribute '\(key)' has \(value.utf8.count) bytes, more than \(maximumValueBytes)")
+      }
+      if value.unicodeScalars.contains(where: \.isControl) {
+        throw ValueError(reason: "attribute '\(key)' has a control character in it")
+      }
+    }
+  }
+
+  /// Checks one key.
+  public static func validate(key: String) throws(ValueError) {
+    if key.isEmpty { throw ValueError(reason: "an attribute has no name") }
+    if key.utf8.count > maximumKeyBytes {
+      throw ValueError(reason: "an attribute's name has \(key.utf8.count) bytes, more than \(maximumKeyBytes)")
+    }
+    if !key.utf8.allSatisfy(isKeyByte) {
+      throw ValueError(reason: "an attribute's name has something other than letters, digits, '.', '_', '-' and ':'")
+    }
+    if builtInKeys.contains(key) { throw ValueError(reason: "'\(key)' is a property of every item, not an attribute") }
+  }
+
+  /// Whether `byte` may stand in a key. The colon is for keys other keyrings use, such as `xdg:schema`.
+  static func isKeyByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"),
+      UInt8(ascii: ":"):
+      true
+    default: false
+    }
+  }
+}

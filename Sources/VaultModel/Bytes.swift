@@ -1,0 +1,31 @@
+/// Reading bytes in place. A value is only ever looked at through its span; nothing here copies it.
+extension RawSpan {
+  /// The byte at `offset`; traps outside the span.
+  func byte(_ offset: Int) -> UInt8 {
+    // Checked against the bounds, and every bit pattern is a UInt8.
+    unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+  }
+
+  /// Whether every byte satisfies `condition`.
+  func allBytes(_ condition: (UInt8) -> Bool) -> Bool {
+    for offset in byteOffsets where !condition(byte(offset)) { return false }
+    return true
+  }
+
+  /// Whether the bytes from `offset` on start with `text`.
+  func hasBytes(_ text: StaticString, at offset: Int) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard offset >= 0, count <= byteCount - offset else { return false }
+    for index in 0..<count where byte(offset + index) != text.byte(index) { return false }
+    return true
+  }
+}
+
+extension StaticString {
+  /// The UTF-8 byte at `index`; traps outside the literal.
+  func byte(_ index: Int) -> UInt8 {
+    precondition(hasPointerRepresentation && index >= 0 && index < utf8CodeUnitCount)
+    // A literal's bytes live as long as the program, and the index was checked.
+    return unsafe utf8Start[index]
+  }
+}

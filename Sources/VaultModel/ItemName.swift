@@ -1,0 +1,70 @@
+/// What an item is called: a path such as `iothome/express.key`.
+///
+/// A name is 1 to 512 bytes of UTF-8 in segments separated by `/`. No segment is empty, `.` or `..`, and there is no
+/// control character (U+0000–U+001F, U+007F–U+009F) anywhere, so that a name can be shown on a terminal, written into
+/// a log line and used as a relative path as it is.
+///
+/// Names are equal when their bytes are: no Unicode normalisation, the same rule as for file names on Linux.
+public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The longest name, in bytes.
+  public static let maximumBytes = 512
+
+  /// The name as given.
+  public let text: String
+
+  /// Takes `text` as a name.
+  ///
+  /// - Throws: ``NameError`` with the first rule it breaks.
+  public init(_ text: String) throws(NameError) {
+    // A bridged or foreign string would make every walk over its bytes slow.
+    var text = text
+    text.makeContiguousUTF8()
+    if let reason = Self.fault(in: text) { throw NameError(reason: reason) }
+    self.text = text
+  }
+
+  /// The folders the item is in, outermost first: `a/b/c` is in `a` and `a/b`.
+  public var folders: [String] {
+    let bytes = text.utf8
+    return bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { String(text[..<$0]) }
+  }
+
+  public var description: String { text }
+
+  public static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+  /// Orders names by their bytes.
+  public static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+    hasher.combine(UInt8(0xFF))
+  }
+
+  private static func fault(in text: String) -> String? {
+    let count = text.utf8.count
+    if count == 0 { return "the name is empty" }
+    if count > maximumBytes { return "the name has \(count) bytes, more than \(maximumBytes)" }
+    if text.unicodeScalars.contains(where: \.isControl) { return "the name has a control character in it" }
+    if text.utf8.first == UInt8(ascii: "/") { return "the name starts with '/'" }
+    if text.utf8.last == UInt8(ascii: "/") { return "the name ends with '/'" }
+    for segment in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      if segment.isEmpty { return "the name has an empty part ('//')" }
+      if segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) {
+        return "the name has a part that is '.' or '..'"
+      }
+    }
+    return nil
+  }
+}
+
+/// A text that cannot be an item's name.
+public struct NameError: Error, Hashable, Sendable {
+  /// Which rule it breaks, for a person to read; it quotes nothing of the text.
+  public let reason: String
+}
+
+extension Unicode.Scalar {
+  /// C0, DEL and C1: what a terminal might act on.
+  var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
+}

@@ -1,0 +1,69 @@
+/// When an item's value may be served. Raw values are stored and never change.
+public enum AccessClass: UInt8, CaseIterable, Sendable {
+  /// Only while the vault is unlocked.
+  case whenUnlocked = 1
+  /// From the first unlock on, also after an idle or screen lock, until the daemon stops or the machine sleeps.
+  case afterFirstUnlock = 2
+  /// From boot, with nobody there: protected by the boot key alone.
+  case always = 3
+
+  /// The name people and programs write, such as `when-unlocked`.
+  public var name: String {
+    switch self {
+    case .whenUnlocked: "when-unlocked"
+    case .afterFirstUnlock: "after-first-unlock"
+    case .always: "always"
+    }
+  }
+
+  /// The class with that name, or `nil`.
+  public init?(name: String) {
+    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = found
+  }
+}
+
+/// What a person must do before an item's value is served. Raw values are stored and never change.
+public enum Requirement: UInt8, CaseIterable, Sendable {
+  /// Nothing.
+  case none = 0
+  /// Be there: a fresh fingerprint or password.
+  case userPresence = 1
+  /// A fresh fingerprint (or another biometric PAM module).
+  case biometry = 2
+  /// A fresh password.
+  case password = 3
+
+  /// The name people and programs write, such as `user-presence`.
+  public var name: String {
+    switch self {
+    case .none: "none"
+    case .userPresence: "user-presence"
+    case .biometry: "biometry"
+    case .password: "password"
+    }
+  }
+
+  /// The requirement with that name, or `nil`.
+  public init?(name: String) {
+    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = found
+  }
+}
+
+/// The two policies of an item, authenticated with it.
+public struct Policy: Hashable, Sendable {
+  /// When the value may be served.
+  public var accessible: AccessClass
+  /// What a person must do first.
+  public var require: Requirement
+  /// For how many seconds one authentication of a session counts as fresh.
+  public var reuseWindow: UInt32
+
+  /// Makes a policy; without arguments, the one a new item gets.
+  public init(accessible: AccessClass = .whenUnlocked, require: Requirement = .none, reuseWindow: UInt32 = 60) {
+    self.accessible = accessible
+    self.require = require
+    self.reuseWindow = reuseWindow
+  }
+}
