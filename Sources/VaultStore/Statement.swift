@@ -33,6 +33,12 @@ internal import CSQLite
     try check(code)
   }
 
+  /// Sets parameter `index` to a copy of `bytes`.
+  func bind(_ index: Int32, _ bytes: [UInt8]) throws(VaultError) {
+    let code = unsafe bytes.withUnsafeBytes { unsafe vault_bind_blob_copy(handle, index, $0.baseAddress, Int32($0.count)) }
+    try check(code)
+  }
+
   /// Sets parameter `index` to a copy of `text`.
   func bind(_ index: Int32, _ text: String) throws(VaultError) {
     let code = unsafe vault_bind_text_copy(handle, index, text, Int32(text.utf8.count))
