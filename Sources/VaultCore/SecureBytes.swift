@@ -10,7 +10,8 @@ internal import CSodium
 /// The pages stay readable while the buffer lives: sealing them with `mprotect` between uses costs two system calls
 /// and a TLB flush per access, which the request path cannot afford, and the guard pages already stop an overrun.
 @safe public struct SecureBytes: ~Copyable, @unchecked Sendable {
-  private let base: UnsafeMutableRawPointer
+  /// For the files of this module that hand it to libsodium, while they borrow the value.
+  @usableFromInline let base: UnsafeMutableRawPointer
   /// The size in bytes.
   public let count: Int
 
@@ -42,6 +43,7 @@ internal import CSodium
   deinit { unsafe sodium_free(base) }
 
   /// Lends the bytes for reading. They must not leave the closure.
+  @inlinable
   public borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     // The buffer outlives the call because `self` is borrowed for all of it.
     let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: base, count: count))
@@ -49,6 +51,7 @@ internal import CSodium
   }
 
   /// Lends the bytes for writing. They must not leave the closure.
+  @inlinable
   public mutating func withMutableBytes<R: ~Copyable, E: Error>(
     _ body: (inout MutableRawSpan) throws(E) -> R
   ) throws(E) -> R {

@@ -1,0 +1,117 @@
+internal import CSodium
+
+/// Authenticated encryption with XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), as libsodium has it.
+///
+/// A sealed message is nonce (24 random bytes) ‖ ciphertext ‖ tag (16 bytes). Nonces are long enough to be drawn at
+/// random for as many messages as one likes under one key. Keys are 32 bytes; another size is a programming error.
+public enum AEAD {
+  /// The size of a key in bytes.
+  public static let keyCount = 32
+  /// How much longer a sealed message is than its plaintext, in bytes.
+  public static let overhead = nonceCount + tagCount
+  static let nonceCount = 24
+  static let tagCount = 16
+
+  /// Seals `plaintext` under a fresh random nonce.
+  public static func seal(_ plaintext: RawSpan, key: borrowing SecureBytes, associatedData: RawSpan) -> [UInt8] {
+    precondition(key.count == keyCount, "an AEAD key has 32 bytes")
+    let total = plaintext.byteCount + overhead
+    return unsafe [UInt8](unsafeUninitializedCapacity: total) { out, initialized in
+      let start = out.baseAddress!  // The capacity is never 0.
+      unsafe randombytes_buf(start, nonceCount)
+      unsafe plaintext.withUnsafeBytes { message in
+        unsafe associatedData.withUnsafeBytes { extra in
+          // Cannot fail: the sizes are within the construction's limits (2^38 bytes).
+          _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+            start + nonceCount, nil, message.baseAddress, UInt64(message.count), extra.baseAddress,
+            UInt64(extra.count), nil, start, key.base)
+        }
+      }
+      initialized = total
+    }
+  }
+
+  /// Opens `sealed` into the beginning of `destination` and returns how many bytes the plaintext has, which is
+  /// `sealed.byteCount - overhead`.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` when `sealed` is too short to be a message or `destination` too small for
+  ///   it, ``CryptoError/authenticationFailed`` when it was not sealed so; `destination` then holds no plaintext.
+  @discardableResult
+  public static func open(
+    _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: RawSpan, into destination: inout MutableRawSpan
+  ) throws(CryptoError) -> Int {
+    precondition(key.count == keyCount, "an AEAD key has 32 bytes")
+    let count = sealed.byteCount - overhead
+    guard count >= 0 else { throw .malformed("sealed message is too short") }
+    guard destination.byteCount >= count else { throw .malformed("sealed message is too long") }
+    let status = unsafe destination.withUnsafeMutableBytes { out in
+      unsafe sealed.withUnsafeBytes { message in
+        unsafe associatedData.withUnsafeBytes { extra in
+          // `message` has at least `overhead` bytes, `out` at least the plaintext's.
+          unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+            out.baseAddress, nil, nil, message.baseAddress! + nonceCount, UInt64(message.count - nonceCount),
+            extra.baseAddress, UInt64(extra.count), message.baseAddress!, key.base)
+        }
+      }
+    }
+    guard status == 0 else { throw .authenticationFailed }
+    return count
+  }
+
+  /// Opens `sealed` into memory of its own. For keys and single values: each buffer costs pages and system calls.
+  public static func open(
+    _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: RawSpan
+  ) throws(CryptoError) -> SecureBytes {
+    guard sealed.byteCount >= overhead else { throw .malformed("sealed message is too short") }
+    return try SecureBytes(count: sealed.byteCount - overhead) { (bytes: inout MutableRawSpan) throws(CryptoError) in
+      try open(sealed, key: key, associatedData: associatedData, into: &bytes)
+    }
+  }
+}
+
+// The same with associated data in an array, or in the fixed-size form of a record. Bytes have no padding, so every one
+// of them is initialized, which is what `span.bytes` asks for.
+extension AEAD {
+  /// Seals `plaintext` under a fresh random nonce.
+  public static func seal(_ plaintext: RawSpan, key: borrowing SecureBytes, associatedData: [UInt8]) -> [UInt8] {
+    unsafe seal(plaintext, key: key, associatedData: associatedData.span.bytes)
+  }
+
+  /// Seals `plaintext` under a fresh random nonce.
+  public static func seal(
+    _ plaintext: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData
+  ) -> [UInt8] {
+    unsafe seal(plaintext, key: key, associatedData: associatedData.storage.span.bytes)
+  }
+
+  /// Opens `sealed` into the beginning of `destination` and returns how many bytes the plaintext has.
+  @discardableResult
+  public static func open(
+    _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: [UInt8], into destination: inout MutableRawSpan
+  ) throws(CryptoError) -> Int {
+    try unsafe open(sealed, key: key, associatedData: associatedData.span.bytes, into: &destination)
+  }
+
+  /// Opens `sealed` into the beginning of `destination` and returns how many bytes the plaintext has.
+  @discardableResult
+  public static func open(
+    _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData,
+    into destination: inout MutableRawSpan
+  ) throws(CryptoError) -> Int {
+    try unsafe open(sealed, key: key, associatedData: associatedData.storage.span.bytes, into: &destination)
+  }
+
+  /// Opens `sealed` into memory of its own.
+  public static func open(
+    _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: [UInt8]
+  ) throws(CryptoError) -> SecureBytes {
+    try unsafe open(sealed, key: key, associatedData: associatedData.span.bytes)
+  }
+
+  /// Opens `sealed` into memory of its own.
+  public static func open(
+    _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData
+  ) throws(CryptoError) -> SecureBytes {
+    try unsafe open(sealed, key: key, associatedData: associatedData.storage.span.bytes)
+  }
+}

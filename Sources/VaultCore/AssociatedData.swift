@@ -1,0 +1,77 @@
+public import VaultModel
+
+/// What a record is bound to: its place in the store, which is authenticated with it but not stored in it.
+///
+/// The encoding is a list of fields, each after its length in one byte: the format `vault 1`, the vault id (16 bytes),
+/// the table (1), the item (8), the version (8), the access class (1), the policy revision (8); numbers are
+/// little-endian. All fields have fixed sizes here; the lengths keep it apart from every other list.
+public struct AssociatedData: Sendable {
+  /// The tables whose records are sealed. The numbers are part of the format.
+  public enum Table: UInt8, CaseIterable, Sendable {
+    case heads = 1
+    case values = 2
+    case keys = 3
+    case slots = 4
+    case clock = 5
+    // For what later programs store.
+    case hashes = 6
+    case grants = 7
+    case deposits = 8
+    case audit = 9
+  }
+
+  static let byteCount = 57
+  let storage: InlineArray<57, UInt8>
+
+  /// Describes the record of `item` and `version` in `table`.
+  ///
+  /// Where a table has no use for a field, pass 0 (or `.always` for the class) and do so always.
+  public init(
+    vault: VaultID, table: Table, item: Int64, version: Int, accessible: AccessClass, policyRevision: Int
+  ) {
+    var storage = InlineArray<57, UInt8>(repeating: 0)
+    var span = storage.mutableSpan
+    // Bytes have no padding, so all of them are initialized.
+    var bytes = unsafe span.mutableBytes
+    var writer = ByteWriter()
+    writer.uint8(7, &bytes)
+    unsafe writer.bytes(Self.format.span.bytes, &bytes)
+    writer.uint8(UInt8(VaultID.count), &bytes)
+    unsafe writer.bytes(vault.bytes.span.bytes, &bytes)
+    writer.uint8(1, &bytes)
+    writer.uint8(table.rawValue, &bytes)
+    writer.uint8(8, &bytes)
+    writer.int64(item, &bytes)
+    writer.uint8(8, &bytes)
+    writer.int64(Int64(version), &bytes)
+    writer.uint8(1, &bytes)
+    writer.uint8(accessible.rawValue, &bytes)
+    writer.uint8(8, &bytes)
+    writer.int64(Int64(policyRevision), &bytes)
+    self.storage = storage
+  }
+
+  /// The encoding.
+  public var bytes: [UInt8] { storage.indices.map { storage[$0] } }
+
+  /// `vault 1`, the first field of everything that is authenticated.
+  static let format: InlineArray<7, UInt8> = [0x76, 0x61, 0x75, 0x6C, 0x74, 0x20, 0x31]
+
+  static var formatField: [UInt8] { format.indices.map { format[$0] } }
+
+  /// Any other list of fields, for what is not on the request path: each after its length, here in 4 bytes.
+  static func encode(_ fields: [[UInt8]]) -> [UInt8] {
+    var result: [UInt8] = []
+    for field in fields {
+      let count = UInt32(field.count)
+      result += [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: count >> $0) }
+      result += field
+    }
+    return result
+  }
+
+  /// What something of the vault that is no row of records is bound to: format, `purpose`, vault id, `fields`.
+  static func encode(purpose: String, _ vault: VaultID, _ fields: [[UInt8]]) -> [UInt8] {
+    encode([formatField, Array(purpose.utf8), vault.bytes] + fields)
+  }
+}

@@ -1,0 +1,42 @@
+/// Fills memory of a known size front to back with little-endian numbers and bytes.
+///
+/// It traps on overrun: the size was computed from the same values before.
+struct ByteWriter {
+  private(set) var offset = 0
+
+  mutating func uint8(_ value: UInt8, _ out: inout MutableRawSpan) {
+    out.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
+    offset += 1
+  }
+
+  mutating func uint16(_ value: Int, _ out: inout MutableRawSpan) {
+    out.storeBytes(of: UInt16(value).littleEndian, toByteOffset: offset, as: UInt16.self)
+    offset += 2
+  }
+
+  mutating func uint32(_ value: UInt32, _ out: inout MutableRawSpan) {
+    out.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt32.self)
+    offset += 4
+  }
+
+  mutating func int64(_ value: Int64, _ out: inout MutableRawSpan) {
+    out.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Int64.self)
+    offset += 8
+  }
+
+  mutating func bytes(_ value: RawSpan, _ out: inout MutableRawSpan) {
+    guard value.byteCount > 0 else { return }
+    precondition(value.byteCount <= out.byteCount - offset)
+    unsafe out.withUnsafeMutableBytes { target in
+      unsafe value.withUnsafeBytes { source in
+        // Checked just above; neither is empty.
+        unsafe target.baseAddress!.advanced(by: offset).copyMemory(from: source.baseAddress!, byteCount: source.count)
+      }
+    }
+    offset += value.byteCount
+  }
+
+  mutating func text(_ value: String, _ out: inout MutableRawSpan) {
+    unsafe bytes(value.utf8Span.span.bytes, &out)  // Bytes have no padding: all are initialized.
+  }
+}

@@ -1,0 +1,18 @@
+extension RawSpan {
+  /// The byte at `index`, which is checked.
+  func byte(_ index: Int) -> UInt8 {
+    // Every bit pattern is a UInt8.
+    unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
+  }
+}
+
+extension MutableRawSpan {
+  /// The byte at `index`, which is checked.
+  func byte(_ index: Int) -> UInt8 {
+    // Every bit pattern is a UInt8.
+    unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
+  }
+
+  /// Sets the byte at `index`, which is checked.
+  mutating func setByte(_ index: Int, _ value: UInt8) { storeBytes(of: value, toByteOffset: index, as: UInt8.self) }
+}

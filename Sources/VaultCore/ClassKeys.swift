@@ -1,0 +1,61 @@
+/// The purposes of the keys that come from a class key. The numbers are part of the format.
+public enum Subkey: UInt64, CaseIterable, Sendable {
+  /// Seals value records.
+  case values = 1
+  /// Seals head records.
+  case metadata = 2
+  /// Makes the blind tags of names and attributes.
+  case tags = 3
+  /// For access grants.
+  case grants = 4
+  /// For the multiset hashes over the tables.
+  case integrity = 5
+  /// For the audit log.
+  case audit = 6
+
+  /// Derives the key from the key of a class (`crypto_kdf`, context `classkey`).
+  public func derive(from classKey: borrowing SecureBytes) -> SecureBytes {
+    KDF.subkey(rawValue, context: "classkey", of: classKey)
+  }
+}
+
+/// The keys of one access class that are in memory now. The class key itself is not kept.
+public struct ClassKeys: ~Copyable, Sendable {
+  /// Opens and seals values; gone after ``forgetValues()``.
+  public private(set) var values: SecureBytes?
+  /// Opens and seals heads: names, attributes, policy; gone after ``forgetAll()``.
+  public private(set) var metadata: SecureBytes?
+  /// Makes tags; gone after ``forgetAll()``.
+  public private(set) var tags: SecureBytes?
+  /// Authenticates the class's set of records; gone after ``forgetValues()``.
+  public private(set) var integrity: SecureBytes?
+
+  /// No keys.
+  public init() {}
+
+  /// Derives the keys of a class.
+  public init(classKey: borrowing SecureBytes) {
+    values = Subkey.values.derive(from: classKey)
+    metadata = Subkey.metadata.derive(from: classKey)
+    tags = Subkey.tags.derive(from: classKey)
+    integrity = Subkey.integrity.derive(from: classKey)
+  }
+
+  /// Whether values can be opened.
+  public var opensValues: Bool { values != nil }
+  /// Whether heads can be opened and items looked up.
+  public var opensMetadata: Bool { metadata != nil }
+
+  /// Wipes what opens values and vouches for records; names can still be searched.
+  public mutating func forgetValues() {
+    values = nil
+    integrity = nil
+  }
+
+  /// Wipes everything.
+  public mutating func forgetAll() {
+    forgetValues()
+    metadata = nil
+    tags = nil
+  }
+}

@@ -1,0 +1,36 @@
+/// Fields that later programs may add at the end of a record: kept as they are, so that rewriting a record loses nothing.
+///
+/// The encoding is its size in bytes (2, little-endian) and then the fields, each a type byte, a size (2) and that many
+/// bytes, in ascending order of their types. A field whose type is 128 or more changes what the rest means, so a program
+/// that does not know it must refuse the record; this one knows none.
+public struct Extensions: Hashable, Sendable {
+  /// The fields as they are encoded, without the size before them.
+  let bytes: [UInt8]
+
+  /// No fields.
+  public init() { bytes = [] }
+
+  var encodedCount: Int { 2 + bytes.count }
+
+  func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
+    writer.uint16(bytes.count, &out)
+    unsafe writer.bytes(bytes.span.bytes, &out)  // Bytes have no padding: all are initialized.
+  }
+
+  init(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) {
+    let count = try reader.uint16(input)
+    let end = reader.offset + count
+    var fields = reader
+    var last = -1
+    while fields.offset < end {
+      let type = Int(try fields.uint8(input))
+      guard type > last else { throw .malformed("extension fields are out of order") }
+      guard type < 128 else { throw .malformed("extension field \(type) needs a later program") }
+      last = type
+      let size = try fields.uint16(input)
+      _ = try fields.range(size, input)
+    }
+    guard fields.offset == end else { throw .malformed("extension field is too long") }
+    bytes = try reader.array(count, input)
+  }
+}

@@ -1,0 +1,194 @@
+internal import VaultModel
+
+// Version 1 of the encoding. Numbers are little-endian; times are Unix seconds, signed.
+//
+//   1  format version, 1
+//   1  kind: its place in ItemKind's order of declaration, from 1 (see `code`)
+//   1  access class    1  requirement    4  reuse window in seconds
+//   8  policy revision, from 1    8  head revision, from 1
+//   8  created    8  modified    1  whether it expires, 0 or 1    8  expires, only if it does
+//   2  name's size    …  name, UTF-8
+//   2  number of attributes, then for each, in ascending order of the keys' bytes:
+//        1  key's size    …  key, ASCII    2  value's size    …  value, UTF-8
+//   8  current version    8  next version number
+//   2  number of versions, from 1, then for each, in ascending order:
+//        8  number, from 1    8  created    4  size of the value in bytes    32  BLAKE2b of the sealed value record
+//   2  size of the extension fields    …  extension fields (see Extensions)
+//
+// There is one encoding for each head: what decodes, encodes to the same bytes.
+extension HeadRecord {
+  private static let formatVersion: UInt8 = 1
+  private static let versionCount = 8 + 8 + 4 + Digest.count
+
+  /// How many bytes ``encoded()`` has.
+  public var encodedCount: Int {
+    var count = 1 + 1 + 1 + 1 + 4 + 8 + 8 + 8 + 8 + 1 + (item.expires == nil ? 0 : 8)
+    count += 2 + item.name.text.utf8.count + 2
+    for (key, value) in item.attributes { count += 1 + key.utf8.count + 2 + value.utf8.count }
+    return count + 8 + 8 + 2 + item.versions.count * Self.versionCount + extensions.encodedCount
+  }
+
+  /// The plaintext to seal.
+  public func encoded() -> SecureBytes {
+    SecureBytes(count: encodedCount) { out in write(to: &out) }
+  }
+
+  private func write(to out: inout MutableRawSpan) {
+    var writer = ByteWriter()
+    writer.uint8(Self.formatVersion, &out)
+    writer.uint8(item.kind.code, &out)
+    writer.uint8(item.policy.accessible.rawValue, &out)
+    writer.uint8(item.policy.require.rawValue, &out)
+    writer.uint32(item.policy.reuseWindow, &out)
+    writer.int64(Int64(policyRevision), &out)
+    writer.int64(Int64(headRevision), &out)
+    writer.int64(item.created, &out)
+    writer.int64(item.modified, &out)
+    writer.uint8(item.expires == nil ? 0 : 1, &out)
+    if let expires = item.expires { writer.int64(expires, &out) }
+    writer.uint16(item.name.text.utf8.count, &out)
+    writer.text(item.name.text, &out)
+    writer.uint16(item.attributes.count, &out)
+    for (key, value) in item.attributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      writer.uint8(UInt8(key.utf8.count), &out)
+      writer.text(key, &out)
+      writer.uint16(value.utf8.count, &out)
+      writer.text(value, &out)
+    }
+    writer.int64(Int64(item.current.number), &out)
+    writer.int64(Int64(nextVersion), &out)
+    writer.uint16(item.versions.count, &out)
+    for (version, digest) in zip(item.versions, digests) {
+      writer.int64(Int64(version.number), &out)
+      writer.int64(version.created, &out)
+      writer.uint32(UInt32(version.size), &out)
+      digest.withBytes { writer.bytes($0, &out) }
+    }
+    extensions.write(&writer, &out)
+    precondition(writer.offset == out.byteCount, "a head's size was computed wrongly")
+  }
+
+  /// Reads what ``encoded()`` made.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` for anything else; nothing is guessed or repaired.
+  public init(decoding input: RawSpan) throws(CryptoError) {
+    var reader = ByteReader()
+    guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of head record") }
+    guard let kind = ItemKind(code: try reader.uint8(input)) else { throw .malformed("unknown kind") }
+    let policy = try Self.policy(&reader, input)
+    policyRevision = try reader.count(input, least: 1, "policy revision")
+    headRevision = try reader.count(input, least: 1, "head revision")
+    let created = try reader.int64(input)
+    let modified = try reader.int64(input)
+    let expires: Int64?
+    switch try reader.uint8(input) {
+    case 0: expires = nil
+    case 1: expires = try reader.int64(input)
+    default: throw .malformed("expiry flag")
+    }
+    let name = try Self.name(&reader, input)
+    let attributes = try Self.attributes(&reader, input)
+    let current = try reader.count(input, least: 1, "current version")
+    nextVersion = try reader.count(input, least: 1, "next version")
+    var versions: [VersionInfo] = []
+    (versions, digests) = try Self.versions(&reader, input)
+    guard let newest = versions.last, newest.number == current, current < nextVersion else {
+      throw .malformed("current version is not the newest")
+    }
+    extensions = try Extensions(&reader, input)
+    try reader.finish(input)
+    item = ItemInfo(
+      name: name, kind: kind, attributes: attributes, policy: policy, created: created, modified: modified,
+      expires: expires, versions: versions)
+  }
+
+  private static func policy(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Policy {
+    guard let accessible = AccessClass(rawValue: try reader.uint8(input)) else { throw .malformed("unknown class") }
+    guard let require = Requirement(rawValue: try reader.uint8(input)) else { throw .malformed("unknown requirement") }
+    return Policy(accessible: accessible, require: require, reuseWindow: try reader.uint32(input))
+  }
+
+  private static func name(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> ItemName {
+    let text = try reader.text(try reader.uint16(input), input)
+    guard let name = try? ItemName(text) else { throw .malformed("name") }
+    return name
+  }
+
+  private static func attributes(
+    _ reader: inout ByteReader, _ input: RawSpan
+  ) throws(CryptoError) -> [String: String] {
+    let count = try reader.uint16(input)
+    guard count > 0 else { return [:] }
+    guard count <= Attributes.maximumCount else { throw .malformed("too many attributes") }
+    var attributes = [String: String](minimumCapacity: count)
+    var last = ""
+    for _ in 0..<count {
+      let key = try reader.text(Int(try reader.uint8(input)), input)
+      guard last.utf8.lexicographicallyPrecedes(key.utf8) else { throw .malformed("attributes are out of order") }
+      // ASCII alone, so that no two keys are canonically equivalent.
+      guard key.utf8.allSatisfy({ $0 < 0x80 }) else { throw .malformed("attribute's name") }
+      attributes[key] = try reader.text(try reader.uint16(input), input)
+      last = key
+    }
+    return attributes
+  }
+
+  private static func versions(
+    _ reader: inout ByteReader, _ input: RawSpan
+  ) throws(CryptoError) -> ([VersionInfo], [Digest]) {
+    let count = try reader.uint16(input)
+    guard count * versionCount <= reader.remaining(input) else { throw .malformed("record is too short") }
+    var versions: [VersionInfo] = []
+    var digests: [Digest] = []
+    versions.reserveCapacity(count)
+    digests.reserveCapacity(count)
+    var last = 0
+    for _ in 0..<count {
+      let number = try reader.count(input, least: last + 1, "version number")
+      let created = try reader.int64(input)
+      versions.append(VersionInfo(number: number, created: created, size: Int(try reader.uint32(input))))
+      guard let digest = Digest(input.extracting(try reader.range(Digest.count, input))) else {
+        throw .malformed("digest")
+      }
+      digests.append(digest)
+      last = number
+    }
+    return (versions, digests)
+  }
+}
+
+extension ItemKind {
+  /// Its number in the encoding, which never changes.
+  var code: UInt8 {
+    switch self {
+    case .password: 1
+    case .apiKey: 2
+    case .deviceToken: 3
+    case .wifi: 4
+    case .pairingCode: 5
+    case .tlsKey: 6
+    case .certificate: 7
+    case .sshKey: 8
+    case .totp: 9
+    case .note: 10
+    case .blob: 11
+    }
+  }
+
+  init?(code: UInt8) {
+    switch code {
+    case 1: self = .password
+    case 2: self = .apiKey
+    case 3: self = .deviceToken
+    case 4: self = .wifi
+    case 5: self = .pairingCode
+    case 6: self = .tlsKey
+    case 7: self = .certificate
+    case 8: self = .sshKey
+    case 9: self = .totp
+    case 10: self = .note
+    case 11: self = .blob
+    default: return nil
+    }
+  }
+}

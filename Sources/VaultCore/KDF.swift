@@ -1,0 +1,23 @@
+internal import CSodium
+
+/// Derivation of many keys from one (libsodium's `crypto_kdf`: BLAKE2b with the id as salt and the context as
+/// personalisation).
+public enum KDF {
+  /// The 32-byte key number `id` of `key` for the purpose `context`.
+  ///
+  /// `context` has exactly 8 ASCII characters and `key` exactly 32 bytes; anything else is a programming error.
+  public static func subkey(
+    _ id: UInt64, context: StaticString, of key: borrowing SecureBytes
+  ) -> SecureBytes {
+    precondition(context.hasPointerRepresentation && context.utf8CodeUnitCount == 8, "a context has 8 characters")
+    precondition(key.count == 32, "a key has 32 bytes")
+    let subkey = SecureBytes(count: 32)
+    // A static string lives as long as the program; C's char is signed, the bytes are the same.
+    unsafe context.utf8Start.withMemoryRebound(to: CChar.self, capacity: 8) { name in
+      // Cannot fail: 32 is within 16…64 bytes.
+      _ = unsafe crypto_kdf_derive_from_key(
+        subkey.base.assumingMemoryBound(to: UInt8.self), 32, id, name, key.base.assumingMemoryBound(to: UInt8.self))
+    }
+    return subkey
+  }
+}

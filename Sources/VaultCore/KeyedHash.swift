@@ -1,0 +1,66 @@
+internal import CSodium
+
+/// Keyed BLAKE2b (RFC 7693), libsodium's `crypto_generichash`: a pseudorandom function and message authenticator.
+public enum KeyedHash {
+  /// Hashes `bytes` under `key` to `count` bytes.
+  ///
+  /// `count` is 16…64 and the key's size 16…64 bytes; anything else is a programming error. `count` is part of the
+  /// hash: a shorter one is no prefix of a longer one.
+  public static func hash(_ bytes: RawSpan, key: borrowing SecureBytes, count: Int) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: count)
+    var span = result.mutableSpan
+    var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    hash(bytes, key: key, into: &out)
+    return result
+  }
+
+  /// Hashes `bytes` under `key` and fills `destination`, whose size is the hash's.
+  public static func hash(_ bytes: RawSpan, key: borrowing SecureBytes, into destination: inout MutableRawSpan) {
+    check(destination.byteCount, key.count)
+    unsafe destination.withUnsafeMutableBytes { out in
+      unsafe bytes.withUnsafeBytes { input in
+        // The sizes were checked, so this cannot fail.
+        _ = unsafe crypto_generichash(
+          out.baseAddress!, out.count, input.baseAddress, UInt64(input.count), key.base, key.count)
+      }
+    }
+  }
+
+  /// Hashes the concatenation of the parts under `key` without making it, and fills `destination`.
+  ///
+  /// Where the border between two parts lies does not enter the hash; ``Tag`` is for that.
+  public static func hash(
+    _ first: RawSpan, _ second: RawSpan, _ third: RawSpan = RawSpan(), key: borrowing SecureBytes,
+    into destination: inout MutableRawSpan
+  ) {
+    check(destination.byteCount, key.count)
+    unsafe withState { state in
+      unsafe crypto_generichash_init(
+        state, key.base.assumingMemoryBound(to: UInt8.self), key.count, destination.byteCount)
+      unsafe update(state, first)
+      unsafe update(state, second)
+      unsafe update(state, third)
+      unsafe destination.withUnsafeMutableBytes { out in
+        _ = unsafe crypto_generichash_final(state, out.baseAddress!, out.count)
+      }
+    }
+  }
+
+  private static func check(_ count: Int, _ keyCount: Int) {
+    precondition((16...64).contains(count), "a hash has 16 to 64 bytes")
+    precondition((16...64).contains(keyCount), "a hash key has 16 to 64 bytes")
+  }
+
+  /// Lends a hash state on the stack: libsodium wants it aligned to 64 bytes and wipes it at the end.
+  @unsafe static func withState(_ body: (OpaquePointer) -> Void) {
+    unsafe withUnsafeTemporaryAllocation(byteCount: crypto_generichash_statebytes(), alignment: 64) { memory in
+      unsafe body(OpaquePointer(memory.baseAddress!))
+    }
+  }
+
+  @unsafe static func update(_ state: OpaquePointer, _ bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { input in
+      _ = unsafe crypto_generichash_update(state, input.baseAddress, UInt64(input.count))
+    }
+  }
+}

@@ -1,0 +1,60 @@
+internal import CSodium
+
+/// Anonymous encryption to a public key (libsodium's `crypto_box_seal`: an ephemeral X25519 key, XSalsa20-Poly1305).
+///
+/// It tells the reader nothing about who wrote the message: authenticate it separately.
+public enum SealedBox {
+  /// The size of a public and of a secret key in bytes.
+  public static let keyCount = 32
+  /// How much longer a sealed message is than its plaintext, in bytes.
+  public static let overhead = 48
+
+  /// A new secret key.
+  public static func secretKey() -> SecureBytes { RandomBytes.secret(count: keyCount) }
+
+  /// The public key of `secretKey` (RFC 7748, section 5: X25519 with the base point 9).
+  public static func publicKey(of secretKey: borrowing SecureBytes) -> [UInt8] {
+    precondition(secretKey.count == keyCount, "a secret key has 32 bytes")
+    return unsafe [UInt8](unsafeUninitializedCapacity: keyCount) { out, initialized in
+      // Both have 32 bytes; scalar multiplication of the base point does not fail.
+      _ = unsafe crypto_scalarmult_base(out.baseAddress!, secretKey.base.assumingMemoryBound(to: UInt8.self))
+      initialized = keyCount
+    }
+  }
+
+  /// Seals `plaintext` to `publicKey`.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` when the key is not one: not 32 bytes, or a point of low order.
+  public static func seal(_ plaintext: RawSpan, to publicKey: [UInt8]) throws(CryptoError) -> [UInt8] {
+    guard publicKey.count == keyCount else { throw .malformed("public key size") }
+    Sodium.start()
+    var status: Int32 = -1
+    let total = plaintext.byteCount + overhead
+    let sealed = unsafe [UInt8](unsafeUninitializedCapacity: total) { out, initialized in
+      unsafe plaintext.withUnsafeBytes { message in
+        status = unsafe crypto_box_seal(out.baseAddress!, message.baseAddress, UInt64(message.count), publicKey)
+      }
+      initialized = status == 0 ? total : 0
+    }
+    guard status == 0 else { throw .malformed("public key") }
+    return sealed
+  }
+
+  /// Opens what was sealed to the public key of `secretKey`.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` when it is too short, ``CryptoError/authenticationFailed`` when it was
+  ///   sealed to another key or changed since.
+  public static func open(_ sealed: RawSpan, secretKey: borrowing SecureBytes) throws(CryptoError) -> SecureBytes {
+    guard sealed.byteCount >= overhead else { throw .malformed("sealed message is too short") }
+    let publicKey = publicKey(of: secretKey)
+    let plaintext = SecureBytes(count: sealed.byteCount - overhead)
+    let status = unsafe sealed.withUnsafeBytes { message in
+      // `plaintext` has exactly the size of what comes out, and nobody else knows it yet.
+      unsafe crypto_box_seal_open(
+        plaintext.base.assumingMemoryBound(to: UInt8.self), message.baseAddress!, UInt64(message.count), publicKey,
+        secretKey.base.assumingMemoryBound(to: UInt8.self))
+    }
+    guard status == 0 else { throw .authenticationFailed }
+    return plaintext
+  }
+}

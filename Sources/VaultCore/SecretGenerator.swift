@@ -1,0 +1,41 @@
+/// New secrets, drawn with libsodium's unbiased generator and held nowhere but in secure memory.
+public enum SecretGenerator {
+  /// The lengths of a password in characters.
+  public static let passwordLengths = 8...1024
+
+  /// A password of ASCII letters and digits, and with `symbols` also `#%&*+,-./:=?@^_~`.
+  ///
+  /// There is at least one lower case letter, one upper case letter, one digit and one symbol (if wanted); a password
+  /// without is drawn again as a whole, so that all which fulfil it are equally likely. 24 characters with symbols are
+  /// 150 bits.
+  /// - Throws: ``CryptoError/limits(_:)`` for a length outside of ``passwordLengths``.
+  public static func password(length: Int = 24, symbols: Bool = true) throws(CryptoError) -> SecureBytes {
+    guard passwordLengths.contains(length) else { throw .limits("a password has 8 to 1024 characters") }
+    let bound = symbols ? characters.count : 62
+    return SecureBytes(count: length) { password in
+      var missing: UInt8
+      repeat {
+        missing = symbols ? 0b1111 : 0b0111
+        for index in 0..<length {
+          let place = Int(RandomBytes.uniform(below: UInt32(bound)))
+          password.setByte(index, characters[place])
+          missing &= ~characterClass(place)
+        }
+      } while missing != 0
+    }
+  }
+
+  /// The class of the character at `place`, as one bit.
+  private static func characterClass(_ place: Int) -> UInt8 {
+    switch place {
+    case ..<26: 1
+    case ..<52: 2
+    case ..<62: 4
+    default: 8
+    }
+  }
+
+  // No symbol that means something between double quotes, in a shell, in JSON or in a configuration file.
+  private static let characters: [UInt8] = Array(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789#%&*+,-./:=?@^_~".utf8)
+}

@@ -1,0 +1,77 @@
+internal import CSodium
+
+/// A blind index entry: 16 bytes of keyed BLAKE2b that stand in the store for a name or an attribute.
+///
+/// Equal inputs under one key give equal tags, which is all that the store learns. The input is a domain byte and then
+/// each part after its length (4 bytes, little-endian), so no two different lists of parts have the same encoding.
+public struct Tag: Hashable, Sendable {
+  /// The size in bytes.
+  public static let count = 16
+  private let words: (UInt64, UInt64)
+
+  /// The tag of one part.
+  public init(domain: UInt8, _ part: RawSpan, key: borrowing SecureBytes) {
+    words = Self.hash(domain, part, nil, key)
+  }
+
+  /// The tag of two parts.
+  public init(domain: UInt8, _ first: RawSpan, _ second: RawSpan, key: borrowing SecureBytes) {
+    words = Self.hash(domain, first, second, key)
+  }
+
+  /// The tag of one text, in UTF-8.
+  public init(domain: UInt8, _ part: String, key: borrowing SecureBytes) {
+    unsafe self.init(domain: domain, part.utf8Span.span.bytes, key: key)
+  }
+
+  /// The tag of two texts, in UTF-8.
+  public init(domain: UInt8, _ first: String, _ second: String, key: borrowing SecureBytes) {
+    unsafe self.init(domain: domain, first.utf8Span.span.bytes, second.utf8Span.span.bytes, key: key)
+  }
+
+  /// Takes the 16 bytes of a tag that was stored; nil for another size.
+  public init?(_ bytes: RawSpan) {
+    guard bytes.byteCount == Self.count else { return nil }
+    // Checked: 16 bytes are there.
+    words = unsafe bytes.unsafeLoadUnaligned(as: (UInt64, UInt64).self)
+  }
+
+  /// Lends the 16 bytes.
+  public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    // Both closures run before the copy of the words ends its life.
+    try unsafe withUnsafeBytes(of: words) { (bytes: UnsafeRawBufferPointer) throws(E) -> R in
+      try body(unsafe RawSpan(_unsafeBytes: bytes))
+    }
+  }
+
+  public static func == (a: Tag, b: Tag) -> Bool { a.words == b.words }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+
+  private static func hash(
+    _ domain: UInt8, _ first: RawSpan, _ second: RawSpan?, _ key: borrowing SecureBytes
+  ) -> (UInt64, UInt64) {
+    precondition((16...64).contains(key.count), "a hash key has 16 to 64 bytes")
+    var words: (UInt64, UInt64) = (0, 0)
+    unsafe KeyedHash.withState { state in
+      unsafe crypto_generichash_init(state, key.base.assumingMemoryBound(to: UInt8.self), key.count, count)
+      unsafe withUnsafeBytes(of: domain) { byte in
+        unsafe KeyedHash.update(state, RawSpan(_unsafeBytes: byte))
+      }
+      unsafe updatePrefixed(state, first)
+      if let second { unsafe updatePrefixed(state, second) }
+      unsafe withUnsafeMutableBytes(of: &words) { out in
+        // The size is the one the state was made for.
+        _ = unsafe crypto_generichash_final(state, out.baseAddress!, out.count)
+      }
+    }
+    return words
+  }
+
+  @unsafe private static func updatePrefixed(_ state: OpaquePointer, _ part: RawSpan) {
+    unsafe withUnsafeBytes(of: UInt32(part.byteCount).littleEndian) { length in
+      unsafe KeyedHash.update(state, RawSpan(_unsafeBytes: length))
+    }
+    unsafe KeyedHash.update(state, part)
+  }
+}

@@ -1,0 +1,20 @@
+/// The random identity of one vault, which every record is bound to.
+public struct VaultID: Hashable, Sendable {
+  /// The size in bytes.
+  public static let count = 16
+  /// The 16 bytes.
+  public let bytes: [UInt8]
+
+  /// Takes the bytes that a store holds.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` unless there are 16.
+  public init(_ bytes: [UInt8]) throws(CryptoError) {
+    guard bytes.count == Self.count else { throw .malformed("vault id size") }
+    self.bytes = bytes
+  }
+
+  private init(random: Void) { bytes = RandomBytes.array(count: Self.count) }
+
+  /// A new identity.
+  public static func random() -> VaultID { VaultID(random: ()) }
+}

@@ -1,0 +1,29 @@
+internal import CLinux
+internal import Glibc
+
+/// The clocks the daemon reads, as one value so that the pure parts can be driven by another.
+///
+/// Deadlines live on `CLOCK_BOOTTIME`, which goes on while the machine sleeps; `CLOCK_MONOTONIC` does not, so the
+/// difference of the two grows only in a sleep and gives a resume away where no logind tells of it.
+struct Clock: Sendable {
+  /// Nanoseconds since boot, sleep included.
+  var boot: @Sendable () -> Int64
+  /// Nanoseconds since boot, sleep excluded.
+  var monotonic: @Sendable () -> Int64
+  /// Unix time in seconds.
+  var wall: @Sendable () -> Int64
+
+  static let system = Clock(
+    boot: { Clock.nanoseconds(of: CLOCK_BOOTTIME) },
+    monotonic: { Clock.nanoseconds(of: CLOCK_MONOTONIC) },
+    wall: { Clock.nanoseconds(of: CLOCK_REALTIME) / 1_000_000_000 })
+
+  /// Nanoseconds this machine has slept since it started.
+  var slept: Int64 { boot() - monotonic() }
+
+  private static func nanoseconds(of clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}

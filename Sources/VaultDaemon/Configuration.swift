@@ -1,0 +1,91 @@
+internal import Logging
+internal import VaultModel
+
+/// The settings of `vaultd.conf`: a few `key = value` lines, parsed strictly.
+struct Configuration: Sendable, Equatable {
+  /// Seconds without a person's request before the vault locks; nil for never.
+  var idle: Int64? = 5 * 60
+  /// Seconds after an unlock before the vault locks in any case; nil for never.
+  var maximumAge: Int64? = 12 * 3600
+  /// Whether a lock also wipes the keys that open names and attributes.
+  var hideNames = false
+  /// Where the boot key lies; nil for `boot.key` beside the store.
+  var bootKey: String?
+  /// Connections held at once, over all clients.
+  var maxConnections = 256
+  /// Requests a second that one uid may make before its connections are slowed down.
+  var maxRequestsPerSecond = 100_000
+  var logLevel = Logger.Level.info
+
+  /// A line that cannot be followed.
+  struct Problem: Error, Equatable {
+    /// Counted from 1.
+    var line: Int
+    var reason: String
+  }
+
+  init() {}
+
+  /// Reads the text of a file. Blank lines and lines that begin with `#` say nothing.
+  init(parsing text: String) throws(Problem) {
+    var seen: Set<String> = []
+    // A CR LF is one Character, so the lines are cut at every kind of line end.
+    for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let line = Self.trim(raw)
+      if line.isEmpty || line.hasPrefix("#") { continue }
+      guard let equals = line.firstIndex(of: "=") else {
+        throw Problem(line: index + 1, reason: "expected `key = value`")
+      }
+      let key = String(Self.trim(line[..<equals]))
+      let value = String(Self.trim(line[line.index(after: equals)...]))
+      guard seen.insert(key).inserted else { throw Problem(line: index + 1, reason: "\(key) is set twice") }
+      if let reason = set(key, value) { throw Problem(line: index + 1, reason: reason) }
+    }
+  }
+
+  /// Takes one setting over; the answer is what is wrong with it, if anything.
+  private mutating func set(_ key: String, _ value: String) -> String? {
+    switch key {
+    case "idle": return Self.span(value, into: &idle)
+    case "maximum-age": return Self.span(value, into: &maximumAge)
+    case "hide-names":
+      guard let flag = ["true": true, "false": false][value] else { return "hide-names is true or false" }
+      hideNames = flag
+    case "boot-key":
+      guard value.hasPrefix("/") else { return "boot-key is an absolute path" }
+      bootKey = value
+    case "max-connections":
+      guard let count = Int(value), (4...4096).contains(count) else { return "max-connections is from 4 to 4096" }
+      maxConnections = count
+    case "max-requests-per-second":
+      guard let count = Int(value), (10...10_000_000).contains(count) else {
+        return "max-requests-per-second is from 10 to 10000000"
+      }
+      maxRequestsPerSecond = count
+    case "log-level":
+      guard let level = Logger.Level(rawValue: value) else {
+        return "log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
+      }
+      logLevel = level
+    default: return "unknown key `\(key)`"
+    }
+    return nil
+  }
+
+  private static func span(_ value: String, into target: inout Int64?) -> String? {
+    if value == "off" {
+      target = nil
+      return nil
+    }
+    guard let seconds = Seconds.parse(value), seconds > 0 else { return "expected a time such as 90s, 5m or 12h, or off" }
+    target = seconds
+    return nil
+  }
+
+  private static func trim(_ text: Substring) -> Substring {
+    var rest = text
+    while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
+    while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+    return rest
+  }
+}

@@ -1,0 +1,225 @@
+internal import CLinux
+internal import NIOCore
+internal import VaultAPI
+
+/// One client: takes frames in, hands calls to the service one at a time, and sends the replies in order.
+///
+/// A call that cannot be answered at once holds the connection (``hold(_:)``); what the client sends meanwhile waits.
+/// All of it runs on the event loop.
+final class Connection: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// Frames handled in one go, so that a client that sends many cannot keep the loop from the others.
+  private static let slice = 32
+
+  let peer: Peer
+  private let service: Service
+  private var context: ChannelHandlerContext?
+  private var reader = FrameReader()
+  /// Set while a call waits for its answer: what to do if the client goes away.
+  private var onCancel: (() -> Void)?
+  /// Whether the current call wants no reply.
+  private var isOneway = false
+  private var isReading = false
+  private var hasUnflushed = false
+  private var isScheduled = false
+  private var inputClosed = false
+  private var isClosing = false
+  private var halfFrame: Scheduled<Void>?
+  private var slowReader: Scheduled<Void>?
+
+  init(peer: Peer, service: Service) {
+    self.peer = peer
+    self.service = service
+  }
+
+  // MARK: What the service calls
+
+  /// Sends a reply; with `continues`, others follow it.
+  func reply(continues: Bool = false, _ parameters: (inout JSONWriter) -> Void) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("parameters")
+    writer.beginObject()
+    parameters(&writer)
+    writer.endObject()
+    if continues {
+      writer.key("continues")
+      writer.bool(true)
+    }
+    writer.endObject()
+    send(writer.finish())
+    if !continues { release() }
+  }
+
+  /// Sends an error, which ends the call.
+  func fail(_ fault: Fault) {
+    var writer = JSONWriter()
+    fault.write(to: &writer)
+    send(writer.finish())
+    release()
+  }
+
+  /// Keeps the connection for a call that will be answered later. `cancel` runs if the client goes away first.
+  func hold(_ cancel: @escaping () -> Void) { onCancel = cancel }
+
+  /// Runs `work` after `delay`, unless it is cancelled.
+  func after(_ delay: TimeAmount, _ work: @escaping () -> Void) -> Scheduled<Void>? {
+    context?.eventLoop.assumeIsolated().scheduleTask(in: delay, work)
+  }
+
+  /// Whether the client reads what it is sent. A stream is ended when it does not.
+  var isKeepingUp: Bool { context?.channel.isWritable ?? false }
+
+  /// Sends what is still to be sent and closes.
+  func close() {
+    guard !isClosing, let context else { return }
+    isClosing = true
+    context.flush()
+    context.close(promise: nil)
+  }
+
+  // MARK: What NIO calls
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelActive(context: ChannelHandlerContext) {
+    if let refusal = service.refusal(of: peer) {
+      fail(refusal)
+      return close()
+    }
+    service.admit(self)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    isClosing = true
+    halfFrame?.cancel()
+    slowReader?.cancel()
+    let cancel = onCancel
+    onCancel = nil
+    cancel?()
+    service.leave(self)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let buffer = unwrapInboundIn(data)
+    defer { WipingAllocator.wipeInPlace(buffer) }
+    guard !isClosing else { return }
+    do throws(FrameError) {
+      try buffer.withBytes { bytes throws(FrameError) in try reader.append(bytes) }
+    } catch {
+      return refuse(error)
+    }
+    isReading = true
+    process()
+    isReading = false
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if hasUnflushed {
+      hasUnflushed = false
+      context.flush()
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    slowReader?.cancel()
+    slowReader = nil
+    if context.channel.isWritable {
+      process()
+    } else {
+      slowReader = after(Timeouts.slowReader) { [weak self] in self?.abandon() }
+    }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .inputClosed? = event as? ChannelEvent {
+      inputClosed = true
+      if onCancel == nil && !isScheduled { close() }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { abandon() }
+
+  // MARK: The calls
+
+  /// Hands over the frames that are complete, while nothing stands in the way.
+  private func process() {
+    var left = Self.slice
+    do throws(FrameError) {
+      while onCancel == nil, !isClosing, !isScheduled, let context, context.channel.isWritable {
+        guard left > 0 else { return schedule(after: .zero) }
+        if let delay = service.delay(for: peer) { return schedule(after: delay) }
+        guard let frame = try reader.next() else { break }
+        left -= 1
+        isOneway = frame.isTrue("oneway")
+        service.handle(frame, from: self)
+      }
+    } catch {
+      return refuse(error)
+    }
+    watchHalfFrame()
+    if inputClosed && onCancel == nil && !isScheduled { close() }
+  }
+
+  private func schedule(after delay: TimeAmount) {
+    isScheduled = true
+    _ = after(delay) { [weak self] in
+      self?.isScheduled = false
+      self?.process()
+    }
+  }
+
+  /// The held call is over: go on with what came meanwhile, after this reply is out.
+  private func release() {
+    guard onCancel != nil else { return }
+    onCancel = nil
+    schedule(after: .zero)
+  }
+
+  private func send(_ frame: consuming SecretBuffer) {
+    guard let context, !isClosing, !isOneway else { return }
+    var buffer = context.channel.allocator.buffer(capacity: frame.count)
+    frame.withBytes { bytes in
+      // Copied before the span ends.
+      _ = unsafe bytes.withUnsafeBytes { unsafe buffer.writeBytes($0) }
+    }
+    context.write(wrapOutboundOut(buffer), promise: service.plaintext.promise(for: buffer.readableBytes, on: context))
+    if isReading { hasUnflushed = true } else { context.flush() }
+  }
+
+  /// A frame that cannot be read ends the connection: what follows it cannot be trusted to be a frame.
+  private func refuse(_ error: FrameError) {
+    isOneway = false
+    fail(Fault(error))
+    close()
+  }
+
+  private func abandon() { context?.close(mode: .all, promise: nil) }
+
+  private func watchHalfFrame() {
+    if reader.pendingCount == 0 || onCancel != nil {
+      halfFrame?.cancel()
+      halfFrame = nil
+    } else if halfFrame == nil {
+      halfFrame = after(Timeouts.halfFrame) { [weak self] in self?.abandon() }
+    }
+  }
+}
+
+extension ByteBuffer {
+  /// Lends the readable bytes.
+  func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    var result: Result<R, E>?
+    // The span ends with the closure.
+    unsafe withUnsafeReadableBytes { pointer in
+      let bytes = unsafe RawSpan(_unsafeBytes: pointer)
+      do throws(E) { result = .success(try body(bytes)) } catch { result = .failure(error) }
+    }
+    guard let result else { preconditionFailure("withUnsafeReadableBytes did not call its closure") }
+    return try result.get()
+  }
+}

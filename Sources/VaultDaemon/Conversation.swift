@@ -1,0 +1,91 @@
+internal import NIOCore
+internal import VaultAPI
+internal import VaultCore
+
+/// A call that asks its client for secrets: prompts go out on the call's own connection, answers come in on another.
+///
+/// It ends with its last reply, with an error, when its connection closes, or when a prompt is left unanswered.
+final class Conversation {
+  /// 128 random bits in hex, known to the one who began it.
+  let id: String
+  let connection: Connection
+  private unowned let service: Service
+  private var onAnswer: ((consuming SecureBytes) -> Void)?
+  private var timeout: Scheduled<Void>?
+  private(set) var isOver = false
+
+  init(connection: Connection, service: Service) {
+    self.connection = connection
+    self.service = service
+    let digits = Array("0123456789abcdef")
+    id = String(RandomBytes.array(count: 16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    service.conversations[id] = self
+    connection.hold { [weak self] in self?.end() }
+  }
+
+  /// Puts a question; `then` gets the answer.
+  func ask(
+    _ style: PromptStyle, method: String, text: String, code: borrowing SecureBytes? = nil,
+    then: @escaping (consuming SecureBytes) -> Void
+  ) {
+    guard !isOver else { return }
+    onAnswer = then
+    connection.reply(continues: true) { writer in
+      writer.key("conversation")
+      writer.string(id)
+      writer.key("prompt")
+      writer.beginObject()
+      writer.key("style")
+      writer.string(style.rawValue)
+      writer.key("method")
+      writer.string(method)
+      writer.key("text")
+      writer.string(text)
+      switch code {
+      case .some(let code):
+        writer.key("code")
+        code.withBytes { writer.secret($0) }
+      case .none: break
+      }
+      writer.endObject()
+    }
+    timeout = connection.after(Timeouts.prompt) { [weak self] in self?.fail(.cancelled) }
+  }
+
+  /// Takes the answer to the open question; false when there is none.
+  func answer(_ secret: consuming SecureBytes) -> Bool {
+    guard let then = onAnswer, !isOver else { return false }
+    onAnswer = nil
+    timeout?.cancel()
+    then(secret)
+    return true
+  }
+
+  /// The last reply.
+  func finish(_ parameters: (inout JSONWriter) -> Void = { _ in }) {
+    guard !isOver else { return }
+    end()
+    connection.reply { writer in parameters(&writer) }
+  }
+
+  func fail(_ fault: Fault) {
+    guard !isOver else { return }
+    end()
+    connection.fail(fault)
+  }
+
+  /// Forgets the conversation without a word.
+  func end() {
+    isOver = true
+    onAnswer = nil
+    timeout?.cancel()
+    service.conversations[id] = nil
+  }
+}
+
+/// How a prompt is to be put: the words of the interface.
+enum PromptStyle: String {
+  case secret
+  case newSecret = "new-secret"
+  case confirm
+}

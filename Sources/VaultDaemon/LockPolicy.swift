@@ -1,0 +1,70 @@
+/// When an unlocked vault locks by itself: pure arithmetic over `CLOCK_BOOTTIME` nanoseconds.
+///
+/// Three deadlines: idle, which only a person's request moves; the maximum age, which nothing moves; and the time
+/// asked for at the unlock (`vault unlock --for`). The earliest one wins.
+struct LockPolicy: Sendable {
+  /// Why the vault will lock, in the words `Status` uses.
+  enum Reason: String, Sendable {
+    case idle, age, asked
+  }
+
+  struct Deadline: Hashable, Sendable {
+    /// `CLOCK_BOOTTIME`, nanoseconds.
+    var at: Int64
+    var reason: Reason
+  }
+
+  /// Seconds without a person's request, or nil for never.
+  var idleAfter: Int64?
+  /// Seconds after the unlock, or nil for never.
+  var maximumAge: Int64?
+
+  private var unlockedAt: Int64?
+  private var lastPerson: Int64 = 0
+  private var askedFor: Int64?
+
+  init(idleAfter: Int64?, maximumAge: Int64?) {
+    self.idleAfter = idleAfter
+    self.maximumAge = maximumAge
+  }
+
+  /// Starts the deadlines; `seconds` is what the person asked for, if anything.
+  mutating func unlocked(at now: Int64, for seconds: Int64?) {
+    unlockedAt = now
+    lastPerson = now
+    askedFor = seconds
+  }
+
+  /// Moves the idle deadline, never the others.
+  mutating func personAsked(at now: Int64) { lastPerson = max(lastPerson, now) }
+
+  /// Forgets the deadlines.
+  mutating func locked() {
+    unlockedAt = nil
+    askedFor = nil
+  }
+
+  /// The earliest deadline, or nil while locked or when nothing limits the unlock.
+  var next: Deadline? {
+    guard let unlockedAt else { return nil }
+    let candidates = [
+      idleAfter.map { Deadline(at: Self.after($0, lastPerson), reason: .idle) },
+      maximumAge.map { Deadline(at: Self.after($0, unlockedAt), reason: .age) },
+      askedFor.map { Deadline(at: Self.after($0, unlockedAt), reason: .asked) },
+    ]
+    return candidates.compactMap { $0 }.min { $0.at < $1.at }
+  }
+
+  /// The deadline that has passed at `now`, if one has.
+  func due(at now: Int64) -> Deadline? {
+    guard let next, next.at <= now else { return nil }
+    return next
+  }
+
+  /// A time too far to count in nanoseconds is never reached.
+  private static func after(_ seconds: Int64, _ start: Int64) -> Int64 {
+    let (span, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (end, further) = start.addingReportingOverflow(span)
+    return overflow || further ? .max : end
+  }
+}

@@ -1,0 +1,48 @@
+/// Where the vault stands, why, and since when.
+struct LockState: Sendable {
+  enum Kind: String, Sendable {
+    /// There is no vault yet.
+    case new
+    /// Not unlocked since the daemon started: only `always` items are served.
+    case cold
+    case unlocked
+    case locked
+    /// There is a store, and it cannot be opened.
+    case unreadable
+  }
+
+  enum Cause: Sendable, Equatable {
+    case start, created, asked, signal, idle, age, timeUp, resume, repaired
+    /// An unlock, with the method that proved the right to.
+    case method(String)
+
+    init(_ reason: LockPolicy.Reason) {
+      switch reason {
+      case .idle: self = .idle
+      case .age: self = .age
+      case .asked: self = .timeUp
+      }
+    }
+
+    /// As `Status` and the journal say it.
+    var text: String {
+      switch self {
+      case .start: "the daemon started"
+      case .created: "the vault was created"
+      case .asked: "a client asked"
+      case .signal: "signal SIGUSR1"
+      case .idle: "nobody asked for anything for the idle time"
+      case .age: "the maximum age was reached"
+      case .timeUp: "the time asked for at the unlock is up"
+      case .resume: "the machine slept"
+      case .repaired: "the store could be opened again"
+      case .method(let name): "unlocked by \(name)"
+      }
+    }
+  }
+
+  var kind: Kind
+  var cause: Cause
+  /// Unix time, seconds.
+  var since: Int64
+}

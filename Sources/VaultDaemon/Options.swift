@@ -1,0 +1,77 @@
+/// The command line of `vaultd`.
+struct Options: Equatable {
+  /// Serve the machine's own vault: `/var/lib/vault`, `/run/vault/socket`, `/etc/vault/vaultd.conf`.
+  var system = false
+  var store: String?
+  var socket: String?
+  var config: String?
+  /// A descriptor to write a byte to, and close, once the socket accepts connections.
+  var readyDescriptor: Int32?
+
+  enum Outcome: Equatable {
+    case run(Options)
+    /// Text for standard output, exit code 0.
+    case answer(String)
+    /// A usage error, exit code 64.
+    case usage(String)
+  }
+
+  static let help = """
+    usage: vaultd [--system] [--store DIR] [--socket PATH] [--config FILE] [--ready-fd N]
+
+    The daemon of vault: holds the keys and the store, and serves items over a Unix socket.
+
+      --system       serve the machine's vault instead of the user's
+      --store DIR    the directory of the vault (default $XDG_DATA_HOME/vault)
+      --socket PATH  the socket to listen on (default $XDG_RUNTIME_DIR/vault/socket)
+      --config FILE  the settings (default $XDG_CONFIG_HOME/vault/vaultd.conf)
+      --ready-fd N   write a byte to descriptor N when the socket is ready
+      --version      print the version
+      --help         print this text
+
+    See vaultd(8).
+
+    """
+
+  static func parse(_ arguments: [String]) -> Outcome {
+    var options = Options()
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      var name = argument
+      var inline: String?
+      if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
+        name = String(argument[..<equals])
+        inline = String(argument[argument.index(after: equals)...])
+      }
+      switch name {
+      case "--help", "-h": return .answer(help)
+      case "--version": return .answer("vaultd \(Version.text)\n")
+      case "--system":
+        guard inline == nil else { return .usage("--system takes no value") }
+        options.system = true
+      case "--store", "--socket", "--config", "--ready-fd":
+        guard let value = inline ?? rest.popFirst(), !value.isEmpty else { return .usage("\(name) needs a value") }
+        if let problem = options.take(name, value) { return .usage(problem) }
+      default: return .usage("unknown argument `\(argument)`")
+      }
+    }
+    return .run(options)
+  }
+
+  private mutating func take(_ name: String, _ value: String) -> String? {
+    switch name {
+    case "--store": store = value
+    case "--socket": socket = value
+    case "--config": config = value
+    default:
+      guard let descriptor = Int32(value), descriptor > 2 else { return "--ready-fd needs a descriptor above 2" }
+      readyDescriptor = descriptor
+    }
+    return nil
+  }
+}
+
+/// The version of the programs, which are released together.
+enum Version {
+  static let text = "0.1.0"
+}

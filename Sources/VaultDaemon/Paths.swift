@@ -1,0 +1,62 @@
+internal import Glibc
+
+/// Where a vault's files are.
+struct Paths: Equatable {
+  /// The directory of the store, mode 0700.
+  var store: String
+  /// The directory of the socket.
+  var runtime: String
+  var socket: String
+  var config: String
+  /// Whether `config` was named on the command line and so has to exist.
+  var configIsExplicit: Bool
+
+  /// A variable is not set that one of the paths hangs on.
+  struct Missing: Error, Equatable {
+    var reason: String
+  }
+
+  init(options: Options, environment: (String) -> String?) throws(Missing) {
+    func folder(_ variable: String, _ fallback: String) throws(Missing) -> String {
+      // The XDG specification says to ignore a relative path.
+      if let path = environment(variable), path.hasPrefix("/") { return path }
+      guard let home = environment("HOME"), home.hasPrefix("/") else {
+        throw Missing(reason: "neither \(variable) nor HOME is set; set one of them to an absolute path")
+      }
+      return home + fallback
+    }
+    if options.system {
+      store = options.store ?? "/var/lib/vault"
+      socket = options.socket ?? "/run/vault/socket"
+      config = options.config ?? "/etc/vault/vaultd.conf"
+    } else {
+      if let named = options.store { store = named } else { store = try folder("XDG_DATA_HOME", "/.local/share") + "/vault" }
+      if let named = options.socket {
+        socket = named
+      } else if let run = environment("XDG_RUNTIME_DIR"), run.hasPrefix("/") {
+        socket = run + "/vault/socket"
+      } else {
+        throw Missing(reason: "XDG_RUNTIME_DIR is not set; log in through a session, or name a socket with --socket")
+      }
+      if let named = options.config {
+        config = named
+      } else {
+        config = try folder("XDG_CONFIG_HOME", "/.config") + "/vault/vaultd.conf"
+      }
+    }
+    for path in [store, socket] where !path.hasPrefix("/") {
+      throw Missing(reason: "`\(path)` is not an absolute path")
+    }
+    while store.count > 1, store.hasSuffix("/") { store.removeLast() }
+    guard let slash = socket.lastIndex(of: "/"), slash > socket.startIndex, socket.last != "/" else {
+      throw Missing(reason: "`\(socket)` does not name a socket in a directory")
+    }
+    runtime = String(socket[..<slash])
+    configIsExplicit = options.config != nil
+  }
+
+  static func environment(_ name: String) -> String? {
+    // Read at start, before there is another thread.
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+}

@@ -1,0 +1,32 @@
+/// A token bucket for one uid: a second's worth may come at once, then requests are slowed to the rate.
+struct RequestRate: Sendable {
+  private let perSecond: Int64
+  private var tokens: Int64
+  private var refilled: Int64
+
+  /// `now` is `CLOCK_MONOTONIC` in nanoseconds, here and below.
+  init(perSecond: Int, now: Int64) {
+    self.perSecond = Int64(perSecond)
+    tokens = Int64(perSecond)
+    refilled = now
+  }
+
+  /// Takes one request; false when the caller has to wait.
+  mutating func take(now: Int64) -> Bool {
+    if tokens == 0 { refill(now: now) }
+    guard tokens > 0 else { return false }
+    tokens -= 1
+    return true
+  }
+
+  /// Nanoseconds until there is a token again.
+  func delay(now: Int64) -> Int64 { max(0, 1_000_000_000 / perSecond - (now - refilled)) }
+
+  private mutating func refill(now: Int64) {
+    // Longer than a second fills it; the cap keeps the product within Int64.
+    let earned = min(now - refilled, 1_000_000_000) * perSecond / 1_000_000_000
+    guard earned > 0 else { return }
+    tokens = min(perSecond, earned)
+    refilled = now
+  }
+}

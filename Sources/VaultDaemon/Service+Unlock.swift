@@ -1,0 +1,69 @@
+internal import VaultAPI
+internal import VaultCore
+internal import VaultStore
+
+/// Unlock, Respond and Lock.
+extension Service {
+  func unlock(_ call: Wire.UnlockParameters, _ connection: Connection) {
+    guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
+    if let seconds = call.for, seconds <= 0 { return connection.fail(.service(.invalidParameter("for"))) }
+    if state.kind == .unlocked && call.for == nil {
+      personAsked(call.interactive, connection)
+      return connection.reply { _ in }
+    }
+    let conversation = Conversation(connection: connection, service: self)
+    authenticate(conversation, method: call.method, purpose: Self.purpose("to unlock the vault", call.reason)) {
+      [unowned self] vaultKey, slot in
+      do throws(VaultError) {
+        guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
+        try keychain.unlock(vaultKey: key)
+        unlocked(by: .method(slot.kind == .recovery ? "recovery code" : "password"), for: call.for)
+        conversation.finish()
+      } catch {
+        conversation.fail(Fault(error))
+      }
+    }
+  }
+
+  func respond(_ call: Wire.RespondParameters, _ frame: borrowing Frame, _ connection: Connection) {
+    guard let conversation = conversations[call.conversation],
+      conversation.connection.peer.uid == connection.peer.uid
+    else { return connection.fail(.noSuchConversation) }
+    switch SecretField(call.answer, call.data, frame) {
+    case .absent: connection.fail(.service(.invalidParameter("answer")))
+    case .invalid: connection.fail(.service(.invalidParameter("data")))
+    case .bytes(let answer):
+      if conversation.answer(answer) {
+        connection.reply { _ in }
+      } else {
+        connection.fail(.noSuchConversation)
+      }
+    }
+  }
+
+  func lockNow(_ connection: Connection) {
+    switch vault.content {
+    case .none, .unreadable: connection.fail(storeFault)
+    case .open:
+      lock(because: .asked)
+      connection.reply { _ in }
+    }
+  }
+
+  /// What a prompt is for, with what the client says of why. The client's words are shown as its own and kept short.
+  static func purpose(_ what: String, _ reason: String?) -> String {
+    guard let reason, !reason.isEmpty else { return what }
+    let printable = reason.unicodeScalars.filter { !$0.properties.generalCategory.isInvisible }
+    return "\(what) (asked by: \(String(String.UnicodeScalarView(printable)).prefix(200)))"
+  }
+}
+
+extension Unicode.GeneralCategory {
+  /// Characters that show nothing or move the cursor: they have no place in a prompt.
+  fileprivate var isInvisible: Bool {
+    switch self {
+    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,11 @@
+internal import NIOCore
+
+/// How long the daemon waits for the other side.
+enum Timeouts {
+  /// For the rest of a frame that has begun.
+  static let halfFrame = TimeAmount.seconds(30)
+  /// For a client to read what was sent to it.
+  static let slowReader = TimeAmount.seconds(30)
+  /// For the answer to a prompt.
+  static let prompt = TimeAmount.minutes(5)
+}

@@ -1,0 +1,43 @@
+internal import NIOCore
+internal import NIOPosix
+internal import VaultCore
+
+/// The one thread on which Argon2id runs, away from the event loop. One, because each run takes a slot's whole memory.
+final class Workers {
+  private let pool = NIOThreadPool(numberOfThreads: 1)
+
+  init() { pool.start() }
+
+  /// Runs `work` on the thread, then `done` on `loop` with what it made.
+  func run<T: Sendable>(
+    on loop: any EventLoop, _ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void
+  ) {
+    pool.runIfActive(eventLoop: loop, work).assumeIsolated().whenSuccess(done)
+  }
+}
+
+/// Hands a secret from one thread to another: put in by one, taken out once by the other.
+///
+/// `@unchecked` holds because the event loop gives it away before the worker starts and looks at it again only after the
+/// worker is done; the hand-over itself orders the two.
+final class Handover: @unchecked Sendable {
+  private var content: SecureBytes?
+
+  init(_ content: consuming SecureBytes) { self.content = consume content }
+
+  /// The secret, which is then no longer here.
+  func take() -> SecureBytes? { content.take() }
+
+  /// Lends the secret without taking it.
+  func withSecret<R, E: Error>(_ body: (borrowing SecureBytes) throws(E) -> R) throws(E) -> R? {
+    // Taken out and put back, because an optional noncopyable value cannot be borrowed in place.
+    guard let secret = content.take() else { return nil }
+    do throws(E) {
+      let result = try body(secret)
+      content = consume secret
+      return result
+    } catch {
+      throw error
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import CLinux
+import Foundation
+import Glibc
+import Synchronization
+
+/// The sandbox's `vaultd`.
+extension Sandbox {
+  /// What the daemon started by ``startDaemon(config:arguments:environment:)`` has printed so far.
+  public var daemonLog: String {
+    (try? String(contentsOfFile: root + "/vaultd.log", encoding: .utf8)) ?? ""
+  }
+
+  /// Starts `vaultd` and returns when it listens.
+  ///
+  /// - Parameters:
+  ///   - config: the content of `vaultd.conf`; nil leaves the file alone.
+  ///   - arguments: its arguments beside `--ready-fd`.
+  ///   - environment: changes to ``environment``.
+  /// - Throws: ``SandboxError`` with its exit code and output when it ends instead.
+  public func startDaemon(
+    config: String? = nil, arguments: [String] = [], environment: [String: String?] = [:]
+  ) throws {
+    if let config { try configure(config) }
+    let log = root + "/vaultd.log"
+    let ready = try Child.pipe()
+    defer { Glibc.close(ready.read) }
+    let flags = O_WRONLY | O_CREAT | O_APPEND
+    unsafe Glibc.close(open(log, flags | O_CLOEXEC, 0o600))
+    let child: Child
+    do {
+      child = try Child(
+        Sandbox.path(of: "vaultd"), arguments + ["--ready-fd", "3"],
+        environment: self.environment(with: environment),
+        descriptors: [
+          0: .open("/dev/null", O_RDONLY), 1: .open(log, flags), 2: .open(log, flags), 3: .inherit(ready.write),
+        ])
+    } catch {
+      Glibc.close(ready.write)
+      throw error
+    }
+    Glibc.close(ready.write)
+    state.withLock { $0.daemon = child }
+    var byte: UInt8 = 0
+    while true {
+      let count = unsafe read(ready.read, &byte, 1)
+      if count == 1 { return }
+      if count < 0, errno == EINTR { continue }
+      break
+    }
+    let status = child.wait(seconds: 10).map { "ended with \($0)" } ?? "closed --ready-fd without a word"
+    throw SandboxError("vaultd \(status): \(daemonLog)")
+  }
+
+  /// Writes `vaultd.conf`.
+  public func configure(_ text: String) throws {
+    let folder = (configuration as NSString).deletingLastPathComponent
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try Data(text.utf8).write(to: URL(fileURLWithPath: configuration))
+  }
+
+  /// The process that serves the sandbox's socket, whoever started it; nil when none does.
+  public var daemonPid: Int32? {
+    if let child = state.withLock({ $0.daemon }), child.status == nil { return child.pid }
+    return Sandbox.server(of: socket)
+  }
+
+  /// Sends the running daemon a signal.
+  public func signalDaemon(_ signal: Int32) throws {
+    guard let pid = daemonPid else { throw SandboxError("no daemon runs") }
+    kill(pid, signal)
+  }
+
+  /// Ends the daemon that ``startDaemon(config:arguments:environment:)`` started and answers its exit code.
+  ///
+  /// - Parameter signal: SIGTERM (15) unless told otherwise; 0 only waits.
+  @discardableResult
+  public func stopDaemon(signal: Int32 = 15) throws -> Int32 {
+    guard let child = state.withLock({ $0.daemon }) else { throw SandboxError("no daemon was started") }
+    child.signal(signal)
+    guard let status = child.wait() else { throw SandboxError("vaultd does not end: \(daemonLog)") }
+    state.withLock { $0.daemon = nil }
+    return status
+  }
+
+  /// Waits until the daemon that ``startDaemon(config:arguments:environment:)`` started has ended by itself.
+  public func waitForDaemon() throws -> Int32 { try stopDaemon(signal: 0) }
+
+  /// Who listens on the Unix socket at `path`, by the credentials the kernel kept.
+  static func server(of path: String) -> Int32? {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { Glibc.close(descriptor) }
+    let connected = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    var peer = vault_peer()
+    guard connected == 0, unsafe vault_peer_credentials(descriptor, &peer) == 0 else { return nil }
+    return peer.pid
+  }
+
+  /// Every process whose environment names this sandbox, and whoever serves its socket.
+  func residents() -> Set<pid_t> {
+    var found: Set<pid_t> = []
+    let mark = Data("XDG_RUNTIME_DIR=\(runtime)\0".utf8)
+    for entry in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+      // A daemon that is not dumpable hides its environment from everyone but root; the socket names it then.
+      guard let pid = pid_t(entry), let variables = FileManager.default.contents(atPath: "/proc/\(pid)/environ")
+      else { continue }
+      if variables.range(of: mark) != nil { found.insert(pid) }
+    }
+    if let server = Sandbox.server(of: socket) { found.insert(server) }
+    found.remove(getpid())
+    return found
+  }
+}

@@ -1,0 +1,136 @@
+import CLinux
+import Foundation
+import Glibc
+import Synchronization
+
+/// A home of its own for one test: nothing in it reaches, or is reached from, the user's vault or another test.
+///
+/// Everything started in it ends with ``close()`` or when the sandbox goes away, daemons the client started included.
+public final class Sandbox: Sendable {
+  /// The sandbox's folder, `/tmp/v-XXXXXX`: short, because a socket's path has 107 bytes at most.
+  public let root: String
+  /// `$HOME`, also where tests may write their files.
+  public var home: String { root + "/home" }
+  /// `$XDG_RUNTIME_DIR`.
+  public var runtime: String { root + "/run" }
+  /// The store's folder as `vaultd` derives it, `$XDG_DATA_HOME/vault`.
+  public var store: String { root + "/data/vault" }
+  /// The daemon's configuration file, `$XDG_CONFIG_HOME/vault/vaultd.conf`.
+  public var configuration: String { root + "/config/vault/vaultd.conf" }
+  /// The user's socket, `$XDG_RUNTIME_DIR/vault/socket`.
+  public var socket: String { runtime + "/vault/socket" }
+
+  struct State {
+    var children: [Child] = []
+    var daemon: Child?
+    var closed = false
+  }
+  let state = Mutex(State())
+
+  /// Makes the folders.
+  public init() throws {
+    var template = Array("/tmp/v-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw SandboxError("mkdtemp: \(errno)") }
+    root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    for folder in [home, runtime, root + "/data", root + "/config"] {
+      guard unsafe mkdir(folder, 0o700) == 0 else { throw SandboxError("mkdir \(folder): \(errno)") }
+    }
+  }
+
+  deinit { close() }
+
+  /// The folder the tests and the programs are built into.
+  public static let programs: String = {
+    // Not argv[0]: it may be relative, or name the helper that runs the bundle.
+    let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
+    let url = URL(fileURLWithPath: bundle).resolvingSymlinksInPath()
+    let parts = url.pathComponents.prefix { !$0.hasSuffix(".xctest") }
+    let folder = parts.count < url.pathComponents.count ? parts : parts.dropLast()
+    return "/" + folder.dropFirst().joined(separator: "/")
+  }()
+
+  /// The path of `vault` or `vaultd` as just built.
+  public static func path(of program: String) -> String {
+    program.hasPrefix("/") ? program : programs + "/" + program
+  }
+
+  /// What every program in the sandbox finds in its environment.
+  public var environment: [String: String] {
+    [
+      "HOME": home, "XDG_RUNTIME_DIR": runtime, "XDG_DATA_HOME": root + "/data", "XDG_CONFIG_HOME": root + "/config",
+      "PATH": Sandbox.programs + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", "TERM": "xterm",
+    ]
+  }
+
+  func environment(with changes: [String: String?]) -> [String: String] {
+    var result = environment
+    for (key, value) in changes { result[key] = value }
+    return result
+  }
+
+  /// Runs a program to its end, without a terminal anywhere, and answers what it left behind.
+  ///
+  /// - Parameters:
+  ///   - arguments: what follows the program's name.
+  ///   - program: `vault`, `vaultd` or an absolute path.
+  ///   - stdin: all of standard input.
+  ///   - environment: changes to ``environment``; nil removes a variable.
+  /// - Throws: ``SandboxError`` when it does not start, or has not closed its output after a minute.
+  @discardableResult
+  public func run(
+    _ arguments: [String], program: String = "vault", stdin: [UInt8] = [], environment: [String: String?] = [:]
+  ) throws -> Outcome {
+    let (input, output, errors) = (try Child.pipe(), try Child.pipe(), try Child.pipe())
+    let child: Child
+    do {
+      child = try Child(
+        Sandbox.path(of: program), arguments, environment: self.environment(with: environment),
+        descriptors: [0: .inherit(input.read), 1: .inherit(output.write), 2: .inherit(errors.write)])
+    } catch {
+      for end in [input.read, input.write, output.read, output.write, errors.read, errors.write] { Glibc.close(end) }
+      throw error
+    }
+    for end in [input.read, output.write, errors.write] { Glibc.close(end) }
+    var streams = Streams(input: input.write, output: output.read, errors: errors.read, unsent: stdin[...])
+    guard streams.exchange(seconds: 60), let status = child.wait() else {
+      child.signal(SIGKILL)
+      throw SandboxError(
+        """
+        \(program) \(arguments.joined(separator: " ")) did not end in time
+        \(Outcome(status: -1, stdout: streams.stdout, stderr: streams.stderr))
+        """)
+    }
+    return Outcome(status: status, stdout: streams.stdout, stderr: streams.stderr)
+  }
+
+  /// Runs a program to its end with `stdin` as text; see ``run(_:program:stdin:environment:)-swift.method``.
+  @discardableResult
+  public func run(
+    _ arguments: String..., program: String = "vault", stdin: String = "", environment: [String: String?] = [:]
+  ) throws -> Outcome {
+    try run(arguments, program: program, stdin: Array(stdin.utf8), environment: environment)
+  }
+
+  /// Writes a file below ``home`` and answers its path.
+  @discardableResult
+  public func write(_ text: String, to name: String) throws -> String {
+    let path = home + "/" + name
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  /// Ends everything that runs in the sandbox and removes it. Safe to call twice.
+  public func close() {
+    let state = state.withLock { state in
+      defer { state = State(closed: true) }
+      return state
+    }
+    guard !state.closed else { return }
+    for child in state.children + (state.daemon.map { [$0] } ?? []) {
+      child.signal(SIGKILL)
+      _ = child.wait()
+    }
+    for pid in residents() { kill(pid, SIGKILL) }
+    try? FileManager.default.removeItem(atPath: root)
+  }
+}

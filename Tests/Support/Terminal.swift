@@ -1,0 +1,126 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A program that runs on a terminal of its own, as a person would run it.
+public final class Terminal {
+  private let child: Child
+  private let master: Int32
+  // Held open so that the kernel does not reset the modes when the program's own descriptor closes.
+  private let slave: Int32
+  private var seen: [UInt8] = []
+  private var consumed = 0
+
+  /// Starts `program` with the terminal as its standard input, output and error and as its controlling terminal.
+  ///
+  /// - Parameters:
+  ///   - arguments: what follows the program's name.
+  ///   - stdin: a file that becomes standard input in the terminal's place.
+  ///   - stdout: a file that becomes standard output in the terminal's place; it is made or emptied.
+  public init(
+    _ sandbox: Sandbox, _ arguments: [String], program: String = "vault", stdin: String? = nil, stdout: String? = nil,
+    environment: [String: String?] = [:]
+  ) throws {
+    let (master, slave, path) = try Child.terminal()
+    (self.master, self.slave) = (master, slave)
+    if let stdout { try Data().write(to: URL(fileURLWithPath: stdout)) }
+    child = try Child(
+      Sandbox.path(of: program), arguments, environment: sandbox.environment(with: environment),
+      descriptors: [
+        0: stdin.map { .open($0, O_RDONLY) } ?? .open(path, O_RDWR),
+        1: stdout.map { .open($0, O_WRONLY) } ?? .open(path, O_RDWR),
+        2: .open(path, O_RDWR),
+      ])
+    sandbox.state.withLock { $0.children.append(child) }
+  }
+
+  deinit {
+    child.signal(SIGKILL)
+    _ = child.wait()
+    Glibc.close(master)
+    Glibc.close(slave)
+  }
+
+  /// The process on the terminal.
+  public var pid: Int32 { child.pid }
+
+  /// All the program has shown so far, echoes included; lines end in CR LF.
+  public var screen: String { String(decoding: seen, as: UTF8.self) }
+
+  /// Whether the terminal shows what is typed.
+  public var echoes: Bool { modes.c_lflag & tcflag_t(ECHO) != 0 }
+
+  /// Whether the terminal collects lines and turns its control characters into signals, as a shell expects it.
+  public var isCooked: Bool {
+    let wanted = tcflag_t(ICANON | ISIG | ECHO)
+    return modes.c_lflag & wanted == wanted
+  }
+
+  private var modes: termios {
+    var modes = termios()
+    unsafe tcgetattr(slave, &modes)
+    return modes
+  }
+
+  /// Waits until the program has shown `text` after what earlier calls found, and answers all up to its end.
+  ///
+  /// - Throws: ``SandboxError`` with the screen when the program ends first, or after 30 seconds.
+  @discardableResult
+  public func expect(_ text: String) throws -> String {
+    let wanted = Array(text.utf8)
+    while true {
+      if let range = Data(seen[consumed...]).firstRange(of: wanted) {
+        defer { consumed += range.upperBound }
+        return String(decoding: seen[consumed..<(consumed + range.upperBound)], as: UTF8.self)
+      }
+      guard try receive() else {
+        throw SandboxError("“\(text)” never came; exit \(child.status.map(String.init) ?? "none")\n\(screen)")
+      }
+    }
+  }
+
+  /// Types `text`, and a return unless told otherwise.
+  public func type(_ text: String, return: Bool = true) {
+    let bytes = Array(text.utf8) + (`return` ? [13] : [])
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes[sent...].withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
+      if count > 0 { sent += count } else if errno != EINTR { return }
+    }
+  }
+
+  /// Types a letter with the control key held: `control("c")` interrupts, `control("z")` suspends.
+  public func control(_ letter: Character) {
+    guard let ascii = letter.asciiValue else { return }
+    type(String(decoding: [ascii & 0x1f], as: UTF8.self), return: false)
+  }
+
+  /// Sends the program a signal.
+  public func signal(_ signal: Int32) { child.signal(signal) }
+
+  /// Waits for the program's end, collects the rest of its output, and answers its exit code.
+  ///
+  /// - Throws: ``SandboxError`` with the screen when it runs on for another 30 seconds without output.
+  @discardableResult
+  public func wait() throws -> Int32 {
+    while try receive() {}
+    guard let status = child.wait() else { throw SandboxError("it does not end\n\(screen)") }
+    return status
+  }
+
+  /// Reads what the program shows next; false at its end.
+  private func receive() throws -> Bool {
+    var polled = [
+      pollfd(fd: master, events: Int16(POLLIN), revents: 0), pollfd(fd: child.ended, events: Int16(POLLIN), revents: 0),
+    ]
+    let ready = unsafe poll(&polled, 2, 30_000)
+    if ready < 0, errno == EINTR { return true }
+    if ready == 0 { throw SandboxError("nothing more came\n\(screen)") }
+    // The output a program left behind comes before its end.
+    guard polled[0].revents & Int16(POLLIN) != 0 else { return false }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe read(master, &buffer, buffer.count)
+    if count > 0 { seen += buffer.prefix(count) }
+    return count > 0 || errno == EINTR
+  }
+}
