@@ -15,7 +15,8 @@ internal import CSQLite
     var opened: OpaquePointer?
     // One owner, so no mutex. The directory was checked, and nobody else can write to it.
     let code = unsafe sqlite3_open_v2(
-      path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, nil)
+      path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, nil
+    )
     guard let opened = unsafe opened, code == SQLITE_OK else {
       unsafe sqlite3_close_v2(opened)
       throw SQLiteFailure.error(code)

@@ -29,13 +29,17 @@ internal import CSQLite
   /// Sets parameter `index` to a copy of `bytes`.
   func bind(_ index: Int32, _ bytes: RawSpan) throws(VaultError) {
     // SQLite copies the bytes before the call returns; the size limits keep counts far below Int32.max.
-    let code = unsafe bytes.withUnsafeBytes { unsafe vault_bind_blob_copy(handle, index, $0.baseAddress, Int32($0.count)) }
+    let code = unsafe bytes.withUnsafeBytes {
+      unsafe vault_bind_blob_copy(handle, index, $0.baseAddress, Int32($0.count))
+    }
     try check(code)
   }
 
   /// Sets parameter `index` to a copy of `bytes`.
   func bind(_ index: Int32, _ bytes: [UInt8]) throws(VaultError) {
-    let code = unsafe bytes.withUnsafeBytes { unsafe vault_bind_blob_copy(handle, index, $0.baseAddress, Int32($0.count)) }
+    let code = unsafe bytes.withUnsafeBytes {
+      unsafe vault_bind_blob_copy(handle, index, $0.baseAddress, Int32($0.count))
+    }
     try check(code)
   }
 
@@ -96,7 +100,8 @@ internal import CSQLite
 
   /// A text column.
   func text(_ column: Int32) throws(VaultError) -> String {
-    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT, let start = unsafe sqlite3_column_text(handle, column)
+    guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT,
+      let start = unsafe sqlite3_column_text(handle, column)
     else { throw Self.wrongType }
     return unsafe String(cString: start)
   }
@@ -119,12 +124,5 @@ internal import CSQLite
 
   private func check(_ code: Int32) throws(VaultError) {
     if code != SQLITE_OK { throw connection.error(code) }
-  }
-}
-
-extension [UInt8] {
-  /// Copies bytes that are no secret.
-  init(copying bytes: RawSpan) {
-    self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
   }
 }

@@ -109,7 +109,9 @@ import Glibc
 
   /// Removes a file if it is there.
   func remove(_ name: String) throws(VaultError) {
-    if unsafe unlinkat(descriptor, name, 0) != 0, errno != ENOENT { throw SystemCall.error("unlink", path(of: name), errno) }
+    if unsafe unlinkat(descriptor, name, 0) != 0, errno != ENOENT {
+      throw SystemCall.error("unlink", path(of: name), errno)
+    }
   }
 
   /// Waits until the names in the directory are on the disk.
