@@ -37,7 +37,7 @@ enum BootKey {
 
   /// Makes a new key and puts it at `path`, whole and synced, over one that an unfinished init may have left.
   static func create(_ path: String) throws(SystemError) -> SecureBytes {
-    let key = RandomBytes.secure(count: size)
+    let key = RandomBytes.secret(count: size)
     let temporary = "\(path).new"
     unsafe unlink(temporary)
     let file = try SystemError.check(

@@ -26,6 +26,8 @@ final class Connection: ChannelInboundHandler {
   private var isScheduled = false
   private var inputClosed = false
   private var isClosing = false
+  /// What goes on when the client has read enough.
+  private var onWritable: (() -> Void)?
   private var halfFrame: Scheduled<Void>?
   private var slowReader: Scheduled<Void>?
 
@@ -37,27 +39,23 @@ final class Connection: ChannelInboundHandler {
   // MARK: What the service calls
 
   /// Sends a reply; with `continues`, others follow it.
-  func reply(continues: Bool = false, _ parameters: (inout JSONWriter) -> Void) {
+  func reply(_ value: some WireValue, continues: Bool = false) {
+    reply(continues: continues) { value.write(to: &$0) }
+  }
+
+  /// Sends a reply whose parameters `write` writes, as one object.
+  func reply(continues: Bool = false, _ write: (inout JSONWriter) -> Void) {
     var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("parameters")
-    writer.beginObject()
-    parameters(&writer)
-    writer.endObject()
-    if continues {
-      writer.key("continues")
-      writer.bool(true)
-    }
-    writer.endObject()
-    send(writer.finish())
+    writer.reply(continues: continues, parameters: write)
+    send(writer.take())
     if !continues { release() }
   }
 
   /// Sends an error, which ends the call.
   func fail(_ fault: Fault) {
     var writer = JSONWriter()
-    fault.write(to: &writer)
-    send(writer.finish())
+    writer.reply(fault)
+    send(writer.take())
     release()
   }
 
@@ -71,6 +69,11 @@ final class Connection: ChannelInboundHandler {
 
   /// Whether the client reads what it is sent. A stream is ended when it does not.
   var isKeepingUp: Bool { context?.channel.isWritable ?? false }
+
+  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
+  func whenKeepingUp(_ work: @escaping () -> Void) {
+    if isKeepingUp { _ = after(.zero, work) } else { onWritable = work }
+  }
 
   /// Sends what is still to be sent and closes.
   func close() {
@@ -129,6 +132,9 @@ final class Connection: ChannelInboundHandler {
     slowReader?.cancel()
     slowReader = nil
     if context.channel.isWritable {
+      let resume = onWritable
+      onWritable = nil
+      resume?()
       process()
     } else {
       slowReader = after(Timeouts.slowReader) { [weak self] in self?.abandon() }
@@ -155,14 +161,23 @@ final class Connection: ChannelInboundHandler {
         if let delay = service.delay(for: peer) { return schedule(after: delay) }
         guard let frame = try reader.next() else { break }
         left -= 1
-        isOneway = frame.isTrue("oneway")
-        service.handle(frame, from: self)
+        handle(frame)
       }
     } catch {
       return refuse(error)
     }
     watchHalfFrame()
     if inputClosed && onCancel == nil && !isScheduled { close() }
+  }
+
+  private func handle(_ frame: borrowing Frame) {
+    do throws(ParameterError) {
+      let call = try Call(frame)
+      isOneway = call.oneway
+      try service.handle(call, frame, from: self)
+    } catch {
+      fail(.invalid(error.parameter))
+    }
   }
 
   private func schedule(after delay: TimeAmount) {

@@ -30,24 +30,14 @@ final class Conversation {
   ) {
     guard !isOver else { return }
     onAnswer = then
-    connection.reply(continues: true) { writer in
-      writer.key("conversation")
-      writer.string(id)
-      writer.key("prompt")
-      writer.beginObject()
-      writer.key("style")
-      writer.string(style.rawValue)
-      writer.key("method")
-      writer.string(method)
-      writer.key("text")
-      writer.string(text)
-      switch code {
-      case .some(let code):
-        writer.key("code")
-        code.withBytes { writer.secret($0) }
-      case .none: break
+    let reply = Wire.ConversationReply(
+      conversation: id, prompt: Wire.Prompt(style: style.rawValue, method: method, text: text))
+    switch code {
+    case .some(let code):
+      code.withBytes { code in
+        connection.reply(continues: true) { writer in reply.write(to: &writer, code: code) }
       }
-      writer.endObject()
+    case .none: connection.reply(reply, continues: true)
     }
     timeout = connection.after(Timeouts.prompt) { [weak self] in self?.fail(.cancelled) }
   }
@@ -61,11 +51,11 @@ final class Conversation {
     return true
   }
 
-  /// The last reply.
-  func finish(_ parameters: (inout JSONWriter) -> Void = { _ in }) {
+  /// The last reply; `slot` is what AddSlot made.
+  func finish(slot: UInt32? = nil) {
     guard !isOver else { return }
     end()
-    connection.reply { writer in parameters(&writer) }
+    connection.reply(Wire.AddSlotReply(slot: slot.map(Int.init)))
   }
 
   func fail(_ fault: Fault) {

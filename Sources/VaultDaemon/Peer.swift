@@ -1,17 +1,22 @@
 internal import CLinux
 internal import CSystemd
 internal import Glibc
+internal import NIOCore
 
 /// The process at the other end of a connection, as the kernel saw it when it connected.
 struct Peer: Hashable, Sendable {
   var uid: uid_t
   var pid: pid_t
 
-  init(descriptor: Int32) throws(SystemError) {
-    var credentials = vault_peer()
-    try SystemError.check("getsockopt", unsafe vault_peer_credentials(descriptor, &credentials))
-    uid = credentials.uid
-    pid = credentials.pid
+  /// Asks the kernel who is at the other end of a channel.
+  static func of(_ channel: any Channel) -> EventLoopFuture<Peer> {
+    guard let options = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeFailedFuture(SystemError(call: "SO_PEERCRED", code: ENOTSOCK))
+    }
+    // The option's value is `struct ucred`, and `vault_peer` has its layout.
+    let credentials: EventLoopFuture<vault_peer> = unsafe options.unsafeGetSocketOption(
+      level: .socket, name: .init(rawValue: CInt(SO_PEERCRED)))
+    return credentials.map { Peer(uid: $0.uid, pid: $0.pid) }
   }
 
   /// Whether the process belongs to a system service, where nobody sits: its claim to be interactive does not count.

@@ -59,7 +59,7 @@ extension Service {
     } then: { [unowned self] opened in
       checking.remove(caller)
       guard let opened else {
-        return conversation.fail(.authenticationFailed(method: caller.method, retryAfterMS: seconds * 1000))
+        return conversation.fail(.authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000))
       }
       forgive(caller)
       if !conversation.isOver { then(opened.vaultKey, opened.slot) }
@@ -76,9 +76,9 @@ extension Service {
   private func wait(for caller: Backoff.Caller) -> Fault? {
     let nanoseconds = backoff.wait(for: caller, now: clock.boot())
     if nanoseconds > 0 {
-      return .backingOff(method: caller.method, retryAfterMS: (nanoseconds + 999_999) / 1_000_000)
+      return .backingOff(method: caller.method, retryAfterMilliseconds: Int((nanoseconds + 999_999) / 1_000_000))
     }
-    return checking.contains(caller) ? .backingOff(method: caller.method, retryAfterMS: 1000) : nil
+    return checking.contains(caller) ? .backingOff(method: caller.method, retryAfterMilliseconds: 1000) : nil
   }
 
   private func charge(_ caller: Backoff.Caller) -> Int64 {

@@ -26,8 +26,8 @@ extension Service {
 
   /// What a new vault begins with.
   private struct NewVault {
-    let id = RandomBytes.array(count: 16)
-    let vaultKey = Handover(RandomBytes.secure(count: 32))
+    let id = VaultID.random().bytes
+    let vaultKey = Handover(RandomBytes.secret(count: 32))
   }
 
   private func create(_ new: NewVault, _ slots: [SlotRecord], _ conversation: Conversation) {
@@ -48,12 +48,7 @@ extension Service {
 
   func listSlots(_ connection: Connection) {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
-    connection.reply { writer in
-      writer.key("slots")
-      writer.beginArray()
-      for slot in keychain.slots { Wire.Slot(slot).write(to: &writer) }
-      writer.endArray()
-    }
+    connection.reply(Wire.ListSlotsReply(slots: keychain.slots.map { Wire.Slot($0) }))
   }
 
   func changePassword(_ call: Wire.ChangePasswordParameters, _ connection: Connection) {
@@ -76,10 +71,10 @@ extension Service {
 
   func addSlot(_ call: Wire.AddSlotParameters, _ connection: Connection) {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
-    guard let kind = Self.methods[call.kind] else { return connection.fail(.service(.invalidParameter("kind"))) }
+    guard let kind = Self.methods[call.kind] else { return connection.fail(.invalid("kind")) }
     let label = call.label ?? ""
     guard label.utf8.count <= 64, !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
-    else { return connection.fail(.service(.invalidParameter("label"))) }
+    else { return connection.fail(.invalid("label")) }
     guard let kdf = kdf(call.kdfMemory, call.kdfPasses, connection) else { return }
     let conversation = Conversation(connection: connection, service: self)
     authenticate(conversation, method: call.method, purpose: "to add a slot") { [unowned self] vaultKey, _ in
@@ -116,11 +111,7 @@ extension Service {
     _ conversation: Conversation, slot: UInt32? = nil, _ change: () throws(VaultError) -> Void
   ) {
     do throws(VaultError) { try change() } catch { return conversation.fail(Fault(error)) }
-    conversation.finish { writer in
-      guard let slot else { return }
-      writer.key("slot")
-      writer.integer(Int64(slot))
-    }
+    conversation.finish(slot: slot)
   }
 
   /// The parameters a caller asks for; nil for "measure this machine". Below the floor or above the ceiling is refused.
@@ -129,11 +120,11 @@ extension Service {
     case fixed(Argon2id.Parameters)
   }
 
-  private func kdf(_ memory: Int64?, _ passes: Int64?, _ connection: Connection) -> KDFChoice? {
+  private func kdf(_ memory: Int?, _ passes: Int?, _ connection: Connection) -> KDFChoice? {
     if memory == nil && passes == nil { return .calibrated }
     let standard = Argon2id.Parameters.default
     let chosen = Argon2id.Parameters(
-      memory: Int(clamping: memory ?? Int64(standard.memory)), passes: Int(clamping: passes ?? Int64(standard.passes)))
+      memory: memory ?? standard.memory, passes: passes ?? standard.passes)
     do throws(CryptoError) { try chosen.validate() } catch {
       connection.fail(.weakSecret(reason: "Argon2id has to use from 19 MiB and 2 passes to 1 GiB and 20 passes"))
       return nil

@@ -6,10 +6,10 @@ internal import VaultStore
 extension Service {
   func unlock(_ call: Wire.UnlockParameters, _ connection: Connection) {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
-    if let seconds = call.for, seconds <= 0 { return connection.fail(.service(.invalidParameter("for"))) }
-    if state.kind == .unlocked && call.for == nil {
+    if let seconds = call.lockAfter, seconds <= 0 { return connection.fail(.invalid("for")) }
+    if state.kind == .unlocked && call.lockAfter == nil {
       personAsked(call.interactive, connection)
-      return connection.reply { _ in }
+      return connection.reply(Wire.ConversationReply())
     }
     let conversation = Conversation(connection: connection, service: self)
     authenticate(conversation, method: call.method, purpose: Self.purpose("to unlock the vault", call.reason)) {
@@ -17,7 +17,7 @@ extension Service {
       do throws(VaultError) {
         guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
         try keychain.unlock(vaultKey: key)
-        unlocked(by: .method(slot.kind == .recovery ? "recovery code" : "password"), for: call.for)
+        unlocked(by: .method(slot.kind == .recovery ? "recovery code" : "password"), for: call.lockAfter.map(Int64.init))
         conversation.finish()
       } catch {
         conversation.fail(Fault(error))
@@ -30,11 +30,11 @@ extension Service {
       conversation.connection.peer.uid == connection.peer.uid
     else { return connection.fail(.noSuchConversation) }
     switch SecretField(call.answer, call.data, frame) {
-    case .absent: connection.fail(.service(.invalidParameter("answer")))
-    case .invalid: connection.fail(.service(.invalidParameter("data")))
+    case .absent: connection.fail(.invalid("answer"))
+    case .invalid: connection.fail(.invalid("data"))
     case .bytes(let answer):
       if conversation.answer(answer) {
-        connection.reply { _ in }
+        connection.reply(Wire.Empty())
       } else {
         connection.fail(.noSuchConversation)
       }
@@ -46,7 +46,7 @@ extension Service {
     case .none, .unreadable: connection.fail(storeFault)
     case .open:
       lock(because: .asked)
-      connection.reply { _ in }
+      connection.reply(Wire.Empty())
     }
   }
 

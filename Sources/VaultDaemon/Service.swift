@@ -164,10 +164,6 @@ final class Service {
   private func change(to kind: LockState.Kind, cause: LockState.Cause) {
     state = LockState(kind: kind, cause: cause, since: clock.wall())
     log.info("\(kind.rawValue): \(cause.text)")
-    announce { writer in
-      writer.key("event")
-      writer.string("state")
-      self.writeState(&writer)
-    }
+    announce(stateEvent)
   }
 }

@@ -29,3 +29,8 @@ extension StaticString {
     return unsafe utf8Start[index]
   }
 }
+
+extension MutableRawSpan {
+  /// Puts `byte` at `offset`; traps outside the span.
+  mutating func set(_ byte: UInt8, at offset: Int) { storeBytes(of: byte, toByteOffset: offset, as: UInt8.self) }
+}

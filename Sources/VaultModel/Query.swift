@@ -1,17 +1,80 @@
-/// A search.
+/// A search for items: predicates separated by white space, which must all hold. An empty query matches everything.
+///
+/// | predicate | holds when |
+/// |---|---|
+/// | `owner=ana`, `owner!=ana` | the attribute has that value; or has another one, or is not there |
+/// | `owner~a*` | the attribute is there and fits the pattern: `*` within a path segment, `**` across, `?` one character |
+/// | `name=a/b`, `name~iot/*`, `kind=totp`, `accessible=always`, `require!=none` | the same for the item itself |
+/// | `expires<7d`, `expires<2027-01-01` | the item has expired, or will within 7 days, or before that date |
+/// | `expires>7d` | it expires later than that; an item without an expiry has none to compare: `expires=never` finds it |
+/// | `created<7d`, `modified>30d` | it is less, or more, than that long ago |
+/// | `created<2027-01-01` | it was before that date |
+/// | `version>3`, `size<64k` | numbers of the current version; `k` and `m` count 1024 and 1024² bytes |
+/// | `express` | the name has that in it, the same as `name~**express**` |
+///
+/// Values may be quoted: `owner="ana maria"`, with `\"` and `\\` inside.
 public struct Query: Hashable, Sendable {
+  /// The longest query, in bytes.
+  public static let maximumBytes = 4096
+
+  private let predicates: [Predicate]
+
   /// Reads a query.
-  public init(parsing text: String) throws(QueryError) {}
-  public func matches(_ item: ItemInfo, now: Int64) -> Bool { true }
-  public var exactName: ItemName? { nil }
-  public var folder: String? { nil }
-  public var kind: ItemKind? { nil }
-  public var equalities: [(key: String, value: String)] { [] }
+  ///
+  /// - Throws: ``QueryError`` at the first thing that cannot be read.
+  public init(parsing text: String) throws(QueryError) {
+    var parser = QueryParser(text)
+    self.predicates = try parser.parse()
+  }
+
+  /// Whether all predicates hold for `item`.
+  ///
+  /// - Parameter now: the time durations are counted from, Unix seconds.
+  public func matches(_ item: ItemInfo, now: Int64) -> Bool {
+    predicates.allSatisfy { $0.matches(item, now: now) }
+  }
+
+  /// The only name an item can have to match, when the query gives one (`name=`).
+  public var exactName: ItemName? {
+    for case .equals(.name, let value, negated: false) in predicates { return try? ItemName(value) }
+    return nil
+  }
+
+  /// The narrowest folder that every match is in (`name~folder/*`), when the query implies one.
+  public var folder: String? {
+    var narrowest: String?
+    for case .fits(.name, let glob) in predicates {
+      guard let folder = glob.folder else { continue }
+      if folder.utf8.count > narrowest?.utf8.count ?? -1 { narrowest = folder }
+    }
+    return narrowest
+  }
+
+  /// The only kind a match can have, when the query gives one (`kind=`).
+  public var kind: ItemKind? {
+    for case .equals(.kind, let value, negated: false) in predicates { return ItemKind(rawValue: value) }
+    return nil
+  }
+
+  /// The attributes every match has with exactly these values.
+  public var equalities: [(key: String, value: String)] {
+    predicates.compactMap { predicate in
+      guard case .equals(.attribute(let key), let value, negated: false) = predicate else { return nil }
+      return (key, value)
+    }
+  }
 }
+
 /// A query that cannot be read.
 public struct QueryError: Error, Hashable, Sendable {
-  /// The byte offset in the query where reading failed.
+  /// The byte offset in the query's UTF-8 where the mistake is.
   public let position: Int
   /// What is wrong there, for a person to read.
   public let reason: String
+
+  /// Makes an error.
+  public init(position: Int, reason: String) {
+    self.position = position
+    self.reason = reason
+  }
 }

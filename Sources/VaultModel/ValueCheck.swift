@@ -1,6 +1,87 @@
 extension ItemKind {
-  /// Checks that `value` is of this kind.
+  /// Checks that `value` is what an item of this kind holds, and that `attributes` are within their limits and those
+  /// the kind needs.
+  ///
+  /// The value is scanned where it is; what must be decoded to be checked is wiped before this returns.
+  ///
+  /// - Returns: what the value says about itself.
+  /// - Throws: ``ValueError`` that says what is wrong without quoting the value.
   public func validate(_ value: RawSpan, attributes: [String: String]) throws(ValueError) -> ValueFacts {
+    try Attributes.validate(attributes)
+    switch self {
+    case .password:
+      if value.isEmpty { throw ValueError(reason: "a password cannot be empty") }
+    case .apiKey:
+      try checkLine(value, "an API key")
+    case .deviceToken:
+      try checkLine(value, "a device token")
+    case .wifi:
+      try WiFiNetwork(attributes).check(value)
+    case .pairingCode:
+      try PairingCode.check(value, pattern: attributes["pattern"])
+    case .tlsKey:
+      try PrivateKey.checkTLS(value)
+    case .sshKey:
+      try PrivateKey.checkSSH(value)
+    case .certificate:
+      return ValueFacts(expires: try Certificate.expiry(ofChain: value))
+    case .totp:
+      try OneTimeSecret.check(value)
+    case .note:
+      if !value.isUTF8 { throw ValueError(reason: "a note must be UTF-8 text; a blob takes any bytes") }
+    case .blob:
+      break
+    }
     return ValueFacts()
+  }
+
+  private func checkLine(_ value: RawSpan, _ what: String) throws(ValueError) {
+    if value.isEmpty { throw ValueError(reason: "\(what) cannot be empty") }
+    let last = value.byte(value.byteCount - 1)
+    if last == 0x0A || last == 0x0D {
+      throw ValueError(reason: "\(what) is one line without an end; the value ends with a line break")
+    }
+    if value.hasControl { throw ValueError(reason: "\(what) has no line breaks or control characters") }
+  }
+}
+
+extension RawSpan {
+  /// Whether there is a C0 control, DEL, or a C1 control in UTF-8 (C2 80…9F).
+  var hasControl: Bool {
+    var previous: UInt8 = 0
+    for offset in byteOffsets {
+      let byte = byte(offset)
+      if byte < 0x20 || byte == 0x7F || (previous == 0xC2 && (0x80...0x9F).contains(byte)) { return true }
+      previous = byte
+    }
+    return false
+  }
+
+  /// Whether the bytes are well-formed UTF-8 (The Unicode Standard, table 3-7).
+  var isUTF8: Bool {
+    var offset = 0
+    while offset < byteCount {
+      let lead = byte(offset)
+      let trailing: Int
+      var second: ClosedRange<UInt8> = 0x80...0xBF
+      switch lead {
+      case 0x00...0x7F: trailing = 0
+      case 0xC2...0xDF: trailing = 1
+      case 0xE0: (trailing, second) = (2, 0xA0...0xBF)
+      case 0xED: (trailing, second) = (2, 0x80...0x9F)
+      case 0xE1...0xEF: trailing = 2
+      case 0xF0: (trailing, second) = (3, 0x90...0xBF)
+      case 0xF1...0xF3: trailing = 3
+      case 0xF4: (trailing, second) = (3, 0x80...0x8F)
+      default: return false
+      }
+      guard trailing < byteCount - offset else { return false }
+      for index in 0..<trailing {
+        let allowed = index == 0 ? second : 0x80...0xBF
+        if !allowed.contains(byte(offset + 1 + index)) { return false }
+      }
+      offset += 1 + trailing
+    }
+    return true
   }
 }

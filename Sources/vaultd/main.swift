@@ -1,1 +1,4 @@
-print("x")
+internal import Glibc
+internal import VaultDaemon
+
+exit(Daemon.main(Array(CommandLine.arguments.dropFirst())))

@@ -112,8 +112,8 @@ final class Child: Sendable {
     var argv = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
     var envp = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
     defer {
-      for index in argv.indices { unsafe free(argv[index]) }
-      for index in envp.indices { unsafe free(envp[index]) }
+      for index in unsafe argv.indices { unsafe free(argv[index]) }
+      for index in unsafe envp.indices { unsafe free(envp[index]) }
     }
     var pid: pid_t = 0
     let error = spawning.withLock { _ in unsafe posix_spawn(&pid, program, &actions, &attributes, &argv, &envp) }

@@ -1,0 +1,86 @@
+# vault: what to type. `make demo` shows it working, `make test` proves it.
+#
+#   make build      release binaries, in .build/install/release
+#   make install    PREFIX (/usr/local) and DESTDIR are honoured; `make uninstall` takes it all away
+#   make bench      the figures, side by side with their yardsticks
+#   make fuzz       a minute (FUZZ_SECONDS) per fuzz target
+#   make fmt        swift format, in place; `make lint` only complains
+
+SHELL   := /bin/bash
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# Swift brings clang; nothing else here needs a C compiler.
+ifeq ($(origin CC),default)
+CC := clang
+endif
+
+BUILD    := .build/install
+BIN      := $(BUILD)/release
+PROGRAMS := $(BIN)/vault $(BIN)/vaultd
+SOURCES  := Package.swift $(shell find Sources -type f)
+# Statically linked Swift, no rpath, stripped; `vault` itself is one fully static file (see Package.swift).
+RELEASE  := swift build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s --scratch-path $(BUILD)
+
+DEPS       := libsodium-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat
+BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 util-linux
+
+.PHONY: all build deps bench-deps demo test check lint fmt bench clean
+all: build
+
+build: $(PROGRAMS)
+$(PROGRAMS) &: $(SOURCES)
+	@$(MAKE) --no-print-directory deps
+	$(RELEASE) --product vault
+	$(RELEASE) --product vaultd
+	@touch $(PROGRAMS)
+
+# Does nothing when all is there; asks apt for what is missing and nothing more.
+install-packages = \
+	missing=; \
+	for package in $(1); do \
+	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q ' installed$$' || missing="$$missing $$package"; \
+	done; \
+	[ -z "$$missing" ] && exit 0; \
+	echo "installing:$$missing"; \
+	root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+	$$root apt-get update -q && \
+	$$root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing
+
+deps:
+	@$(call install-packages,$(DEPS))
+bench-deps:
+	@$(call install-packages,$(BENCH_DEPS))
+
+demo: deps build
+	@Tests/demo.sh $(abspath $(BIN))
+
+# The last lines are `swift test`'s own.
+test: deps lint check demo
+	swift build --build-tests --explicit-target-dependency-import-check error
+	swift test
+	swift test -c release --scratch-path .build/test-release
+
+# Man pages, units, the installed tree.
+check: deps build
+	@Tests/packaging.sh
+
+SWIFT_FILES := Package.swift Sources Tests
+lint:
+	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
+fmt:
+	swift format --in-place --parallel --recursive $(SWIFT_FILES)
+
+BENCH := .build/bench
+BENCH_PROGRAMS := $(addprefix $(BENCH)/,echo load get processes start)
+$(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
+	@mkdir -p $(BENCH)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@
+
+bench: deps bench-deps build $(BENCH_PROGRAMS)
+	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
+
+include Tests/Fuzz/fuzz.mk
+include systemd/install.mk
+
+clean:
+	rm -rf .build

@@ -1,0 +1,70 @@
+/// How a value travels: as text where it can be read as such, and otherwise as base64 (`data`).
+public enum Content {
+  /// Whether `bytes` are UTF-8 without control characters other than tab, CR and LF. Control characters are U+0000
+  /// to U+001F and U+007F to U+009F (Unicode general category Cc).
+  public static func isText(_ bytes: RawSpan) -> Bool {
+    let text = Span<UInt8>(_bytes: bytes)
+    var at = 0
+    while at < text.count {
+      switch text[at] {
+      case 0x20..<0x7F, 0x09, 0x0A, 0x0D: at += 1
+      case 0x80...:
+        guard let length = text.scalarLength(at: at) else { return false }
+        if text[at] == 0xC2, text[at + 1] < 0xA0 { return false }
+        at += length
+      default: return false
+      }
+    }
+    return true
+  }
+}
+
+extension JSONWriter {
+  /// Writes the member that carries a value: `value` when it is text, else `data`.
+  public mutating func content(_ bytes: RawSpan) { content(bytes, as: "value") }
+
+  /// Writes the member that carries the answer to a prompt: `answer` when it is text, else `data`.
+  public mutating func answer(_ bytes: RawSpan) { content(bytes, as: "answer") }
+
+  private mutating func content(_ bytes: RawSpan, as name: StaticString) {
+    if Content.isText(bytes) {
+      key(name)
+      secret(bytes)
+    } else {
+      key("data")
+      base64(bytes)
+    }
+  }
+}
+
+extension Frame {
+  /// The size in bytes of what `text` (a string) or `data` (base64) carries; nil when neither is there. Throws when
+  /// both are, or when `data` is not base64.
+  public borrowing func contentCount(_ text: Node?, _ data: Node?) throws(ParameterError) -> Int? {
+    switch (text, data) {
+    case (nil, nil): return nil
+    case (let text?, nil): return secretCount(text)
+    case (nil, let data?):
+      guard let count = base64Count(data) else { throw ParameterError("data") }
+      return count
+    default: throw ParameterError("data")
+    }
+  }
+
+  /// Copies what `text` or `data` carries into `target`, whose size must be ``contentCount(_:_:)``. Throws when
+  /// `data` is not base64.
+  public borrowing func copyContent(
+    _ text: Node?, _ data: Node?, into target: inout MutableRawSpan
+  ) throws(ParameterError) {
+    if let text { return copySecret(text, into: &target) }
+    guard let data, copyBase64(data, into: &target) else { throw ParameterError("data") }
+  }
+
+  /// A copy of what `text` or `data` carries; nil when neither is there. Throws as ``contentCount(_:_:)`` does.
+  public borrowing func content(_ text: Node?, _ data: Node?) throws(ParameterError) -> SecretBuffer? {
+    guard let count = try contentCount(text, data) else { return nil }
+    var copy = SecretBuffer(capacity: count)
+    try copy.append(count: count) { target throws(ParameterError) in try copyContent(text, data, into: &target) }
+    return copy
+  }
+}

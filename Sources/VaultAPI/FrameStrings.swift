@@ -1,0 +1,102 @@
+extension Frame {
+  /// The text of a string, or nil for another kind. A `String` cannot be wiped: not for secrets.
+  public borrowing func string(_ node: Node) -> String? {
+    kind(node) == .string ? text(of: record(node)) : nil
+  }
+
+  /// Whether `node` is a string that reads `text`, escapes undone. Makes no `String`.
+  public borrowing func equals(_ node: Node, _ text: StaticString) -> Bool {
+    let string = record(node)
+    guard string.kind == .string else { return false }
+    guard string.escaped else {
+      return Int(string.end - string.start) == text.utf8CodeUnitCount
+        && withText { $0.holds(text, at: Int(string.start)) }
+    }
+    return withText { bytes in
+      var ours = JSONUnescaping(string)
+      for index in 0..<text.utf8CodeUnitCount {
+        // Below `utf8CodeUnitCount`; the literal lives as long as the program.
+        guard unsafe ours.next(bytes) == text.utf8Start[index] else { return false }
+      }
+      return ours.next(bytes) == nil
+    }
+  }
+
+  /// How many bytes of UTF-8 a string means, escapes undone; nil for another kind.
+  public borrowing func secretCount(_ node: Node) -> Int? {
+    let string = record(node)
+    guard string.kind == .string else { return nil }
+    guard string.escaped else { return Int(string.end - string.start) }
+    return withText { text in
+      var bytes = JSONUnescaping(string)
+      var count = 0
+      while bytes.next(text) != nil { count += 1 }
+      return count
+    }
+  }
+
+  /// Copies what a string means, escapes undone, into `target`, whose size must be ``secretCount(_:)``.
+  public borrowing func copySecret(_ node: Node, into target: inout MutableRawSpan) {
+    precondition(secretCount(node) == target.byteCount)
+    let string = record(node)
+    bytes.withBytes { text in
+      // Both lengths are equal, and `target` is held exclusively.
+      unsafe target.withUnsafeMutableBytes { target in
+        if !string.escaped {
+          unsafe text.extracting(Int(string.start)..<Int(string.end))
+            .withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+        } else {
+          var bytes = JSONUnescaping(string)
+          var index = 0
+          while let byte = bytes.next(Span<UInt8>(_bytes: text)) {
+            unsafe target[index] = byte
+            index += 1
+          }
+        }
+      }
+    }
+  }
+
+  /// A copy of what a string means, escapes undone; nil for another kind.
+  public borrowing func secret(_ node: Node) -> SecretBuffer? {
+    guard let count = secretCount(node) else { return nil }
+    var copy = SecretBuffer(capacity: count)
+    copy.append(count: count) { copySecret(node, into: &$0) }
+    return copy
+  }
+
+  /// How many bytes a string of base64 (RFC 4648, with padding) stands for; nil when its length or its padding is
+  /// wrong, and for another kind.
+  public borrowing func base64Count(_ node: Node) -> Int? {
+    let string = record(node)
+    guard string.kind == .string else { return nil }
+    // Some encoders write the slash as `\/`.
+    if string.escaped { return secret(node)?.withBytes { Base64.decodedCount($0) } }
+    return bytes.withBytes { Base64.decodedCount($0.extracting(Int(string.start)..<Int(string.end))) }
+  }
+
+  /// Decodes a string of base64 into `target`, whose size must be ``base64Count(_:)``. False when it is not base64;
+  /// what `target` holds then is undefined.
+  public borrowing func copyBase64(_ node: Node, into target: inout MutableRawSpan) -> Bool {
+    let string = record(node)
+    guard string.kind == .string else { return false }
+    if string.escaped {
+      return secret(node)?.withBytes { Base64.decode($0, into: &target) } ?? false
+    }
+    return bytes.withBytes { Base64.decode($0.extracting(Int(string.start)..<Int(string.end)), into: &target) }
+  }
+
+  borrowing func text(of string: JSONParser.Record) -> String {
+    bytes.withBytes { text in
+      if !string.escaped {
+        // The bytes are lent for the call, and `String` copies them.
+        return unsafe text.extracting(Int(string.start)..<Int(string.end))
+          .withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+      }
+      var bytes = JSONUnescaping(string)
+      var utf8: [UInt8] = []
+      while let byte = bytes.next(Span<UInt8>(_bytes: text)) { utf8.append(byte) }
+      return String(decoding: utf8, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+extension JSONParser {
+  /// Up to here every key is compared with every other one; the keys of larger objects are hashed first, so that a
+  /// peer cannot make one frame cost quadratic time.
+  private static let pairwiseLimit = 12
+
+  /// Whether two keys of `object` mean the same text, escapes undone.
+  func hasDuplicateKey(_ object: Int, members: Int, in text: Span<UInt8>) -> Bool {
+    members <= JSONParser.pairwiseLimit
+      ? hasDuplicateAmongFew(object, in: text) : hasDuplicateAmongMany(object, members: members, in: text)
+  }
+
+  private func hasDuplicateAmongFew(_ object: Int, in text: Span<UInt8>) -> Bool {
+    let end = Int(records[object].next)
+    var key = object + 1
+    while key < end {
+      var other = nextKey(key)
+      while other < end {
+        if areEqualKeys(key, other, in: text) { return true }
+        other = nextKey(other)
+      }
+      key = nextKey(key)
+    }
+    return false
+  }
+
+  private func hasDuplicateAmongMany(_ object: Int, members: Int, in text: Span<UInt8>) -> Bool {
+    var keys: [(hash: Int, index: Int)] = []
+    keys.reserveCapacity(members)
+    var key = object + 1
+    while key < Int(records[object].next) {
+      keys.append((hash(of: key, in: text), key))
+      key = nextKey(key)
+    }
+    keys.sort { $0.hash < $1.hash }
+    // Equal keys have equal hashes, which nobody outside can provoke otherwise: `Hasher` is seeded per process.
+    for first in keys.indices {
+      var second = first + 1
+      while second < keys.count, keys[second].hash == keys[first].hash {
+        if areEqualKeys(keys[first].index, keys[second].index, in: text) { return true }
+        second += 1
+      }
+    }
+    return false
+  }
+
+  /// Behind a key stands its value, behind that the next key.
+  private func nextKey(_ key: Int) -> Int { Int(records[key + 1].next) }
+
+  private func hash(of key: Int, in text: Span<UInt8>) -> Int {
+    var hasher = Hasher()
+    var bytes = JSONUnescaping(records[key])
+    while let byte = bytes.next(text) { hasher.combine(byte) }
+    return hasher.finalize()
+  }
+
+  private func areEqualKeys(_ left: Int, _ right: Int, in text: Span<UInt8>) -> Bool {
+    let (one, other) = (records[left], records[right])
+    // Without escapes different lengths settle it, as they nearly always do.
+    if !one.escaped, !other.escaped, one.end - one.start != other.end - other.start { return false }
+    var ours = JSONUnescaping(one)
+    var theirs = JSONUnescaping(other)
+    while true {
+      let byte = ours.next(text)
+      guard byte == theirs.next(text) else { return false }
+      if byte == nil { return true }
+    }
+  }
+}

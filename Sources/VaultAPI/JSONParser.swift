@@ -1,0 +1,174 @@
+/// Parses one JSON text (RFC 8259) into nodes that are offsets into it.
+///
+/// It copies nothing: strings stay where they are, escapes and all, until someone asks for them. Stricter than the
+/// RFC where it leaves a choice: UTF-8 must be well formed, a `\u` escape must not be half of a surrogate pair, no
+/// object has a key twice, nothing follows the value.
+struct JSONParser {
+  /// A value or a key, in the order of the text; a container's content follows it directly.
+  struct Record {
+    var kind: Frame.Kind
+    /// Whether a string holds at least one backslash.
+    var escaped: Bool
+    /// The text of a number, and of a string between its quotes.
+    var start: UInt32
+    var end: UInt32
+    /// The index behind this value and all its content.
+    var next: UInt32
+  }
+
+  private(set) var records: [Record] = []
+  private var at = 0
+
+  private init() {}
+
+  /// Parses all of `text`, which must be shorter than 2 GiB. The first record is its value.
+  static func records(of text: Span<UInt8>) throws(FrameError) -> [Record] {
+    var parser = JSONParser()
+    parser.records.reserveCapacity(min(16 + text.count / 16, 256))
+    try parser.parseValue(text, depth: 0)
+    parser.skipSpace(text)
+    if parser.at < text.count { throw parser.invalid("content after the end") }
+    return parser.records
+  }
+
+  private func invalid(_ reason: String) -> FrameError { .invalidJSON(offset: at, reason: reason) }
+
+  private mutating func skipSpace(_ text: Span<UInt8>) {
+    while at < text.count {
+      switch text[at] {
+      case 0x20, 0x09, 0x0A, 0x0D: at += 1
+      default: return
+      }
+    }
+  }
+
+  private mutating func open(_ kind: Frame.Kind) throws(FrameError) -> Int {
+    guard records.count < Frame.maximumValues else { throw .tooManyValues(limit: Frame.maximumValues) }
+    let index = records.count
+    records.append(Record(kind: kind, escaped: false, start: UInt32(at), end: UInt32(at), next: UInt32(index + 1)))
+    return index
+  }
+
+  private mutating func close(_ index: Int) {
+    records[index].end = UInt32(at)
+    records[index].next = UInt32(records.count)
+  }
+
+  private mutating func parseValue(_ text: Span<UInt8>, depth: Int) throws(FrameError) {
+    skipSpace(text)
+    guard at < text.count else { throw invalid("ends too early") }
+    switch text[at] {
+    case UInt8(ascii: "{"): try parseObject(text, depth: depth + 1)
+    case UInt8(ascii: "["): try parseArray(text, depth: depth + 1)
+    case UInt8(ascii: "\""): try parseString(text)
+    case UInt8(ascii: "t"): try parseWord(text, "true", .bool)
+    case UInt8(ascii: "f"): try parseWord(text, "false", .bool)
+    case UInt8(ascii: "n"): try parseWord(text, "null", .null)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try parseNumber(text)
+    default: throw invalid("no value")
+    }
+  }
+
+  private mutating func parseObject(_ text: Span<UInt8>, depth: Int) throws(FrameError) {
+    guard depth <= Frame.maximumDepth else { throw .tooDeep }
+    let object = try open(.object)
+    at += 1
+    skipSpace(text)
+    if at < text.count, text[at] == UInt8(ascii: "}") {
+      at += 1
+      return close(object)
+    }
+    var members = 0
+    while true {
+      skipSpace(text)
+      guard at < text.count, text[at] == UInt8(ascii: "\"") else { throw invalid("no key") }
+      try parseString(text)
+      skipSpace(text)
+      guard at < text.count, text[at] == UInt8(ascii: ":") else { throw invalid("no colon") }
+      at += 1
+      try parseValue(text, depth: depth)
+      members += 1
+      if try endsContainer(text, with: UInt8(ascii: "}")) { break }
+    }
+    close(object)
+    if hasDuplicateKey(object, members: members, in: text) { throw .duplicateKey }
+  }
+
+  private mutating func parseArray(_ text: Span<UInt8>, depth: Int) throws(FrameError) {
+    guard depth <= Frame.maximumDepth else { throw .tooDeep }
+    let array = try open(.array)
+    at += 1
+    skipSpace(text)
+    if at < text.count, text[at] == UInt8(ascii: "]") {
+      at += 1
+      return close(array)
+    }
+    repeat { try parseValue(text, depth: depth) } while try !endsContainer(text, with: UInt8(ascii: "]"))
+    close(array)
+  }
+
+  /// Steps over a comma (false) or over the closing bracket (true).
+  private mutating func endsContainer(_ text: Span<UInt8>, with bracket: UInt8) throws(FrameError) -> Bool {
+    skipSpace(text)
+    guard at < text.count else { throw invalid("ends too early") }
+    let byte = text[at]
+    guard byte == bracket || byte == UInt8(ascii: ",") else { throw invalid("no comma") }
+    at += 1
+    return byte == bracket
+  }
+
+  private mutating func parseWord(
+    _ text: Span<UInt8>, _ word: StaticString, _ kind: Frame.Kind
+  ) throws(FrameError) {
+    let index = try open(kind)
+    guard text.holds(word, at: at) else { throw invalid("no value") }
+    at += word.utf8CodeUnitCount
+    close(index)
+  }
+
+  private mutating func parseString(_ text: Span<UInt8>) throws(FrameError) {
+    at += 1
+    let index = try open(.string)
+    while at < text.count {
+      let byte = text[at]
+      switch byte {
+      case UInt8(ascii: "\""):
+        close(index)
+        at += 1
+        return
+      case UInt8(ascii: "\\"):
+        records[index].escaped = true
+        guard let length = text.escapeLength(at: at) else { throw invalid("bad escape") }
+        at += length
+      case 0..<0x20: throw invalid("bare control character")
+      case 0x80...:
+        guard let length = text.scalarLength(at: at) else { throw invalid("not UTF-8") }
+        at += length
+      default: at += 1
+      }
+    }
+    throw invalid("ends inside a string")
+  }
+
+  private mutating func parseNumber(_ text: Span<UInt8>) throws(FrameError) {
+    let index = try open(.number)
+    if text[at] == UInt8(ascii: "-") { at += 1 }
+    if at < text.count, text[at] == UInt8(ascii: "0") { at += 1 } else { try skipDigits(text) }
+    if at < text.count, text[at] == UInt8(ascii: ".") {
+      at += 1
+      try skipDigits(text)
+    }
+    if at < text.count, text[at] | 0x20 == UInt8(ascii: "e") {
+      at += 1
+      if at < text.count, text[at] == UInt8(ascii: "+") || text[at] == UInt8(ascii: "-") { at += 1 }
+      try skipDigits(text)
+    }
+    close(index)
+  }
+
+  private mutating func skipDigits(_ text: Span<UInt8>) throws(FrameError) {
+    let start = at
+    while at < text.count, text[at] &- UInt8(ascii: "0") <= 9 { at += 1 }
+    if at == start { throw invalid("no digit") }
+  }
+}

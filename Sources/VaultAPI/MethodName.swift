@@ -1,0 +1,49 @@
+/// Every method the daemon serves: those of io.vaultd.Vault, and the two of org.varlink.service.
+public enum MethodName: Hashable, Sendable, CaseIterable {
+  case get, status, initialize, unlock, respond, lock, set, setMany, show, find, delete, move, history
+  case listSlots, changePassword, addSlot, removeSlot, monitor
+  case getInfo, getInterfaceDescription
+
+  /// The name as a call carries it.
+  public var fullName: StaticString {
+    switch self {
+    case .get: "io.vaultd.Vault.Get"
+    case .status: "io.vaultd.Vault.Status"
+    case .initialize: "io.vaultd.Vault.Init"
+    case .unlock: "io.vaultd.Vault.Unlock"
+    case .respond: "io.vaultd.Vault.Respond"
+    case .lock: "io.vaultd.Vault.Lock"
+    case .set: "io.vaultd.Vault.Set"
+    case .setMany: "io.vaultd.Vault.SetMany"
+    case .show: "io.vaultd.Vault.Show"
+    case .find: "io.vaultd.Vault.Find"
+    case .delete: "io.vaultd.Vault.Delete"
+    case .move: "io.vaultd.Vault.Move"
+    case .history: "io.vaultd.Vault.History"
+    case .listSlots: "io.vaultd.Vault.ListSlots"
+    case .changePassword: "io.vaultd.Vault.ChangePassword"
+    case .addSlot: "io.vaultd.Vault.AddSlot"
+    case .removeSlot: "io.vaultd.Vault.RemoveSlot"
+    case .monitor: "io.vaultd.Vault.Monitor"
+    case .getInfo: "org.varlink.service.GetInfo"
+    case .getInterfaceDescription: "org.varlink.service.GetInterfaceDescription"
+    }
+  }
+
+  /// The method that the string `node` names; nil when there is none, and ``Fault/unknownMethod(_:)`` says why.
+  public init?(_ frame: borrowing Frame, _ node: Frame.Node) {
+    for method in MethodName.allCases where frame.equals(node, method.fullName) {
+      self = method
+      return
+    }
+    return nil
+  }
+
+  /// Whether the method streams replies or asks questions, so that it must be called with `more`.
+  public var needsMore: Bool {
+    switch self {
+    case .initialize, .unlock, .changePassword, .addSlot, .removeSlot, .monitor: true
+    default: false
+    }
+  }
+}

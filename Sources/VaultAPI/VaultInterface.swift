@@ -1,0 +1,223 @@
+/// The vault's own interface, which this program serves and speaks.
+public enum VaultInterface {
+  /// Its name.
+  public static let name = "io.vaultd.Vault"
+
+  /// Its definition: the text of `io.vaultd.Vault.varlink`, which stands beside this file and is the contract. A test
+  /// holds the two equal, and every type of ``Wire`` and every ``Fault`` to it.
+  public static let description: StaticString = """
+    # The credential vault: create, unlock, store, serve, lock.
+    #
+    # Times are Unix time in seconds, UTC. Durations are milliseconds where the name ends in _ms, otherwise seconds.
+    # A value travels as `value` when it is UTF-8 without control characters other than tab, CR and LF, and otherwise as
+    # `data` (base64, RFC 4648 with padding). Absent optional fields may be left out or null.
+    #
+    # Init, Unlock, ChangePassword, AddSlot and RemoveSlot are conversations: call them with `more`. Each reply that
+    # carries a `prompt` waits for Respond with the reply's `conversation` id, sent on another connection by the same
+    # uid; the last reply carries no prompt. Closing the connection cancels the conversation.
+    interface io.vaultd.Vault
+
+    type Item (
+      name: string,
+      kind: string,
+      attributes: [string]string,
+      # when-unlocked, after-first-unlock or always
+      accessible: string,
+      # none, user-presence, biometry or password
+      require: string,
+      version: int,
+      created: int,
+      modified: int,
+      # when the current version stops being served; absent means never
+      expires: ?int,
+      # the current version's size in bytes
+      size: int
+    )
+
+    type Version (
+      version: int,
+      created: int,
+      size: int,
+      current: bool
+    )
+
+    type Slot (
+      id: int,
+      # password or recovery
+      kind: string,
+      label: string,
+      created: int,
+      # Argon2id's memory in bytes and passes; 0 where the slot does not use it
+      kdf_memory: int,
+      kdf_passes: int
+    )
+
+    type Prompt (
+      # secret: read without echo; new-secret: the same, asked for twice; confirm: show `code` once, then have it typed
+      # back; info: show `text`, answer nothing
+      style: string,
+      # the method that asks: password or recovery
+      method: string,
+      text: string,
+      code: ?string
+    )
+
+    type Method (
+      name: string,
+      available: bool,
+      # why not, and what to do about it
+      reason: ?string
+    )
+
+    # How to draw a new secret: `style` is password or phrase; `length` counts characters or words.
+    type Generator (
+      style: string,
+      length: ?int,
+      symbols: ?bool
+    )
+
+    type NewItem (
+      name: string,
+      value: ?string,
+      data: ?string,
+      generate: ?Generator,
+      kind: ?string,
+      attributes: ?[string]string,
+      accessible: ?string,
+      require: ?string,
+      expires: ?int,
+      # replace an existing item: what is left out keeps its old content
+      update: ?bool
+    )
+
+    # Where the vault stands. Answered in every state, never touches the idle deadline.
+    method Status() -> (
+      # new, cold, locked, unlocked, or unreadable (the store cannot be opened: see problem)
+      state: string,
+      # why it is in that state, and since when
+      cause: string,
+      since: int,
+      # when it will lock by itself, and why: idle, age or asked; absent when it will not
+      locks_at: ?int,
+      locks_because: ?string,
+      vault: ?string,
+      items: ?int,
+      problem: ?string,
+      methods: []Method,
+      # what the daemon cannot do or watch here, one sentence each
+      warnings: []string,
+      version: string,
+      pid: int
+    )
+
+    # Makes the vault: asks for its first password; with `recovery`, also makes a recovery code.
+    method Init(recovery: ?bool, kdf_memory: ?int, kdf_passes: ?int) -> (conversation: ?string, prompt: ?Prompt)
+
+    # Opens the vault. `method` is password or recovery; `for` locks it again after that many seconds.
+    method Unlock(method: ?string, for: ?int, reason: ?string, interactive: ?bool)
+      -> (conversation: ?string, prompt: ?Prompt)
+
+    # Answers the prompt of a conversation.
+    method Respond(conversation: string, answer: ?string, data: ?string) -> ()
+
+    # Wipes the keys that open when-unlocked items.
+    method Lock() -> ()
+
+    # Reads one item. `wait_ms` holds the call until the vault is unlocked or the time is up. `expired` also serves an
+    # item past its expiry. `interactive` says a person is waiting, which moves the idle deadline.
+    method Get(name: string, version: ?int, wait_ms: ?int, reason: ?string, interactive: ?bool, expired: ?bool)
+      -> (name: string, version: int, value: ?string, data: ?string)
+
+    # Stores one item; AlreadyExists unless `update`.
+    method Set(
+      name: string,
+      value: ?string,
+      data: ?string,
+      generate: ?Generator,
+      kind: ?string,
+      attributes: ?[string]string,
+      accessible: ?string,
+      require: ?string,
+      expires: ?int,
+      update: ?bool,
+      interactive: ?bool
+    ) -> (version: int)
+
+    # Stores many items in one transaction: all or none. `failed` in the error names the index.
+    method SetMany(items: []NewItem, interactive: ?bool) -> (versions: []int)
+
+    # Everything about one item but its value.
+    method Show(name: string, interactive: ?bool) -> (item: Item)
+
+    # Items that match every predicate of `query`. With `more` all pages stream; without, one page, and `next` to pass as
+    # `after` when there are others.
+    method Find(query: ?string, limit: ?int, after: ?int, interactive: ?bool) -> (items: []Item, next: ?int)
+
+    # Deletes items, all or none.
+    method Delete(names: []string, interactive: ?bool) -> ()
+
+    # Renames one item; its versions and attributes stay.
+    method Move(from: string, to: string, interactive: ?bool) -> ()
+
+    # The versions that are kept, newest first.
+    method History(name: string, interactive: ?bool) -> (versions: []Version)
+
+    method ListSlots() -> (slots: []Slot)
+
+    # Replaces the password: asks for the old one (or a recovery code, with method = recovery), then the new one.
+    method ChangePassword(method: ?string, kdf_memory: ?int, kdf_passes: ?int) -> (conversation: ?string, prompt: ?Prompt)
+
+    # Adds a way in. `kind` is password or recovery; `method` proves the right to.
+    method AddSlot(kind: string, label: ?string, method: ?string, kdf_memory: ?int, kdf_passes: ?int)
+      -> (conversation: ?string, prompt: ?Prompt, slot: ?int)
+
+    # Removes a way in, never the last one.
+    method RemoveSlot(id: int, method: ?string) -> (conversation: ?string, prompt: ?Prompt)
+
+    # Streams what happens: call with `more`. The first reply is the present state. `event` is state or item; `change` is
+    # created, updated, deleted or moved; `to` is the new name of a moved item.
+    method Monitor() -> (
+      event: string,
+      time: int,
+      state: ?string,
+      cause: ?string,
+      name: ?string,
+      change: ?string,
+      to: ?string
+    )
+
+    error NoVault ()
+    error VaultExists ()
+    # `state` is cold or locked
+    error Locked (state: string, cause: string)
+    error TimedOut ()
+    error NoSuchItem (name: string)
+    error NoSuchVersion (name: string, version: int)
+    error NoSuchSlot (id: int)
+    error LastSlot ()
+    error AlreadyExists (name: string, failed: ?int)
+    error Expired (name: string, expires: int)
+    error InvalidName (name: string, reason: string, failed: ?int)
+    error InvalidValue (kind: string, reason: string, failed: ?int)
+    # `position` is the byte offset in the query
+    error InvalidQuery (reason: string, position: int)
+    error AuthenticationFailed (method: string, retry_after_ms: int)
+    # the checksum does not fit: a typing error, not an attempt
+    error MistypedRecoveryCode ()
+    error BackingOff (method: string, retry_after_ms: int)
+    error MethodUnavailable (method: string, reason: string)
+    error Cancelled ()
+    error NoSuchConversation ()
+    error WeakSecret (reason: string)
+    error TooLarge (limit: int)
+    error TooManyConnections ()
+    error TooManyRequests ()
+    error Denied (reason: string)
+    # the store cannot be trusted or read; `newer` when a later program wrote it
+    error Corrupt (reason: string, newer: bool)
+    error StorageFailed (reason: string)
+    # settings or file modes that must be put right first
+    error Misconfigured (reason: string)
+
+    """
+}

@@ -1,0 +1,215 @@
+extension Wire {
+  /// A question of a conversation.
+  public struct Prompt: Hashable, WireValue {
+    /// `secret`, `new-secret`, `confirm` or `info`.
+    public var style: String
+    /// The method that asks: `password` or `recovery`.
+    public var method: String
+    public var text: String
+    /// What `confirm` shows once and has typed back.
+    public var code: String?
+
+    public init(style: String, method: String, text: String, code: String? = nil) {
+      self.style = style
+      self.method = method
+      self.text = text
+      self.code = code
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      style = try fields.string(frame, "style")
+      method = try fields.string(frame, "method")
+      text = try fields.string(frame, "text")
+      code = try fields.optionalString(frame, "code")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("style", style)
+      writer.field("method", method)
+      writer.field("text", text)
+      writer.field("code", code)
+      writer.endObject()
+    }
+  }
+
+  /// What `Init`, `Unlock`, `ChangePassword` and `RemoveSlot` give: a prompt each, and nothing at the end.
+  public struct ConversationReply: Hashable, WireValue {
+    /// What ``RespondParameters`` must name.
+    public var conversation: String?
+    public var prompt: Prompt?
+
+    public init(conversation: String? = nil, prompt: Prompt? = nil) {
+      self.conversation = conversation
+      self.prompt = prompt
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      conversation = try fields.optionalString(frame, "conversation")
+      prompt = try fields.optional(frame, "prompt")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("conversation", conversation)
+      writer.field("prompt", prompt)
+      writer.endObject()
+    }
+  }
+
+  /// What `AddSlot` gives: a prompt each, and the slot at the end.
+  public struct AddSlotReply: Hashable, WireValue {
+    /// What ``RespondParameters`` must name.
+    public var conversation: String?
+    public var prompt: Prompt?
+    /// The id of the new slot.
+    public var slot: Int?
+
+    public init(conversation: String? = nil, prompt: Prompt? = nil, slot: Int? = nil) {
+      self.conversation = conversation
+      self.prompt = prompt
+      self.slot = slot
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      conversation = try fields.optionalString(frame, "conversation")
+      prompt = try fields.optional(frame, "prompt")
+      slot = try fields.optionalInt(frame, "slot")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("conversation", conversation)
+      writer.field("prompt", prompt)
+      writer.field("slot", slot)
+      writer.endObject()
+    }
+  }
+
+  /// What `Respond` takes.
+  public struct RespondParameters: Hashable, WireValue {
+    public var conversation: String
+    /// The answer when it is text, in the frame this was read from.
+    public let answer: Frame.Node?
+    /// The answer in base64 when it is not text.
+    public let data: Frame.Node?
+
+    public init(conversation: String) {
+      self.conversation = conversation
+      answer = nil
+      data = nil
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      conversation = try fields.string(frame, "conversation")
+      answer = try fields.secret(frame, "answer")
+      data = try fields.secret(frame, "data")
+      try fields.finish(frame)
+    }
+
+    /// Writes it without an answer, for a prompt that wants none.
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writeFields(to: &writer)
+      writer.endObject()
+    }
+
+    /// Writes it with `answer` as the answer.
+    public func write(to writer: inout JSONWriter, answer bytes: RawSpan) {
+      writer.beginObject()
+      writeFields(to: &writer)
+      writer.answer(bytes)
+      writer.endObject()
+    }
+
+    private func writeFields(to writer: inout JSONWriter) {
+      writer.field("conversation", conversation)
+    }
+  }
+
+  /// What `org.varlink.service.GetInfo` gives.
+  public struct GetInfoReply: Hashable, WireValue {
+    public var vendor: String
+    public var product: String
+    public var version: String
+    public var url: String
+    public var interfaces: [String]
+
+    public init(vendor: String, product: String, version: String, url: String, interfaces: [String]) {
+      self.vendor = vendor
+      self.product = product
+      self.version = version
+      self.url = url
+      self.interfaces = interfaces
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      vendor = try fields.string(frame, "vendor")
+      product = try fields.string(frame, "product")
+      version = try fields.string(frame, "version")
+      url = try fields.string(frame, "url")
+      interfaces = try fields.strings(frame, "interfaces")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("vendor", vendor)
+      writer.field("product", product)
+      writer.field("version", version)
+      writer.field("url", url)
+      writer.field("interfaces", interfaces)
+      writer.endObject()
+    }
+  }
+
+  /// What `org.varlink.service.GetInterfaceDescription` takes.
+  public struct GetInterfaceDescriptionParameters: Hashable, WireValue {
+    public var interface: String
+
+    public init(interface: String) {
+      self.interface = interface
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      interface = try fields.string(frame, "interface")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("interface", interface)
+      writer.endObject()
+    }
+  }
+
+  /// What `org.varlink.service.GetInterfaceDescription` gives.
+  public struct GetInterfaceDescriptionReply: Hashable, WireValue {
+    public var description: String
+
+    public init(description: String) {
+      self.description = description
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      description = try fields.string(frame, "description")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("description", description)
+      writer.endObject()
+    }
+  }
+}

@@ -1,0 +1,237 @@
+extension Wire {
+  /// A way in.
+  public struct Slot: Hashable, WireValue {
+    public var id: Int
+    /// `password` or `recovery`.
+    public var kind: String
+    public var label: String
+    /// Unix time in seconds.
+    public var created: Int64
+    /// Argon2id's memory in bytes; 0 where the slot does not use it.
+    public var kdfMemory: Int
+    /// Argon2id's passes; 0 where the slot does not use it.
+    public var kdfPasses: Int
+
+    public init(id: Int, kind: String, label: String, created: Int64, kdfMemory: Int, kdfPasses: Int) {
+      self.id = id
+      self.kind = kind
+      self.label = label
+      self.created = created
+      self.kdfMemory = kdfMemory
+      self.kdfPasses = kdfPasses
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      id = try fields.int(frame, "id")
+      kind = try fields.string(frame, "kind")
+      label = try fields.string(frame, "label")
+      created = try fields.int64(frame, "created")
+      kdfMemory = try fields.int(frame, "kdf_memory")
+      kdfPasses = try fields.int(frame, "kdf_passes")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("id", id)
+      writer.field("kind", kind)
+      writer.field("label", label)
+      writer.field("created", created)
+      writer.field("kdf_memory", kdfMemory)
+      writer.field("kdf_passes", kdfPasses)
+      writer.endObject()
+    }
+  }
+
+  /// What `ListSlots` gives.
+  public struct ListSlotsReply: Hashable, WireValue {
+    public var slots: [Slot]
+
+    public init(slots: [Slot]) {
+      self.slots = slots
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      slots = try fields.list(frame, "slots")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("slots", slots)
+      writer.endObject()
+    }
+  }
+
+  /// What `Init` takes.
+  public struct InitParameters: Hashable, WireValue {
+    /// Whether to make a recovery code, too.
+    public var recovery: Bool?
+    /// Argon2id's memory in bytes; nil lets the daemon choose.
+    public var kdfMemory: Int?
+    /// Argon2id's passes; nil lets the daemon choose.
+    public var kdfPasses: Int?
+
+    public init(recovery: Bool? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil) {
+      self.recovery = recovery
+      self.kdfMemory = kdfMemory
+      self.kdfPasses = kdfPasses
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      recovery = try fields.optionalBool(frame, "recovery")
+      kdfMemory = try fields.optionalInt(frame, "kdf_memory")
+      kdfPasses = try fields.optionalInt(frame, "kdf_passes")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("recovery", recovery)
+      writer.field("kdf_memory", kdfMemory)
+      writer.field("kdf_passes", kdfPasses)
+      writer.endObject()
+    }
+  }
+
+  /// What `Unlock` takes.
+  public struct UnlockParameters: Hashable, WireValue {
+    /// `password` or `recovery`; nil means the first.
+    public var method: String?
+    /// Locks again after that many seconds.
+    public var lockAfter: Int?
+    /// What the caller wants it for, shown to a person.
+    public var reason: String?
+    /// Whether a person is waiting, which moves the idle deadline.
+    public var interactive: Bool?
+
+    public init(method: String? = nil, lockAfter: Int? = nil, reason: String? = nil, interactive: Bool? = nil) {
+      self.method = method
+      self.lockAfter = lockAfter
+      self.reason = reason
+      self.interactive = interactive
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      method = try fields.optionalString(frame, "method")
+      lockAfter = try fields.optionalInt(frame, "for")
+      reason = try fields.optionalString(frame, "reason")
+      interactive = try fields.optionalBool(frame, "interactive")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("method", method)
+      writer.field("for", lockAfter)
+      writer.field("reason", reason)
+      writer.field("interactive", interactive)
+      writer.endObject()
+    }
+  }
+
+  /// What `ChangePassword` takes.
+  public struct ChangePasswordParameters: Hashable, WireValue {
+    /// Which way in proves the right to: `password` or `recovery`.
+    public var method: String?
+    /// Argon2id's memory in bytes; nil lets the daemon choose.
+    public var kdfMemory: Int?
+    /// Argon2id's passes; nil lets the daemon choose.
+    public var kdfPasses: Int?
+
+    public init(method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil) {
+      self.method = method
+      self.kdfMemory = kdfMemory
+      self.kdfPasses = kdfPasses
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      method = try fields.optionalString(frame, "method")
+      kdfMemory = try fields.optionalInt(frame, "kdf_memory")
+      kdfPasses = try fields.optionalInt(frame, "kdf_passes")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("method", method)
+      writer.field("kdf_memory", kdfMemory)
+      writer.field("kdf_passes", kdfPasses)
+      writer.endObject()
+    }
+  }
+
+  /// What `AddSlot` takes.
+  public struct AddSlotParameters: Hashable, WireValue {
+    /// `password` or `recovery`.
+    public var kind: String
+    public var label: String?
+    /// Which way in proves the right to: `password` or `recovery`.
+    public var method: String?
+    /// Argon2id's memory in bytes; nil lets the daemon choose.
+    public var kdfMemory: Int?
+    /// Argon2id's passes; nil lets the daemon choose.
+    public var kdfPasses: Int?
+
+    public init(
+      kind: String, label: String? = nil, method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil
+    ) {
+      self.kind = kind
+      self.label = label
+      self.method = method
+      self.kdfMemory = kdfMemory
+      self.kdfPasses = kdfPasses
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      kind = try fields.string(frame, "kind")
+      label = try fields.optionalString(frame, "label")
+      method = try fields.optionalString(frame, "method")
+      kdfMemory = try fields.optionalInt(frame, "kdf_memory")
+      kdfPasses = try fields.optionalInt(frame, "kdf_passes")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("kind", kind)
+      writer.field("label", label)
+      writer.field("method", method)
+      writer.field("kdf_memory", kdfMemory)
+      writer.field("kdf_passes", kdfPasses)
+      writer.endObject()
+    }
+  }
+
+  /// What `RemoveSlot` takes.
+  public struct RemoveSlotParameters: Hashable, WireValue {
+    public var id: Int
+    /// Which way in proves the right to: `password` or `recovery`.
+    public var method: String?
+
+    public init(id: Int, method: String? = nil) {
+      self.id = id
+      self.method = method
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      id = try fields.int(frame, "id")
+      method = try fields.optionalString(frame, "method")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("id", id)
+      writer.field("method", method)
+      writer.endObject()
+    }
+  }
+}

@@ -1,0 +1,254 @@
+extension Wire {
+  /// What `Get` takes.
+  public struct GetParameters: Hashable, WireValue {
+    public var name: String
+    /// Nil means the current one.
+    public var version: Int?
+    /// How long the call waits for an unlock.
+    public var waitMilliseconds: Int?
+    /// What the caller wants it for, shown to a person.
+    public var reason: String?
+    /// Whether a person is waiting, which moves the idle deadline.
+    public var interactive: Bool?
+    /// Whether to serve an item past its expiry, too.
+    public var expired: Bool?
+
+    public init(
+      name: String, version: Int? = nil, waitMilliseconds: Int? = nil, reason: String? = nil,
+      interactive: Bool? = nil, expired: Bool? = nil
+    ) {
+      self.name = name
+      self.version = version
+      self.waitMilliseconds = waitMilliseconds
+      self.reason = reason
+      self.interactive = interactive
+      self.expired = expired
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      name = try fields.string(frame, "name")
+      version = try fields.optionalInt(frame, "version")
+      waitMilliseconds = try fields.optionalInt(frame, "wait_ms")
+      reason = try fields.optionalString(frame, "reason")
+      interactive = try fields.optionalBool(frame, "interactive")
+      expired = try fields.optionalBool(frame, "expired")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("name", name)
+      writer.field("version", version)
+      writer.field("wait_ms", waitMilliseconds)
+      writer.field("reason", reason)
+      writer.field("interactive", interactive)
+      writer.field("expired", expired)
+      writer.endObject()
+    }
+  }
+
+  /// What `Get` gives.
+  public struct GetReply: Hashable, WireValue {
+    public var name: String
+    public var version: Int
+    /// The value when it is text, in the frame this was read from.
+    public let value: Frame.Node?
+    /// The value in base64 when it is not text.
+    public let data: Frame.Node?
+
+    public init(name: String, version: Int) {
+      self.name = name
+      self.version = version
+      value = nil
+      data = nil
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      name = try fields.string(frame, "name")
+      version = try fields.int(frame, "version")
+      value = try fields.secret(frame, "value")
+      data = try fields.secret(frame, "data")
+      try fields.finish(frame)
+    }
+
+    /// Writes it without a value.
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writeFields(to: &writer)
+      writer.endObject()
+    }
+
+    /// Writes it with `content` as the value.
+    public func write(to writer: inout JSONWriter, content bytes: RawSpan) {
+      writer.beginObject()
+      writeFields(to: &writer)
+      writer.content(bytes)
+      writer.endObject()
+    }
+
+    private func writeFields(to writer: inout JSONWriter) {
+      writer.field("name", name)
+      writer.field("version", version)
+    }
+  }
+
+  /// What `Show` takes.
+  public struct ShowParameters: Hashable, WireValue {
+    public var name: String
+    /// Whether a person is waiting, which moves the idle deadline.
+    public var interactive: Bool?
+
+    public init(name: String, interactive: Bool? = nil) {
+      self.name = name
+      self.interactive = interactive
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      name = try fields.string(frame, "name")
+      interactive = try fields.optionalBool(frame, "interactive")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("name", name)
+      writer.field("interactive", interactive)
+      writer.endObject()
+    }
+  }
+
+  /// What `Show` gives.
+  public struct ShowReply: Hashable, WireValue {
+    public var item: Item
+
+    public init(item: Item) {
+      self.item = item
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      item = try fields.value(frame, "item")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("item", item)
+      writer.endObject()
+    }
+  }
+
+  /// What `Find` takes.
+  public struct FindParameters: Hashable, WireValue {
+    /// Predicates, as `Query` in VaultModel reads them; nil matches all.
+    public var query: String?
+    /// The most items to give.
+    public var limit: Int?
+    /// An earlier reply's ``FindReply/next``.
+    public var after: Int64?
+    /// Whether a person is waiting, which moves the idle deadline.
+    public var interactive: Bool?
+
+    public init(query: String? = nil, limit: Int? = nil, after: Int64? = nil, interactive: Bool? = nil) {
+      self.query = query
+      self.limit = limit
+      self.after = after
+      self.interactive = interactive
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      query = try fields.optionalString(frame, "query")
+      limit = try fields.optionalInt(frame, "limit")
+      after = try fields.optionalInt64(frame, "after")
+      interactive = try fields.optionalBool(frame, "interactive")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("query", query)
+      writer.field("limit", limit)
+      writer.field("after", after)
+      writer.field("interactive", interactive)
+      writer.endObject()
+    }
+  }
+
+  /// What `Find` gives, once per page.
+  public struct FindReply: Hashable, WireValue {
+    public var items: [Item]
+    /// What to pass as `after` for the next page; nil on the last one.
+    public var next: Int64?
+
+    public init(items: [Item], next: Int64? = nil) {
+      self.items = items
+      self.next = next
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      items = try fields.list(frame, "items")
+      next = try fields.optionalInt64(frame, "next")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("items", items)
+      writer.field("next", next)
+      writer.endObject()
+    }
+  }
+
+  /// What `History` takes.
+  public struct HistoryParameters: Hashable, WireValue {
+    public var name: String
+    /// Whether a person is waiting, which moves the idle deadline.
+    public var interactive: Bool?
+
+    public init(name: String, interactive: Bool? = nil) {
+      self.name = name
+      self.interactive = interactive
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      name = try fields.string(frame, "name")
+      interactive = try fields.optionalBool(frame, "interactive")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("name", name)
+      writer.field("interactive", interactive)
+      writer.endObject()
+    }
+  }
+
+  /// What `History` gives.
+  public struct HistoryReply: Hashable, WireValue {
+    /// Newest first.
+    public var versions: [Version]
+
+    public init(versions: [Version]) {
+      self.versions = versions
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      versions = try fields.list(frame, "versions")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("versions", versions)
+      writer.endObject()
+    }
+  }
+}

@@ -1,0 +1,104 @@
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import VaultCore
+
+/// The program `vaultd`: from its command line to its exit code.
+public enum Daemon {
+  /// Exit codes of sysexits.h that `vaultd` ends with.
+  enum Exit {
+    static let ok: Int32 = 0
+    static let usage: Int32 = 64
+    static let software: Int32 = 70
+    static let taken: Int32 = 73
+    static let input: Int32 = 74
+    static let configuration: Int32 = 78
+  }
+
+  /// Why the daemon does not start.
+  struct Failure: Error {
+    var code: Int32
+    var text: String
+  }
+
+  /// Runs until a signal ends it; the answer is the exit code.
+  public static func main(_ arguments: [String]) -> Int32 {
+    switch Options.parse(arguments) {
+    case .answer(let text):
+      print(text, terminator: "")
+      return Exit.ok
+    case .usage(let problem): return complain(Failure(code: Exit.usage, text: "\(problem); see vaultd --help"))
+    case .run(let options):
+      do throws(Failure) {
+        return try run(options)
+      } catch {
+        return complain(error)
+      }
+    }
+  }
+
+  private static func complain(_ failure: Failure) -> Int32 {
+    let text = Array("vaultd: \(failure.text)\n".utf8)
+    _ = unsafe write(STDERR_FILENO, text, text.count)
+    return failure.code
+  }
+
+  private static func run(_ options: Options) throws(Failure) -> Int32 {
+    do throws(SystemError) { try Hardening.apply() } catch { throw Failure(code: Exit.software, text: "\(error)") }
+    let paths: Paths
+    do throws(Paths.Missing) { paths = try Paths(options: options, environment: Paths.environment) } catch {
+      throw Failure(code: Exit.configuration, text: error.reason)
+    }
+    let configuration = try settings(paths)
+    let signals: SignalWatch
+    let socket: ListeningSocket
+    let directory: SocketDirectory?
+    do {
+      signals = try SignalWatch()
+      if let inherited = try ListeningSocket.inherited() {
+        socket = inherited
+        directory = nil
+      } else {
+        let own = try SocketDirectory(path: paths.runtime)
+        try own.clear(socket: paths.socket)
+        socket = try ListeningSocket.bound(to: paths.socket)
+        directory = consume own
+      }
+    } catch {
+      throw failure(error, paths)
+    }
+    let running = Running(options: options, paths: paths, configuration: configuration, socket: socket, signals: signals)
+    MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { loop in running.start(on: loop) }
+    // The directory's lock is held until here.
+    _ = consume directory
+    return running.exitCode
+  }
+
+  /// The settings of the file, or the defaults when there is none.
+  static func settings(_ paths: Paths) throws(Failure) -> Configuration {
+    guard unsafe access(paths.config, F_OK) == 0 else {
+      if !paths.configIsExplicit && errno == ENOENT { return Configuration() }
+      throw Failure(code: Exit.configuration, text: "\(SystemError(call: "open \(paths.config)"))")
+    }
+    guard let text = TextFile.read(paths.config, limit: 64 << 10) else {
+      throw Failure(code: Exit.configuration, text: "\(paths.config) cannot be read as text; check the file and its mode")
+    }
+    do throws(Configuration.Problem) { return try Configuration(parsing: text) } catch {
+      throw Failure(code: Exit.configuration, text: "\(paths.config), line \(error.line): \(error.reason)")
+    }
+  }
+
+  private static func failure(_ error: any Error, _ paths: Paths) -> Failure {
+    switch error {
+    case SocketDirectory.Problem.taken:
+      Failure(
+        code: Exit.taken, text: "another vaultd serves \(paths.socket); stop it first, or name another socket with --socket")
+    case SocketDirectory.Problem.unsafe(let text): Failure(code: Exit.configuration, text: text)
+    case SocketDirectory.Problem.system(let error): Failure(code: Exit.input, text: "\(error)")
+    default: Failure(code: Exit.input, text: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,110 @@
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import VaultCore
+
+/// A daemon that has its socket: puts the service, the server, the timers and the signals together on the loop.
+final class Running {
+  private let options: Options
+  private let paths: Paths
+  private let configuration: Configuration
+  private let socket: ListeningSocket
+  private let signals: SignalWatch
+  private var log: Logger
+  private(set) var exitCode: Int32 = Daemon.Exit.ok
+
+  init(
+    options: Options, paths: Paths, configuration: Configuration, socket: ListeningSocket, signals: SignalWatch
+  ) {
+    self.options = options
+    self.paths = paths
+    self.configuration = configuration
+    self.socket = socket
+    self.signals = signals
+    log = Logger(label: "vaultd") { StreamLogHandler.standardError(label: $0) }
+    log.logLevel = configuration.logLevel
+  }
+
+  /// Called once, on the loop.
+  func start(on loop: any EventLoop) {
+    let service = Service(
+      loop: loop, clock: .system, paths: paths, configuration: configuration, log: log, owner: geteuid(),
+      warnings: Self.warnings())
+    if case .unreadable(.inUse(let pid)) = service.vault.content {
+      log.error("another vaultd\(pid.map { " (pid \($0))" } ?? "") serves \(paths.store); stop it first")
+      return end(loop, service, Daemon.Exit.taken)
+    }
+    do {
+      let watcher = try Watcher(loop: loop)
+      let timer = try BootTimer()
+      let clockWatch = try ClockWatch()
+      service.arm = { timer.arm($0) }
+      try watcher.watch(timer.descriptor) {
+        timer.drain()
+        service.timerFired()
+      }
+      try watcher.watch(clockWatch.descriptor) {
+        clockWatch.drain()
+        service.checkDeadlines()
+      }
+      try watcher.watch(signals.descriptor) { [self] in
+        while let signal = signals.next() { handle(signal, loop, service) }
+      }
+    } catch {
+      log.error("\(error)")
+      return end(loop, service, Daemon.Exit.software)
+    }
+    Server.start(socket, service: service, loop: loop).assumeIsolated().whenComplete { [self] result in
+      switch result {
+      case .success: announceReady()
+      case .failure(let error):
+        log.error("cannot accept connections: \(error)")
+        end(loop, service, Daemon.Exit.input)
+      }
+    }
+  }
+
+  private func handle(_ signal: Int32, _ loop: any EventLoop, _ service: Service) {
+    switch signal {
+    case SIGUSR1: service.lock(because: .signal)
+    case SIGHUP:
+      do throws(Daemon.Failure) {
+        service.reconfigure(try Daemon.settings(paths))
+        log.info("settings read again")
+      } catch {
+        log.error("settings unchanged: \(error.text)")
+      }
+    default: end(loop, service, Daemon.Exit.ok)
+    }
+  }
+
+  /// Wipes the keys first; everything else can wait.
+  private func end(_ loop: any EventLoop, _ service: Service, _ code: Int32) {
+    service.wipe()
+    exitCode = code
+    _ = unsafe sd_notify(0, "STOPPING=1")
+    service.closeConnections()
+    if !socket.isInherited { unsafe unlink(paths.socket) }
+    loop.shutdownGracefully { _ in }
+  }
+
+  private func announceReady() {
+    _ = unsafe sd_notify(0, "READY=1")
+    guard let descriptor = options.readyDescriptor else { return }
+    var byte: UInt8 = 1
+    _ = unsafe write(descriptor, &byte, 1)
+    close(descriptor)
+  }
+
+  /// What this machine does not give us, said once in `Status`.
+  private static func warnings() -> [String] {
+    var warnings: [String] = []
+    if !SecureBytes(count: 4096).isLockedInMemory() {
+      warnings.append("memory cannot be locked: raise RLIMIT_MEMLOCK, or secrets may reach the swap")
+    }
+    return warnings
+  }
+}

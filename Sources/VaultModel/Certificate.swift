@@ -1,0 +1,91 @@
+/// X.509 certificates (RFC 5280): just enough to know that one is there and when it ends.
+enum Certificate {
+  /// Checks a PEM text of one certificate or a chain, the leaf first.
+  ///
+  /// - Returns: when the first certificate's validity ends, Unix seconds; `nil` when it says that it never does.
+  static func expiry(ofChain text: RawSpan) throws(ValueError) -> Int64? {
+    guard let first = try PEM.block(in: text, from: 0) else {
+      throw ValueError(reason: "there is no PEM block ('-----BEGIN CERTIFICATE-----')")
+    }
+    let expires = try expiry(of: first, in: text)
+    var position = first.end
+    while let block = try PEM.block(in: text, from: position) {
+      _ = try expiry(of: block, in: text)
+      position = block.end
+    }
+    return expires
+  }
+
+  /// Checks one block.
+  static func expiry(of block: PEMBlock, in text: RawSpan) throws(ValueError) -> Int64? {
+    guard block.isLabelled("CERTIFICATE", in: text) else {
+      if PrivateKey.isKey(block, in: text) {
+        throw ValueError(reason: "there is a private key with the certificate; store it as tls-key")
+      }
+      throw ValueError(reason: "a PEM block is not a certificate")
+    }
+    let bytes = try PEM.decode(block, in: text)
+    return try bytes.withBytes { (der) throws(ValueError) in try expiry(ofDER: der) }
+  }
+
+  /// Reads `notAfter` from a certificate's DER encoding.
+  static func expiry(ofDER der: RawSpan) throws(ValueError) -> Int64? {
+    guard let validity = validity(in: der) else { throw ValueError(reason: "a certificate is damaged") }
+    var times = DERCursor(validity)
+    guard let notBefore = times.next(in: der), time(notBefore, in: der) != nil, let notAfter = times.next(in: der),
+      times.isAtEnd, let expires = time(notAfter, in: der)
+    else { throw ValueError(reason: "a certificate's validity cannot be read") }
+    // RFC 5280, 4.1.2.5: 99991231235959Z says that there is no end.
+    return expires == Timestamp.last ? nil : expires
+  }
+
+  /// The contents of the certificate's `validity`, if everything around it is in its place.
+  private static func validity(in der: RawSpan) -> Range<Int>? {
+    var whole = DERCursor(der.byteOffsets)
+    guard let certificate = whole.take(DERTag.sequence, in: der), whole.isAtEnd else { return nil }
+    var parts = DERCursor(certificate.content)
+    guard let signed = parts.take(DERTag.sequence, in: der), parts.take(DERTag.sequence, in: der) != nil,
+      parts.take(DERTag.bitString, in: der) != nil, parts.isAtEnd
+    else { return nil }
+    var fields = DERCursor(signed.content)
+    _ = fields.take(DERTag.context0, in: der)  // version, which version 1 leaves out
+    guard fields.take(DERTag.integer, in: der) != nil,  // serial number
+      fields.take(DERTag.sequence, in: der) != nil,  // signature algorithm
+      fields.take(DERTag.sequence, in: der) != nil,  // issuer
+      let validity = fields.take(DERTag.sequence, in: der),
+      fields.take(DERTag.sequence, in: der) != nil,  // subject
+      fields.take(DERTag.sequence, in: der) != nil  // public key
+    else { return nil }
+    return validity.content
+  }
+
+  /// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only forms RFC 5280 allows.
+  private static func time(_ element: DERElement, in der: RawSpan) -> Int64? {
+    let yearDigits: Int
+    switch element.tag {
+    case DERTag.utcTime: yearDigits = 2
+    case DERTag.generalizedTime: yearDigits = 4
+    default: return nil
+    }
+    guard element.content.count == yearDigits + 11, der.byte(element.content.upperBound - 1) == UInt8(ascii: "Z") else {
+      return nil
+    }
+    var position = element.content.lowerBound
+    func number(_ count: Int) -> Int64? {
+      var number: Int64 = 0
+      for _ in 0..<count {
+        let byte = der.byte(position)
+        guard isDigit(byte) else { return nil }
+        number = number * 10 + Int64(byte - UInt8(ascii: "0"))
+        position += 1
+      }
+      return number
+    }
+    guard var year = number(yearDigits), let month = number(2), let day = number(2), let hour = number(2),
+      let minute = number(2), let second = number(2)
+    else { return nil }
+    // RFC 5280, 4.1.2.5.1: 50…99 are 1950…1999.
+    if yearDigits == 2 { year += year < 50 ? 2000 : 1900 }
+    return Timestamp.unix(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+  }
+}

@@ -1,0 +1,106 @@
+/// One block of a PEM text, as offsets into it.
+struct PEMBlock {
+  /// What stands between `-----BEGIN ` and `-----`.
+  var label: Range<Int>
+  /// The base64 lines, without headers.
+  var body: Range<Int>
+  /// Whether there were RFC 1421 headers, as old OpenSSL writes above an encrypted key's body.
+  var hasHeaders: Bool
+  /// Where the line after `-----END …-----` starts.
+  var end: Int
+
+  func isLabelled(_ name: StaticString, in text: RawSpan) -> Bool {
+    label.count == name.utf8CodeUnitCount && text.hasBytes(name, at: label.lowerBound)
+  }
+}
+
+/// Textual encodings of keys and certificates (RFC 7468, with its leave to read loosely: other text around the blocks,
+/// any line length).
+enum PEM {
+  /// The next block that starts at or after `offset`, or `nil` when there is none.
+  ///
+  /// - Parameter offset: the start of a line.
+  static func block(in text: RawSpan, from offset: Int) throws(ValueError) -> PEMBlock? {
+    var position = offset
+    while position < text.byteCount {
+      let line = self.line(in: text, at: position)
+      position = line.next
+      let start = line.content.lowerBound
+      guard text.hasBytes("-----BEGIN", at: start) || text.hasBytes("-----END", at: start) else { continue }
+      guard let label = label(in: text, line.content, after: "-----BEGIN ") else {
+        throw ValueError(reason: "a PEM block has no proper BEGIN line")
+      }
+      return try block(in: text, label: label, from: position)
+    }
+    return nil
+  }
+
+  /// The block's bytes.
+  static func decode(_ block: PEMBlock, in text: RawSpan) throws(ValueError) -> ScratchBytes {
+    var bytes = ScratchBytes(capacity: block.body.count / 4 * 3 + 3)
+    var group = 0
+    var symbols = 0
+    var padding = 0
+    for offset in block.body {
+      let byte = text.byte(offset)
+      if isSpace(byte) || byte == 0x0A { continue }
+      let isPad = byte == UInt8(ascii: "=")
+      let value = isPad ? 0 : Base64.value(of: byte)
+      guard value >= 0, isPad || padding == 0 else { throw notBase64 }
+      if isPad { padding += 1 }
+      group = group << 6 | value
+      symbols += 1
+      guard symbols % 4 == 0 else { continue }
+      guard padding < 3, group & (1 << (8 * padding) - 1) == 0 else { throw notBase64 }
+      for index in 0..<(3 - padding) { bytes.append(UInt8(group >> (16 - 8 * index) & 0xFF)) }
+      group = 0
+    }
+    guard symbols % 4 == 0, padding < 3 else { throw notBase64 }
+    guard bytes.count > 0 else { throw ValueError(reason: "a PEM block is empty") }
+    return bytes
+  }
+
+  private static var notBase64: ValueError { ValueError(reason: "a PEM block's body is not base64") }
+
+  private static func block(in text: RawSpan, label: Range<Int>, from start: Int) throws(ValueError) -> PEMBlock {
+    var position = start
+    var bodyStart = start
+    var hasHeaders = false
+    while position < text.byteCount {
+      let line = self.line(in: text, at: position)
+      if text.hasBytes("-----", at: line.content.lowerBound) {
+        guard let end = self.label(in: text, line.content, after: "-----END "), same(text, label, end) else {
+          throw ValueError(reason: "a PEM block's BEGIN and END lines do not belong together")
+        }
+        return PEMBlock(label: label, body: bodyStart..<position, hasHeaders: hasHeaders, end: line.next)
+      }
+      // Headers come first and end at an empty line.
+      if position == start { hasHeaders = line.content.contains { text.byte($0) == UInt8(ascii: ":") } }
+      if hasHeaders && bodyStart == start && line.content.isEmpty { bodyStart = line.next }
+      position = line.next
+    }
+    throw ValueError(reason: "a PEM block has no END line")
+  }
+
+  /// The line at `start` without its end and without white space before it.
+  private static func line(in text: RawSpan, at start: Int) -> (content: Range<Int>, next: Int) {
+    var end = start
+    while end < text.byteCount, text.byte(end) != 0x0A { end += 1 }
+    let next = min(end + 1, text.byteCount)
+    while end > start, isSpace(text.byte(end - 1)) { end -= 1 }
+    return (start..<end, next)
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+
+  private static func label(in text: RawSpan, _ line: Range<Int>, after prefix: StaticString) -> Range<Int>? {
+    let start = line.lowerBound + prefix.utf8CodeUnitCount
+    let end = line.upperBound - 5
+    guard start < end, text.hasBytes(prefix, at: line.lowerBound), text.hasBytes("-----", at: end) else { return nil }
+    return start..<end
+  }
+
+  private static func same(_ text: RawSpan, _ left: Range<Int>, _ right: Range<Int>) -> Bool {
+    left.count == right.count && zip(left, right).allSatisfy { text.byte($0) == text.byte($1) }
+  }
+}

@@ -1,0 +1,116 @@
+/// One condition of a query.
+enum Predicate: Hashable, Sendable {
+  case equals(TextSubject, String, negated: Bool)
+  case fits(TextSubject, Glob)
+  case time(TimeSubject, isBelow: Bool, TimeBound)
+  case never(negated: Bool)
+  case number(NumberSubject, NumberRelation, Int)
+
+  /// Whether it holds for `item` at `now` (Unix seconds).
+  func matches(_ item: ItemInfo, now: Int64) -> Bool {
+    switch self {
+    case .equals(let subject, let value, let negated):
+      (subject.text(of: item)?.utf8.elementsEqual(value.utf8) ?? false) != negated
+    case .fits(let subject, let glob):
+      subject.text(of: item).map(glob.matches) ?? false
+    case .time(let subject, let isBelow, let bound):
+      subject.holds(for: item, isBelow: isBelow, bound, now: now)
+    case .never(let negated):
+      (item.expires == nil) != negated
+    case .number(let subject, let relation, let number):
+      relation.holds(subject.number(of: item), number)
+    }
+  }
+}
+
+/// What a text predicate looks at.
+enum TextSubject: Hashable, Sendable {
+  case name
+  case kind
+  case accessible
+  case require
+  case attribute(String)
+
+  /// The text, or `nil` when the item has no such attribute.
+  func text(of item: ItemInfo) -> String? {
+    switch self {
+    case .name: item.name.text
+    case .kind: item.kind.rawValue
+    case .accessible: item.policy.accessible.name
+    case .require: item.policy.require.name
+    case .attribute(let key): item.attributes[key]
+    }
+  }
+
+  /// The only texts it can be, or `nil` when there are too many to list.
+  var choices: [String]? {
+    switch self {
+    case .kind: ItemKind.allCases.map(\.rawValue)
+    case .accessible: AccessClass.allCases.map(\.name)
+    case .require: Requirement.allCases.map(\.name)
+    case .name, .attribute: nil
+    }
+  }
+}
+
+/// What a time predicate is measured against.
+enum TimeBound: Hashable, Sendable {
+  /// A point in time, Unix seconds.
+  case instant(Int64)
+  /// A distance from now in seconds: ahead for an expiry, back for the rest.
+  case distance(Int64)
+}
+
+/// What a time predicate looks at.
+enum TimeSubject: String, Hashable, Sendable {
+  case expires
+  case created
+  case modified
+
+  func holds(for item: ItemInfo, isBelow: Bool, _ bound: TimeBound, now: Int64) -> Bool {
+    switch (self, bound) {
+    case (.expires, .instant(let instant)):
+      item.expires.map { isBelow ? $0 < instant : $0 > instant } ?? false
+    case (.expires, .distance(let distance)):
+      item.expires.map { isBelow ? $0 < sum(now, distance) : $0 > sum(now, distance) } ?? false
+    case (_, .instant(let instant)):
+      isBelow ? past(of: item) < instant : past(of: item) > instant
+    case (_, .distance(let distance)):
+      // Less than a week ago is later than a week before now.
+      isBelow ? past(of: item) > sum(now, -distance) : past(of: item) < sum(now, -distance)
+    }
+  }
+
+  private func past(of item: ItemInfo) -> Int64 { self == .created ? item.created : item.modified }
+
+  /// Stops at the ends of the number range: a query may ask for any distance.
+  private func sum(_ now: Int64, _ distance: Int64) -> Int64 {
+    let (sum, overflow) = now.addingReportingOverflow(distance)
+    return overflow ? (distance < 0 ? .min : .max) : sum
+  }
+}
+
+/// What a number predicate looks at, in the current version.
+enum NumberSubject: String, Hashable, Sendable {
+  case version
+  case size
+
+  func number(of item: ItemInfo) -> Int { self == .version ? item.current.number : item.current.size }
+}
+
+/// How two numbers are compared.
+enum NumberRelation: Hashable, Sendable {
+  case equal
+  case unequal
+  case below
+  case above
+
+  func holds(_ left: Int, _ right: Int) -> Bool {
+    switch self {
+    case .equal: left == right
+    case .unequal: left != right
+    case .below: left < right
+    case .above: left > right
+    }
+  }
+}

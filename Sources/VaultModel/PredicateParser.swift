@@ -1,0 +1,97 @@
+/// Gives a key, an operator and a value their meaning.
+struct PredicateParser {
+  let key: QueryParser.Word
+  let operation: QueryParser.Word
+  let value: QueryParser.Word
+
+  func parse() throws(QueryError) -> Predicate {
+    switch key.text {
+    case "name": return try text(.name)
+    case "kind": return try text(.kind)
+    case "accessible": return try text(.accessible)
+    case "require": return try text(.require)
+    case "version": return try number(.version)
+    case "size": return try number(.size)
+    default:
+      if let subject = TimeSubject(rawValue: key.text) { return try time(subject) }
+      do throws(ValueError) { try Attributes.validate(key: key.text) } catch {
+        throw QueryError(position: key.position, reason: error.reason)
+      }
+      return try text(.attribute(key.text))
+    }
+  }
+
+  private func text(_ subject: TextSubject) throws(QueryError) -> Predicate {
+    switch operation.text {
+    case "~": return .fits(subject, Glob(value.text))
+    case "=", "!=":
+      try checkChoice(subject)
+      return .equals(subject, value.text, negated: operation.text == "!=")
+    default: throw wrongOperation("is text: use '=', '!=' or '~'")
+    }
+  }
+
+  /// A misspelt kind or an impossible name would quietly match nothing.
+  private func checkChoice(_ subject: TextSubject) throws(QueryError) {
+    if subject == .name {
+      do throws(NameError) { _ = try ItemName(value.text) } catch {
+        throw QueryError(position: value.position, reason: error.reason)
+      }
+    }
+    if let choices = subject.choices, !choices.contains(value.text) {
+      throw wrongValue("\(key.text) is one of \(choices.joined(separator: ", "))")
+    }
+  }
+
+  private func time(_ subject: TimeSubject) throws(QueryError) -> Predicate {
+    switch operation.text {
+    case "<", ">": return .time(subject, isBelow: operation.text == "<", try timeBound())
+    case "=" where subject == .expires, "!=" where subject == .expires:
+      guard value.text == "never" else { throw wrongValue("compare expires with '<' or '>', or write expires=never") }
+      return .never(negated: operation.text == "!=")
+    default: throw wrongOperation("is a time: use '<' or '>'")
+    }
+  }
+
+  private func timeBound() throws(QueryError) -> TimeBound {
+    if let instant = Timestamp.parse(value.text) { return .instant(instant) }
+    // A bare number reads as a year to one person and as days to the next.
+    guard let last = value.text.utf8.last, !isDigit(last), let distance = Seconds.parse(value.text) else {
+      throw wrongValue("write a time span such as 90s, 15m, 12h, 7d or 1w, or a date such as 2027-01-01")
+    }
+    return .distance(distance)
+  }
+
+  private func number(_ subject: NumberSubject) throws(QueryError) -> Predicate {
+    let relation: NumberRelation
+    switch operation.text {
+    case "=": relation = .equal
+    case "!=": relation = .unequal
+    case "<": relation = .below
+    case ">": relation = .above
+    default: throw wrongOperation("is a number: use '=', '!=', '<' or '>'")
+    }
+    return .number(subject, relation, try wholeNumber(scaled: subject == .size))
+  }
+
+  private func wholeNumber(scaled: Bool) throws(QueryError) -> Int {
+    var digits = value.text.utf8[...]
+    var scale = 1
+    if scaled, let unit = digits.last, !isDigit(unit) {
+      if unit == UInt8(ascii: "k") { scale = 1024 } else if unit == UInt8(ascii: "m") { scale = 1024 * 1024 }
+      if scale > 1 { digits.removeLast() }
+    }
+    guard !digits.isEmpty, digits.allSatisfy(isDigit), let number = Int(Substring(digits)) else {
+      throw wrongValue(scaled ? "write bytes such as 512, 64k or 1m" : "write a whole number")
+    }
+    let (product, overflow) = number.multipliedReportingOverflow(by: scale)
+    if overflow { throw wrongValue("the number is too large") }
+    return product
+  }
+
+  private func wrongOperation(_ reason: String) -> QueryError {
+    QueryError(position: operation.position, reason: "\(key.text) \(reason)")
+  }
+
+  private func wrongValue(_ reason: String) -> QueryError { QueryError(position: value.position, reason: reason) }
+}

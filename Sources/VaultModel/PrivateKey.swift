@@ -1,0 +1,106 @@
+/// Private keys in their textual forms. Only the form is checked, never the key's arithmetic.
+enum PrivateKey {
+  private static let openSSHLabel: StaticString = "OPENSSH PRIVATE KEY"
+
+  /// The labels of keys in DER: RFC 7468 and RFC 5958 (PKCS #8), and OpenSSL's older ones.
+  private static let derLabels: [StaticString] = [
+    "PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY",
+  ]
+
+  /// OpenSSL puts these before an EC or DSA key.
+  private static let parameterLabels: [StaticString] = ["EC PARAMETERS", "DSA PARAMETERS", "DH PARAMETERS"]
+
+  /// Whether the block holds a private key.
+  static func isKey(_ block: PEMBlock, in text: RawSpan) -> Bool {
+    block.isLabelled(openSSHLabel, in: text) || derLabels.contains { block.isLabelled($0, in: text) }
+  }
+
+  /// Checks a PEM text with one private key for TLS, with or without certificates.
+  static func checkTLS(_ text: RawSpan) throws(ValueError) {
+    try check(text) { (block) throws(ValueError) in
+      if derLabels.contains(where: { block.isLabelled($0, in: text) }) {
+        try checkDER(block, in: text)
+        return true
+      }
+      if block.isLabelled(openSSHLabel, in: text) {
+        throw ValueError(reason: "an OpenSSH key is no TLS key; store it as ssh-key")
+      }
+      if parameterLabels.contains(where: { block.isLabelled($0, in: text) }) {
+        _ = try PEM.decode(block, in: text)
+      } else {
+        _ = try Certificate.expiry(of: block, in: text)
+      }
+      return false
+    }
+  }
+
+  /// Checks an SSH private key: OpenSSH's own form or PEM.
+  static func checkSSH(_ text: RawSpan) throws(ValueError) {
+    try check(text) { (block) throws(ValueError) in
+      if block.isLabelled(openSSHLabel, in: text) {
+        let bytes = try PEM.decode(block, in: text)
+        guard bytes.withBytes(isOpenSSH) else { throw ValueError(reason: "the OpenSSH key is damaged or cut off") }
+        return true
+      }
+      if derLabels.contains(where: { block.isLabelled($0, in: text) }) {
+        try checkDER(block, in: text)
+        return true
+      }
+      guard parameterLabels.contains(where: { block.isLabelled($0, in: text) }) else {
+        throw ValueError(reason: "a PEM block is not a private SSH key")
+      }
+      return false
+    }
+  }
+
+  /// Gives every block to `isKey`, which says whether it was the key; there must be exactly one.
+  private static func check(_ text: RawSpan, isKey: (PEMBlock) throws(ValueError) -> Bool) throws(ValueError) {
+    var position = 0
+    var keys = 0
+    while let block = try PEM.block(in: text, from: position) {
+      if try isKey(block) { keys += 1 }
+      position = block.end
+    }
+    if keys == 0 { throw ValueError(reason: "there is no private key ('-----BEGIN … PRIVATE KEY-----')") }
+    if keys > 1 { throw ValueError(reason: "there is more than one private key") }
+  }
+
+  private static func checkDER(_ block: PEMBlock, in text: RawSpan) throws(ValueError) {
+    let bytes = try PEM.decode(block, in: text)
+    // With headers, the body is encrypted and says nothing.
+    guard block.hasHeaders || bytes.withBytes(isSequence) else {
+      throw ValueError(reason: "the private key is damaged or cut off")
+    }
+  }
+
+  /// Every DER form of a key is one SEQUENCE that ends where the body does.
+  private static func isSequence(_ der: RawSpan) -> Bool {
+    var whole = DERCursor(der.byteOffsets)
+    guard let key = whole.take(DERTag.sequence, in: der), whole.isAtEnd else { return false }
+    var parts = DERCursor(key.content)
+    return parts.next(in: der) != nil
+  }
+
+  /// OpenSSH's PROTOCOL.key: a magic string, cipher, KDF and its options, the number of keys, the public keys, and
+  /// the private part; each but the number is a string with a 32-bit length before it.
+  private static func isOpenSSH(_ bytes: RawSpan) -> Bool {
+    let magic: StaticString = "openssh-key-v1\0"
+    guard bytes.hasBytes(magic, at: 0) else { return false }
+    var position = magic.utf8CodeUnitCount
+    func number() -> Int? {
+      guard bytes.byteCount - position >= 4 else { return nil }
+      var number = 0
+      for offset in position..<position + 4 { number = number << 8 | Int(bytes.byte(offset)) }
+      position += 4
+      return number
+    }
+    func skipString() -> Bool {
+      guard let count = number(), count <= bytes.byteCount - position else { return false }
+      position += count
+      return true
+    }
+    guard skipString(), skipString(), skipString(), let keys = number(), keys == 1 else { return false }
+    // Authenticated ciphers put their tag after the private part.
+    return skipString() && skipString() && bytes.byteCount - position <= 16
+  }
+}

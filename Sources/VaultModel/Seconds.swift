@@ -1,0 +1,47 @@
+/// Durations as people write them: a number and one unit.
+public enum Seconds {
+  /// Reads `90`, `90s`, `15m`, `12h`, `7d` or `1w`.
+  ///
+  /// - Returns: seconds, or `nil` for anything else: a sign, a fraction, a second unit, a number out of range.
+  public static func parse(_ text: String) -> Int64? {
+    var digits = text.utf8[...]
+    var unit: Int64 = 1
+    if let last = digits.last, !isDigit(last) {
+      guard let factor = factor(of: last) else { return nil }
+      unit = factor
+      digits.removeLast()
+    }
+    guard !digits.isEmpty, digits.allSatisfy(isDigit), let number = Int64(Substring(digits)) else { return nil }
+    let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
+    return overflow ? nil : seconds
+  }
+
+  /// Writes a duration with its two largest units: `45 s`, `5 min`, `2 h 3 min`, `7 d`.
+  ///
+  /// Anything smaller is cut off, not rounded; below zero there is a minus sign.
+  public static func format(_ seconds: Int64) -> String {
+    let units: [(size: UInt64, name: String)] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")]
+    let magnitude = seconds.magnitude
+    guard let first = units.firstIndex(where: { magnitude >= $0.size }) else { return "0 s" }
+    var text = "\(seconds < 0 ? "-" : "")\(magnitude / units[first].size) \(units[first].name)"
+    if first + 1 < units.count {
+      let rest = magnitude % units[first].size / units[first + 1].size
+      if rest > 0 { text += " \(rest) \(units[first + 1].name)" }
+    }
+    return text
+  }
+
+  private static func factor(of unit: UInt8) -> Int64? {
+    switch unit {
+    case UInt8(ascii: "s"): 1
+    case UInt8(ascii: "m"): 60
+    case UInt8(ascii: "h"): 3_600
+    case UInt8(ascii: "d"): 86_400
+    case UInt8(ascii: "w"): 604_800
+    default: nil
+    }
+  }
+}
+
+/// Whether `byte` is an ASCII digit.
+func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

@@ -1,0 +1,79 @@
+/// What a `wifi` item's attributes say about the network.
+struct WiFiNetwork {
+  /// How the network is protected. `WPA` also stands for WPA2; `WPA3` and `SAE` are the same thing.
+  enum Security: String, CaseIterable {
+    case wpa = "WPA"
+    case wpa3 = "WPA3"
+    case sae = "SAE"
+    case wep = "WEP"
+    case nopass
+
+    /// The word for it in a `WIFI:` URI.
+    var uriType: String { self == .wpa3 ? Security.sae.rawValue : rawValue }
+  }
+
+  let ssid: String
+  let security: Security
+  let isHidden: Bool
+
+  init(_ attributes: [String: String]) throws(ValueError) {
+    guard let ssid = attributes["ssid"] else {
+      throw ValueError(reason: "a Wi-Fi item needs the network's name in attribute 'ssid'")
+    }
+    // IEEE 802.11 leaves an SSID 32 octets.
+    guard (1...32).contains(ssid.utf8.count) else { throw ValueError(reason: "attribute 'ssid' has 1 to 32 bytes") }
+    self.ssid = ssid
+    guard let security = Security(rawValue: attributes["security"] ?? Security.wpa.rawValue) else {
+      let known = Security.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValueError(reason: "attribute 'security' is one of \(known)")
+    }
+    self.security = security
+    if let bssid = attributes["bssid"], !Self.isAddress(bssid) {
+      throw ValueError(reason: "attribute 'bssid' is six pairs of hexadecimal digits, such as 00:11:22:aa:bb:cc")
+    }
+    switch attributes["hidden"] {
+    case nil, "false": isHidden = false
+    case "true": isHidden = true
+    default: throw ValueError(reason: "attribute 'hidden' is true or false")
+    }
+  }
+
+  /// Checks the passphrase against what the network's security allows.
+  func check(_ passphrase: RawSpan) throws(ValueError) {
+    let count = passphrase.byteCount
+    switch security {
+    case .wpa:
+      // IEEE 802.11, annex J.4: a passphrase of 8 to 63 ASCII characters, or the 256-bit key itself.
+      let isPhrase = (8...63).contains(count) && passphrase.allBytes(isPrintable)
+      guard isPhrase || (count == 64 && passphrase.allBytes(isHexadecimal)) else {
+        throw ValueError(reason: "a WPA passphrase has 8 to 63 printable ASCII characters, or 64 hexadecimal digits")
+      }
+    case .wpa3, .sae:
+      guard (1...128).contains(count), !passphrase.hasControl, passphrase.isUTF8 else {
+        throw ValueError(reason: "a WPA3 password has 1 to 128 bytes of text without control characters")
+      }
+    case .wep:
+      let isText = [5, 13, 16].contains(count) && passphrase.allBytes(isPrintable)
+      guard isText || ([10, 26, 32].contains(count) && passphrase.allBytes(isHexadecimal)) else {
+        throw ValueError(reason: "a WEP key has 5, 13 or 16 characters, or twice as many hexadecimal digits")
+      }
+    case .nopass:
+      guard count == 0 else { throw ValueError(reason: "a network with security=nopass has an empty value") }
+    }
+  }
+
+  private static func isAddress(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 17, let separator = [UInt8(ascii: ":"), UInt8(ascii: "-")].first(where: { $0 == bytes[2] })
+    else { return false }
+    return bytes.indices.allSatisfy { $0 % 3 == 2 ? bytes[$0] == separator : isHexadecimal(bytes[$0]) }
+  }
+}
+
+/// Whether `byte` is printable ASCII, the space included.
+func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
+
+/// Whether `byte` is a hexadecimal digit, in either case.
+func isHexadecimal(_ byte: UInt8) -> Bool {
+  isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+}

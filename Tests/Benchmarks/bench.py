@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""bench.py BIN PROGRAMS RESULT: the figures vault must reach, each beside its yardstick in the same run.
+
+Everything runs in a folder of its own, on a private bus, and is ended by process id. Ratios are medians of rounds that
+take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error."""
+
+import json, os, statistics, subprocess, sys, time
+from world import Keyring, Sandbox, Vault, voluntary_switches
+
+BIN, PROGRAMS, RESULT = sys.argv[1:4]
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", 7))
+SECONDS = float(os.environ.get("BENCH_SECONDS", 1))
+IDLE_SECONDS = int(os.environ.get("BENCH_IDLE_SECONDS", 60))
+ITEM, ITEMS, KEYRING_ITEMS = "bench/item-042", 100, 1000
+lines = []
+
+
+def measure(program, *arguments, cpu=None, **options):
+    pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
+    command = pin + [os.path.join(PROGRAMS, program), *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout)
+
+
+def line(name, measured, goal=None, passed=None, unit="", **details):
+    lines.append({"name": name, "measured": measured, "unit": unit, "goal": goal, "passed": passed, **details})
+    verdict = {None: "", True: "pass", False: "FAIL"}[passed]
+    print(f"  {name:<52} {measured:>12,.2f} {unit:<5} {goal or '':<9} {verdict}", flush=True)
+
+
+def ratio(pairs):
+    """The median of each round's own ratio, and both sides' medians."""
+    return statistics.median(a / b for a, b in pairs), *map(statistics.median, zip(*pairs))
+
+
+def round_trips(vault, echo, frame):
+    print("\nround trips on one connection, a get of a 64-byte item (1/s)")
+    for title, cpu, goal in (("unpinned", None, 0.7), ("both sides on one CPU", 0, 0.4)):
+        cpus = {cpu} if cpu is not None else os.sched_getaffinity(0)
+        for server in (vault, echo):
+            server.pin(cpus)
+        pairs = []
+        for _ in range(ROUNDS):
+            ours = measure("load", vault.socket, 1, SECONDS, frame, cpu=cpu)
+            theirs = measure("load", echo.socket, 1, SECONDS, frame, cpu=cpu)
+            pairs.append((ours["total"], theirs["total"]))
+        value, ours, theirs = ratio(pairs)
+        line(f"vaultd, {title}", ours)
+        line(f"C epoll echo, {title}", theirs)
+        line(f"ratio, {title}", value, f">= {goal}", value >= goal, "x")
+
+
+def many_connections(vault, frame):
+    print("\n64 connections at once (1/s)")
+    vault.pin(os.sched_getaffinity(0))
+    pairs, spread = [], []
+    for _ in range(ROUNDS):
+        many = measure("load", vault.socket, 64, SECONDS, frame)
+        one = measure("load", vault.socket, 1, SECONDS, frame)
+        pairs.append((many["total"], one["total"]))
+        spread.append(many["median"] / many["worst"])
+    value, many, one = ratio(pairs)
+    line("vaultd, 64 connections in all", many)
+    line("ratio to its own single connection", value, ">= 0.9", value >= 0.9, "x")
+    worst = max(spread)
+    line("median client to the worst, worst round", worst, "<= 3", worst <= 3, "x")
+
+
+def whole_processes(vault, keyring):
+    print("\none secret as a whole process (ms)")
+    ours = [os.path.join(BIN, "vault"), "--socket", vault.socket, "get", ITEM]
+    least = [os.path.join(PROGRAMS, "get"), vault.socket, ITEM]
+    theirs = ["secret-tool", "lookup", "name", keyring.item]
+    values = [subprocess.run(c, env=e, check=True, stdout=subprocess.PIPE).stdout.strip()
+              for c, e in ((ours, None), (least, None), (theirs, keyring.environment))]
+    if values[0] != values[1] or values[2] != keyring.value:
+        sys.exit(f"bench: the clients disagree about the value: {values}")
+    result = measure("processes", 30 * ROUNDS, *ours, "--", *least, "--", *theirs, env=keyring.environment)
+    a, b, c = (r["median"] for r in result)
+    line("vault get", a, unit="ms")
+    line("least C client", b, unit="ms")
+    line(f"secret-tool lookup, {KEYRING_ITEMS} items", c, unit="ms")
+    line("vault get to the C client", a / b, "<= 2.0", a / b <= 2, "x")
+    line("secret-tool to vault get", c / a, ">= 4", c / a >= 4, "x")
+
+
+def starting(vault):
+    print("\ndaemon start to first answer (ms)")
+    frame = '{"method":"io.vaultd.Vault.Status"}'
+    result = measure("start", 10 * ROUNDS, vault.socket, frame, *vault.command, env=vault.environment)
+    line("start to Status, median", result["median"], "<= 15", result["median"] <= 15, "ms",
+         least=result["min"], most=result["max"])
+
+
+def main():
+    with Sandbox() as sandbox:
+        print(f"vault bench: {os.cpu_count()} CPUs, {ROUNDS} rounds of {SECONDS:g} s, medians")
+        idle = sandbox.adopt(Vault(BIN, sandbox.folder("idle")))
+        vault = sandbox.adopt(Vault(BIN, sandbox.folder("vault")))
+        for each in (idle, vault):
+            each.fill(ITEMS)
+        frame = json.dumps({"method": "io.vaultd.Vault.Get", "parameters": {"name": ITEM}}, separators=(",", ":"))
+        probe = measure("load", vault.socket, 1, 0.05, frame)
+        echo = sandbox.adopt_echo(PROGRAMS, probe["reply_bytes"])
+        print(f"frames: {probe['request_bytes']} bytes there, {probe['reply_bytes']} bytes back")
+        round_trips(vault, echo, frame)
+        many_connections(vault, frame)
+
+        print(f"\na daemon at rest, unlocked, {ITEMS} items")
+        resident = idle.resident_bytes()
+        line("resident memory", resident / 1e6, "< 20", resident < 20e6, "MB")
+        before, began = voluntary_switches(idle.pid), time.monotonic()
+        keyring = sandbox.adopt(Keyring(sandbox.folder("keyring"), KEYRING_ITEMS))
+        time.sleep(max(0, began + IDLE_SECONDS - time.monotonic()))
+        wakes = voluntary_switches(idle.pid) - before
+        line(f"wake-ups in {time.monotonic() - began:.0f} s", wakes, "= 0", wakes == 0)
+
+        whole_processes(vault, keyring)
+        vault.stop()
+        starting(vault)
+    missed = [entry["name"] for entry in lines if entry["passed"] is False]
+    with open(RESULT, "w") as file:
+        json.dump({"cpus": os.cpu_count(), "rounds": ROUNDS, "seconds": SECONDS, "lines": lines}, file, indent=2)
+    print(f"\nwritten to {RESULT}; " + (f"missed: {', '.join(missed)}" if missed else "every goal reached"))
+    sys.exit(1 if missed and os.environ.get("BENCH_STRICT") == "1" else 0)
+
+
+main()

@@ -1,0 +1,203 @@
+"""What the benchmarks run against: a vault, the C echo, and a gnome-keyring on a bus of its own."""
+
+import glob, json, os, re, shutil, signal, socket, subprocess, tempfile, time
+
+PASSWORD = "bench-password-0123"
+
+
+def clean_environment(folder):
+    environment = {"PATH": os.environ["PATH"], "HOME": folder, "LC_ALL": "C.UTF-8"}
+    for name in ("RUNTIME_DIR", "DATA_HOME", "CONFIG_HOME", "CACHE_HOME"):
+        environment["XDG_" + name] = os.path.join(folder, name.split("_")[0].lower())
+        os.makedirs(environment["XDG_" + name], mode=0o700)
+    return environment
+
+
+def voluntary_switches(pid):
+    """How often any thread of the process went to sleep by itself, that is, had been awake."""
+    total = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/status"):
+        with open(path) as file:
+            total += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
+    return total
+
+
+class Server:
+    """A child process that is ended by its id."""
+
+    process = None
+
+    def start(self, command, **options):
+        self.process = subprocess.Popen(command, **options)
+        return self.process
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def pin(self, cpus):
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            os.sched_setaffinity(int(task), cpus)
+
+    def resident_bytes(self):
+        with open(f"/proc/{self.pid}/status") as file:
+            return int(re.search(r"VmRSS:\s+(\d+) kB", file.read())[1]) * 1024
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(10)
+
+
+class Echo(Server):
+    def __init__(self, programs, folder, reply_bytes):
+        self.socket = os.path.join(folder, "echo")
+        self.command = [os.path.join(programs, "echo"), self.socket, str(reply_bytes)]
+
+    def open(self):
+        self.start(self.command, stdout=subprocess.PIPE)
+        self.process.stdout.readline()
+
+
+class Vault(Server):
+    """A vaultd with a vault of its own, spoken to over the protocol alone."""
+
+    def __init__(self, binaries, folder):
+        self.environment = clean_environment(folder)
+        self.socket = os.path.join(self.environment["XDG_RUNTIME_DIR"], "vault", "socket")
+        config = os.path.join(folder, "vaultd.conf")
+        with open(config, "w") as file:
+            file.write("idle = off\nmax-requests-per-second = 100000000\n")
+        os.chmod(config, 0o600)
+        self.command = [os.path.join(binaries, "vaultd"), "--config", config]
+
+    def open(self):
+        reader, writer = os.pipe()
+        self.start(self.command + ["--ready-fd", str(writer)], env=self.environment, pass_fds=[writer])
+        os.close(writer)
+        os.read(reader, 1)
+        os.close(reader)
+
+    def connect(self):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self.socket)
+        return connection
+
+    def ask(self, connection, method, parameters, more=False):
+        request = {"method": "io.vaultd.Vault." + method, "parameters": parameters}
+        if more:
+            request["more"] = True
+        connection.sendall(json.dumps(request).encode() + b"\0")
+        return self.answer(connection)
+
+    def answer(self, connection):
+        data = b""
+        while not data.endswith(b"\0"):
+            part = connection.recv(65536)
+            if not part:
+                raise ConnectionError("vaultd closed the connection")
+            data += part
+        answer = json.loads(data[:-1])
+        if "error" in answer:
+            raise RuntimeError(answer)
+        return answer.get("parameters") or {}
+
+    def converse(self, method, parameters):
+        """Answers every prompt with the password."""
+        with self.connect() as talk, self.connect() as side:
+            reply = self.ask(talk, method, parameters, more=True)
+            while reply.get("prompt"):
+                self.ask(side, "Respond", {"conversation": reply["conversation"], "answer": PASSWORD})
+                reply = self.answer(talk)
+
+    def fill(self, count):
+        self.converse("Init", {"kdf_memory": 19 << 20, "kdf_passes": 2})
+        with self.connect() as connection:
+            if self.ask(connection, "Status", {})["state"] != "unlocked":
+                self.converse("Unlock", {"method": "password"})
+            items = [{"name": f"bench/item-{i:03}", "value": f"{i:064}", "kind": "api-key",
+                      "attributes": {"number": str(i)}} for i in range(count)]
+            self.ask(connection, "SetMany", {"items": items})
+            for item in items:
+                assert self.ask(connection, "Get", {"name": item["name"]})["value"] == item["value"]
+
+
+class Keyring(Server):
+    """gnome-keyring with an encrypted keyring of `count` items, on a bus without service directories."""
+
+    def __init__(self, folder, count):
+        self.folder, self.count = folder, count
+        self.environment = clean_environment(folder)
+        self.environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={folder}/bus"
+        self.bus = Server()
+        self.item, self.value = "item-42", self.value_of(42)
+
+    def value_of(self, number):
+        return f"{number:064}".encode()
+
+    def open(self):
+        config = os.path.join(self.folder, "bus.conf")
+        with open(config, "w") as file:
+            file.write(f"""<busconfig><type>session</type><listen>unix:path={self.folder}/bus</listen>
+              <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+              <allow own="*"/></policy></busconfig>""")
+        self.bus.start(["dbus-daemon", "--config-file", config, "--nofork", "--print-address"],
+                       env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.bus.process.stdout.readline()
+        self.start(["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"], env=self.environment,
+                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process.stdin.write(PASSWORD.encode())
+        self.process.stdin.close()
+        self.await_name()
+        for i in range(self.count):
+            subprocess.run(["secret-tool", "store", f"--label=item {i}", "name", f"item-{i}"],
+                           input=self.value_of(i), env=self.environment, check=True)
+        files = glob.glob(os.path.join(self.folder, "**", "*.keyring"), recursive=True)
+        for path in files:
+            with open(path, "rb") as file:
+                if self.value in file.read():
+                    raise RuntimeError("the keyring is not encrypted; the comparison would be unfair")
+        if not files:
+            raise RuntimeError("gnome-keyring keeps no keyring")
+
+    def await_name(self):
+        for _ in range(200):
+            names = subprocess.run(
+                ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+                 "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"],
+                env=self.environment, stdout=subprocess.PIPE, check=True).stdout
+            if b"boolean true" in names:
+                return
+            time.sleep(0.05)
+        raise RuntimeError("gnome-keyring does not take its name on the bus")
+
+    def stop(self):
+        super().stop()
+        self.bus.stop()
+
+
+class Sandbox:
+    """A temporary folder; on the way out everything adopted is ended, then the folder goes."""
+
+    def __enter__(self):
+        self.root = tempfile.mkdtemp(prefix="vb-", dir="/tmp")
+        self.adopted = []
+        return self
+
+    def folder(self, name):
+        path = os.path.join(self.root, name)
+        os.mkdir(path, 0o700)
+        return path
+
+    def adopt(self, server):
+        self.adopted.append(server)
+        server.open()
+        return server
+
+    def adopt_echo(self, programs, reply_bytes):
+        return self.adopt(Echo(programs, self.root, reply_bytes))
+
+    def __exit__(self, *_):
+        for server in reversed(self.adopted):
+            server.stop()
+        shutil.rmtree(self.root, ignore_errors=True)

@@ -1,0 +1,158 @@
+import Foundation
+import Glibc
+
+/// A client that knows nothing of the program's own code: a socket, and JSON as Foundation reads it.
+public final class WireClient {
+  /// A reply as it came.
+  public typealias Message = [String: Any]
+
+  private let descriptor: Int32
+  private var received: [UInt8] = []
+
+  public init(_ path: String) throws {
+    descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
+    let connected = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard connected == 0 else {
+      let code = errno
+      Glibc.close(descriptor)
+      throw SandboxError("connect \(path): \(code)")
+    }
+    // A test that waits for ever tells nothing.
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// Sends bytes as they are; answers how many went out.
+  @discardableResult
+  public func send(_ bytes: [UInt8]) -> Int {
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { pointer in
+        unsafe Glibc.send(
+          descriptor, pointer.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { break }
+      sent += count
+    }
+    return sent
+  }
+
+  /// Sends one frame.
+  @discardableResult
+  public func send(frame: String) -> Int { send(Array(frame.utf8) + [0]) }
+
+  /// Says that no more will be sent.
+  public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// The next frame's bytes, or nil when the other side closed.
+  public func receiveBytes() throws -> [UInt8]? {
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while true {
+      if let end = received.firstIndex(of: 0) {
+        defer { received.removeSubrange(...end) }
+        return Array(received[..<end])
+      }
+      let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
+      if count == 0 { return nil }
+      if count < 0 && errno == ECONNRESET { return nil }
+      guard count > 0 else { throw SandboxError("no answer: \(errno)") }
+      received += chunk[..<count]
+    }
+  }
+
+  /// The next frame, or nil when the other side closed.
+  public func receive() throws -> Message? {
+    guard let bytes = try receiveBytes() else { return nil }
+    guard let message = try JSONSerialization.jsonObject(with: Data(bytes)) as? Message else {
+      throw SandboxError("not an object: \(String(decoding: bytes, as: UTF8.self))")
+    }
+    return message
+  }
+
+  /// Sends a call of `io.vaultd.Vault` and answers its first reply.
+  public func call(_ method: String, _ parameters: Message = [:], more: Bool = false) throws -> Reply {
+    var message: Message = ["method": method.contains(".") ? method : "io.vaultd.Vault." + method, "parameters": parameters]
+    if more { message["more"] = true }
+    send([UInt8](try JSONSerialization.data(withJSONObject: message)) + [0])
+    return try reply()
+  }
+
+  /// The next reply.
+  public func reply() throws -> Reply {
+    guard let message = try receive() else { throw SandboxError("the daemon closed the connection") }
+    return Reply(message)
+  }
+
+  /// A reply, taken apart.
+  public struct Reply: CustomStringConvertible {
+    public let parameters: Message
+    /// The error's name without the interface.
+    public let error: String?
+    public let continues: Bool
+
+    init(_ message: Message) {
+      parameters = message["parameters"] as? Message ?? [:]
+      error = (message["error"] as? String).map { $0.replacingOccurrences(of: "io.vaultd.Vault.", with: "") }
+      continues = message["continues"] as? Bool ?? false
+    }
+
+    public func string(_ key: String) -> String? { parameters[key] as? String }
+    public func integer(_ key: String) -> Int? { parameters[key] as? Int }
+    public var prompt: Message? { parameters["prompt"] as? Message }
+    public var description: String { "\(error ?? "ok") \(parameters)" }
+  }
+}
+
+extension Sandbox {
+  /// A new connection to the sandbox's daemon.
+  public func client() throws -> WireClient { try WireClient(socket) }
+
+  /// Holds a conversation: each prompt is answered by `answer`, which gets it; nil closes the connection instead. The
+  /// answer is the last reply.
+  @discardableResult
+  public func converse(
+    _ method: String, _ parameters: WireClient.Message = [:], answer: (WireClient.Message) -> String?
+  ) throws -> WireClient.Reply? {
+    let asking = try client()
+    var reply = try asking.call(method, parameters, more: true)
+    while reply.error == nil, let prompt = reply.prompt, let conversation = reply.string("conversation") {
+      guard let text = answer(prompt) else { return nil }
+      let answered = try client().call("Respond", ["conversation": conversation, "answer": text])
+      if let error = answered.error { throw SandboxError("Respond: \(error)") }
+      reply = try asking.reply()
+    }
+    return reply
+  }
+
+  /// Makes a vault whose password is `password`, with the smallest Argon2id that is allowed, and starts the daemon for it.
+  public func makeVault(password: String, config: String? = nil, recovery: Bool = false) throws -> String? {
+    try startDaemon(config: config)
+    var code: String?
+    let reply = try converse(
+      "Init", ["recovery": recovery, "kdf_memory": 19 << 20, "kdf_passes": 2]
+    ) { prompt in
+      if let shown = prompt["code"] as? String {
+        code = shown
+        return shown
+      }
+      return password
+    }
+    if let error = reply?.error { throw SandboxError("Init: \(error)") }
+    return code
+  }
+
+  /// Unlocks the vault and answers the last reply.
+  @discardableResult
+  public func unlock(_ secret: String, _ parameters: WireClient.Message = [:]) throws -> WireClient.Reply? {
+    try converse("Unlock", parameters) { _ in secret }
+  }
+}

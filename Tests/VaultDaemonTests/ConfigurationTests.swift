@@ -1,0 +1,48 @@
+import Testing
+
+@testable import VaultDaemon
+
+@Suite("vaultd.conf") struct ConfigurationTests {
+  @Test("an empty file gives the defaults") func defaults() throws {
+    let settings = try Configuration(parsing: "\n# nothing\n   \n")
+    #expect(settings == Configuration())
+    #expect(settings.idle == 300)
+    #expect(settings.maximumAge == 43200)
+  }
+
+  @Test("every key is read") func everyKey() throws {
+    let settings = try Configuration(
+      parsing: """
+        idle = 90s
+        maximum-age=off
+        hide-names = true
+        boot-key = /etc/vault/boot.key
+        max-connections = 8
+        max-requests-per-second = 50
+        log-level = debug
+        """)
+    #expect(settings.idle == 90)
+    #expect(settings.maximumAge == nil)
+    #expect(settings.hideNames)
+    #expect(settings.bootKey == "/etc/vault/boot.key")
+    #expect(settings.maxConnections == 8)
+    #expect(settings.maxRequestsPerSecond == 50)
+    #expect(settings.logLevel == .debug)
+  }
+
+  @Test(
+    "a line that cannot be followed is named",
+    arguments: [
+      ("idle = 5m\nidel = 5m", 2, "unknown key `idel`"), ("idle", 1, "expected `key = value`"),
+      ("\n\nidle = soon", 3, "expected a time such as 90s, 5m or 12h, or off"),
+      ("idle = 5m\nidle = 6m", 2, "idle is set twice"), ("hide-names = yes", 1, "hide-names is true or false"),
+      ("boot-key = key", 1, "boot-key is an absolute path"),
+      ("max-connections = 0", 1, "max-connections is from 4 to 4096"),
+      ("max-requests-per-second = -1", 1, "max-requests-per-second is from 10 to 10000000"),
+      ("idle = 0s", 1, "expected a time such as 90s, 5m or 12h, or off"),
+      ("idle = 5m\r\nmaximum-age = x\r\n", 2, "expected a time such as 90s, 5m or 12h, or off"),
+    ])
+  func problems(_ text: String, _ line: Int, _ reason: String) {
+    #expect(throws: Configuration.Problem(line: line, reason: reason)) { try Configuration(parsing: text) }
+  }
+}

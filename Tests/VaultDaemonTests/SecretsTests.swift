@@ -1,0 +1,151 @@
+import CLinux
+import Foundation
+import Testing
+import VaultCore
+import VaultStore
+import VaultTesting
+
+@Suite("Secrets in the daemon's memory") struct SecretsTests {
+  private static let isRoot = geteuid() == 0
+
+  /// Mixed load: text, bytes, large and small, versions, many connections, errors, a wrong password.
+  private func load(_ sandbox: Sandbox, values: [String: [UInt8]]) throws {
+    let client = try sandbox.client()
+    for (name, value) in values {
+      let field: WireClient.Message =
+        String(validating: value, as: UTF8.self).map { ["value": $0] } ?? ["data": Data(value).base64EncodedString()]
+      let set = try client.call("Set", field.merging(["name": name]) { old, _ in old })
+      #expect(set.error == nil)
+      #expect(try client.call("Set", field.merging(["name": name]) { old, _ in old }).error == "AlreadyExists")
+      #expect(try client.call("Set", field.merging(["name": name, "update": true]) { old, _ in old }).error == nil)
+    }
+    for _ in 0..<8 {
+      let other = try sandbox.client()
+      for name in values.keys.sorted() {
+        #expect(try other.call("Get", ["name": name]).error == nil)
+        #expect(try other.call("Get", ["name": name, "version": 1]).error == nil)
+        _ = try other.call("Get", ["name": name + "/none"])
+      }
+    }
+    // One that leaves in the middle of a frame, and one that does not read its answer.
+    if let value = values.values.first(where: { String(validating: $0, as: UTF8.self) != nil }) {
+      let text = String(decoding: value, as: UTF8.self)
+      try sandbox.client().send(Array(#"{"method":"io.vaultd.Vault.Set","parameters":{"name":"half","value":"\#(text)"#.utf8))
+    }
+    try sandbox.client().send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"large"}}"#)
+    // Also proves that the two before were taken in.
+    #expect(try client.call("Status").error == nil)
+  }
+
+  private func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
+
+  private func randomText(_ count: Int) -> String {
+    String((0..<count).map { _ in "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789+/".randomElement() ?? "x" })
+  }
+
+  @Test(
+    "after a lock no password, no value and no key that opens one is left",
+    .enabled(if: isRoot, "needs root to read the memory of a process that is not dumpable"))
+  func nothingLeft() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let password = randomText(32)
+    let wrong = randomText(32)
+    let code = try #require(try sandbox.makeVault(password: password, config: "idle = off", recovery: true))
+    #expect(try sandbox.unlock(wrong)?.error == "AuthenticationFailed")
+    try waitOut(sandbox, "password")
+    #expect(try sandbox.unlock(password)?.error == nil)
+    let values = [
+      "small": Array(randomText(64).utf8), "escaped": Array("line\t\(randomText(40))\r\n\"quoted\\\(randomText(40))\"".utf8),
+      "binary": random(200), "large": Array(randomText(300_000).utf8), "large-binary": random(700_000),
+    ]
+    try load(sandbox, values: values)
+    let pid = try #require(sandbox.daemonPid)
+    let keys = try keys(of: sandbox, password: password)
+
+    // The positive control: while unlocked, the same search finds the key it holds.
+    let unlocked = try MemorySearch(pid: pid)
+    #expect(unlocked.find(keys.whenUnlockedValues) == ["raw"])
+    #expect(unlocked.size > 1 << 20)
+
+    #expect(try sandbox.client().call("Lock").error == nil)
+    let locked = try MemorySearch(pid: pid)
+    #expect(locked.find(Array(password.utf8)) == [])
+    #expect(locked.find(Array(wrong.utf8)) == [])
+    #expect(locked.find(Array(code.utf8)) == [])
+    #expect(locked.find(keys.whenUnlockedValues) == [])
+    #expect(locked.find(keys.whenUnlockedClass) == [])
+    #expect(locked.find(keys.vault) == [])
+    for (name, value) in values {
+      // The beginning and the end of a large one: all its windows would take minutes.
+      #expect(locked.find(Array(value.prefix(256))) == [], "\(name)")
+      #expect(locked.find(Array(value.suffix(256))) == [], "\(name)")
+    }
+  }
+
+  @Test(
+    "hide-names also wipes the keys that open names and tags",
+    .enabled(if: isRoot, "needs root to read the memory of a process that is not dumpable"))
+  func hideNames() throws {
+    for hides in [false, true] {
+      let sandbox = try Sandbox()
+      defer { sandbox.close() }
+      let password = randomText(32)
+      _ = try sandbox.makeVault(password: password, config: "idle = off\nhide-names = \(hides)")
+      try sandbox.unlock(password)
+      let client = try sandbox.client()
+      #expect(try client.call("Set", ["name": "a", "value": "b"]).error == nil)
+      let keys = try keys(of: sandbox, password: password)
+      #expect(try client.call("Lock").error == nil)
+      let locked = try MemorySearch(pid: try #require(sandbox.daemonPid))
+      #expect(locked.find(keys.whenUnlockedMetadata) == (hides ? [] : ["raw"]))
+      #expect(try client.call("Show", ["name": "a"]).error == (hides ? "Locked" : nil))
+    }
+  }
+
+  @Test("the daemon cannot be dumped or traced by its own user") func notDumpable() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    let pid = try #require(sandbox.daemonPid)
+    let limits = try String(contentsOfFile: "/proc/\(pid)/limits", encoding: .utf8)
+    let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
+    #expect(core.split(separator: " ").dropFirst(4).prefix(2).allSatisfy { $0 == "0" })
+    var status = stat()
+    // The kernel gives the files of a process that is not dumpable to root.
+    #expect(unsafe stat("/proc/\(pid)/mem", &status) == 0)
+    #expect(status.st_uid == 0)
+  }
+
+  // MARK: The keys, derived as the daemon does
+
+  private struct Keys {
+    var vault, whenUnlockedClass, whenUnlockedValues, whenUnlockedMetadata: [UInt8]
+  }
+
+  private func keys(of sandbox: Sandbox, password: String) throws -> Keys {
+    let copy = sandbox.root + "/copy"
+    try FileManager.default.copyItem(atPath: sandbox.store, toPath: copy)
+    try? FileManager.default.removeItem(atPath: copy + "/vault.lock")
+    let keychain = try Keychain(opening: copy)
+    let slot = try #require(keychain.slots.first { $0.kind == .password })
+    let secret = SecureBytes(copying: Array(password.utf8).span.bytes)
+    let vaultKey = try slot.openVaultKey(secret: secret, vaultID: keychain.vaultID)
+    let classKey = try keychain.classKey(.whenUnlocked, vaultKey: vaultKey)
+    func bytes(_ key: borrowing SecureBytes) -> [UInt8] {
+      key.withBytes { span in span.withUnsafeBytes { unsafe Array($0) } }
+    }
+    let derived = ClassKeys(classKey: classKey)
+    return Keys(
+      vault: bytes(vaultKey), whenUnlockedClass: bytes(classKey),
+      whenUnlockedValues: derived.withValues(bytes) ?? [], whenUnlockedMetadata: derived.withMetadata(bytes) ?? [])
+  }
+
+  /// Waits as long as the daemon says that the method has to wait.
+  private func waitOut(_ sandbox: Sandbox, _ method: String) throws {
+    while let wait = try sandbox.converse("Unlock", ["method": method], answer: { _ in nil })?.integer("retry_after_ms") {
+      var time = timespec(tv_sec: wait / 1000, tv_nsec: (wait % 1000 + 1) * 1_000_000 % 1_000_000_000)
+      unsafe nanosleep(&time, nil)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import CLinux
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("Hostile bytes and clients") struct WireAbuseTests {
+  private let status = #"{"method":"io.vaultd.Vault.Status"}"#
+
+  private func withDaemon(_ config: String? = nil, _ body: (Sandbox) throws -> Void) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon(config: config)
+    try body(sandbox)
+    // Whatever came before, the daemon still answers.
+    #expect(try sandbox.client().call("Status").string("state") == "new")
+  }
+
+  @Test(
+    "a frame that is no call is answered with an error, and the connection ends",
+    arguments: [
+      "", "nonsense", "[]", "17", "{", "{\"method\":", #"{"method":"a","method":"b"}"#, "{\"method\":\"\\ud800\"}",
+      "{\"a\":" + String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000) + "}",
+    ])
+  func malformed(_ frame: String) throws {
+    try withDaemon { sandbox in
+      let client = try sandbox.client()
+      client.send(frame: frame)
+      #expect(try client.reply().error == "InvalidFrame")
+      #expect(try client.receive() == nil)
+    }
+  }
+
+  @Test("bytes that are no UTF-8 are refused") func notUTF8() throws {
+    try withDaemon { sandbox in
+      let client = try sandbox.client()
+      client.send(Array(#"{"method":""#.utf8) + [0xFF, 0xFE] + Array("\"}\0".utf8))
+      #expect(try client.reply().error == "InvalidFrame")
+    }
+  }
+
+  @Test("a frame over 2 MiB is refused before it is whole") func tooLong() throws {
+    try withDaemon { sandbox in
+      let client = try sandbox.client()
+      client.send([UInt8](repeating: UInt8(ascii: " "), count: (2 << 20) + 1))
+      let reply = try client.reply()
+      #expect(reply.error == "TooLarge")
+      #expect(reply.integer("limit") == 2 << 20)
+    }
+  }
+
+  @Test("what the interface does not know is told apart") func unknown() throws {
+    try withDaemon { sandbox in
+      let client = try sandbox.client()
+      #expect(try client.call("Nonsense").error == "org.varlink.service.MethodNotFound")
+      #expect(try client.call("io.example.Thing.Do").error == "org.varlink.service.InterfaceNotFound")
+      #expect(try client.call("Get").error == "org.varlink.service.InvalidParameter")
+      #expect(try client.call("Get").string("parameter") == "name")
+      #expect(try client.call("Get", ["name": 5]).string("parameter") == "name")
+      #expect(try client.call("Get", ["name": "a", "nmae": "b"]).string("parameter") == "nmae")
+      #expect(try client.call("Unlock").error == "org.varlink.service.ExpectedMore")
+      client.send(frame: #"{"parameters":{}}"#)
+      #expect(try client.reply().string("parameter") == "method")
+    }
+  }
+
+  @Test("a call that wants no reply gets none") func oneway() throws {
+    try withDaemon { sandbox in
+      let client = try sandbox.client()
+      client.send(frame: #"{"method":"io.vaultd.Vault.Nonsense","oneway":true}"#)
+      #expect(try client.call("Status").error == nil)
+    }
+  }
+
+  @Test("a frame may come byte by byte, and many may come at once") func pieces() throws {
+    try withDaemon { sandbox in
+      let client = try sandbox.client()
+      for byte in Array(status.utf8) + [0] { client.send([byte]) }
+      #expect(try client.reply().string("state") == "new")
+      client.send((0..<500).flatMap { _ in Array(status.utf8) + [0] })
+      for _ in 0..<500 { #expect(try client.reply().string("state") == "new") }
+    }
+  }
+
+  @Test("a client that closes its half still gets its answer") func halfClosed() throws {
+    try withDaemon { sandbox in
+      let client = try sandbox.client()
+      client.send(frame: status)
+      client.finishSending()
+      #expect(try client.reply().string("state") == "new")
+      #expect(try client.receive() == nil)
+    }
+  }
+
+  @Test("half a frame, silence and no reading cost the others nothing") func slowClients() throws {
+    try withDaemon { sandbox in
+      let half = try (0..<20).map { _ in try sandbox.client() }
+      for client in half { client.send(Array(#"{"method":"io.vaul"#.utf8)) }
+      // One that asks for much and reads nothing: its requests are taken only as far as its replies fit.
+      let deaf = try sandbox.client()
+      let flood = Thread { deaf.send((0..<20_000).flatMap { _ in Array(#"{"method":"io.vaultd.Vault.Status"}"#.utf8) + [0] }) }
+      flood.start()
+      for _ in 0..<50 { #expect(try sandbox.client().call("Status").string("state") == "new") }
+      _ = half.count
+    }
+  }
+
+  @Test("a client past the limit is told so, and served when another has gone") func connectionLimit() throws {
+    try withDaemon("max-connections = 4") { sandbox in
+      var clients = try (0..<4).map { _ in try sandbox.client() }
+      for client in clients { #expect(try client.call("Status").error == nil) }
+      let fifth = try sandbox.client()
+      #expect(try fifth.reply().error == "TooManyConnections")
+      #expect(try fifth.receive() == nil)
+      clients.removeAll()
+      // The daemon learns of a close in its own time; each attempt is a round trip with it.
+      let isServed = try (0..<10_000).contains { _ in try sandbox.client().call("Status").error == nil }
+      #expect(isServed)
+    }
+  }
+
+  @Test("requests past the rate are slowed down, not refused") func rate() throws {
+    try withDaemon("max-requests-per-second = 50") { sandbox in
+      let client = try sandbox.client()
+      client.send((0..<60).flatMap { _ in Array(status.utf8) + [0] })
+      for _ in 0..<60 { #expect(try client.reply().error == nil) }
+    }
+  }
+
+  @Test("the interface describes itself") func introspection() throws {
+    try withDaemon { sandbox in
+      let client = try sandbox.client()
+      let info = try client.call("org.varlink.service.GetInfo")
+      #expect(info.parameters["interfaces"] as? [String] == ["org.varlink.service", "io.vaultd.Vault"])
+      let text = try client.call(
+        "org.varlink.service.GetInterfaceDescription", ["interface": "io.vaultd.Vault"]
+      ).string("description")
+      #expect(text?.contains("\ninterface io.vaultd.Vault\n") == true)
+      #expect(
+        try client.call("org.varlink.service.GetInterfaceDescription", ["interface": "x.y"]).error
+          == "org.varlink.service.InterfaceNotFound")
+    }
+  }
+
+  @Test("another uid is refused, whatever it asks", .enabled(if: geteuid() == 0, "needs root to be another user"))
+  func anotherUser() throws {
+    try withDaemon { sandbox in
+      // Opened wide on purpose: the check of the peer has to hold by itself.
+      for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
+      unsafe chmod(sandbox.socket, 0o666)
+      let outcome = try sandbox.run(
+        ["--reuid=65534", "--clear-groups", "socat", "-t5", "-", "UNIX-CONNECT:\(sandbox.socket)"],
+        program: "/usr/bin/setpriv", stdin: Array(status.utf8) + [0])
+      #expect(outcome.output.contains("io.vaultd.Vault.Denied"), "\(outcome)")
+      #expect(!outcome.output.contains("state"))
+    }
+  }
+}
