@@ -5,6 +5,14 @@
 static inline int vault_bind_blob_copy(sqlite3_stmt *s, int i, const void *p, int n) {
     return p ? sqlite3_bind_blob(s, i, p, n, SQLITE_TRANSIENT) : sqlite3_bind_zeroblob(s, i, 0);
 }
+static inline int vault_bind_blob_borrowed(sqlite3_stmt *s, int i, const void *p, int n) {
+    return p ? sqlite3_bind_blob(s, i, p, n, SQLITE_STATIC) : sqlite3_bind_zeroblob(s, i, 0);
+}
 static inline int vault_bind_text_copy(sqlite3_stmt *s, int i, const char *p, int n) {
     return sqlite3_bind_text(s, i, p, n, SQLITE_TRANSIENT);
+}
+
+/* sqlite3_db_config is variadic; every option used here takes an on-off switch. */
+static inline int vault_db_switch(sqlite3 *db, int option, int on) {
+    return sqlite3_db_config(db, option, on, (int *)0);
 }

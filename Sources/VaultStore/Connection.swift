@@ -1,0 +1,90 @@
+internal import CSQLite
+
+/// The one connection to the database file: opened so that nothing in a hostile file can act, in write-ahead logging
+/// with a sync on every commit, and locked against every other process for as long as it lives.
+@safe final class Connection {
+  private let handle: OpaquePointer
+  // Released after the handle is closed, because closing still writes.
+  private let lock: StoreLock
+
+  /// Opens the existing file at `path`, of any length.
+  ///
+  /// Until ``trust()`` is called, closing leaves the file and its log as they were found.
+  init(path: String, lock: StoreLock) throws(VaultError) {
+    self.lock = lock
+    var opened: OpaquePointer?
+    // One owner, so no mutex. The directory was checked, and nobody else can write to it.
+    let code = unsafe sqlite3_open_v2(
+      path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, nil
+    )
+    guard let opened = unsafe opened, code == SQLITE_OK else {
+      unsafe sqlite3_close_v2(opened)
+      throw SQLiteFailure.error(code)
+    }
+    unsafe handle = opened
+    unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestColumn)
+    unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+    for (option, on) in Self.switches { unsafe vault_db_switch(handle, option, on) }
+    // The lock mode comes first: it decides that the log's index lives in our memory and not in a shared file.
+    try execute("PRAGMA locking_mode = EXCLUSIVE")
+    try execute("PRAGMA synchronous = FULL")
+    try execute("PRAGMA temp_store = MEMORY")
+    try execute("PRAGMA cell_size_check = ON")
+    try execute("PRAGMA secure_delete = ON")
+    try execute("PRAGMA cache_size = -8192")
+    try execute("PRAGMA journal_size_limit = 4194304")
+  }
+
+  deinit { unsafe sqlite3_close_v2(handle) }
+
+  /// The longest text or blob that is ever read or written, in bytes: a sealed value of the largest size and room.
+  private static let longestColumn: Int32 = 2 << 20
+
+  private static let switches: [(Int32, Int32)] = [
+    (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1), (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+    (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+    (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
+  ]
+
+  /// Says that the file is ours, so closing may fold the log into it.
+  func trust() { unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
+
+  /// Runs statements whose rows, if any, are of no interest.
+  func execute(_ sql: String) throws(VaultError) {
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    if code != SQLITE_OK { throw error(code) }
+  }
+
+  /// Compiles one statement for many runs.
+  func prepare(_ sql: String) throws(VaultError) -> Statement {
+    var statement: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK, let statement = unsafe statement else { throw error(code) }
+    return unsafe Statement(self, statement)
+  }
+
+  /// The integer in the first column of the first row.
+  func integer(_ sql: String) throws(VaultError) -> Int64 {
+    let statement = try prepare(sql)
+    let found = try statement.first { (row: Statement) throws(VaultError) in try row.integer(0) }
+    guard let found else { throw .corrupt("vault.db: an answer is missing") }
+    return found
+  }
+
+  /// The text in the first column of the first row.
+  func text(_ sql: String) throws(VaultError) -> String {
+    let statement = try prepare(sql)
+    let found = try statement.first { (row: Statement) throws(VaultError) in try row.text(0) }
+    guard let found else { throw .corrupt("vault.db: an answer is missing") }
+    return found
+  }
+
+  /// Whether a transaction is open. An error can end one, so ask before rolling back.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// How many rows the last statement changed.
+  var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
+
+  /// The error for a result code of a call on this connection.
+  func error(_ code: Int32) -> VaultError { SQLiteFailure.error(code, system: unsafe sqlite3_system_errno(handle)) }
+}

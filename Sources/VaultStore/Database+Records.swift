@@ -1,0 +1,68 @@
+// The few records beside the items: what is said about the vault, wrapped keys, slots and the clock.
+extension Database {
+  /// A fact about the whole vault.
+  func meta(_ name: String) throws(VaultError) -> [UInt8]? {
+    try statements.getMeta.bind(1, name)
+    return try statements.getMeta.first { (row: Statement) throws(VaultError) in try row.bytes(0) }
+  }
+
+  /// Stores a fact about the whole vault.
+  func putMeta(_ name: String, _ value: [UInt8]) throws(VaultError) {
+    try statements.putMeta.bind(1, name)
+    try statements.putMeta.bind(2, value)
+    try statements.putMeta.run()
+  }
+
+  /// A wrapped key.
+  func key(_ name: String) throws(VaultError) -> [UInt8]? {
+    try statements.getKey.bind(1, name)
+    return try statements.getKey.first { (row: Statement) throws(VaultError) in try row.bytes(0) }
+  }
+
+  /// Stores a wrapped key.
+  func putKey(_ name: String, _ sealed: [UInt8]) throws(VaultError) {
+    try statements.putKey.bind(1, name)
+    try statements.putKey.bind(2, sealed)
+    try statements.putKey.run()
+  }
+
+  /// Every slot's id and record, by id.
+  func slots() throws(VaultError) -> [(id: Int64, record: [UInt8])] {
+    var found: [(id: Int64, record: [UInt8])] = []
+    try statements.slots.each { (row: Statement) throws(VaultError) in
+      found.append((try row.integer(0), try row.bytes(1)))
+      return true
+    }
+    return found
+  }
+
+  /// Stores a slot's record, in place of an older one.
+  func putSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try statements.putSlot.bind(1, id)
+    try statements.putSlot.bind(2, record)
+    try statements.putSlot.run()
+  }
+
+  /// Removes a slot's record.
+  func deleteSlot(_ id: Int64) throws(VaultError) {
+    try statements.deleteSlot.bind(1, id)
+    try statements.deleteSlot.run()
+  }
+
+  /// The newest time, the number of items, and the MAC over both.
+  func clock() throws(VaultError) -> (time: Int64, items: Int64, mac: [UInt8]) {
+    let found = try statements.readClock.first { (row: Statement) throws(VaultError) in
+      (time: try row.integer(0), items: try row.integer(1), mac: try row.bytes(2))
+    }
+    guard let found else { throw .corrupt("the clock record is missing") }
+    return found
+  }
+
+  /// Stores the clock record.
+  func putClock(time: Int64, items: Int64, mac: [UInt8]) throws(VaultError) {
+    try statements.putClock.bind(1, time)
+    try statements.putClock.bind(2, items)
+    try statements.putClock.bind(3, mac)
+    try statements.putClock.run()
+  }
+}

@@ -1,0 +1,130 @@
+import VaultCore
+import VaultModel
+
+// Reading and writing heads, values and tags.
+extension Database {
+  /// Finds the one item that has one of the tags, together with the value of `version` (nil: the current one), in one
+  /// run of one statement; nil when there is none.
+  ///
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item has such a tag.
+  func read<R: ~Copyable>(
+    _ tags: ClassTags, version: Int?, _ body: (Row) throws(VaultError) -> R
+  ) throws(VaultError) -> R? {
+    let statement = statements.read
+    if let version { try statement.bind(4, Int64(version)) } else { try statement.bindNull(4) }
+    return try single(statement, tags, body)
+  }
+
+  /// Finds the one item that has one of the tags; nil when there is none. Otherwise like ``read(_:version:_:)``.
+  func locate<R: ~Copyable>(
+    _ tags: ClassTags, _ body: (Row) throws(VaultError) -> R
+  ) throws(VaultError) -> R? {
+    try single(statements.locate, tags, body)
+  }
+
+  private func single<R: ~Copyable>(
+    _ statement: Statement, _ tags: ClassTags, _ body: (Row) throws(VaultError) -> R
+  ) throws(VaultError) -> R? {
+    try bind(tags, statement)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    let row = try Row(statement)
+    let result = try body(row)
+    if try statement.step() { throw .corrupt("item \(row.columns.item) shares its name with another") }
+    return result
+  }
+
+  /// Walks the items that have one of the tags and an id above `after`, by id, until `body` returns false.
+  func each(
+    tagged tags: ClassTags, after: Int64, _ body: (Row) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    try bind(tags, statements.tagged)
+    try statements.tagged.bind(4, after)
+    try statements.tagged.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
+  }
+
+  /// Walks all items with an id above `after`, by id, until `body` returns false.
+  func each(after: Int64, _ body: (Row) throws(VaultError) -> Bool) throws(VaultError) {
+    try statements.heads.bind(1, after)
+    try statements.heads.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
+  }
+
+  /// How many entries have one of the tags, counted up to `limit`.
+  func count(tagged tags: ClassTags, limit: Int) throws(VaultError) -> Int {
+    try bind(tags, statements.countTagged)
+    try statements.countTagged.bind(4, Int64(limit))
+    return try statements.countTagged.first { (row: Statement) throws(VaultError) in Int(try row.integer(0)) } ?? 0
+  }
+
+  /// An id that no item has or had.
+  func nextItem() throws(VaultError) -> Int64 {
+    try statements.nextItem.first { (row: Statement) throws(VaultError) in try row.integer(0) } ?? 1
+  }
+
+  /// Stores a head, in place of an older one of the same item.
+  func putHead(_ columns: HeadColumns, sealed: [UInt8]) throws(VaultError) {
+    let statement = statements.putHead
+    try statement.bind(1, columns.item)
+    try statement.bind(2, Int64(columns.accessible.rawValue))
+    try statement.bind(3, Int64(columns.revision))
+    try statement.bind(4, Int64(columns.policyRevision))
+    try statement.bind(5, Int64(columns.current))
+    try statement.bind(6, sealed)
+    try statement.run()
+  }
+
+  /// Lends the sealed value of one version; nil when there is none.
+  func withValue<R: ~Copyable>(
+    item: Int64, version: Int, _ body: (RawSpan) throws(VaultError) -> R
+  ) throws(VaultError) -> R? {
+    try statements.value.bind(1, item)
+    try statements.value.bind(2, Int64(version))
+    return try statements.value.first { (row: Statement) throws(VaultError) in try row.withBlob(0, body) }
+  }
+
+  /// Stores the sealed value of one version, in place of an older record of the same version.
+  func putValue(item: Int64, version: Int, sealed: [UInt8]) throws(VaultError) {
+    try statements.putValue.bind(1, item)
+    try statements.putValue.bind(2, Int64(version))
+    try statements.putValue.bind(3, sealed)
+    try statements.putValue.run()
+  }
+
+  /// Removes the value of one version.
+  func deleteValue(item: Int64, version: Int) throws(VaultError) {
+    try statements.deleteValue.bind(1, item)
+    try statements.deleteValue.bind(2, Int64(version))
+    try statements.deleteValue.run()
+  }
+
+  /// Removes an item's head and all its values. Its tags are the caller's.
+  func delete(item: Int64) throws(VaultError) {
+    for statement in [statements.deleteHead, statements.deleteValues] {
+      try statement.bind(1, item)
+      try statement.run()
+    }
+  }
+
+  /// Lets a tag lead to an item.
+  func put(_ tag: Tag, item: Int64) throws(VaultError) { try change(statements.putTag, tag, item) }
+
+  /// Takes a tag from an item.
+  func delete(_ tag: Tag, item: Int64) throws(VaultError) { try change(statements.deleteTag, tag, item) }
+
+  private func change(_ statement: Statement, _ tag: Tag, _ item: Int64) throws(VaultError) {
+    try bind(tag, 1, statement)
+    try statement.bind(2, item)
+    try statement.run()
+  }
+
+  private func bind(_ tag: Tag, _ index: Int32, _ statement: Statement) throws(VaultError) {
+    try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(index, bytes) }
+  }
+
+  private func bind(_ tags: ClassTags, _ statement: Statement) throws(VaultError) {
+    for (index, tag) in [(1 as Int32, tags.whenUnlocked), (2, tags.afterFirstUnlock), (3, tags.always)] {
+      // A comparison with NULL holds for no row.
+      if let tag { try bind(tag, index, statement) } else { try statement.bindNull(index) }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/// The storage engine: sealed records, blind tags and nothing that could be read without a key.
+///
+/// Another engine can take its place by offering the same operations. It has one owner, and one process: it holds
+/// ``StoreLock`` from opening to deinit. A failed commit or a full disk leaves the last committed state.
+final class Database {
+  static let fileName = "vault.db"
+  static let logName = "vault.db-wal"
+  static let newName = "vault.db.new"
+
+  let connection: Connection
+  let statements: Statements
+
+  /// Opens the database in `directory`, migrating an older one.
+  ///
+  /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
+  ///   ``VaultError/corrupt(_:)`` and ``VaultError/newer(_:)``, after which every file is as it was;
+  ///   ``VaultError/storage(_:)``.
+  init(opening path: String) throws(VaultError) {
+    guard let directory = try StoreDirectory.open(path), directory.contains(Self.fileName) else { throw .noVault }
+    // The lock comes before the first look, where there is a lock file: closing a second descriptor of the database
+    // would drop SQLite's own locks if we had it open already.
+    var lock = try StoreLock.take(in: directory, creating: false)
+    guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
+    if lock == nil {
+      lock = try StoreLock.take(in: directory, creating: true)
+      guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
+    }
+    guard let lock else { throw .storage("vault.lock disappears") }
+    let hadLog = try directory.size(of: Self.logName) != nil
+    do throws(VaultError) {
+      connection = try Self.connect(directory.path(of: Self.fileName), lock)
+      statements = try Statements(connection)
+    } catch {
+      // SQLite makes an empty log on its first look; take it away again.
+      if !hadLog, try directory.size(of: Self.logName) == 0 { try directory.remove(Self.logName) }
+      throw error
+    }
+    try Self.removeUnfinished(in: directory)
+  }
+
+  private static func connect(_ path: String, _ lock: StoreLock) throws(VaultError) -> Connection {
+    let connection = try Connection(path: path, lock: lock)
+    guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
+    // The log may know better than the file's header.
+    let version = Int(try connection.integer("PRAGMA user_version"))
+    if version > Schema.version { throw .newer(version) }
+    guard version > 0, Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
+      throw .corrupt("vault.db belongs to another program")
+    }
+    if version == Schema.version { try Schema.check(connection) }
+    connection.trust()
+    if version < Schema.version {
+      try Schema.migrate(connection, from: version)
+      try Schema.check(connection)
+    }
+    return connection
+  }
+
+  /// Makes a new database whose first content `fill` writes, in one step that a crash cannot halve: it is built under
+  /// another name and linked into place when all of it is on the disk.
+  ///
+  /// - Throws: ``VaultError/vaultExists`` when anything has the database's name, also a dangling link; what `fill`
+  ///   throws. Nothing is left of the attempt.
+  static func create(in path: String, fill: (Database) throws(VaultError) -> Void) throws(VaultError) {
+    let directory = try StoreDirectory.openOrMake(path)
+    if directory.contains(fileName) { throw .vaultExists }
+    guard let lock = try StoreLock.take(in: directory, creating: true) else { throw .storage("vault.lock disappears") }
+    try removeUnfinished(in: directory)
+    do throws(VaultError) {
+      try build(in: directory, lock, fill)
+      guard try directory.link(newName, as: fileName) else { throw .vaultExists }
+      try directory.sync()
+      try removeUnfinished(in: directory)
+      try directory.sync()
+    } catch {
+      try? removeUnfinished(in: directory)
+      throw error
+    }
+  }
+
+  private static func build(
+    in directory: borrowing StoreDirectory, _ lock: StoreLock, _ fill: (Database) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try directory.makeFile(newName)
+    // Its own scope: SQLite folds the log in and removes it when the last reference goes.
+    do {
+      let connection = try Connection(path: directory.path(of: newName), lock: lock)
+      try connection.execute("PRAGMA page_size = \(DatabaseHeader.pageSize)")
+      try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+      guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+        throw .storage("vault.db cannot have a write-ahead log on this file system")
+      }
+      connection.trust()
+      try Schema.migrate(connection, from: 0)
+      let database = try Database(connection)
+      try database.begin()
+      try fill(database)
+      try database.commit()
+      try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+    guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory),
+      try directory.size(of: newName + "-wal") == nil
+    else { throw .storage("vault.db could not be written whole") }
+    try directory.syncFile(newName)
+  }
+
+  private init(_ connection: Connection) throws(VaultError) {
+    self.connection = connection
+    statements = try Statements(connection)
+  }
+
+  /// Removes what a creation that was cut off left behind. Only under the lock.
+  private static func removeUnfinished(in directory: borrowing StoreDirectory) throws(VaultError) {
+    for suffix in ["", "-wal", "-journal"] { try directory.remove(newName + suffix) }
+  }
+
+  /// Begins a transaction, in which everything is written or nothing.
+  func begin() throws(VaultError) { try statements.begin.run() }
+
+  /// Ends the transaction and waits until it is on the disk.
+  ///
+  /// - Throws: what the system said; then nothing of it is kept.
+  func commit() throws(VaultError) {
+    do throws(VaultError) { try statements.commit.run() } catch {
+      rollback()
+      throw error
+    }
+  }
+
+  /// Takes back everything since ``begin()``. An error may have done so already.
+  func rollback() {
+    guard connection.isInTransaction else { return }
+    // If even this fails, the transaction was never committed and the next opening drops it.
+    try? statements.rollback.run()
+  }
+}

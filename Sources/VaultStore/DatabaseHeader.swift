@@ -1,0 +1,46 @@
+import Glibc
+
+/// The first 100 bytes of the database file (sqlite.org/fileformat.html §1.3), read before SQLite sees the file.
+///
+/// SQLite would take an empty file for a new database, delete its log, and write to a foreign one: so whatever is
+/// recognisably not a whole database of ours is refused here, and stays as it is.
+struct DatabaseHeader {
+  static let pageSize = 4096
+  private static let magic = Array("SQLite format 3\0".utf8)
+  private let bytes: [UInt8]
+
+  /// Checks the file `name`; false when it is not there.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/newer(_:)`` or, for its owner, mode and type,
+  ///   ``VaultError/permissions(_:)``.
+  static func check(_ name: String, log: String, in directory: borrowing StoreDirectory) throws(VaultError) -> Bool {
+    guard let size = try directory.size(of: name) else { return false }
+    guard let file = try directory.openFile(name, O_RDONLY) else { return false }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 100)
+    let count = unsafe pread(file, &bytes, bytes.count, 0)
+    if count < 0 { throw SystemCall.error("read", directory.path(of: name), errno) }
+    guard count > 0 else { throw .corrupt("vault.db is empty") }
+    guard count == bytes.count else { throw .corrupt("vault.db is cut short") }
+    try DatabaseHeader(bytes: bytes).check(size: size, hasLog: try directory.size(of: log) ?? 0 > 0)
+    return true
+  }
+
+  private func check(size: Int, hasLog: Bool) throws(VaultError) {
+    guard bytes.starts(with: Self.magic) else { throw .corrupt("vault.db is no database") }
+    guard number(at: 68) == Schema.applicationID else { throw .corrupt("vault.db belongs to another program") }
+    let version = number(at: 60)
+    if version > Schema.version { throw .newer(version) }
+    guard version > 0 else { throw .corrupt("vault.db has no schema version") }
+    guard Int(bytes[16]) << 8 | Int(bytes[17]) == Self.pageSize, bytes[18] == 2, bytes[19] == 2 else {
+      throw .corrupt("vault.db has another file format")
+    }
+    // While a log waits to be folded in, the file may rightly be shorter than its header says.
+    let whole = size % Self.pageSize == 0 && size / Self.pageSize >= number(at: 28)
+    guard size >= Self.pageSize, whole || hasLog else { throw .corrupt("vault.db is cut short") }
+  }
+
+  private func number(at offset: Int) -> Int {
+    bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+  }
+}

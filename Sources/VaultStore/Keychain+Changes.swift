@@ -1,0 +1,117 @@
+public import VaultCore
+public import VaultModel
+
+// Creating, changing, renaming and deleting items.
+extension Keychain {
+  /// Stores a value: a new item's first, or an existing one's next version.
+  ///
+  /// - Parameter now: Unix seconds; the times stored are this or ``newestTime``, whichever is later.
+  /// - Returns: the number of the version that is now current.
+  /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
+  ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a key that is needed is not in memory, which for a new
+  ///   item includes those that tell whether its name is taken; ``VaultError/corrupt(_:)``;
+  ///   ``VaultError/storage(_:)``. Then nothing has changed.
+  @discardableResult
+  public func set(_ change: ItemChange, value: borrowing SecureBytes, now: Int64) throws(VaultError) -> Int {
+    try value.withBytes { (bytes: RawSpan) throws(VaultError) in try store(change, bytes, now) }
+  }
+
+  /// Stores a value that lies in other memory of the caller's; see ``set(_:value:now:)``.
+  @discardableResult
+  public func set(_ change: ItemChange, value: RawSpan, now: Int64) throws(VaultError) -> Int {
+    try store(change, value, now)
+  }
+
+  /// Changes what is said about an item, and keeps its value; see ``set(_:value:now:)``.
+  ///
+  /// - Throws: ``VaultError/invalidValue(_:)`` also when there is no such item, which would have no value.
+  @discardableResult
+  public func set(_ change: ItemChange, now: Int64) throws(VaultError) -> Int { try store(change, nil, now) }
+
+  private func store(_ change: ItemChange, _ value: RawSpan?, _ now: Int64) throws(VaultError) -> Int {
+    if let value, value.byteCount > Self.maximumValue { throw .tooLarge(Self.maximumValue) }
+    if let attributes = change.attributes {
+      do throws(ValueError) { try Attributes.validate(attributes) } catch { throw .invalidValue(error.reason) }
+    }
+    return try write { () throws(VaultError) in
+      if let old = try find(change.name) {
+        guard opensValues(of: old.columns.accessible) else { throw .locked }
+        guard change.update else { throw .alreadyExists }
+        return try revise(old, to: change.applied(to: old.head.item), expires: change.expires, value, now)
+      }
+      guard knowsAllNames else { throw .locked }
+      guard let value else { throw .invalidValue("a new item needs a value") }
+      return try insert(change, value, now)
+    }
+  }
+
+  private func insert(_ change: ItemChange, _ value: RawSpan, _ now: Int64) throws(VaultError) -> Int {
+    let kind = change.kind ?? .password
+    let attributes = change.attributes ?? [:]
+    let facts = try Self.validate(value, kind, attributes)
+    let policy = Policy(
+      accessible: change.accessible ?? .whenUnlocked, require: change.require ?? .none,
+      reuseWindow: change.reuseWindow ?? Policy().reuseWindow)
+    guard opensValues(of: policy.accessible) else { throw .locked }
+    let time = effective(now)
+    let item = ItemInfo(
+      name: change.name, kind: kind, attributes: attributes, policy: policy, created: time, modified: time,
+      expires: change.expires ?? facts.expires,
+      versions: [VersionInfo(number: 1, created: time, size: value.byteCount)])
+    let columns = HeadColumns(
+      item: try database.nextItem(), accessible: policy.accessible, revision: 1, policyRevision: 1, current: 1)
+    let digest = try seal(value, columns, version: 1)
+    try putHead(
+      columns,
+      HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [digest]))
+    for tag in try tags(of: item) { try database.put(tag, item: columns.item) }
+    clock = Clock(time: time, items: clock.items + 1)
+    return 1
+  }
+
+  /// Renames an item; its versions and attributes stay.
+  ///
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/alreadyExists`` (also for the same name), ``VaultError/locked``,
+  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  public func move(from: ItemName, to: ItemName, now: Int64) throws(VaultError) {
+    try write { () throws(VaultError) in
+      guard let old = try find(from) else { throw unknownName }
+      guard opensValues(of: old.columns.accessible), knowsAllNames else { throw .locked }
+      if try find(to) != nil { throw .alreadyExists }
+      var item = old.head.item
+      item.name = to
+      _ = try revise(old, to: item, expires: .none, nil, now)
+    }
+  }
+
+  /// Deletes items with all their versions. A name that is given twice counts once.
+  ///
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``. Then nothing is deleted.
+  public func delete(_ names: [ItemName], now: Int64? = nil) throws(VaultError) {
+    try write { () throws(VaultError) in
+      for name in Set(names) {
+        guard let old = try find(name) else { throw unknownName }
+        guard opensValues(of: old.columns.accessible) else { throw .locked }
+        for tag in try tags(of: old.head.item) { try database.delete(tag, item: old.columns.item) }
+        try database.delete(item: old.columns.item)
+        clock = Clock(time: now.map(effective) ?? clock.time, items: clock.items - 1)
+      }
+    }
+  }
+
+  func seal(_ value: RawSpan, _ columns: HeadColumns, version: Int) throws(VaultError) -> Digest {
+    let sealed = try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      AEAD.seal(value, key: key, associatedData: columns.associatedData(vault, version: version))
+    }
+    try database.putValue(item: columns.item, version: version, sealed: sealed)
+    return sealed.withSpan { Digest(of: $0) }
+  }
+
+  func putHead(_ columns: HeadColumns, _ head: HeadRecord) throws(VaultError) {
+    let sealed = try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      head.encoded().withBytes { AEAD.seal($0, key: key, associatedData: columns.associatedData(vault)) }
+    }
+    try database.putHead(columns, sealed: sealed)
+  }
+}

@@ -1,0 +1,74 @@
+import VaultCore
+public import VaultModel
+
+// Searching.
+extension Keychain {
+  /// One page of the items that match a query, in the order in which they were first stored.
+  ///
+  /// A name, an attribute's value, a folder or a kind in the query is looked up through its tag; other queries walk
+  /// all items. A page ends after `limit` matches or after `examining` items, so that no call takes long: it can have
+  /// few items or none and still a `next`. Items of classes whose names cannot be read now are left out; see
+  /// ``knowsAllNames``.
+  /// - Parameters:
+  ///   - after: the `next` of the page before, nil for the first.
+  ///   - now: Unix seconds, against which the query's times are held (or ``newestTime``, if that is later).
+  /// - Returns: the items, and what to pass as `after` for the next page; nil when this is the last.
+  /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``.
+  public func find(
+    _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 4096
+  ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
+    var items: [ItemInfo] = []
+    var last = after ?? 0
+    var examined = 0
+    var isLast = true
+    let time = effective(now)
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    let index = try narrowest(query)
+    let visit = { (row: Row) throws(VaultError) -> Bool in
+      if items.count >= max(1, limit) || examined >= max(1, examining) {
+        isLast = false
+        return false
+      }
+      last = row.columns.item
+      examined += 1
+      guard self.opensNames(of: row.columns.accessible) else {
+        // Only a walk over all items comes to those: a tag is made with a key that is in memory.
+        guard index == nil else { throw .corrupt("a tag leads to item \(last), where it does not belong") }
+        return true
+      }
+      let head = try self.openHead(row, scratch)
+      if let index { try self.check(row, head, index.fact, index.tags) }
+      if query.matches(head.item, now: time) { items.append(head.item) }
+      return true
+    }
+    if let index {
+      try database.each(tagged: index.tags, after: last, visit)
+    } else {
+      try database.each(after: last, visit)
+    }
+    return (items, isLast ? nil : last)
+  }
+
+  /// The way to the fewest candidates, if the query names anything that has a tag.
+  private func narrowest(_ query: Query) throws(VaultError) -> (fact: Fact, tags: ClassTags)? {
+    guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
+    if let name = query.exactName { return (.name(name), try tags(.name(name))) }
+    var facts = query.equalities.map { Fact.attribute($0.key, $0.value) }
+    if let folder = query.folder { facts.append(.folder(folder)) }
+    if let kind = query.kind { facts.append(.kind(kind)) }
+    var best: (fact: Fact, tags: ClassTags)?
+    // Counting goes no further than what was the best so far, and never far.
+    var least = 1000
+    for fact in facts {
+      let tags = try tags(fact)
+      guard facts.count > 1 else { return (fact, tags) }
+      let count = try database.count(tagged: tags, limit: least)
+      if best == nil || count < least { best = (fact, tags) }
+      least = min(least, count)
+      if least == 0 { break }
+    }
+    return best
+  }
+}

@@ -1,0 +1,136 @@
+import VaultCore
+public import VaultModel
+
+/// A head as it lies in the store, opened and checked.
+struct FoundItem {
+  var columns: HeadColumns
+  var head: HeadRecord
+}
+
+// Reading items.
+extension Keychain {
+  /// Everything about an item but its value.
+  ///
+  /// - Throws: ``VaultError/noSuchItem``; ``VaultError/locked`` when the name is not among those that can be looked up
+  ///   now and others cannot; ``VaultError/corrupt(_:)``.
+  public func item(named name: ItemName) throws(VaultError) -> ItemInfo {
+    guard let found = try find(name) else { throw unknownName }
+    return found.head.item
+  }
+
+  /// The versions of an item that are kept, newest last. Throws as ``item(named:)`` does.
+  public func history(of name: ItemName) throws(VaultError) -> [VersionInfo] { try item(named: name).versions }
+
+  /// Lends one value: the current one, or the one of `version`.
+  ///
+  /// The bytes lie in secure memory that is wiped when `body` is done; they must not leave it.
+  /// - Parameters:
+  ///   - now: Unix seconds; expiry counts from this or ``newestTime``, whichever is later.
+  ///   - evenExpired: also lends the value of an item past its expiry.
+  ///   - body: gets the item, the number of the version, and the value.
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
+  ///   ``VaultError/expired(_:)``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``; and what `body` throws.
+  public func withValue<R: ~Copyable, E: Error>(
+    of name: ItemName, version: Int? = nil, now: Int64, evenExpired: Bool = false,
+    _ body: (ItemInfo, Int, RawSpan) throws(E) -> R
+  ) throws -> R {
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    let (item, number) = try openValue(of: name, version, now, evenExpired, scratch)
+    return try scratch.withBytes { (value: RawSpan) throws(E) in try body(item, number, value) }
+  }
+
+  private func openValue(
+    of name: ItemName, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
+  ) throws(VaultError) -> (ItemInfo, Int) {
+    let tags = try tags(.name(name))
+    let found = try database.read(tags, version: version) { (row: Row) throws(VaultError) in
+      let head = try openHead(row, scratch)
+      try check(row, head, .name(name), tags)
+      guard opensValues(of: row.columns.accessible) else { throw .locked }
+      if let expires = head.item.expires, expires <= effective(now), !evenExpired { throw .expired(expires) }
+      let number = version ?? head.item.current.number
+      guard let (info, digest) = head.version(number) else { throw .noSuchVersion(number) }
+      guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.item) }
+      try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in
+        try open(sealed, row.columns, info, digest, scratch)
+      }
+      return (head.item, number)
+    }
+    guard let found else { throw unknownName }
+    return found
+  }
+
+  /// Opens a sealed value into `scratch`.
+  func open(
+    _ sealed: RawSpan, _ columns: HeadColumns, _ info: VersionInfo, _ digest: Digest, _ scratch: Scratch
+  ) throws(VaultError) {
+    guard Digest(of: sealed) == digest, sealed.byteCount == info.size + AEAD.overhead else {
+      throw .corrupt("version \(info.number) of item \(columns.item) is not the one its head names")
+    }
+    try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      do throws(CryptoError) {
+        try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault, version: info.number))
+      } catch {
+        throw .corrupt("version \(info.number) of item \(columns.item) does not open")
+      }
+    }
+  }
+
+  static func missingValue(_ version: Int, _ item: Int64) -> VaultError {
+    .corrupt("version \(version) of item \(item) is missing")
+  }
+
+  /// The head of the item with that name; nil when there is none under the keys in memory.
+  func find(_ name: ItemName) throws(VaultError) -> FoundItem? {
+    let tags = try tags(.name(name))
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    return try database.locate(tags) { (row: Row) throws(VaultError) in
+      let head = try openHead(row, scratch)
+      try check(row, head, .name(name), tags)
+      return FoundItem(columns: row.columns, head: head)
+    }
+  }
+
+  /// Opens the head of a row and checks that it belongs there.
+  func openHead(_ row: Row, _ scratch: Scratch) throws(VaultError) -> HeadRecord {
+    let columns = row.columns
+    let head = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
+      try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+        do throws(CryptoError) {
+          try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault))
+          return try scratch.withBytes { (bytes: RawSpan) throws(CryptoError) in try HeadRecord(decoding: bytes) }
+        } catch {
+          throw .corrupt("the head of item \(columns.item) does not open")
+        }
+      }
+    }
+    let isInPlace =
+      head.item.policy.accessible == columns.accessible && head.headRevision == columns.revision
+      && head.policyRevision == columns.policyRevision && head.item.current.number == columns.current
+    guard isInPlace else { throw .corrupt("the head of item \(columns.item) does not fit its row") }
+    return head
+  }
+
+  /// Checks that a row was found by what is true of its item.
+  func check(_ row: Row, _ head: HeadRecord, _ fact: Fact, _ tags: ClassTags) throws(VaultError) {
+    guard fact.holds(for: head.item), tags[row.columns.accessible] == (try row.tag()) else {
+      throw .corrupt("a tag leads to item \(row.columns.item), where it does not belong")
+    }
+  }
+
+  /// The answer for a name that was not found.
+  var unknownName: VaultError { knowsAllNames ? .noSuchItem : .locked }
+
+  func takeScratch() -> Scratch {
+    let scratch = spare ?? Scratch()
+    spare = nil
+    return scratch
+  }
+
+  func giveBack(_ scratch: Scratch) {
+    scratch.wipe()
+    if !scratch.isOversized { spare = scratch }
+  }
+}

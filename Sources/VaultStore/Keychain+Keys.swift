@@ -1,0 +1,127 @@
+public import VaultCore
+public import VaultModel
+
+// Taking keys into memory, lending them and wiping them.
+extension Keychain {
+  /// Takes all class keys into memory.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open them: it is another vault's, or they were
+  ///   changed. Then the keys in memory are the same as before.
+  public func unlock(vaultKey: borrowing SecureBytes) throws(VaultError) {
+    let newWhenUnlocked = ClassKeys(classKey: try unwrap(.whenUnlocked, under: .vault, vaultKey))
+    let newAfterFirstUnlock = ClassKeys(classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey))
+    let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey))
+    try checkClock(newAlways)
+    whenUnlocked = newWhenUnlocked
+    afterFirstUnlock = newAfterFirstUnlock
+    always = newAlways
+  }
+
+  /// Takes the keys of `always` items into memory, which needs nobody there.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when `bootKey` does not open them.
+  public func openAlways(bootKey: borrowing SecureBytes) throws(VaultError) {
+    let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey))
+    try checkClock(newAlways)
+    always = newAlways
+  }
+
+  /// Wraps the `always` keys under another boot key, for a vault that came to another machine.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open them.
+  public func setBootKey(
+    _ bootKey: borrowing SecureBytes, vaultKey: borrowing SecureBytes
+  ) throws(VaultError) {
+    let key = try unwrap(.always, under: .vault, vaultKey)
+    let wrapped = KeyWrap.wrap(classKey: key, of: .always, under: .boot, key: bootKey, vaultID: vault)
+    try write { () throws(VaultError) in try database.putKey(KeyName.boot, wrapped) }
+  }
+
+  /// Wipes what opens the values of `when-unlocked` items. Their names can still be searched, unless `hidingNames`.
+  /// `after-first-unlock` and `always` items are served on.
+  public func lock(hidingNames: Bool) {
+    if hidingNames { whenUnlocked.forgetAll() } else { whenUnlocked.forgetValues() }
+  }
+
+  /// Wipes all keys: as after opening the file.
+  public func wipe() {
+    whenUnlocked.forgetAll()
+    afterFirstUnlock.forgetAll()
+    always.forgetAll()
+    clockIsAuthentic = false
+  }
+
+  /// Whether values of a class can be read and written now.
+  public func opensValues(of accessible: AccessClass) -> Bool {
+    withKeys(accessible) { $0.opensValues }
+  }
+
+  /// Whether names of a class can be looked up and searched now.
+  public func opensNames(of accessible: AccessClass) -> Bool {
+    withKeys(accessible) { $0.opensMetadata }
+  }
+
+  /// Whether all names can be looked up, so that what is not found does not exist.
+  public var knowsAllNames: Bool { AccessClass.allCases.allSatisfy(opensNames) }
+
+  func withKeys<R: ~Copyable, E: Error>(
+    _ accessible: AccessClass, _ body: (borrowing ClassKeys) throws(E) -> R
+  ) throws(E) -> R {
+    switch accessible {
+    case .whenUnlocked: try body(whenUnlocked)
+    case .afterFirstUnlock: try body(afterFirstUnlock)
+    case .always: try body(always)
+    }
+  }
+
+  /// Lends the key that seals the values of a class.
+  func withValueKey<R: ~Copyable>(
+    _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try withKeys(accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
+      switch keys.values {
+      case .some(let key): try body(key)
+      case .none: throw .locked
+      }
+    }
+  }
+
+  /// Lends the key that seals the heads of a class.
+  func withHeadKey<R: ~Copyable>(
+    _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try withKeys(accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
+      switch keys.metadata {
+      case .some(let key): try body(key)
+      case .none: throw .locked
+      }
+    }
+  }
+
+  private func unwrap(
+    _ accessible: AccessClass, under wrapping: KeyWrap.WrappingKey, _ key: borrowing SecureBytes
+  ) throws(VaultError) -> SecureBytes {
+    let name = wrapping == .boot ? KeyName.boot : KeyName.vault(accessible)
+    guard let wrapped = try database.key(name) else { throw .corrupt("the key \(name) is missing") }
+    do throws(CryptoError) {
+      return try wrapped.withSpan { (bytes: RawSpan) throws(CryptoError) in
+        try KeyWrap.unwrap(bytes, of: accessible, under: wrapping, key: key, vaultID: vault)
+      }
+    } catch {
+      throw .corrupt("the key \(name) does not open")
+    }
+  }
+
+  private func checkClock(_ keys: borrowing ClassKeys) throws(VaultError) {
+    let (time, items, mac) = try database.clock()
+    let stored = Clock(time: time, items: items)
+    let expected: [UInt8]
+    switch keys.integrity {
+    case .some(let key): expected = stored.mac(vault, key: key)
+    case .none: throw .locked
+    }
+    guard expected == mac else { throw .corrupt("the clock record is not authentic") }
+    clock = stored
+    clockIsAuthentic = true
+  }
+}

@@ -1,0 +1,99 @@
+import VaultCore
+import VaultModel
+
+// The next revision of an existing item.
+extension Keychain {
+  /// Writes `item` in place of `old`, with `value` as a new version if there is one.
+  ///
+  /// Each revision seals the record of the version that was current anew, even when only a name or an attribute
+  /// changes: so an older head that is put back names a record that is no longer there. A change of policy seals all
+  /// versions anew, under the keys of the new class and bound to the new policy revision.
+  /// - Parameter expires: what the caller wants to be the expiry; `.none` for the value's own, or else the old one.
+  func revise(
+    _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, _ now: Int64
+  ) throws(VaultError) -> Int {
+    let time = effective(now)
+    let policyChanged = item.policy != old.head.item.policy
+    guard opensValues(of: item.policy.accessible) else { throw .locked }
+
+    var head = old.head
+    head.item = item
+    head.item.modified = time
+    head.headRevision += 1
+    if policyChanged { head.policyRevision += 1 }
+    if value != nil { head.nextVersion += 1 }
+    var columns = old.columns
+    columns.accessible = item.policy.accessible
+    columns.revision = head.headRevision
+    columns.policyRevision = head.policyRevision
+    columns.current = value == nil ? old.columns.current : old.head.nextVersion
+
+    var facts = ValueFacts()
+    try prune(&head, toMakeRoomFor: value == nil ? 0 : 1, old)
+    for index in head.item.versions.indices {
+      let version = head.item.versions[index]
+      let wasCurrent = version.number == old.columns.current
+      guard policyChanged || wasCurrent else { continue }
+      let check =
+        wasCurrent && value == nil && (item.kind, item.attributes) != (old.head.item.kind, old.head.item.attributes)
+      head.digests[index] = try reseal(version, head.digests[index], old.columns, columns) {
+        (plaintext: RawSpan) throws(VaultError) in
+        if check { facts = try Self.validate(plaintext, item.kind, item.attributes) }
+      }
+    }
+    if let value {
+      facts = try Self.validate(value, item.kind, item.attributes)
+      let number = columns.current
+      head.item.versions.append(VersionInfo(number: number, created: time, size: value.byteCount))
+      head.digests.append(try seal(value, columns, version: number))
+    }
+    head.item.expires = expires ?? facts.expires ?? old.head.item.expires
+
+    let before = try tags(of: old.head.item)
+    let after = try tags(of: head.item)
+    for tag in before.subtracting(after) { try database.delete(tag, item: columns.item) }
+    for tag in after.subtracting(before) { try database.put(tag, item: columns.item) }
+    try putHead(columns, head)
+    clock.time = time
+    return columns.current
+  }
+
+  /// Checks a value against its kind.
+  static func validate(
+    _ value: RawSpan, _ kind: ItemKind, _ attributes: [String: String]
+  ) throws(VaultError) -> ValueFacts {
+    do throws(ValueError) { return try kind.validate(value, attributes: attributes) } catch {
+      throw .invalidValue(error.reason)
+    }
+  }
+
+  /// Drops the oldest versions so that with `added` new ones no more than ``keptVersions`` are there.
+  private func prune(
+    _ head: inout HeadRecord, toMakeRoomFor added: Int, _ old: FoundItem
+  ) throws(VaultError) {
+    let surplus = max(0, head.item.versions.count + added - Self.keptVersions)
+    for version in head.item.versions.prefix(surplus) {
+      try database.deleteValue(item: old.columns.item, version: version.number)
+    }
+    head.item.versions.removeFirst(surplus)
+    head.digests.removeFirst(surplus)
+  }
+
+  /// Opens one version as `old` has it, lets `check` see it, and stores it as `new` has it.
+  private func reseal(
+    _ version: VersionInfo, _ digest: Digest, _ old: HeadColumns, _ new: HeadColumns,
+    _ check: (RawSpan) throws(VaultError) -> Void
+  ) throws(VaultError) -> Digest {
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    let opened: Void? = try database.withValue(item: old.item, version: version.number) {
+      (sealed: RawSpan) throws(VaultError) in
+      try open(sealed, old, version, digest, scratch)
+    }
+    guard opened != nil else { throw Self.missingValue(version.number, old.item) }
+    return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
+      try check(plaintext)
+      return try seal(plaintext, new, version: version.number)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import VaultCore
+import VaultModel
+
+/// What a tag stands for. The domain bytes are part of the format.
+enum Fact {
+  case name(ItemName)
+  case attribute(String, String)
+  /// A path prefix of the name, without the slash at its end.
+  case folder(String)
+  case kind(ItemKind)
+
+  /// The tag under a class's tag key.
+  func tag(_ key: borrowing SecureBytes) -> Tag {
+    switch self {
+    case .name(let name): Tag(domain: 1, name.text, key: key)
+    case .attribute(let name, let value): Tag(domain: 2, name, value, key: key)
+    case .folder(let folder): Tag(domain: 3, folder, key: key)
+    case .kind(let kind): Tag(domain: 4, kind.rawValue, key: key)
+    }
+  }
+
+  /// Whether it holds for an item, so that a tag which leads elsewhere is noticed.
+  func holds(for item: ItemInfo) -> Bool {
+    switch self {
+    case .name(let name): item.name == name
+    case .attribute(let name, let value): item.attributes[name].map { $0.utf8.elementsEqual(value.utf8) } ?? false
+    case .folder(let folder): item.name.folders.contains { $0.utf8.elementsEqual(folder.utf8) }
+    case .kind(let kind): item.kind == kind
+    }
+  }
+
+  /// Everything an item is found by.
+  static func all(_ item: ItemInfo) -> [Fact] {
+    [.name(item.name), .kind(item.kind)] + item.name.folders.map(Fact.folder)
+      + item.attributes.map { .attribute($0.key, $0.value) }
+  }
+}
+
+extension Keychain {
+  /// The tags of a fact under those keys that are in memory.
+  ///
+  /// - Throws: ``VaultError/locked`` when there is none.
+  func tags(_ fact: Fact) throws(VaultError) -> ClassTags {
+    let tags = ClassTags(
+      whenUnlocked: tag(fact, whenUnlocked), afterFirstUnlock: tag(fact, afterFirstUnlock), always: tag(fact, always))
+    if tags.whenUnlocked == nil, tags.afterFirstUnlock == nil, tags.always == nil { throw .locked }
+    return tags
+  }
+
+  /// The tags that lead to an item of a class.
+  func tags(of item: ItemInfo) throws(VaultError) -> Set<Tag> {
+    try withKeys(item.policy.accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
+      switch keys.tags {
+      case .some(let key): return Set(Fact.all(item).map { $0.tag(key) })
+      case .none: throw .locked
+      }
+    }
+  }
+
+  private func tag(_ fact: Fact, _ keys: borrowing ClassKeys) -> Tag? {
+    switch keys.tags {
+    case .some(let key): fact.tag(key)
+    case .none: nil
+    }
+  }
+}

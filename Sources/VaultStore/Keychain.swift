@@ -1,0 +1,121 @@
+public import VaultCore
+import VaultModel
+
+/// The items of a vault: names, values, versions and policies, over a ``Database`` that sees none of them in the clear.
+///
+/// It holds the class keys while they may be held: none after opening the file, those of `always` after
+/// ``openAlways(bootKey:)``, all after ``unlock(vaultKey:)``. It has one owner, takes no locks and knows no clock:
+/// times are passed in as Unix seconds. Where an item's record, or where it stands, is not exactly what was written,
+/// the answer is ``VaultError/corrupt(_:)`` and never another value.
+public final class Keychain {
+  /// The largest value in bytes.
+  public static let maximumValue = 1 << 20
+  /// How many versions of a value are kept; the oldest go first.
+  public static let keptVersions = 10
+
+  /// The vault's random identity, 16 bytes; slots are bound to it.
+  public var vaultID: [UInt8] { vault.bytes }
+  /// The ways into the vault, by id. A record that cannot be read is not among them but in ``damagedSlots``.
+  public internal(set) var slots: [SlotRecord] = []
+  /// The ids of slots whose record cannot be read; the others still open the vault.
+  public internal(set) var damagedSlots: [UInt32] = []
+
+  let vault: VaultID
+  let database: Database
+  var whenUnlocked = ClassKeys()
+  var afterFirstUnlock = ClassKeys()
+  var always = ClassKeys()
+  var clock: Clock
+  // Only a key can tell whether the clock record is ours.
+  var clockIsAuthentic = false
+  var transaction = TransactionState.none
+  var spare: Scratch? = Scratch()
+
+  /// Opens the vault in `directory`, which becomes this process's alone until the keychain goes.
+  ///
+  /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
+  ///   ``VaultError/corrupt(_:)`` and ``VaultError/newer(_:)``, after which no file was changed;
+  ///   ``VaultError/storage(_:)``.
+  public init(opening directory: String) throws(VaultError) {
+    let database = try Database(opening: directory)
+    guard let id = try database.meta(MetaName.vaultID), let vault = try? VaultID(id) else {
+      throw .corrupt("the vault has no identity")
+    }
+    let (time, items, _) = try database.clock()
+    guard items >= 0 else { throw .corrupt("the clock record counts less than no items") }
+    self.database = database
+    self.vault = vault
+    clock = Clock(time: time, items: items)
+    try readSlots()
+    if slots.isEmpty { throw .corrupt("no slot can be read") }
+  }
+
+  /// Makes a vault with new class keys, and closes it again.
+  ///
+  /// The directory is made when it is missing. All of it is on the disk when this returns, and nothing is left when it
+  /// throws or is cut off.
+  /// - Parameters:
+  ///   - slots: at least one; made for this `vaultID` and `vaultKey`.
+  ///   - vaultID: 16 random bytes.
+  ///   - vaultKey: 32 random bytes, which the slots wrap.
+  ///   - bootKey: 32 random bytes, which open `always` items from boot.
+  ///   - now: Unix seconds.
+  /// - Throws: ``VaultError/vaultExists`` when anything has the database's name; ``VaultError/lastSlot`` without
+  ///   slots; ``VaultError/inUse(pid:)``, ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.
+  public static func create(
+    in directory: String, slots: [SlotRecord], vaultID: [UInt8], vaultKey: borrowing SecureBytes,
+    bootKey: borrowing SecureBytes, now: Int64
+  ) throws(VaultError) {
+    guard let highest = slots.map(\.id).max(), Set(slots.map(\.id)).count == slots.count else { throw .lastSlot }
+    guard let vault = try? VaultID(vaultID) else { throw .corrupt("a vault id has 16 bytes") }
+    var wrapped: [(name: String, sealed: [UInt8])] = []
+    let clock = Clock(time: now, items: 0)
+    var mac: [UInt8] = []
+    for accessible in AccessClass.allCases {
+      let key = RandomBytes.secret(count: 32)
+      wrapped.append(
+        (
+          KeyName.vault(accessible),
+          KeyWrap.wrap(classKey: key, of: accessible, under: .vault, key: vaultKey, vaultID: vault)
+        ))
+      guard accessible == .always else { continue }
+      wrapped.append(
+        (KeyName.boot, KeyWrap.wrap(classKey: key, of: accessible, under: .boot, key: bootKey, vaultID: vault)))
+      mac = clock.mac(vault, key: Subkey.integrity.derive(from: key))
+    }
+    try Database.create(in: directory) { (database: Database) throws(VaultError) in
+      try database.putMeta(MetaName.vaultID, vault.bytes)
+      try database.putMeta(MetaName.nextSlot, MetaName.encode(highest &+ 1))
+      for (name, sealed) in wrapped { try database.putKey(name, sealed) }
+      for slot in slots { try database.putSlot(Int64(slot.id), slot.encoded()) }
+      try database.putClock(time: clock.time, items: clock.items, mac: mac)
+    }
+  }
+
+  /// How many items there are, of all classes, in every state.
+  public func itemCount() throws(VaultError) -> Int { Int(clock.items) }
+
+  /// The newest time that this vault knows to have been, Unix seconds: never before any write. 0 until a key vouches
+  /// for it. Expiry counts from the later of this and the time that is passed in.
+  public var newestTime: Int64 { clockIsAuthentic ? clock.time : 0 }
+
+  func effective(_ now: Int64) -> Int64 { max(now, newestTime) }
+}
+
+/// The names in the table `keys`.
+enum KeyName {
+  static func vault(_ accessible: AccessClass) -> String { accessible.name }
+  static let boot = "always.boot"
+}
+
+/// The names in the table `meta`.
+enum MetaName {
+  static let vaultID = "vault-id"
+  static let nextSlot = "next-slot"
+
+  static func encode(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
+
+  static func decode(_ bytes: [UInt8]) -> UInt32? {
+    bytes.count == 4 ? bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } : nil
+  }
+}

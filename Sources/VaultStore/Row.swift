@@ -1,0 +1,82 @@
+import VaultCore
+import VaultModel
+
+/// The open columns of a head record. They are bound into its seal, so what is read here is believed only after that
+/// opened.
+struct HeadColumns {
+  var item: Int64
+  var accessible: AccessClass
+  var revision: Int
+  var policyRevision: Int
+  var current: Int
+
+  /// What the sealed part of the record is bound to.
+  func associatedData(_ vault: VaultID) -> AssociatedData {
+    AssociatedData(
+      vault: vault, table: .heads, item: item, version: revision, accessible: accessible,
+      policyRevision: policyRevision)
+  }
+
+  /// What the sealed value of one version of this item is bound to.
+  func associatedData(_ vault: VaultID, version: Int) -> AssociatedData {
+    AssociatedData(
+      vault: vault, table: .values, item: item, version: version, accessible: accessible,
+      policyRevision: policyRevision)
+  }
+}
+
+/// One answer of the engine: a head record, and by what it was found. Valid until the closure that got it returns.
+struct Row {
+  let columns: HeadColumns
+  private let statement: Statement
+
+  /// Reads the columns that every statement over heads begins with.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a tag led to no head, or a number cannot be.
+  init(_ statement: Statement) throws(VaultError) {
+    self.statement = statement
+    let item = try statement.integer(0)
+    if statement.isNull(1) { throw .corrupt("a tag leads to item \(item), which has no head") }
+    guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(1))) else {
+      throw .corrupt("the head of item \(item) has an unknown class")
+    }
+    columns = HeadColumns(
+      item: item, accessible: accessible, revision: Int(try statement.integer(2)),
+      policyRevision: Int(try statement.integer(3)), current: Int(try statement.integer(4)))
+  }
+
+  /// Lends the sealed head.
+  func withSealedHead<R: ~Copyable>(_ body: (RawSpan) throws(VaultError) -> R) throws(VaultError) -> R {
+    try statement.withBlob(5, body)
+  }
+
+  /// The tag by which the item was found.
+  func tag() throws(VaultError) -> Tag {
+    let tag = try statement.withBlob(6) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
+    guard let tag else { throw .corrupt("a tag of item \(columns.item) has the wrong size") }
+    return tag
+  }
+
+  /// Which version's value came along; nil when the store has none of the one that was asked for.
+  func valueVersion() throws(VaultError) -> Int? { statement.isNull(7) ? nil : Int(try statement.integer(7)) }
+
+  /// Lends the sealed value that came along.
+  func withSealedValue<R: ~Copyable>(_ body: (RawSpan) throws(VaultError) -> R) throws(VaultError) -> R {
+    try statement.withBlob(8, body)
+  }
+}
+
+/// The tags of one fact under the keys of the three classes; nil where the key is not in memory.
+struct ClassTags {
+  var whenUnlocked: Tag?
+  var afterFirstUnlock: Tag?
+  var always: Tag?
+
+  subscript(accessible: AccessClass) -> Tag? {
+    switch accessible {
+    case .whenUnlocked: whenUnlocked
+    case .afterFirstUnlock: afterFirstUnlock
+    case .always: always
+    }
+  }
+}

@@ -1,0 +1,45 @@
+internal import CSQLite
+import Glibc
+
+/// The one place where SQLite's result codes (sqlite.org/rescode.html) turn into errors.
+enum SQLiteFailure {
+  /// The error for an extended result code that is none of OK, ROW and DONE.
+  static func error(_ code: Int32, system: Int32 = 0) -> VaultError {
+    switch code & 0xFF {
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_MISMATCH, SQLITE_CONSTRAINT, SQLITE_TOOBIG:
+      return .corrupt("vault.db: \(text(code))")
+    case SQLITE_IOERR where code == SQLITE_IOERR | (33 << 8):  // SQLITE_IOERR_CORRUPTFS, a macro Swift cannot import.
+      return .corrupt("vault.db: the file system found it damaged")
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      return .inUse(pid: nil)
+    case SQLITE_PERM, SQLITE_AUTH:
+      return .permissions("vault.db: \(text(code))")
+    case SQLITE_FULL:
+      return .storage("vault.db: the disk is full")
+    case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY:
+      return .storage("vault.db: \(text(code))" + (system == 0 ? "" : ": \(SystemCall.text(system))"))
+    default:
+      return .storage("vault.db: \(text(code))")
+    }
+  }
+
+  private static func text(_ code: Int32) -> String {
+    // SQLite's own constant strings.
+    unsafe String(cString: sqlite3_errstr(code)) + " (\(code))"
+  }
+}
+
+/// What the C library says about a failed call.
+enum SystemCall {
+  /// The text of an error number.
+  static func text(_ number: Int32) -> String {
+    // glibc's result is never null; it is copied before any other call.
+    unsafe String(cString: strerror(number))
+  }
+
+  /// The error for a call on `subject` that failed with `number`.
+  static func error(_ call: String, _ subject: String, _ number: Int32) -> VaultError {
+    let reason = "\(subject): \(call): \(text(number))"
+    return number == EACCES || number == EPERM ? .permissions(reason) : .storage(reason)
+  }
+}

@@ -1,0 +1,63 @@
+/// Every statement the store runs, compiled once.
+struct Statements {
+  let begin, commit, rollback: Statement
+  let getMeta, putMeta, getKey, putKey: Statement
+  let slots, putSlot, deleteSlot: Statement
+  let readClock, putClock: Statement
+  /// tags → heads → vals in one run: what a request for a value needs.
+  let read: Statement
+  let locate, head, heads, tagged, countTagged: Statement
+  let nextItem, putHead, deleteHead: Statement
+  let value, putValue, deleteValue, deleteValues: Statement
+  let putTag, deleteTag: Statement
+
+  init(_ c: Connection) throws(VaultError) {
+    begin = try c.prepare("BEGIN IMMEDIATE")
+    commit = try c.prepare("COMMIT")
+    rollback = try c.prepare("ROLLBACK")
+    getMeta = try c.prepare("SELECT value FROM meta WHERE name = ?1")
+    putMeta = try c.prepare("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)")
+    getKey = try c.prepare("SELECT sealed FROM keys WHERE name = ?1")
+    putKey = try c.prepare("INSERT OR REPLACE INTO keys(name, sealed) VALUES(?1, ?2)")
+    slots = try c.prepare("SELECT id, record FROM slots ORDER BY id")
+    putSlot = try c.prepare("INSERT OR REPLACE INTO slots(id, record) VALUES(?1, ?2)")
+    deleteSlot = try c.prepare("DELETE FROM slots WHERE id = ?1")
+    readClock = try c.prepare("SELECT time, items, mac FROM clock WHERE id = 1")
+    putClock = try c.prepare("INSERT OR REPLACE INTO clock(id, time, items, mac) VALUES(1, ?1, ?2, ?3)")
+    // Left joins: a tag that leads nowhere must show, not look like no item.
+    let headColumns = "t.item, h.class, h.revision, h.policy, h.current, h.sealed"
+    read = try c.prepare(
+      """
+      SELECT \(headColumns), t.tag, v.version, v.sealed FROM tags t LEFT JOIN heads h ON h.id = t.item
+      LEFT JOIN vals v ON v.item = t.item AND v.version = ifnull(?4, h.current) WHERE t.tag IN (?1, ?2, ?3)
+      """)
+    locate = try c.prepare(
+      "SELECT \(headColumns), t.tag FROM tags t LEFT JOIN heads h ON h.id = t.item WHERE t.tag IN (?1, ?2, ?3)")
+    head = try c.prepare("SELECT id, class, revision, policy, current, sealed FROM heads WHERE id = ?1")
+    heads = try c.prepare("SELECT id, class, revision, policy, current, sealed FROM heads WHERE id > ?1 ORDER BY id")
+    // Three ordered walks that SQLite merges, so the first row comes at once however many there are.
+    let walk = { (tag: Int) in
+      """
+      SELECT \(headColumns), t.tag FROM tags t LEFT JOIN heads h ON h.id = t.item WHERE t.tag = ?\(tag) AND t.item > ?4
+      """
+    }
+    tagged = try c.prepare("\(walk(1)) UNION ALL \(walk(2)) UNION ALL \(walk(3)) ORDER BY 1")
+    countTagged = try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)")
+    nextItem = try c.prepare("SELECT seq + 1 FROM sqlite_sequence WHERE name = 'heads'")
+    putHead = try c.prepare(
+      """
+      INSERT INTO heads(id, class, revision, policy, current, sealed) VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(id) DO
+      UPDATE SET class = ?2, revision = ?3, policy = ?4, current = ?5, sealed = ?6
+      """)
+    deleteHead = try c.prepare("DELETE FROM heads WHERE id = ?1")
+    value = try c.prepare("SELECT sealed FROM vals WHERE item = ?1 AND version = ?2")
+    putValue = try c.prepare(
+      """
+      INSERT INTO vals(item, version, sealed) VALUES(?1, ?2, ?3) ON CONFLICT(item, version) DO UPDATE SET sealed = ?3
+      """)
+    deleteValue = try c.prepare("DELETE FROM vals WHERE item = ?1 AND version = ?2")
+    deleteValues = try c.prepare("DELETE FROM vals WHERE item = ?1")
+    putTag = try c.prepare("INSERT OR IGNORE INTO tags(tag, item) VALUES(?1, ?2)")
+    deleteTag = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2")
+  }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// The right to be the one process that has the store open: an exclusive `flock` on `vault.lock` beside the database.
+///
+/// The file holds the holder's process id as decimal text, so that the one who is refused can say by whom. It is never
+/// removed: removing a lock file lets two processes each hold a lock on a different file. The kernel lets go when the
+/// descriptor is closed, so a killed process leaves nothing behind.
+final class StoreLock {
+  static let fileName = "vault.lock"
+  private let descriptor: Int32
+
+  /// Takes the lock. Without `creating`, nil when there is no lock file yet.
+  ///
+  /// - Throws: ``VaultError/inUse(pid:)`` when somebody has it.
+  static func take(in directory: borrowing StoreDirectory, creating: Bool) throws(VaultError) -> StoreLock? {
+    let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (creating ? O_CREAT : 0)
+    guard let descriptor = try directory.openFile(fileName, flags) else { return nil }
+    let lock = StoreLock(descriptor)
+    if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      let number = errno
+      guard number == EWOULDBLOCK else { throw SystemCall.error("flock", fileName, number) }
+      throw .inUse(pid: lock.writtenID())
+    }
+    try lock.writeID()
+    return lock
+  }
+
+  private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  private func writeID() throws(VaultError) {
+    let text = [UInt8]("\(getpid())\n".utf8)
+    guard ftruncate(descriptor, 0) == 0, unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
+      throw SystemCall.error("write", Self.fileName, errno)
+    }
+  }
+
+  private func writtenID() -> Int32? {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+    guard count > 1, bytes[count - 1] == UInt8(ascii: "\n") else { return nil }
+    return Int32(String(decoding: bytes[..<(count - 1)], as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+/// A vault in a directory of its own, with its keys, that goes when the test ends.
+final class Fixture {
+  let directory: String
+  let vaultKey = RandomBytes.secret(count: 32)
+  let bootKey = RandomBytes.secret(count: 32)
+  let vaultID = RandomBytes.array(count: 16)
+  private let parent: String
+
+  /// Makes the directory, and the vault unless told not to.
+  init(create: Bool = true) throws {
+    parent = try Self.temporaryDirectory()
+    directory = parent + "/vault"
+    if create { try self.create() }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: parent) }
+
+  static func temporaryDirectory() throws -> String {
+    var template = Array("/tmp/v-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  func create() throws {
+    try Keychain.create(
+      in: directory, slots: [slot(1, "pass")], vaultID: vaultID, vaultKey: vaultKey, bootKey: bootKey, now: 1000)
+  }
+
+  func slot(_ id: UInt32, _ password: String) throws -> SlotRecord {
+    try SlotRecord.make(
+      id: id, kind: .password, label: "slot \(id)", created: 1000, secret: secret(password), kdf: .floor,
+      vaultKey: vaultKey, vaultID: vaultID)
+  }
+
+  /// Opens the vault: cold.
+  func open() throws -> Keychain { try Keychain(opening: directory) }
+
+  /// Opens and unlocks it.
+  func unlocked() throws -> Keychain {
+    let keychain = try open()
+    try keychain.unlock(vaultKey: vaultKey)
+    return keychain
+  }
+
+  func path(_ name: String) -> String { directory + "/" + name }
+
+  /// Every file's bytes by name.
+  func files() throws -> [String: Data] {
+    var found: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+      found[name] = try Data(contentsOf: URL(fileURLWithPath: path(name)))
+    }
+    return found
+  }
+}
+
+func secret(_ text: String) -> SecureBytes { secret([UInt8](text.utf8)) }
+
+func secret(_ bytes: [UInt8]) -> SecureBytes {
+  SecureBytes(count: bytes.count) { out in
+    for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+  }
+}
+
+func name(_ text: String) throws -> ItemName { try ItemName(text) }
+
+extension Keychain {
+  /// A copy of a value, for comparing.
+  func read(_ text: String, version: Int? = nil, now: Int64 = 2000, evenExpired: Bool = false) throws -> [UInt8] {
+    try withValue(of: ItemName(text), version: version, now: now, evenExpired: evenExpired) { _, _, bytes in
+      unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+    }
+  }
+
+  func text(_ name: String, version: Int? = nil, now: Int64 = 2000, evenExpired: Bool = false) throws -> String {
+    String(decoding: try read(name, version: version, now: now, evenExpired: evenExpired), as: UTF8.self)
+  }
+
+  /// Stores a note.
+  @discardableResult
+  func put(
+    _ text: String, _ value: String = "value", kind: ItemKind? = .note, attributes: [String: String]? = nil,
+    accessible: AccessClass? = nil, require: Requirement? = nil, expires: Int64?? = .none, update: Bool = false,
+    now: Int64 = 2000
+  ) throws -> Int {
+    try set(
+      ItemChange(
+        name: ItemName(text), kind: kind, attributes: attributes, accessible: accessible, require: require,
+        expires: expires, update: update), value: secret(value), now: now)
+  }
+
+  func names(_ query: String, now: Int64 = 2000) throws -> [String] {
+    var found: [String] = []
+    var after: Int64?
+    repeat {
+      let page = try find(Query(parsing: query), limit: 100, after: after, now: now)
+      found += page.items.map(\.name.text)
+      after = page.next
+    } while after != nil
+    return found
+  }
+}
