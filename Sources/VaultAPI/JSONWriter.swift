@@ -29,7 +29,8 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = false
   }
 
-  /// Writes a key.
+  /// Writes a key. (A literal key takes the other function, which looks for nothing to escape.)
+  @_disfavoredOverload
   public mutating func key(_ key: String) {
     separate()
     quote(unsafe key.utf8.span.bytes)

@@ -6,14 +6,14 @@ extension Wire {
     /// The method that asks: `password` or `recovery`.
     public var method: String
     public var text: String
-    /// What `confirm` shows once and has typed back.
-    public var code: String?
+    /// What `confirm` shows once and has typed back, in the frame this was read from: a secret.
+    public let code: Frame.Node?
 
-    public init(style: String, method: String, text: String, code: String? = nil) {
+    public init(style: String, method: String, text: String) {
       self.style = style
       self.method = method
       self.text = text
-      self.code = code
+      code = nil
     }
 
     public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
@@ -21,17 +21,30 @@ extension Wire {
       style = try fields.string(frame, "style")
       method = try fields.string(frame, "method")
       text = try fields.string(frame, "text")
-      code = try fields.optionalString(frame, "code")
+      code = try fields.secret(frame, "code")
       try fields.finish(frame)
     }
 
+    /// Writes it without a code.
     public func write(to writer: inout JSONWriter) {
       writer.beginObject()
+      writeFields(to: &writer)
+      writer.endObject()
+    }
+
+    /// Writes it with `code` as the code.
+    public func write(to writer: inout JSONWriter, code bytes: RawSpan) {
+      writer.beginObject()
+      writeFields(to: &writer)
+      writer.key("code")
+      writer.secret(bytes)
+      writer.endObject()
+    }
+
+    private func writeFields(to writer: inout JSONWriter) {
       writer.field("style", style)
       writer.field("method", method)
       writer.field("text", text)
-      writer.field("code", code)
-      writer.endObject()
     }
   }
 
