@@ -1,7 +1,12 @@
+internal import VaultModel
+
 /// New secrets, drawn with libsodium's unbiased generator and held nowhere but in secure memory.
 public enum SecretGenerator {
   /// The lengths of a password in characters.
   public static let passwordLengths = 8...1024
+
+  /// The lengths of a phrase in words.
+  public static let phraseLengths = 4...64
 
   /// A password of ASCII letters and digits, and with `symbols` also `#%&*+,-./:=?@^_~`.
   ///
@@ -23,6 +28,28 @@ public enum SecretGenerator {
         }
       } while missing != 0
     }
+  }
+
+  /// Words of the diceware list `WordList`, joined by `-`; six are 77 bits.
+  ///
+  /// - Throws: ``CryptoError/limits(_:)`` for a number of words outside of ``phraseLengths``.
+  public static func phrase(words: Int = 6) throws(CryptoError) -> SecureBytes {
+    guard phraseLengths.contains(words) else { throw .limits("a phrase has 4 to 64 words") }
+    var count = 0
+    // The longest word has 9 characters.
+    let longest = SecureBytes(count: words * 10) { phrase in
+      for index in 0..<words {
+        if index > 0 {
+          phrase.setByte(count, UInt8(ascii: "-"))
+          count += 1
+        }
+        for byte in WordList.word(Int(RandomBytes.uniform(below: UInt32(WordList.count)))) {
+          phrase.setByte(count, byte)
+          count += 1
+        }
+      }
+    }
+    return longest.withBytes { SecureBytes(copying: $0.extracting(first: count)) }
   }
 
   /// The class of the character at `place`, as one bit.

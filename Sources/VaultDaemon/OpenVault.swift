@@ -16,9 +16,8 @@ struct OpenVault {
 
   init(directory: String) { self.directory = directory }
 
-  /// Opens the store if that has not happened yet, and what the boot key opens of it.
+  /// Opens the store, and what the boot key opens of it.
   mutating func open(bootKey path: String) {
-    if case .open = content { return }
     do throws(VaultError) {
       let keychain = try Keychain(opening: directory)
       content = .open(keychain)

@@ -93,6 +93,7 @@ final class Service {
 
   /// Opens the store if it is not open, and says what came of it.
   func openStore(cause: LockState.Cause) {
+    if case .open = vault.content { return }
     let before = state.kind
     vault.open(bootKey: configuration.bootKey ?? paths.store + "/boot.key")
     let kind: LockState.Kind
