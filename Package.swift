@@ -69,9 +69,10 @@ let package = Package(
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
 
+    .target(name: "CMemorySearch", path: "Tests/CMemorySearch"),
     // What the tests share: a sandbox with its own home, daemon and terminals.
     .target(
-      name: "VaultTesting", dependencies: ["CLinux"], path: "Tests/Support", swiftSettings: strict),
+      name: "VaultTesting", dependencies: ["CLinux", "CMemorySearch"], path: "Tests/Support", swiftSettings: strict),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
     .testTarget(
       name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium"],
@@ -87,7 +88,7 @@ let package = Package(
       name: "VaultDaemonTests",
       dependencies: [
         "VaultDaemon", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux", "vaultd",
-        "VaultTesting",
+        "VaultTesting", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
     .testTarget(

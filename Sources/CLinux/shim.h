@@ -49,6 +49,3 @@ static inline int vault_peer_credentials(int fd, struct vault_peer *peer) {
 static inline int vault_set_not_dumpable(void) { return prctl(4 /* PR_SET_DUMPABLE */, 0, 0, 0, 0); }
 
 static inline int vault_timerfd(int clock) { return timerfd_create(clock, TFD_NONBLOCK | TFD_CLOEXEC); }
-
-/* memmem is declared under _GNU_SOURCE only. */
-void *memmem(const void *haystack, size_t haystack_length, const void *needle, size_t needle_length);

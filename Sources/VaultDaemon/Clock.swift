@@ -18,8 +18,15 @@ struct Clock: Sendable {
     monotonic: { Clock.nanoseconds(of: CLOCK_MONOTONIC) },
     wall: { Clock.nanoseconds(of: CLOCK_REALTIME) / 1_000_000_000 })
 
-  /// Nanoseconds this machine has slept since it started.
-  var slept: Int64 { boot() - monotonic() }
+  /// Nanoseconds this machine has slept since it started, to about a tenth of a second: two clocks are not read at once,
+  /// so a reading between which the thread had to wait is taken again.
+  var slept: Int64 {
+    while true {
+      let before = monotonic()
+      let sinceBoot = boot()
+      if monotonic() - before < 100_000_000 { return sinceBoot - before }
+    }
+  }
 
   private static func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()

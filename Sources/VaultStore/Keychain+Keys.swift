@@ -98,7 +98,7 @@ extension Keychain {
     }
   }
 
-  private func unwrap(
+  func unwrap(
     _ accessible: AccessClass, under wrapping: KeyWrap.WrappingKey, _ key: borrowing SecureBytes
   ) throws(VaultError) -> SecureBytes {
     let name = wrapping == .boot ? KeyName.boot : KeyName.vault(accessible)

@@ -46,6 +46,22 @@ public final class WireClient {
     return sent
   }
 
+  /// Sends as much as the other side takes in now; answers how much that was.
+  @discardableResult
+  public func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { pointer in
+        unsafe Glibc.send(
+          descriptor, pointer.baseAddress?.advanced(by: sent), bytes.count - sent,
+          Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      guard count > 0 else { break }
+      sent += count
+    }
+    return sent
+  }
+
   /// Sends one frame.
   @discardableResult
   public func send(frame: String) -> Int { send(Array(frame.utf8) + [0]) }
@@ -55,12 +71,15 @@ public final class WireClient {
 
   /// The next frame's bytes, or nil when the other side closed.
   public func receiveBytes() throws -> [UInt8]? {
-    var chunk = [UInt8](repeating: 0, count: 65536)
+    var chunk = [UInt8](repeating: 0, count: 1 << 18)
+    var searched = 0
     while true {
-      if let end = received.firstIndex(of: 0) {
+      // Only what came since the last look: a long reply comes in many pieces.
+      if let end = received[searched...].firstIndex(of: 0) {
         defer { received.removeSubrange(...end) }
         return Array(received[..<end])
       }
+      searched = received.count
       let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
       if count == 0 { return nil }
       if count < 0 && errno == ECONNRESET { return nil }

@@ -8,7 +8,8 @@ import Testing
     let burst = (0..<12).map { _ in rate.take(now: 0) }
     #expect(burst == Array(repeating: true, count: 10) + [false, false])
     #expect(rate.delay(now: 0) == 100_000_000)
-    #expect(rate.take(now: 100_000_000))
+    let later = rate.take(now: 100_000_000)
+    #expect(later)
     let again = rate.take(now: 100_000_000)
     #expect(!again)
   }

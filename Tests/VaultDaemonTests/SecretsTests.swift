@@ -2,8 +2,10 @@ import CLinux
 import Foundation
 import Testing
 import VaultCore
-import VaultStore
+import VaultModel
 import VaultTesting
+
+@testable import VaultStore
 
 @Suite("Secrets in the daemon's memory") struct SecretsTests {
   private static let isRoot = geteuid() == 0
@@ -19,7 +21,7 @@ import VaultTesting
       #expect(try client.call("Set", field.merging(["name": name]) { old, _ in old }).error == "AlreadyExists")
       #expect(try client.call("Set", field.merging(["name": name, "update": true]) { old, _ in old }).error == nil)
     }
-    for _ in 0..<8 {
+    for _ in 0..<3 {
       let other = try sandbox.client()
       for name in values.keys.sorted() {
         #expect(try other.call("Get", ["name": name]).error == nil)
@@ -65,7 +67,7 @@ import VaultTesting
 
     // The positive control: while unlocked, the same search finds the key it holds.
     let unlocked = try MemorySearch(pid: pid)
-    #expect(unlocked.find(keys.whenUnlockedValues) == ["raw"])
+    #expect(unlocked.find(keys.whenUnlockedValues) == ["raw"], "\(sandbox.daemonLog)")
     #expect(unlocked.size > 1 << 20)
 
     #expect(try sandbox.client().call("Lock").error == nil)
@@ -129,16 +131,22 @@ import VaultTesting
     try? FileManager.default.removeItem(atPath: copy + "/vault.lock")
     let keychain = try Keychain(opening: copy)
     let slot = try #require(keychain.slots.first { $0.kind == .password })
-    let secret = SecureBytes(copying: Array(password.utf8).span.bytes)
+    let secret = unsafe SecureBytes(copying: Array(password.utf8).span.bytes)
     let vaultKey = try slot.openVaultKey(secret: secret, vaultID: keychain.vaultID)
-    let classKey = try keychain.classKey(.whenUnlocked, vaultKey: vaultKey)
+    let classKey = try keychain.unwrap(.whenUnlocked, under: .vault, vaultKey)
     func bytes(_ key: borrowing SecureBytes) -> [UInt8] {
-      key.withBytes { span in span.withUnsafeBytes { unsafe Array($0) } }
+      key.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
     }
     let derived = ClassKeys(classKey: classKey)
+    func held(_ key: borrowing SecureBytes?) -> [UInt8] {
+      switch key {
+      case .some(let key): bytes(key)
+      case .none: []
+      }
+    }
     return Keys(
-      vault: bytes(vaultKey), whenUnlockedClass: bytes(classKey),
-      whenUnlockedValues: derived.withValues(bytes) ?? [], whenUnlockedMetadata: derived.withMetadata(bytes) ?? [])
+      vault: bytes(vaultKey), whenUnlockedClass: bytes(classKey), whenUnlockedValues: held(derived.values),
+      whenUnlockedMetadata: held(derived.metadata))
   }
 
   /// Waits as long as the daemon says that the method has to wait.

@@ -97,10 +97,9 @@ import VaultTesting
       for client in half { client.send(Array(#"{"method":"io.vaul"#.utf8)) }
       // One that asks for much and reads nothing: its requests are taken only as far as its replies fit.
       let deaf = try sandbox.client()
-      let flood = Thread { deaf.send((0..<20_000).flatMap { _ in Array(#"{"method":"io.vaultd.Vault.Status"}"#.utf8) + [0] }) }
-      flood.start()
+      deaf.sendWithoutWaiting((0..<20_000).flatMap { _ in Array(status.utf8) + [0] })
       for _ in 0..<50 { #expect(try sandbox.client().call("Status").string("state") == "new") }
-      _ = half.count
+      #expect(half.count == 20)
     }
   }
 
