@@ -20,8 +20,7 @@ public struct AssociatedData: Sendable {
     case audit = 9
   }
 
-  static let byteCount = 57
-  let storage: InlineArray<57, UInt8>
+  let storage: InlineArray<56, UInt8>
 
   /// Describes the record of `item` and `version` in `table`.
   ///
@@ -29,7 +28,7 @@ public struct AssociatedData: Sendable {
   public init(
     vault: VaultID, table: Table, item: Int64, version: Int, accessible: AccessClass, policyRevision: Int
   ) {
-    var storage = InlineArray<57, UInt8>(repeating: 0)
+    var storage = InlineArray<56, UInt8>(repeating: 0)
     var span = storage.mutableSpan
     // Bytes have no padding, so all of them are initialized.
     var bytes = unsafe span.mutableBytes
@@ -48,6 +47,7 @@ public struct AssociatedData: Sendable {
     writer.uint8(accessible.rawValue, &bytes)
     writer.uint8(8, &bytes)
     writer.int64(Int64(policyRevision), &bytes)
+    precondition(writer.offset == storage.count)
     self.storage = storage
   }
 

@@ -29,8 +29,37 @@ extension HeadRecord {
   }
 
   /// The plaintext to seal.
+  ///
+  /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
   public func encoded() -> SecureBytes {
-    SecureBytes(count: encodedCount) { out in write(to: &out) }
+    do throws(CryptoError) { try validate() } catch { preconditionFailure("a head that cannot be read back") }
+    return SecureBytes(count: encodedCount) { out in write(to: &out) }
+  }
+
+  /// Refuses what the encoding has no room for.
+  ///
+  /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, versions that do not ascend
+  ///   from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1.
+  public func validate() throws(CryptoError) {
+    guard policyRevision >= 1, headRevision >= 1 else { throw .limits("a revision is below 1") }
+    guard item.attributes.count <= Attributes.maximumCount else { throw .limits("too many attributes") }
+    for (key, value) in item.attributes {
+      guard Self.isKey(key) else { throw .limits("attribute's name") }
+      guard value.utf8.count <= Attributes.maximumValueBytes else { throw .limits("attribute is too long") }
+    }
+    guard digests.count == item.versions.count, 1...0xFFFF ~= digests.count else { throw .limits("number of versions") }
+    var last = 0
+    for version in item.versions {
+      guard version.number > last else { throw .limits("versions are out of order") }
+      guard UInt32(exactly: version.size) != nil else { throw .limits("size of a version") }
+      last = version.number
+    }
+    guard nextVersion > last else { throw .limits("next version") }
+  }
+
+  /// ASCII, so that no two keys are canonically equivalent without being the same.
+  private static func isKey(_ key: String) -> Bool {
+    1...Attributes.maximumKeyBytes ~= key.utf8.count && key.utf8.allSatisfy { $0 < 0x80 }
   }
 
   private func write(to out: inout MutableRawSpan) {
@@ -121,16 +150,29 @@ extension HeadRecord {
     guard count > 0 else { return [:] }
     guard count <= Attributes.maximumCount else { throw .malformed("too many attributes") }
     var attributes = [String: String](minimumCapacity: count)
-    var last = ""
+    var last = 0..<0
     for _ in 0..<count {
-      let key = try reader.text(Int(try reader.uint8(input)), input)
-      guard last.utf8.lexicographicallyPrecedes(key.utf8) else { throw .malformed("attributes are out of order") }
-      // ASCII alone, so that no two keys are canonically equivalent.
-      guard key.utf8.allSatisfy({ $0 < 0x80 }) else { throw .malformed("attribute's name") }
-      attributes[key] = try reader.text(try reader.uint16(input), input)
-      last = key
+      var size = Int(try reader.uint8(input))
+      let start = reader.offset
+      let key = try reader.text(size, input)
+      let range = start..<reader.offset
+      guard precedes(last, range, input) else { throw .malformed("attributes are out of order") }
+      guard isKey(key) else { throw .malformed("attribute's name") }
+      size = try reader.uint16(input)
+      guard size <= Attributes.maximumValueBytes else { throw .malformed("attribute is too long") }
+      attributes[key] = try reader.text(size, input)
+      last = range
     }
     return attributes
+  }
+
+  /// Whether the bytes of `first` come before those of `second`; an empty run comes before all others.
+  private static func precedes(_ first: Range<Int>, _ second: Range<Int>, _ input: RawSpan) -> Bool {
+    for index in 0..<min(first.count, second.count) {
+      let (left, right) = (input.byte(first.lowerBound + index), input.byte(second.lowerBound + index))
+      if left != right { return left < right }
+    }
+    return first.count < second.count
   }
 
   private static func versions(

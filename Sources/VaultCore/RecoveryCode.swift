@@ -113,11 +113,11 @@ public struct RecoveryCode: ~Copyable, Sendable {
 ///
 /// The polynomial was searched so that no pattern within two of the 30 symbols is a multiple of it; the tests walk
 /// through all of them. It starts at a constant, so that a run of zeros is no code.
-private struct Checksum {
+struct Checksum {
   private static let polynomial: UInt32 = 0x7C_A9D3
   private static let mask: UInt32 = 0x3F_FFFF
   private static let constant: UInt32 = 0x15_A5A5
-  private var remainder: UInt32 = 0
+  private(set) var remainder: UInt32 = 0
 
   mutating func add(symbol: UInt8) {
     for place in 0..<5 {

@@ -82,8 +82,12 @@ public struct SlotRecord: Hashable, Sendable {
   public func openVaultKey(
     secret: borrowing SecureBytes, vaultID: [UInt8]
   ) throws(CryptoError) -> SecureBytes {
-    let context = associatedData(try VaultID(vaultID))
-    let root = try deriveRoot(secret)
+    let vault = try VaultID(vaultID)
+    return try openVaultKey(root: try deriveRoot(secret), vault: vault)
+  }
+
+  /// Unwraps the vault key with what the secret was derived to.
+  func openVaultKey(root: borrowing SecureBytes, vault: VaultID) throws(CryptoError) -> SecureBytes {
     // XChaCha20-Poly1305 does not commit to its key: a message can be made that opens under thousands of chosen
     // passwords, and whoever can write the store would learn from each unlock whether the password is among them
     // (Len, Grubbs, Ristenpart: Partitioning Oracle Attacks, 2021). The check value fits one key alone.
@@ -91,10 +95,11 @@ public struct SlotRecord: Hashable, Sendable {
     let stored = SecureBytes(copying: bytes.extracting(first: Self.checkCount))
     guard stored.isEqual(to: Self.check(of: root)) else { throw .authenticationFailed }
     return try AEAD.open(
-      bytes.extracting(droppingFirst: Self.checkCount), key: Self.wrappingKey(of: root), associatedData: context)
+      bytes.extracting(droppingFirst: Self.checkCount), key: Self.wrappingKey(of: root),
+      associatedData: associatedData(vault))
   }
 
-  private func deriveRoot(_ secret: borrowing SecureBytes) throws(CryptoError) -> SecureBytes {
+  func deriveRoot(_ secret: borrowing SecureBytes) throws(CryptoError) -> SecureBytes {
     switch kind {
     case .password:
       guard let kdf else { throw .malformed("slot derivation does not fit its kind") }

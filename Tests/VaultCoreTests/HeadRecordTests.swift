@@ -1,0 +1,193 @@
+import Testing
+import VaultModel
+
+@testable import VaultCore
+
+@Suite struct HeadRecordTests {
+  private func decode(_ bytes: [UInt8]) throws(CryptoError) -> HeadRecord {
+    try bytes.lend { (bytes: RawSpan) throws(CryptoError) in try HeadRecord(decoding: bytes) }
+  }
+
+  @Test("A head reads back as it was, whatever it holds") func roundTrip() throws {
+    for head in try HeadRecord.examples() {
+      let bytes = head.encoded()
+      #expect(bytes.count == head.encodedCount)
+      #expect(try decode(bytes.array) == head)
+    }
+  }
+
+  @Test("Every kind, class and requirement has its own place in the encoding") func enumerations() throws {
+    var seen: Set<[UInt8]> = []
+    for kind in ItemKind.allCases {
+      for accessible in AccessClass.allCases {
+        for require in Requirement.allCases {
+          var head = try HeadRecord.examples()[0]
+          head.item.kind = kind
+          head.item.policy = Policy(accessible: accessible, require: require, reuseWindow: 5)
+          let bytes = head.encoded().array
+          seen.insert(bytes)
+          #expect(try decode(bytes) == head)
+        }
+      }
+    }
+    #expect(seen.count == ItemKind.allCases.count * 3 * 4)
+    #expect(ItemKind(code: 0) == nil && ItemKind(code: 12) == nil)
+  }
+
+  @Test("The encoding of a known head is known, so that a store stays readable") func fixed() throws {
+    let head = HeadRecord(
+      item: ItemInfo(
+        name: try ItemName("a/b"), kind: .apiKey, attributes: ["owner": "ana", "env": "x"],
+        policy: Policy(accessible: .afterFirstUnlock, require: .password, reuseWindow: 60), created: 1, modified: 2,
+        expires: 3, versions: [VersionInfo(number: 4, created: 5, size: 6)]), policyRevision: 7, headRevision: 8,
+      nextVersion: 9, digests: [[].lend { Digest(of: $0) }])
+    let expected =
+      "01" + "02" + "02" + "03" + "3c000000" + "0700000000000000" + "0800000000000000" + "0100000000000000"
+      + "0200000000000000" + "01" + "0300000000000000" + "0300" + "612f62" + "0200" + "03" + "656e76" + "0100" + "78"
+      + "05" + "6f776e6572" + "0300" + "616e61" + "0400000000000000" + "0900000000000000" + "0100" + "0400000000000000"
+      + "0500000000000000" + "06000000" + "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8" + "0000"
+    #expect(head.encoded().array == hex(expected))
+  }
+
+  @Test("Every truncation and extension of a head is refused") func truncated() throws {
+    for head in try HeadRecord.examples() {
+      let bytes = head.encoded().array
+      for count in 0..<bytes.count {
+        #expect(failure { () throws(CryptoError) in _ = try decode(Array(bytes[..<count])) }?.isMalformed == true)
+      }
+      #expect(failure { () throws(CryptoError) in _ = try decode(bytes + [0]) }?.isMalformed == true)
+    }
+  }
+
+  @Test("A flipped bit in a head makes it malformed or another head, never the same one, and none has two encodings")
+  func flipped() throws {
+    for head in try HeadRecord.examples() {
+      let bytes = head.encoded().array
+      for bit in 0..<bytes.count * 8 {
+        let changed = bytes.flipping(bit: bit)
+        guard let other = try? decode(changed) else { continue }
+        #expect(other != head, "bit \(bit)")
+        #expect(other.encoded().array == changed, "bit \(bit)")
+      }
+    }
+  }
+
+  @Test("Every flipped bit of a sealed head is refused") func sealed() throws {
+    let key = RandomBytes.secret(count: 32)
+    let place = AssociatedData(
+      vault: .random(), table: .heads, item: 1, version: 0, accessible: .whenUnlocked, policyRevision: 1)
+    let sealed = try HeadRecord.examples()[1].encoded().withBytes { AEAD.seal($0, key: key, associatedData: place) }
+    func opens(_ bytes: [UInt8]) -> Bool {
+      failure { () throws(CryptoError) in
+        _ = try bytes.lend { (bytes: RawSpan) throws(CryptoError) in
+          try AEAD.open(bytes, key: key, associatedData: place)
+        }
+      } == nil
+    }
+    #expect(opens(sealed))
+    for bit in 0..<sealed.count * 8 { #expect(!opens(sealed.flipping(bit: bit))) }
+  }
+
+  @Test("Sizes that promise more than is there take no memory and are refused") func absurdSizes() throws {
+    let bytes = try HeadRecord.examples()[0].encoded().array
+    // The name's size stands after the fixed part of 41 bytes, the number of versions 46 + 2 + 2 before the end.
+    for place in [41, bytes.count - 56] {
+      var copy = bytes
+      copy[place] = 0xFF
+      copy[place + 1] = 0xFF
+      #expect(failure { () throws(CryptoError) in _ = try decode(copy) }?.isMalformed == true)
+    }
+  }
+
+  @Test("Names and attributes outside of the rules are refused when read") func badText() throws {
+    func patched(_ from: String, _ to: String) throws -> [UInt8] {
+      var bytes = try HeadRecord.examples()[1].encoded().array
+      let place = try #require(
+        bytes.indices.first { bytes[$0...].starts(with: from.utf8) })
+      bytes.replaceSubrange(place..<place + from.utf8.count, with: Array(to.utf8))
+      return bytes
+    }
+    #expect(failure { () throws(CryptoError) in _ = try? decode(patched("iothome", "iothom\n")) } == nil)
+    for (from, to) in [("iothome/", "iothom//"), ("iothome", "../home"), ("iothome", "iothom\n"), ("owner", "zwner")] {
+      let bytes = try patched(from, to)
+      #expect(failure { () throws(CryptoError) in _ = try decode(bytes) }?.isMalformed == true, "\(to)")
+    }
+    var bytes = try patched("iothome", "iothome")
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: "iothome".utf8) })
+    bytes[place] = 0xFF  // Never in UTF-8.
+    #expect(failure { () throws(CryptoError) in _ = try decode(bytes) }?.isMalformed == true)
+  }
+
+  @Test("A head that could not be read back is told") func badHeads() throws {
+    let good = try HeadRecord.examples()[1]
+    func refused(_ change: (inout HeadRecord) -> Void) -> Bool {
+      var head = good
+      change(&head)
+      return failure { () throws(CryptoError) in try head.validate() }?.isLimits == true
+    }
+    #expect(!refused { _ in })
+    #expect(refused { $0.item.attributes["k"] = String(repeating: "x", count: 1025) })
+    #expect(refused { $0.item.attributes[String(repeating: "k", count: 129)] = "x" })
+    #expect(refused { $0.item.attributes[""] = "x" })
+    #expect(refused { $0.item.attributes["é"] = "x" })
+    #expect(refused { for index in 0..<65 { $0.item.attributes["k\(index)"] = "" } })
+    #expect(refused { $0.policyRevision = 0 })
+    #expect(refused { $0.headRevision = -1 })
+    #expect(refused { $0.nextVersion = $0.item.current.number })
+    #expect(refused { $0.item.versions[0].number = 0 })
+    #expect(refused { $0.item.versions[0].size = -1 })
+    #expect(refused { $0.item.versions[0].size = 1 << 32 })
+    #expect(refused { $0.item.versions.append($0.item.versions[0]) })
+    #expect(refused { $0.digests.removeLast() })
+  }
+
+  @Test("Fields of a later program survive a rewrite, unless they change the meaning of the rest") func extensions()
+    throws
+  {
+    let bytes = try HeadRecord.examples()[0].encoded().array
+    func with(_ fields: [UInt8]) -> [UInt8] { bytes[..<(bytes.count - 2)] + [UInt8(fields.count), 0] + fields }
+    let kept = with([3, 1, 0, 0x55, 127, 0, 0])
+    var head = try decode(kept)
+    #expect(head.encoded().array == kept)
+    head.item.modified += 1
+    #expect(head.encoded().array.suffix(9) == kept.suffix(9))
+    for fields in [[128, 0, 0], [255, 0, 0], [2, 0, 0, 1, 0, 0], [1, 1, 0], [1]] as [[UInt8]] {
+      #expect(failure { () throws(CryptoError) in _ = try decode(with(fields)) }?.isMalformed == true)
+    }
+  }
+
+  @Test("A kept version is found by its number") func versions() throws {
+    let head = try HeadRecord.examples()[2]
+    for (version, digest) in zip(head.item.versions, head.digests) {
+      let found = try #require(head.version(version.number))
+      #expect(found.info == version && found.digest == digest)
+    }
+    #expect(head.version(0) == nil)
+    #expect(head.version(head.nextVersion) == nil)
+  }
+}
+
+extension HeadRecord {
+  /// A plain head, one with everything, and one with many versions.
+  static func examples() throws -> [HeadRecord] {
+    func head(
+      _ name: String, _ kind: ItemKind, _ attributes: [String: String], _ policy: Policy, expires: Int64?,
+      versions: [Int]
+    ) throws -> HeadRecord {
+      HeadRecord(
+        item: ItemInfo(
+          name: try ItemName(name), kind: kind, attributes: attributes, policy: policy, created: 1_700_000_000,
+          modified: 1_700_000_100, expires: expires,
+          versions: versions.map { VersionInfo(number: $0, created: Int64($0) * 1000, size: $0 * 10) }),
+        policyRevision: 2, headRevision: versions.count, nextVersion: versions[versions.count - 1] + 1,
+        digests: versions.map { version in [UInt8(version)].lend { Digest(of: $0) } })
+    }
+    return [
+      try head("x", .password, [:], Policy(), expires: nil, versions: [1]),
+      try head(
+        "iothome/schlüssel.key", .deviceToken, ["owner": "ana", "site": "Zürich", "empty": "", "own": "x"],
+        Policy(accessible: .always, require: .biometry, reuseWindow: .max), expires: 1_900_000_000, versions: [7]),
+      try head("many/versions", .blob, ["k": "v"], Policy(), expires: -1, versions: [1, 3, 4, 90]),
+    ]
+  }
+}
