@@ -12,6 +12,14 @@ public struct JSONWriter: ~Copyable, Sendable {
   /// Writes on behind what `buffer` holds, so that one buffer can carry many messages.
   public init(appendingTo buffer: consuming SecretBuffer) { self.buffer = buffer }
 
+  /// The number of bytes written.
+  public var byteCount: Int { buffer.count }
+
+  /// Lends what was written. It must not leave the closure.
+  public borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try buffer.withBytes(body)
+  }
+
   /// Makes room for `additional` more bytes.
   public mutating func reserve(_ additional: Int) { buffer.reserve(additional) }
 

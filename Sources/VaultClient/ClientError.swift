@@ -1,0 +1,46 @@
+public import VaultAPI
+
+/// Why a call has no answer.
+public enum ClientError: Error, Hashable, Sendable {
+  /// `$XDG_RUNTIME_DIR` is not set, or not an absolute path, so there is no place for the user's socket.
+  case noRuntimeDirectory
+  /// Who made the socket is not who should have: it was not spoken to. The text says what is wrong.
+  case unsafeSocket(String)
+  /// Nobody listens at this path.
+  case noDaemon(String)
+  /// `vaultd` was started and ended at once: its exit code (sysexits, or 128 + signal) and what it wrote to stderr.
+  case daemonFailed(status: Int32, message: String)
+  /// The daemon went away before the answer was whole.
+  case disconnected
+  /// What answers does not speak the protocol.
+  case protocolViolation(String)
+  /// The daemon answered with an error.
+  case fault(Fault)
+  /// No answer in time. A ``Fault/timedOut`` is another thing: that is the daemon's answer to a call that waits.
+  case timedOut
+  /// A request is larger than the protocol allows: `limit` bytes.
+  case tooLarge(limit: Int)
+  /// The item's value is not UTF-8, so it cannot be had as text.
+  case notText(name: String)
+  /// A system call failed.
+  case system(String, errno: Int32)
+}
+
+extension ClientError: CustomStringConvertible {
+  /// One line that says what happened. It holds no part of a secret.
+  public var description: String {
+    switch self {
+    case .noRuntimeDirectory: "XDG_RUNTIME_DIR is not set"
+    case .unsafeSocket(let reason): reason
+    case .noDaemon(let path): "no daemon listens on \(path)"
+    case .daemonFailed(let status, let message): message.isEmpty ? "vaultd ended with status \(status)" : message
+    case .disconnected: "the daemon closed the connection"
+    case .protocolViolation(let reason): "the daemon's answer is not understood: \(reason)"
+    case .fault(let fault): "the daemon refused: \(fault)"
+    case .timedOut: "the daemon did not answer in time"
+    case .tooLarge(let limit): "the request is larger than \(limit) bytes"
+    case .notText(let name): "the value of \(name) is not text"
+    case .system(let call, let code): "\(call): error \(code)"
+    }
+  }
+}

@@ -1,0 +1,139 @@
+internal import CLinux
+internal import Glibc
+import VaultAPI
+
+/// One connection to a daemon that was checked, used by one thread at a time.
+///
+/// Everything on it has a time limit except what the caller asks to wait for. A connection that failed in any way is
+/// of no further use. Writes never raise SIGPIPE.
+public final class Connection {
+  /// How long an answer may take that needs no waiting.
+  public static let defaultTimeout = Duration.seconds(30)
+  /// How long to try while nobody listens, as when the daemon restarts.
+  public static let defaultPatience = Duration.seconds(2)
+  private static let chunk = 16 << 10
+
+  private let socket: Descriptor
+  private let interrupt: Interrupt?
+  private var reader = FrameReader()
+  private var scratch = SecretBuffer()
+  /// Whether any byte of the answer to the last request has come.
+  private(set) var hasHeard = false
+
+  /// Checks who listens at `location` and connects.
+  ///
+  /// While nobody listens it tries again until `patience` is over; then it throws ``ClientError/noDaemon(_:)``.
+  /// Throws ``ClientError/unsafeSocket(_:)`` at once when the directory, the socket or its owner is not what it
+  /// should be.
+  public convenience init(
+    to location: SocketLocation, patience: Duration = Connection.defaultPatience
+  ) throws(ClientError) {
+    try self.init(to: location, patience: patience, interrupt: nil)
+  }
+
+  init(to location: SocketLocation, patience: Duration, interrupt: Interrupt?) throws(ClientError) {
+    let deadline = Deadline(after: patience)
+    var pause = Duration.milliseconds(2)
+    self.interrupt = interrupt
+    scratch.append(count: Connection.chunk) { _ in }
+    while true {
+      let busy: Bool
+      switch try ServerCheck.connect(to: location) {
+      case .connected(let socket):
+        self.socket = socket
+        return
+      case .nobodyThere: busy = false
+      case .busy: busy = true
+      }
+      if deadline.hasPassed { throw busy ? .timedOut : .noDaemon(location.path) }
+      try Connection.wait(for: 0, on: nil, until: deadline.orAfter(pause), interrupt)
+      pause = min(pause * 2, .milliseconds(100))
+    }
+  }
+
+  /// Whether the daemon has hung up meanwhile, or sent what nobody asked for.
+  var isStale: Bool {
+    var byte: UInt8 = 0
+    let result = unsafe recv(socket.number, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+    return result >= 0 || (errno != EAGAIN && errno != EINTR) || reader.pendingCount > 0
+  }
+
+  /// Sends whole messages, each with its NUL, until `deadline`.
+  func send(_ messages: borrowing SecretBuffer, until deadline: Deadline) throws(ClientError) {
+    hasHeard = false
+    var sent = 0
+    while sent < messages.count {
+      let result = messages.withBytes { bytes in
+        // Lent for the call, which only reads.
+        unsafe bytes.withUnsafeBytes { bytes in
+          unsafe Glibc.send(
+            socket.number, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+        }
+      }
+      if result >= 0 {
+        sent += result
+        continue
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: try Connection.wait(for: POLLOUT, on: socket.number, until: deadline, interrupt)
+      // The daemon may have said why before it hung up, so the reading decides.
+      case EPIPE, ECONNRESET: return
+      default: throw .system("send", errno: errno)
+      }
+    }
+  }
+
+  /// The next message, waiting for it until `deadline`.
+  ///
+  /// Throws ``ClientError/disconnected`` when the daemon hangs up first, ``ClientError/timedOut``, and
+  /// ``ClientError/protocolViolation(_:)`` for bytes that are no frame or a frame above 2 MiB.
+  func receive(until deadline: Deadline) throws(ClientError) -> Frame {
+    while true {
+      do {
+        if let frame = try reader.next() { return frame }
+      } catch {
+        throw .protocolViolation("\(error)")
+      }
+      var code: Int32 = 0
+      let count = scratch.withMutableBytes { bytes in
+        // Lent for the call, which writes at most their count.
+        let result = unsafe bytes.withUnsafeMutableBytes { unsafe recv(socket.number, $0.baseAddress, $0.count, 0) }
+        code = errno
+        return result
+      }
+      switch count {
+      case 1...:
+        hasHeard = true
+        defer { scratch.wipe(0..<count) }
+        do {
+          try scratch.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(0..<count)) }
+        } catch {
+          throw .protocolViolation("\(error)")
+        }
+      case 0: throw .disconnected
+      default:
+        switch code {
+        case EINTR: continue
+        case EAGAIN: try Connection.wait(for: POLLIN, on: socket.number, until: deadline, interrupt)
+        case ECONNRESET: throw .disconnected
+        default: throw .system("recv", errno: code)
+        }
+      }
+    }
+  }
+
+  /// Waits until `descriptor` is ready, or only for the time to pass when there is none.
+  private static func wait(
+    for event: Int32, on descriptor: Int32?, until deadline: Deadline, _ interrupt: Interrupt?
+  ) throws(ClientError) {
+    var polled = [
+      pollfd(fd: descriptor ?? -1, events: Int16(event), revents: 0),
+      pollfd(fd: interrupt?.number ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let ready = unsafe poll(&polled, 2, deadline.pollTimeout)
+    if ready < 0, errno != EINTR { throw .system("poll", errno: errno) }
+    if polled[1].revents != 0 { throw .disconnected }
+    if ready == 0, descriptor != nil { throw .timedOut }
+  }
+}

@@ -1,0 +1,129 @@
+public import VaultAPI
+
+/// A question the daemon puts to the person who unlocks or changes the vault.
+public struct Prompt: ~Copyable, Sendable {
+  /// How it is to be put.
+  public enum Style: String, Sendable {
+    /// Read without echo.
+    case secret
+    /// Read without echo, twice, and answer when both agree.
+    case newSecret = "new-secret"
+    /// Show the code, once, and have it typed back.
+    case confirm
+    /// Show the text. The answer does not matter.
+    case info
+  }
+
+  public let style: Style
+  /// The method that asks: `password` or `recovery`.
+  public let method: String
+  /// The question.
+  public let text: String
+  /// What ``Style/confirm`` shows.
+  public let code: SecretBuffer?
+}
+
+extension Vault {
+  /// Answers a prompt, or cancels the call with nil.
+  public typealias Answer = (borrowing Prompt) throws -> SecretBuffer?
+
+  /// Opens the vault.
+  ///
+  /// - Parameters:
+  ///   - method: `password` (also when nil) or `recovery`.
+  ///   - duration: locks it again after this time; nil leaves that to the daemon's settings.
+  ///   - answer: gets the prompts. Nil from it cancels: ``Fault/cancelled`` is thrown.
+  public func unlock(method: String? = nil, for duration: Duration? = nil, answer: Answer) throws {
+    try converse(
+      .unlock,
+      Wire.UnlockParameters(
+        method: method, lockAfter: duration.map { Int($0.components.seconds) }, reason: reason, interactive: attended),
+      answer)
+  }
+
+  /// Makes the vault. `answer` is asked for the first password and, with `recovery`, shown the recovery code.
+  /// The key derivation's parameters are bytes of memory and passes; nil lets the daemon measure what the machine can.
+  public func initialize(
+    recovery: Bool = false, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
+  ) throws {
+    try converse(
+      .initialize,
+      Wire.InitParameters(recovery: recovery ? true : nil, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
+  }
+
+  /// Replaces the password. `answer` is asked for the old one (or the recovery code, when `method` is `recovery`),
+  /// then for the new one.
+  public func changePassword(
+    method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
+  ) throws {
+    try converse(
+      .changePassword,
+      Wire.ChangePasswordParameters(method: method, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
+  }
+
+  /// The ways in.
+  public func slots() throws(ClientError) -> [Wire.Slot] {
+    try call(.listSlots, again: true, Wire.Empty()).decode(Wire.ListSlotsReply.self).slots
+  }
+
+  /// Adds a way in of `kind` (`password` or `recovery`) and gives its id. `method` proves the right to.
+  @discardableResult
+  public func addSlot(
+    kind: String, label: String? = nil, method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil,
+    answer: Answer
+  ) throws -> Int {
+    let slot = try converse(
+      .addSlot,
+      Wire.AddSlotParameters(
+        kind: kind, label: label, method: method, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
+    guard let slot else { throw ClientError.protocolViolation("parameter slot") }
+    return slot
+  }
+
+  /// Removes the way in `id`; never the last one.
+  public func removeSlot(_ id: Int, method: String? = nil, answer: Answer) throws {
+    try converse(.removeSlot, Wire.RemoveSlotParameters(id: id, method: method), answer)
+  }
+
+  /// Holds a conversation to its end. Prompts come on a connection of its own, answers go over the shared one; leaving
+  /// early, by an error too, closes the former, which cancels.
+  @discardableResult
+  private func converse(_ method: MethodName, _ parameters: some WireValue, _ answer: Answer) throws -> Int? {
+    var replies = try stream(method, timeout: keyTimeout, parameters)
+    while let response = try replies.next(timeout: keyTimeout) {
+      // AddSlot's reply has all the fields of the others.
+      let reply: Wire.AddSlotReply = try response.decode()
+      guard let prompt = reply.prompt else {
+        if response.reply.continues { throw ClientError.protocolViolation("parameter prompt") }
+        return reply.slot
+      }
+      guard response.reply.continues, let id = reply.conversation, let style = Prompt.Style(rawValue: prompt.style)
+      else { throw ClientError.protocolViolation("parameter prompt") }
+      let code = prompt.code.flatMap { response.frame.secret($0) }
+      let given = try answer(Prompt(style: style, method: prompt.method, text: prompt.text, code: code))
+      do {
+        if style == .info {
+          try respond(to: id, nil)
+        } else {
+          guard let given else { throw ClientError.fault(.cancelled) }
+          try respond(to: id, consume given)
+        }
+      } catch ClientError.fault(.noSuchConversation) {
+        // It ended meanwhile, and says itself why.
+        while try replies.next(timeout: timeout) != nil {}
+        throw ClientError.fault(.noSuchConversation)
+      }
+    }
+    throw ClientError.protocolViolation("a conversation without an end")
+  }
+
+  private func respond(to conversation: String, _ answer: borrowing SecretBuffer?) throws(ClientError) {
+    _ = try call(.respond, again: false) { writer in
+      let parameters = Wire.RespondParameters(conversation: conversation)
+      switch answer {
+      case .some(let answer): answer.withBytes { parameters.write(to: &writer, answer: $0) }
+      case .none: parameters.write(to: &writer)
+      }
+    }.decode(Wire.Empty.self)
+  }
+}

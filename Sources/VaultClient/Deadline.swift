@@ -1,0 +1,47 @@
+internal import Glibc
+
+/// A point on CLOCK_MONOTONIC by which something must have happened, or never.
+struct Deadline: Sendable {
+  private let nanoseconds: Int64?
+
+  /// `duration` from now; nil means never.
+  init(after duration: Duration?) {
+    nanoseconds = duration.map { Deadline.now &+ min($0.nanoseconds, .max / 2) }
+  }
+
+  /// What `poll` takes: milliseconds from now, rounded up; -1 means never.
+  var pollTimeout: Int32 {
+    guard let nanoseconds else { return -1 }
+    let left = max(0, nanoseconds - Deadline.now)
+    return Int32(clamping: (left + 999_999) / 1_000_000)
+  }
+
+  /// Whether it is over.
+  var hasPassed: Bool { pollTimeout == 0 }
+
+  /// The earlier of this and `duration` from now.
+  func orAfter(_ duration: Duration) -> Deadline {
+    let other = Deadline(after: duration)
+    guard let nanoseconds, let others = other.nanoseconds else { return other }
+    return nanoseconds < others ? self : other
+  }
+
+  private static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
+extension Duration {
+  /// At most about 292 years.
+  var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow
+      ? (seconds < 0 ? .min : .max) : product.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
+  }
+
+  /// Rounded up, at least 0.
+  var milliseconds: Int { Int(max(0, nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))) }
+}

@@ -1,0 +1,29 @@
+internal import CLinux
+internal import Glibc
+
+/// Ends the waiting of a connection from another thread.
+final class Interrupt: Sendable {
+  /// Readable once it was raised (eventfd(2)).
+  let number: Int32
+
+  init() throws(ClientError) {
+    number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    if number < 0 { throw .system("eventfd", errno: errno) }
+  }
+
+  deinit { close(number) }
+
+  /// Whoever waits, and whoever will, gets ``ClientError/disconnected``.
+  func raise() { eventfd_write(number, 1) }
+
+  /// Whether it was raised.
+  var isRaised: Bool { poll(.zero) }
+
+  /// Waits until it is raised or `duration` is over.
+  func wait(_ duration: Duration) { _ = poll(duration) }
+
+  private func poll(_ duration: Duration) -> Bool {
+    var polled = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+    return unsafe Glibc.poll(&polled, 1, Int32(clamping: duration.milliseconds)) > 0
+  }
+}

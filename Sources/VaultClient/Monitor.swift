@@ -1,0 +1,66 @@
+public import VaultAPI
+
+extension Vault {
+  /// Hands over what happens in the vault, the present state first, until `each` says false.
+  ///
+  /// It blocks for as long as nothing happens. Throws ``ClientError/disconnected`` when the daemon goes away: what
+  /// happens until the next call is missed then, so look again after it.
+  public func monitor(_ each: (Wire.Event) throws -> Bool) throws {
+    var replies = try stream(.monitor, timeout: timeout, Wire.Empty())
+    while let response = try replies.next(timeout: nil) {
+      guard try each(response.decode()) else { return }
+    }
+  }
+
+  /// What happens in the vault, the present state first and again after each restart of the daemon.
+  ///
+  /// A thread of its own listens until the stream is dropped or its task is cancelled. The stream ends with an error
+  /// when no daemon comes back within `patience`, or when what answers cannot be trusted or understood.
+  public func events(patience: Duration = .seconds(60)) -> AsyncThrowingStream<Wire.Event, any Error> {
+    let (events, continuation) = AsyncThrowingStream<Wire.Event, any Error>.makeStream()
+    listen(patience: patience, continuation) { event, _ in event }
+    return events
+  }
+
+  /// Says when it is time to fetch the item `name`: at once, whenever it was created, changed, deleted or moved, and
+  /// after a restart of the daemon, when that might have gone unseen. Changes that come before the last one was taken
+  /// count once.
+  ///
+  /// It ends as ``events(patience:)`` does.
+  public func changes(
+    of name: String, patience: Duration = .seconds(60)
+  ) -> AsyncThrowingStream<Void, any Error> {
+    let (changes, continuation) = AsyncThrowingStream<Void, any Error>
+      .makeStream(bufferingPolicy: .bufferingNewest(1))
+    listen(patience: patience, continuation) { event, isFirst in
+      isFirst || event.event == "item" && (event.name == name || event.target == name) ? () : nil
+    }
+    return changes
+  }
+
+  /// Feeds `continuation` with what `pick` takes from the events, on a new thread.
+  private func listen<Element: Sendable>(
+    patience: Duration, _ continuation: AsyncThrowingStream<Element, any Error>.Continuation,
+    _ pick: @escaping @Sendable (Wire.Event, _ isFirst: Bool) -> Element?
+  ) {
+    do {
+      let listener = Listener(
+        location: location, timeout: timeout, patience: patience, interrupt: try Interrupt())
+      continuation.onTermination = { _ in listener.interrupt.raise() }
+      try Listener.startThread {
+        do {
+          try listener.run { event, isFirst in
+            guard let element = pick(event, isFirst) else { return true }
+            if case .terminated = continuation.yield(element) { return false }
+            return true
+          }
+          continuation.finish()
+        } catch {
+          continuation.finish(throwing: error)
+        }
+      }
+    } catch {
+      continuation.finish(throwing: error)
+    }
+  }
+}

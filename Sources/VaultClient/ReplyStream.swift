@@ -1,0 +1,44 @@
+import VaultAPI
+
+/// The replies to one call made with `more`, on a connection of its own. To end it is to close that connection.
+struct ReplyStream: ~Copyable {
+  private let connection: Connection
+  private var first: Response?
+  private var isOver = false
+
+  /// Calls `method` and waits for its first reply until `timeout`. When the daemon hangs up before the first byte of
+  /// that, the call is made once more on a new connection.
+  init(
+    _ method: MethodName, at location: SocketLocation, patience: Duration, timeout: Duration?,
+    interrupt: Interrupt? = nil, _ parameters: (inout JSONWriter) -> Void
+  ) throws(ClientError) {
+    let message = try Session.message(method, more: true, parameters)
+    var mayRetry = true
+    while true {
+      let connection = try Connection(to: location, patience: patience, interrupt: interrupt)
+      do throws(ClientError) {
+        let deadline = Deadline(after: timeout)
+        try connection.send(message, until: deadline)
+        first = try Response(from: connection, until: deadline)
+        self.connection = connection
+        return
+      } catch {
+        guard mayRetry, error == .disconnected, !connection.hasHeard else { throw error }
+        mayRetry = false
+      }
+    }
+  }
+
+  /// The next reply, waiting for it until `timeout` (nil: for ever); nil behind the last one.
+  mutating func next(timeout: Duration?) throws(ClientError) -> Response? {
+    if isOver { return nil }
+    let response: Response
+    if let first = first.take() {
+      response = first
+    } else {
+      response = try Response(from: connection, until: Deadline(after: timeout))
+    }
+    isOver = !response.reply.continues
+    return response
+  }
+}

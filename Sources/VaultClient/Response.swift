@@ -1,0 +1,28 @@
+import VaultAPI
+
+/// One reply that is no error, with the frame its secrets live in.
+struct Response: ~Copyable {
+  let frame: Frame
+  let reply: Reply
+
+  /// Takes the next message of `connection`; an error in it is thrown as ``ClientError/fault(_:)``.
+  init(from connection: Connection, until deadline: Deadline) throws(ClientError) {
+    let frame = try connection.receive(until: deadline)
+    let reply: Reply
+    let fault: Fault?
+    do {
+      reply = try Reply(frame)
+      fault = try reply.error.map { name throws(ParameterError) in try Fault(frame, error: name, reply.parameters) }
+    } catch {
+      throw .protocolViolation("parameter \(error.parameter)")
+    }
+    if let fault { throw .fault(fault) }
+    self.frame = frame
+    self.reply = reply
+  }
+
+  /// The parameters as `type`.
+  borrowing func decode<T: WireValue>(_ type: T.Type = T.self) throws(ClientError) -> T {
+    do { return try T(frame, reply.parameters) } catch { throw .protocolViolation("parameter \(error.parameter)") }
+  }
+}

@@ -1,0 +1,88 @@
+internal import CLinux
+internal import Glibc
+
+/// Finds out who listens before a single byte is said to them.
+///
+/// The directory is opened once, without following a link in its place, and judged by its descriptor. The socket is
+/// opened in it as an inode (`O_PATH`), again without following a link, and the connection goes to that very inode
+/// through `/proc/self/fd`, so nothing can be swapped between the look and the connect. At last the kernel tells the
+/// uid of the process that listens (`SO_PEERCRED`, unix(7)).
+struct ServerCheck: ~Copyable {
+  private let location: SocketLocation
+  private let directory: Descriptor
+  private let owner: uid_t
+
+  /// What is in the way of a connection that may go away by itself: the daemon is not there, or not yet.
+  enum Outcome: ~Copyable {
+    case connected(Descriptor)
+    case nobodyThere
+    case busy
+  }
+
+  /// Tries once to connect. Throws ``ClientError/unsafeSocket(_:)`` for what no retry makes better.
+  static func connect(to location: SocketLocation) throws(ClientError) -> Outcome {
+    let path = location.parts.directory
+    let opened = unsafe open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    if opened < 0 {
+      if errno == ENOENT { return .nobodyThere }
+      if errno == ENOTDIR || errno == ELOOP { throw .unsafeSocket("\(path) is a symbolic link or not a directory") }
+    }
+    let directory = try Descriptor("open \(path)", opened)
+    var status = stat()
+    guard unsafe fstat(directory.number, &status) == 0 else { throw .system("fstat \(path)", errno: errno) }
+    try judge(status, of: location)
+    return try ServerCheck(location: location, directory: directory, owner: status.st_uid).connect()
+  }
+
+  /// Throws unless the directory is one that nobody else can put a socket into.
+  private static func judge(_ status: stat, of location: SocketLocation) throws(ClientError) {
+    let path = location.parts.directory
+    let owner = status.st_uid
+    switch location.trust {
+    case .runtimeDirectory:
+      guard owner == geteuid() else { throw .unsafeSocket("\(path) belongs to uid \(owner), not to you") }
+      guard status.st_mode & 0o077 == 0 else { throw .unsafeSocket("\(path) is open to others: it needs mode 0700") }
+    case .explicit:
+      guard owner == geteuid() || owner == 0 else {
+        throw .unsafeSocket("\(path) belongs to uid \(owner), neither to you nor to root")
+      }
+      guard status.st_mode & 0o002 == 0 else { throw .unsafeSocket("\(path) is writable by everyone") }
+    case .system:
+      guard status.st_mode & 0o002 == 0 else { throw .unsafeSocket("\(path) is writable by everyone") }
+    }
+  }
+
+  /// Whether the process that listens may run as `uid`.
+  private borrowing func isTrusted(_ uid: uid_t) -> Bool {
+    location.trust == .system ? uid == 0 || uid == owner : uid == geteuid()
+  }
+
+  private borrowing func connect() throws(ClientError) -> Outcome {
+    let opened = unsafe openat(directory.number, location.parts.name, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+    if opened < 0, errno == ENOENT { return .nobodyThere }
+    let inode = try Descriptor("open \(location.path)", opened)
+    var status = stat()
+    guard unsafe fstat(inode.number, &status) == 0 else { throw .system("fstat \(location.path)", errno: errno) }
+    if status.st_mode & S_IFMT == S_IFLNK { throw .unsafeSocket("\(location.path) is a symbolic link") }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw .unsafeSocket("\(location.path) is not a socket") }
+
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let socket = try Descriptor("socket", socket(AF_UNIX, type, 0))
+    while unsafe vault_connect_unix(socket.number, "/proc/self/fd/\(inode.number)") != 0 {
+      switch errno {
+      case EINTR: continue
+      case ECONNREFUSED, ENOENT: return .nobodyThere
+      case EAGAIN: return .busy
+      default: throw .system("connect \(location.path)", errno: errno)
+      }
+    }
+    var peer = vault_peer()
+    guard unsafe vault_peer_credentials(socket.number, &peer) == 0 else {
+      throw .system("SO_PEERCRED", errno: errno)
+    }
+    guard isTrusted(peer.uid) else {
+      throw .unsafeSocket("\(location.path) is served by uid \(peer.uid), who is not who it should be")
+    }
+    return .connected(socket)
+  }
+}

@@ -1,0 +1,56 @@
+internal import Glibc
+
+/// Where a daemon listens, and whom the client expects there.
+public struct SocketLocation: Hashable, Sendable {
+  /// Whom the client takes for the daemon, besides itself.
+  enum Trust: Hashable, Sendable {
+    /// The user's own directory, closed to all others.
+    case runtimeDirectory
+    /// A path someone gave: the user's own directory or one of root's, not writable by everyone.
+    case explicit
+    /// The system's vault: root, or the owner of the directory.
+    case system
+  }
+
+  /// The socket's path.
+  public let path: String
+  let trust: Trust
+
+  init(path: String, trust: Trust) {
+    self.path = path
+    self.trust = trust
+  }
+
+  /// The path of the system's vault.
+  public static let systemPath = "/run/vault/socket"
+
+  /// The system's vault. It is used only when asked for, never in place of the user's.
+  public static let system = SocketLocation(path: systemPath, trust: .system)
+
+  /// The user's vault: `explicit` (the value of `--socket`), else `$VAULT_SOCKET`, else
+  /// `$XDG_RUNTIME_DIR/vault/socket`.
+  ///
+  /// Throws ``ClientError/noRuntimeDirectory`` when none of them says where. An empty variable counts as unset, and a
+  /// relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification 0.8).
+  public static func user(explicit: String? = nil) throws(ClientError) -> SocketLocation {
+    // The value is copied at once; nothing in this process changes its environment.
+    try user(explicit: explicit) { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+  }
+
+  static func user(
+    explicit: String?, environment: (String) -> String?
+  ) throws(ClientError) -> SocketLocation {
+    if let path = explicit ?? environment("VAULT_SOCKET"), !path.isEmpty {
+      return path == systemPath ? system : SocketLocation(path: path, trust: .explicit)
+    }
+    guard let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else { throw .noRuntimeDirectory }
+    return SocketLocation(path: directory + "/vault/socket", trust: .runtimeDirectory)
+  }
+
+  /// The directory that holds the socket, and the socket's name in it.
+  var parts: (directory: String, name: String) {
+    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    let directory = path[..<slash]
+    return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
+  }
+}

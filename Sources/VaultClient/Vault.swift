@@ -1,0 +1,67 @@
+public import VaultAPI
+
+/// A vault, spoken to through its daemon.
+///
+/// Every call blocks the thread it is made on until the daemon has answered, a local round trip of some tens of
+/// microseconds unless it waits for an unlock. Calls that follow each other share one connection; a daemon that
+/// restarts between or during them is waited for. A value is for one thread at a time; make another one for another
+/// thread.
+///
+/// Calls throw ``ClientError``. The ones that ask back through a closure also throw what the closure throws.
+public struct Vault {
+  /// Where the daemon listens.
+  public let location: SocketLocation
+  /// Whether a person is waiting for the answers. It moves the idle deadline, so a program that works on its own
+  /// must leave it off, lest the vault never locks.
+  public var interactive = false
+  /// What the vault is wanted for, shown to a person who is asked.
+  public var reason: String?
+  /// How long a call tries while nobody listens.
+  public var patience = Connection.defaultPatience
+  /// How long a call waits for an answer, beyond what it was asked to wait for; nil means for ever.
+  public var timeout: Duration? = Connection.defaultTimeout
+  /// How long a call that derives keys from passwords may take: slow machines need seconds.
+  public var keyTimeout: Duration? = .seconds(120)
+
+  private let session: Session
+
+  /// The vault at `location`. Nothing is connected yet.
+  public init(at location: SocketLocation) {
+    self.location = location
+    session = Session(to: location)
+  }
+
+  /// The user's vault, as ``SocketLocation/user(explicit:)`` finds it.
+  public init() throws(ClientError) { self.init(at: try SocketLocation.user()) }
+
+  /// Where the vault stands: answered in every state, and never touches the idle deadline.
+  public func status() throws(ClientError) -> Wire.StatusReply {
+    try call(.status, again: true, Wire.Empty()).decode()
+  }
+
+  /// Wipes the keys of `when-unlocked` items from the daemon's memory.
+  public func lock() throws(ClientError) {
+    _ = try call(.lock, again: true, Wire.Empty()).decode(Wire.Empty.self)
+  }
+
+  /// What a call carries as `interactive`.
+  var attended: Bool? { interactive ? true : nil }
+
+  func call(
+    _ method: MethodName, again: Bool, wait: Duration? = nil, _ parameters: some WireValue
+  ) throws(ClientError) -> Response {
+    try call(method, again: again, wait: wait) { parameters.write(to: &$0) }
+  }
+
+  func call(
+    _ method: MethodName, again: Bool, wait: Duration? = nil, parameters: (inout JSONWriter) -> Void
+  ) throws(ClientError) -> Response {
+    try session.call(
+      method, again: again, patience: patience, timeout: timeout.map { $0 + (wait ?? .zero) }, parameters)
+  }
+
+  func stream(_ method: MethodName, timeout: Duration?, _ parameters: some WireValue) throws(ClientError) -> ReplyStream
+  {
+    try ReplyStream(method, at: location, patience: patience, timeout: timeout) { parameters.write(to: &$0) }
+  }
+}

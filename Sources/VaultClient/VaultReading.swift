@@ -1,0 +1,102 @@
+public import VaultAPI
+
+/// What `Get` gives: a value that wipes itself, and which version of the item it is.
+public struct Value: ~Copyable, Sendable {
+  public let name: String
+  public let version: Int
+  /// The exact bytes that were stored.
+  public let bytes: SecretBuffer
+}
+
+extension Vault {
+  /// The value of the item `name`: the exact bytes that were stored.
+  ///
+  /// - Parameters:
+  ///   - version: which version; nil means the current one.
+  ///   - wait: how long to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
+  ///   - expired: whether an item past its expiry will do.
+  public func get(
+    _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false
+  ) throws(ClientError) -> SecretBuffer {
+    let value = try read(name, version: version, wait: wait, expired: expired)
+    return value.bytes
+  }
+
+  /// The value of the item `name` as text, for programs that can do with nothing else: a `String` cannot be wiped
+  /// from memory. Throws ``ClientError/notText(name:)`` when it is not UTF-8.
+  public func get(
+    _ name: String, as type: String.Type, version: Int? = nil, wait: Duration? = nil, expired: Bool = false
+  ) throws(ClientError) -> String {
+    let value = try get(name, version: version, wait: wait, expired: expired)
+    guard
+      let text = value.withBytes({ bytes in
+        // Lent for the call, and `String` copies.
+        unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+      })
+    else {
+      throw .notText(name: name)
+    }
+    return text
+  }
+
+  /// The value of the item `name` with what is known of it; the parameters are those of
+  /// ``get(_:version:wait:expired:)``.
+  public func read(
+    _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false
+  ) throws(ClientError) -> Value {
+    let response = try call(
+      .get, again: true, wait: wait,
+      Wire.GetParameters(
+        name: name, version: version, waitMilliseconds: wait?.milliseconds, reason: reason, interactive: attended,
+        expired: expired ? true : nil))
+    let reply: Wire.GetReply = try response.decode()
+    do throws(ParameterError) {
+      guard let bytes = try response.frame.content(reply.value, reply.data) else { throw ParameterError("value") }
+      return Value(name: reply.name, version: reply.version, bytes: bytes)
+    } catch {
+      throw .protocolViolation("parameter \(error.parameter)")
+    }
+  }
+
+  /// Everything about the item `name` but its value.
+  public func show(_ name: String) throws(ClientError) -> Wire.Item {
+    try call(.show, again: true, Wire.ShowParameters(name: name, interactive: attended))
+      .decode(Wire.ShowReply.self).item
+  }
+
+  /// The kept versions of the item `name`, newest first.
+  public func history(_ name: String) throws(ClientError) -> [Wire.Version] {
+    try call(.history, again: true, Wire.HistoryParameters(name: name, interactive: attended))
+      .decode(Wire.HistoryReply.self).versions
+  }
+
+  /// One page of the items that match `query` (nil: all), from `after`, an earlier page's `next`.
+  public func page(
+    of query: String? = nil, limit: Int? = nil, after: Int64? = nil
+  ) throws(ClientError) -> Wire.FindReply {
+    try call(
+      .find, again: true, Wire.FindParameters(query: query, limit: limit, after: after, interactive: attended)
+    ).decode()
+  }
+
+  /// All items that match `query` (nil: all), `limit` at most.
+  public func find(_ query: String? = nil, limit: Int? = nil) throws(ClientError) -> [Wire.Item] {
+    var found: [Wire.Item] = []
+    var pages = try pages(query, limit)
+    while let page = try pages.next(timeout: timeout) { found += try page.decode(Wire.FindReply.self).items }
+    return found
+  }
+
+  /// Hands over the items that match `query` (nil: all), `limit` at most, page by page as they come, until `each`
+  /// says false.
+  public func find(_ query: String?, limit: Int? = nil, each: ([Wire.Item]) throws -> Bool) throws {
+    var pages = try pages(query, limit)
+    while let page = try pages.next(timeout: timeout) {
+      guard try each(page.decode(Wire.FindReply.self).items) else { return }
+    }
+  }
+
+  private func pages(_ query: String?, _ limit: Int?) throws(ClientError) -> ReplyStream {
+    try stream(.find, timeout: timeout, Wire.FindParameters(query: query, limit: limit, interactive: attended))
+  }
+}

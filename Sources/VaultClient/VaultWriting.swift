@@ -1,0 +1,83 @@
+public import VaultAPI
+
+extension Vault {
+  /// Stores `value` as the item `item` describes. Gives the number of the version it made.
+  ///
+  /// An existing item is ``Fault/alreadyExists(name:failed:)`` unless `item.update` is true.
+  @discardableResult
+  public func set(_ item: Wire.NewItem, value: borrowing SecretBuffer) throws(ClientError) -> Int {
+    try call(.set, again: false) { writer in
+      value.withBytes { parameters(item).write(to: &writer, content: $0) }
+    }.decode(Wire.SetReply.self).version
+  }
+
+  /// Stores an item whose value the daemon draws (`item.generate`), or changes all but the value of an existing one.
+  /// Gives the number of the version it made.
+  @discardableResult
+  public func set(_ item: Wire.NewItem) throws(ClientError) -> Int {
+    try call(.set, again: false, parameters(item)).decode(Wire.SetReply.self).version
+  }
+
+  /// Stores all items of `batch`, or none. Gives the number of the version made for each, in their order.
+  public func setMany(_ batch: borrowing Batch) throws(ClientError) -> [Int] {
+    try call(.setMany, again: false) { writer in
+      writer.beginObject()
+      writer.key("items")
+      batch.write(to: &writer)
+      if interactive {
+        writer.key("interactive")
+        writer.bool(true)
+      }
+      writer.endObject()
+    }.decode(Wire.SetManyReply.self).versions
+  }
+
+  /// Deletes the items `names`, all or none.
+  public func delete(_ names: [String]) throws(ClientError) {
+    _ = try call(.delete, again: false, Wire.DeleteParameters(names: names, interactive: attended))
+      .decode(Wire.Empty.self)
+  }
+
+  /// Renames an item; its versions and attributes stay.
+  public func move(_ source: String, to target: String) throws(ClientError) {
+    _ = try call(.move, again: false, Wire.MoveParameters(source: source, target: target, interactive: attended))
+      .decode(Wire.Empty.self)
+  }
+
+  private func parameters(_ item: Wire.NewItem) -> Wire.SetParameters {
+    Wire.SetParameters(
+      name: item.name, generate: item.generate, kind: item.kind, attributes: item.attributes,
+      accessible: item.accessible, require: item.require, expires: item.expires, update: item.update,
+      interactive: attended)
+  }
+}
+
+/// Items to store in one transaction, in memory that wipes itself.
+public struct Batch: ~Copyable {
+  private var items = JSONWriter()
+  /// How many items it holds.
+  public private(set) var count = 0
+
+  /// Makes an empty one.
+  public init() { items.beginArray() }
+
+  /// The size of its message in bytes, which may not pass ``FrameReader/defaultLimit``.
+  public var byteCount: Int { items.byteCount + 128 }
+
+  /// Adds an item with its value.
+  public mutating func add(_ item: Wire.NewItem, value: borrowing SecretBuffer) {
+    value.withBytes { item.write(to: &items, content: $0) }
+    count += 1
+  }
+
+  /// Adds an item whose value the daemon draws, or whose value stays.
+  public mutating func add(_ item: Wire.NewItem) {
+    item.write(to: &items)
+    count += 1
+  }
+
+  borrowing func write(to writer: inout JSONWriter) {
+    items.withBytes { writer.raw($0) }
+    writer.endArray()
+  }
+}
