@@ -38,6 +38,9 @@ final class Database {
     try Self.removeUnfinished(in: directory)
   }
 
+  /// Says that the records are ours too, so closing may fold the log into the file.
+  func trust() { connection.trust() }
+
   private static func connect(_ path: String, _ lock: StoreLock) throws(VaultError) -> Connection {
     let connection = try Connection(path: path, lock: lock)
     guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
@@ -48,7 +51,6 @@ final class Database {
       throw .corrupt("vault.db belongs to another program")
     }
     if version == Schema.version { try Schema.check(connection) }
-    connection.trust()
     if version < Schema.version {
       try Schema.migrate(connection, from: version)
       try Schema.check(connection)
