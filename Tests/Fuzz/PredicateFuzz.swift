@@ -1,0 +1,42 @@
+import VaultModel
+
+/// Reads any bytes as a query. What reads must search without a trap and say nothing wrong about itself; what does not
+/// must point at a place inside the query.
+@c(LLVMFuzzerTestOneInput)
+public func fuzzPredicate(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+  // libFuzzer lends `size` bytes for the call.
+  let text = unsafe String(decoding: UnsafeBufferPointer(start: data, count: size), as: UTF8.self)
+  do throws(QueryError) {
+    let query = try Query(parsing: text)
+    // The edges of time, and a day in the middle.
+    let now = [Int64.min, 0, 1_795_264_565, .max][size & 3]
+    for item in items where query.matches(item, now: now) { check(query, found: item) }
+  } catch {
+    precondition((0...text.utf8.count).contains(error.position) && !error.reason.isEmpty)
+  }
+  return 0
+}
+
+/// An index that trusts what the query says about itself must still find `item`.
+private func check(_ query: Query, found item: ItemInfo) {
+  if let name = query.exactName { precondition(item.name == name) }
+  if let folder = query.folder { precondition(item.name.folders.contains { $0.utf8.elementsEqual(folder.utf8) }) }
+  if let kind = query.kind { precondition(item.kind == kind) }
+  for (key, value) in query.equalities {
+    precondition(item.attributes[key]?.utf8.elementsEqual(value.utf8) == true)
+  }
+}
+
+private let items: [ItemInfo] = {
+  let names = ["iothome/express.key", "a/b/c", "a", "Grüße/€ 🔑", String(repeating: "a", count: 64)]
+  let attributes = [
+    ["owner": "ana", "site": "north \"wing\""], [:], ["a": "b", "c": ""], ["xdg:schema": "café"], [:],
+  ]
+  return zip(names, attributes).enumerated().compactMap { index, pair in
+    guard let name = try? ItemName(pair.0) else { return nil }
+    return ItemInfo(
+      name: name, kind: ItemKind.allCases[index], attributes: pair.1, policy: Policy(), created: Int64(index),
+      modified: 1_795_264_565, expires: index == 0 ? nil : Int64(index) << 40,
+      versions: [VersionInfo(number: index + 1, created: 0, size: 1 << (index * 8))])
+  }
+}()

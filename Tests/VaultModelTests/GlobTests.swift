@@ -1,0 +1,71 @@
+import Testing
+
+@testable import VaultModel
+
+@Suite("Patterns")
+struct GlobTests {
+  @Test(
+    "A star stays within a part, two do not, a question mark is one character",
+    arguments: [
+      ("", "", true), ("", "a", false), ("a", "a", true), ("a", "A", false), ("*", "", true), ("*", "ab", true),
+      ("*", "a/b", false), ("a/*", "a/b", true), ("a/*", "a/b/c", false), ("a/*", "a", false), ("*/*", "a/b", true),
+      ("*/*", "a/b/c", false), ("**", "", true), ("**", "a/b/c", true), ("a/**", "a/b/c", true), ("a/**", "a", false),
+      ("**/c", "a/b/c", true), ("**/c", "c", false), ("a**c", "a/b/c", true), ("a**c", "ac", true),
+      ("a*b**c*d", "axb/y/cxd", true), ("a*b**c*d", "a/b/y/cxd", false), ("***", "a/b", true), ("?", "a", true),
+      ("?", "", false), ("?", "/", false), ("?", "é", true), ("??", "e\u{301}", true), ("?", "🔑", true),
+      ("a?c", "a/c", false), ("*.key", "express.key", true), ("*.key", "express.keys", false),
+      ("*a*a*b", "aaaaaaaab", true), ("[a]", "a", false), ("[a]", "[a]", true), ("\\*", "\\x", true),
+    ])
+  func matching(pattern: String, text: String, expected: Bool) {
+    #expect(Glob(pattern).matches(text) == expected)
+  }
+
+  /// Follows the definition literally, trying every way.
+  private static func reference(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
+    guard let first = pattern.first else { return text.isEmpty }
+    let rest = pattern.dropFirst()
+    if first == "*" {
+      let isAcross = rest.first == "*"
+      let after = isAcross ? rest.dropFirst() : rest
+      if reference(after, text) { return true }
+      guard let next = text.first, isAcross || next != "/" else { return false }
+      return reference(pattern, text.dropFirst())
+    }
+    guard let next = text.first, first == "?" ? next != "/" : next == first else { return false }
+    return reference(rest, text.dropFirst())
+  }
+
+  @Test("All short patterns and texts agree with the definition")
+  func exhaustive() {
+    func words(_ letters: String, upTo count: Int) -> [String] {
+      var all = [""]
+      var last = [""]
+      for _ in 0..<count {
+        last = last.flatMap { word in letters.map { word + String($0) } }
+        all += last
+      }
+      return all
+    }
+    let texts = words("a/", upTo: 5)
+    var disagreements: [String] = []
+    for pattern in words("a/*?", upTo: 5) {
+      let glob = Glob(pattern)
+      for text in texts where glob.matches(text) != Self.reference(Array(pattern)[...], Array(text)[...]) {
+        disagreements.append("\(pattern) on \(text)")
+      }
+    }
+    #expect(disagreements.isEmpty)
+  }
+
+  @Test("A pattern made to be slow is not: its work is bounded by the two lengths")
+  func hostile() {
+    let glob = Glob(String(repeating: "**a*a", count: 100) + "b")
+    #expect(!glob.matches(String(repeating: "a", count: 1024)))
+  }
+
+  @Test("A folder is the literal beginning up to its last slash")
+  func folder() {
+    #expect(Glob("a/b/*").folder == "a/b" && Glob("a/b").folder == "a" && Glob("a*/b").folder == nil)
+    #expect(Glob("**").folder == nil && Glob("ü/x?").folder == "ü")
+  }
+}

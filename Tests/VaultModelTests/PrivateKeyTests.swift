@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+@testable import VaultModel
+
+@Suite("Private keys")
+struct PrivateKeyTests {
+  @Test(
+    "TLS keys as OpenSSL writes them are accepted",
+    arguments: [
+      "tls-ed25519.pem", "tls-rsa.pem", "tls-ec-parameters.pem", "tls-ec-encrypted-headers.pem",
+      "tls-pkcs8-encrypted.pem", "tls-with-certificate.pem",
+    ])
+  func tls(name: String) throws {
+    #expect(throws: Never.self) { try ItemKind.tlsKey.check(Fixture.text(name)) }
+    let crlf = try Fixture.text(name).replacing("\n", with: "\r\n")
+    #expect(throws: Never.self) { try ItemKind.tlsKey.check(crlf) }
+  }
+
+  @Test(
+    "SSH keys as ssh-keygen writes them are accepted, and in PEM",
+    arguments: ["ssh-ed25519", "ssh-ed25519-gcm", "tls-rsa.pem", "tls-ec-parameters.pem", "tls-pkcs8-encrypted.pem"])
+  func ssh(name: String) throws {
+    #expect(throws: Never.self) { try ItemKind.sshKey.check(Fixture.text(name)) }
+  }
+
+  @Test(
+    "Every truncation of a key is refused, up to its last line's end",
+    arguments: [
+      ("tls-ed25519.pem", ItemKind.tlsKey), ("tls-ec-parameters.pem", .tlsKey), ("ssh-ed25519", .sshKey),
+      ("ssh-ed25519-gcm", .sshKey),
+    ])
+  func truncation(name: String, kind: ItemKind) throws {
+    let bytes = try Fixture.bytes("kind", name)
+    for count in 0..<bytes.count - 1 {
+      #expect(throws: ValueError.self, "\(count) bytes") { try kind.check(Array(bytes.prefix(count))) }
+    }
+  }
+
+  @Test(
+    "A key with a line missing is refused",
+    arguments: [("tls-rsa.pem", ItemKind.tlsKey), ("ssh-ed25519", .sshKey)])
+  func missingLine(name: String, kind: ItemKind) throws {
+    let lines = try Fixture.text(name).split(separator: "\n")
+    for missing in lines.indices {
+      let rest = lines.indices.filter { $0 != missing }.map { lines[$0] }.joined(separator: "\n")
+      #expect(!kind.accepts(rest), "line \(missing)")
+    }
+  }
+
+  @Test("A value without a key says so, as do two keys and the wrong kind of key")
+  func wrongBlocks() throws {
+    let tls = try Fixture.text("tls-ed25519.pem")
+    let ssh = try Fixture.text("ssh-ed25519")
+    let certificate = try Fixture.text("certificate-utctime.pem")
+    for kind in [ItemKind.tlsKey, .sshKey] {
+      #expect(!kind.accepts("") && !kind.accepts("hunter2\n") && !kind.accepts(tls + tls))
+    }
+    #expect(!ItemKind.tlsKey.accepts(certificate) && !ItemKind.sshKey.accepts(certificate))
+    #expect(!ItemKind.sshKey.accepts(tls + certificate))
+    let error = #expect(throws: ValueError.self) { try ItemKind.tlsKey.check(ssh) }
+    #expect(error?.reason == "an OpenSSH key is no TLS key; store it as ssh-key")
+    #expect(!ItemKind.tlsKey.accepts(tls.replacing("PRIVATE", with: "PUBLIC")))
+  }
+
+  @Test("An OpenSSH key whose inner lengths do not add up is refused")
+  func innerLengths() throws {
+    let key = try #require(try Fixture.decoded(Fixture.bytes("kind", "ssh-ed25519")))
+    func accepts(_ key: [UInt8]) -> Bool {
+      ItemKind.sshKey.accepts(armour("OPENSSH PRIVATE KEY", key))
+    }
+    #expect(accepts(key))
+    for count in 0..<key.count { #expect(!accepts(Array(key.prefix(count))), "\(count) bytes") }
+    #expect(!accepts(key + [UInt8](repeating: 0, count: 17)))
+    for index in 0..<19 {
+      // The magic string, and the high bytes of the cipher's length.
+      var damaged = key
+      damaged[index] ^= index < 15 ? 1 : 0x40
+      #expect(!accepts(damaged), "byte \(index)")
+    }
+  }
+
+  private func armour(_ label: String, _ bytes: [UInt8]) -> String {
+    "-----BEGIN \(label)-----\n\(Data(bytes).base64EncodedString())\n-----END \(label)-----\n"
+  }
+}
+
+@Suite("PEM")
+struct PEMTests {
+  private static func decoded(_ text: String) throws -> [UInt8]? { try Fixture.decoded(Array(text.utf8)) }
+
+  @Test(
+    "Line lengths, line ends, trailing blanks and text around a block do not matter",
+    arguments: [
+      "-----BEGIN X-----\nAQID\n-----END X-----\n", "-----BEGIN X-----\nAQ\nID\n-----END X-----",
+      "-----BEGIN X-----\r\nAQID\r\n-----END X-----\r\n", "-----BEGIN X----- \n\n A QID \n\n-----END X-----\t\n",
+      "subject: x\n---\n-----\n\n-----BEGIN X-----\nAQID\n-----END X-----\nafterwards\n",
+      "-----BEGIN X-----\nProc-Type: 4,ENCRYPTED\n more: x\n\nAQID\n-----END X-----\n",
+    ])
+  func loose(text: String) throws { #expect(try Self.decoded(text) == [1, 2, 3]) }
+
+  @Test("Text without a block has none", arguments: ["", "\n", "AQID\n", " -----BEGIN X-----\n", "----BEGIN X-----\n"])
+  func none(text: String) throws { #expect(try Self.decoded(text) == nil) }
+
+  @Test(
+    "Broken armour is refused",
+    arguments: [
+      "-----BEGIN X-----", "-----BEGIN X-----\nAQID\n", "-----BEGIN X-----\nAQID\n-----END Y-----\n",
+      "-----BEGIN X-----\nAQID\n-----END XX-----\n", "-----BEGIN X\nAQID\n-----END X-----\n",
+      "-----BEGIN -----\nAQID\n-----END -----\n", "-----BEGIN X----\nAQID\n-----END X----\n",
+      "-----END X-----\n", "-----BEGINX-----\nAQID\n-----END X-----\n",
+      "-----BEGIN X-----\n-----BEGIN X-----\nAQID\n-----END X-----\n", "-----BEGIN X-----\nAQID\n-----END X-----x\n",
+    ])
+  func broken(text: String) {
+    #expect(throws: ValueError.self) { try Self.decoded(text) }
+  }
+
+  @Test(
+    "A body that is not base64 is refused, also one that only looks like it",
+    arguments: [
+      "", "=", "A", "AQ", "AQI", "AQID=", "AQ=D", "A===", "====", "AQ==AQ==", "AR==", "AQJ=", "AQ-_", "AQID!", "AQ\0D",
+      "Proc-Type: x\nAQID", "AQID\nx: y\n\nAQID",
+    ])
+  func notBase64(body: String) {
+    #expect(throws: ValueError.self) { try Self.decoded("-----BEGIN X-----\n\(body)\n-----END X-----\n") }
+  }
+
+  @Test("Blocks follow one another")
+  func sequence() throws {
+    let text = Array("-----BEGIN A-----\nAQ==\n-----END A-----\n-----BEGIN B-----\nAg==\n-----END B-----".utf8)
+    let span = unsafe text.span.bytes
+    let first = try #require(try PEM.block(in: span, from: 0))
+    #expect(first.isLabelled("A", in: span) && !first.isLabelled("B", in: span))
+    let second = try #require(try PEM.block(in: span, from: first.end))
+    #expect(second.isLabelled("B", in: span) && second.end == text.count)
+    #expect(try PEM.block(in: span, from: second.end) == nil)
+  }
+}

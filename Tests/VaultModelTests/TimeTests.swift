@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@testable import VaultModel
+
+@Suite("Durations")
+struct SecondsTests {
+  @Test(
+    "A number and at most one unit is a duration",
+    arguments: [
+      ("0", 0), ("90", 90), ("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800), ("1w", 604_800), ("007", 7),
+      ("9223372036854775807", Int64.max), ("9223372036854775807s", .max),
+      ("15250284452471w", 9_223_372_036_854_460_800),
+    ])
+  func parse(text: String, seconds: Int64) { #expect(Seconds.parse(text) == seconds) }
+
+  @Test(
+    "Anything else is none",
+    arguments: [
+      "", "s", "m", "-1", "+1", "1.5h", "1h30m", "5 m", " 5", "5 ", "5M", "5y", "5min", "0x10", "1_000", "٥",
+      "9223372036854775808", "15250284452472w", "99999999999999999999d",
+    ])
+  func refuse(text: String) { #expect(Seconds.parse(text) == nil) }
+
+  @Test(
+    "A duration is written with its two largest units",
+    arguments: [
+      (0, "0 s"), (1, "1 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (300, "5 min"), (3_600, "1 h"),
+      (7_380, "2 h 3 min"), (7_439, "2 h 3 min"), (3_601, "1 h"), (86_400, "1 d"), (90_000, "1 d 1 h"),
+      (604_800, "7 d"),
+      (-90, "-1 min 30 s"), (Int64.min, "-106751991167300 d 15 h"), (Int64.max, "106751991167300 d 15 h"),
+    ])
+  func format(seconds: Int64, text: String) { #expect(Seconds.format(seconds) == text) }
+}
+
+@Suite("Timestamps")
+struct TimestampTests {
+  @Test(
+    "Known seconds and their text are each other's",
+    arguments: [
+      (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"), (1_795_264_565, "2026-11-21T12:36:05Z"),
+      (4_107_542_400, "2100-03-01T00:00:00Z"), (2_845_324_798, "2060-02-29T23:59:58Z"),
+      (Timestamp.last, "9999-12-31T23:59:59Z"),
+    ])
+  func known(unix: Int64, text: String) {
+    #expect(Timestamp.format(unix) == text)
+    #expect(Timestamp.parse(text) == unix)
+  }
+
+  @Test("Every day of 400 years, after which the calendar repeats, follows the one before, and back")
+  func everyDay() {
+    var expected: (year: Int64, month: Int64, day: Int64) = (1970, 1, 1)
+    var wrong = 0
+    for day: Int64 in 0..<146_097 {
+      if Timestamp.civil(fromDays: day) != expected { wrong += 1 }
+      if Timestamp.days(year: expected.year, month: expected.month, day: expected.day) != day { wrong += 1 }
+      let isLeap = expected.year % 4 == 0 && (expected.year % 100 != 0 || expected.year % 400 == 0)
+      let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+      expected.day += 1
+      if expected.day > lengths[Int(expected.month) - 1] { (expected.day, expected.month) = (1, expected.month + 1) }
+      if expected.month > 12 { (expected.month, expected.year) = (1, expected.year + 1) }
+    }
+    #expect(wrong == 0)
+    #expect(expected == (2370, 1, 1))
+  }
+
+  @Test(
+    "Offsets, fractions and small letters of RFC 3339 are read",
+    arguments: [
+      ("1985-04-12T23:20:50.52Z", 482_196_050), ("1996-12-19T16:39:57-08:00", 851_042_397),
+      ("1996-12-20T00:39:57Z", 851_042_397), ("1970-01-01t02:00:00z", 7_200), ("1970-01-01T01:30:00+01:30", 0),
+      ("1969-12-31T23:00:00-01:00", 0), ("1970-01-01T00:00:00.000000000001-00:00", 0),
+    ])
+  func rfc3339(text: String, unix: Int64) { #expect(Timestamp.parse(text) == unix) }
+
+  @Test(
+    "Anything else is refused",
+    arguments: [
+      "", "2027", "2027-01", "2027-1-1", "27-01-01", "2027/01/01", "20270101", "2027-01-01 ", " 2027-01-01",
+      "2027-01-01T", "2027-01-01T00:00Z", "2027-01-01T00:00:00", "2027-01-01 00:00:00Z", "2027-01-01T24:00:00Z",
+      "2027-01-01T23:60:00Z", "2016-12-31T23:59:60Z", "2027-01-01T00:00:00.Z", "2027-01-01T00:00:00,5Z",
+      "2027-01-01T00:00:00+0100", "2027-01-01T00:00:00+24:00", "2027-01-01T00:00:00+01:60", "2027-01-01T00:00:00ZZ",
+      "2027-00-01", "2027-13-01", "2027-01-00", "2027-01-32", "2027-04-31", "2027-02-29", "2100-02-29", "1900-02-29",
+      "1969-12-31", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01", "10000-01-01",
+      "-2027-01-01", "+2027-01-01", "2027-01-01T-1:00:00Z", "٢٠٢٧-٠١-٠١",
+    ])
+  func refuse(text: String) { #expect(Timestamp.parse(text) == nil) }
+
+  @Test("Times outside those years are written too, and never trap")
+  func outside() {
+    #expect(Timestamp.format(-1) == "1969-12-31T23:59:59Z")
+    #expect(Timestamp.format(Timestamp.last + 1) == "10000-01-01T00:00:00Z")
+    #expect(Timestamp.format(-62_167_219_201) == "-0001-12-31T23:59:59Z")
+    #expect(Timestamp.format(.min).hasSuffix("T08:29:52Z") && Timestamp.format(.max).hasSuffix("T15:30:07Z"))
+  }
+
+  @Test("The text agrees with Foundation's")
+  func foundation() {
+    let style = Date.ISO8601FormatStyle()
+    for step in 0..<2_000 {
+      let unix = Int64(step) * 126_700_003
+      let text = Date(timeIntervalSince1970: Double(unix)).formatted(style)
+      #expect(Timestamp.format(unix) == text && Timestamp.parse(text) == unix)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import VaultModel
+
+@Suite("Values of plain kinds")
+struct ValueCheckTests {
+  @Test("A password is anything but nothing")
+  func password() throws {
+    #expect(throws: ValueError.self) { try ItemKind.password.check("") }
+    #expect(ItemKind.password.accepts("x"))
+    #expect(throws: Never.self) { try ItemKind.password.check([0, 0xFF, 0x0A]) }
+  }
+
+  @Test("An API key and a device token are one line of text", arguments: [ItemKind.apiKey, .deviceToken])
+  func lines(kind: ItemKind) {
+    #expect(kind.accepts("sk-live-0123"))
+    #expect(kind.accepts("with spaces and ü"))
+    for bad in ["", "a\nb", "a\rb", "a\tb", "a\0", "a\u{7F}", "a\u{85}b", "\u{1B}[0m"] { #expect(!kind.accepts(bad)) }
+  }
+
+  @Test("A line break at the end is pointed out, as echo puts one there")
+  func trailingBreak() {
+    let error = #expect(throws: ValueError.self) { try ItemKind.apiKey.check("hunter2\n") }
+    #expect(error?.reason == "an API key is one line without an end; the value ends with a line break")
+  }
+
+  @Test("A note is UTF-8, a blob is anything")
+  func notes() throws {
+    #expect(ItemKind.note.accepts("") && ItemKind.blob.accepts(""))
+    #expect(ItemKind.note.accepts("Grüße\n€ 🔑 \u{10FFFF}"))
+    #expect(throws: ValueError.self) { try ItemKind.note.check([0x80]) }
+    #expect(throws: Never.self) { try ItemKind.blob.check([0x80, 0x00]) }
+  }
+
+  @Test("UTF-8 is recognised exactly as the standard library does, for all short sequences at the edges")
+  func utf8() {
+    let edges: [UInt8] = [
+      0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF,
+      0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF,
+    ]
+    let leads: [UInt8] = [0xE1, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5]
+    var sequences: [[UInt8]] = [[]]
+    for first in edges {
+      sequences.append([first])
+      for second in edges {
+        sequences.append([first, second])
+        for third in edges { sequences += [[first, second, third]] + leads.map { [$0, first, second, third] } }
+      }
+    }
+    var disagreements: [[UInt8]] = []
+    for bytes in sequences {
+      let span = unsafe bytes.span.bytes
+      if span.isUTF8 != (String(validating: bytes, as: UTF8.self) != nil) { disagreements.append(bytes) }
+    }
+    #expect(disagreements.isEmpty)
+  }
+
+  @Test("Attributes are checked with every kind", arguments: ItemKind.allCases)
+  func attributes(kind: ItemKind) {
+    let error = #expect(throws: ValueError.self) { try kind.check("x", ["bad key": "x"]) }
+    #expect(error?.reason.contains("attribute's name") == true)
+  }
+
+  @Test("No refusal quotes the value", arguments: ItemKind.allCases)
+  func silence(kind: ItemKind) {
+    for value in ["hunter2hunter2\n", "-----BEGIN hunter2-----\nhunter2\n-----END hunter2-----\n", "otpauth://hunter2"]
+    {
+      do throws(ValueError) { try kind.check(value, ["ssid": "home"]) } catch {
+        #expect(!error.reason.contains("hunter2"), "\(kind)")
+      }
+    }
+  }
+}
