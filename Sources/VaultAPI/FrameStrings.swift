@@ -1,3 +1,5 @@
+internal import VaultModel
+
 extension Frame {
   /// The text of a string, or nil for another kind. A `String` cannot be wiped: not for secrets.
   public borrowing func string(_ node: Node) -> String? {

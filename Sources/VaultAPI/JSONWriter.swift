@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// Writes one JSON message into memory that wipes itself.
 ///
 /// Commas come by themselves; the caller sees to it that keys stand in objects and that what is begun is ended.
