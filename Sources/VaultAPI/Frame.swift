@@ -93,14 +93,16 @@ public struct Frame: ~Copyable, Sendable {
   borrowing func find(_ key: StaticString, in object: Node) -> (value: Node, place: Int)? {
     guard kind(object) == .object else { return nil }
     let end = Int(record(object).next)
-    var index = Int(object.index) + 1
-    var place = 0
-    while index < end {
-      if equals(Node(index), key) { return (Node(index + 1), place) }
-      index = Int(records[index + 1].next)
-      place += 1
+    return withText { text in
+      var index = Int(object.index) + 1
+      var place = 0
+      while index < end {
+        if text.reads(key, at: records[index]) { return (Node(index + 1), place) }
+        index = Int(records[index + 1].next)
+        place += 1
+      }
+      return nil
     }
-    return nil
   }
 
   borrowing func record(_ node: Node) -> JSONParser.Record { records[Int(node.index)] }

@@ -28,6 +28,9 @@ public struct FrameReader: ~Copyable, Sendable {
   /// The bytes received but not taken as frames yet.
   public var pendingCount: Int { buffer.count - start }
 
+  /// The bytes kept, taken frames that were not dropped yet among them.
+  internal var heldCount: Int { buffer.count }
+
   /// How many bytes were moved inside the reader so far; tests hold the work linear with it.
   internal var movedCount: Int { buffer.movedCount }
 

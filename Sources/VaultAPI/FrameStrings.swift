@@ -1,3 +1,5 @@
+internal import VaultModel
+
 extension Frame {
   /// The text of a string, or nil for another kind. A `String` cannot be wiped: not for secrets.
   public borrowing func string(_ node: Node) -> String? {
@@ -7,19 +9,7 @@ extension Frame {
   /// Whether `node` is a string that reads `text`, escapes undone. Makes no `String`.
   public borrowing func equals(_ node: Node, _ text: StaticString) -> Bool {
     let string = record(node)
-    guard string.kind == .string else { return false }
-    guard string.escaped else {
-      return Int(string.end - string.start) == text.utf8CodeUnitCount
-        && withText { $0.holds(text, at: Int(string.start)) }
-    }
-    return withText { bytes in
-      var ours = JSONUnescaping(string)
-      for index in 0..<text.utf8CodeUnitCount {
-        // Below `utf8CodeUnitCount`; the literal lives as long as the program.
-        guard unsafe ours.next(bytes) == text.utf8Start[index] else { return false }
-      }
-      return ours.next(bytes) == nil
-    }
+    return string.kind == .string && withText { $0.reads(text, at: string) }
   }
 
   /// How many bytes of UTF-8 a string means, escapes undone; nil for another kind.

@@ -129,9 +129,10 @@ struct JSONParser {
   private mutating func parseString(_ text: Span<UInt8>) throws(FrameError) {
     at += 1
     let index = try open(.string)
-    while at < text.count {
-      let byte = text[at]
-      switch byte {
+    while true {
+      at = text.endOfPlainRun(from: at)
+      guard at < text.count else { throw invalid("ends inside a string") }
+      switch text[at] {
       case UInt8(ascii: "\""):
         close(index)
         at += 1
@@ -141,13 +142,11 @@ struct JSONParser {
         guard let length = text.escapeLength(at: at) else { throw invalid("bad escape") }
         at += length
       case 0..<0x20: throw invalid("bare control character")
-      case 0x80...:
+      default:
         guard let length = text.scalarLength(at: at) else { throw invalid("not UTF-8") }
         at += length
-      default: at += 1
       }
     }
-    throw invalid("ends inside a string")
   }
 
   private mutating func parseNumber(_ text: Span<UInt8>) throws(FrameError) {

@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// Writes one JSON message into memory that wipes itself.
 ///
 /// Commas come by themselves; the caller sees to it that keys stand in objects and that what is begun is ended.
@@ -146,12 +148,15 @@ public struct JSONWriter: ~Copyable, Sendable {
     buffer.append(UInt8(ascii: "\""))
     let bytes = Span<UInt8>(_bytes: utf8)
     var written = 0
-    for index in bytes.indices {
-      let byte = bytes[index]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-      buffer.append(utf8.extracting(written..<index))
-      written = index + 1
-      escape(byte)
+    var at = bytes.endOfPlainRun(from: 0)
+    while at < bytes.count {
+      let byte = bytes[at]
+      if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        buffer.append(utf8.extracting(written..<at))
+        escape(byte)
+        written = at + 1
+      }
+      at = bytes.endOfPlainRun(from: at + 1)
     }
     buffer.append(utf8.extracting(written..<utf8.byteCount))
     buffer.append(UInt8(ascii: "\""))

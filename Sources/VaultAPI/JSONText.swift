@@ -1,0 +1,106 @@
+internal import Glibc
+
+/// What the JSON parser and writer ask of raw text.
+extension Span<UInt8> {
+  /// Where the run of bytes ends that begins at `start` and stands for itself in a JSON string: ASCII without control
+  /// characters, quotes and backslashes. Eight bytes at a time, for nearly all of a frame is such runs.
+  func endOfPlainRun(from start: Int) -> Int {
+    var at = start
+    let bytes = unsafe bytes
+    while at <= count - 8 {
+      // Eight bytes from `at` are there, and any bit pattern is an integer.
+      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self)
+      // Mycroft's test for a zero byte, on the bytes less 0x20 and on the differences to quote and backslash. It
+      // may take a byte for another behind a true one, which the slow loop then sorts out.
+      let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+      let (quote, slash) = (word ^ ones &* 0x22, word ^ ones &* 0x5C)
+      let odd = word | (word &- ones &* 0x20) | ((quote &- ones) & ~quote) | ((slash &- ones) & ~slash)
+      if odd & tops != 0 { break }
+      at += 8
+    }
+    while at < count, self[at] >= 0x20, self[at] < 0x80, self[at] != UInt8(ascii: "\""), self[at] != UInt8(ascii: "\\")
+    {
+      at += 1
+    }
+    return at
+  }
+
+  /// Whether `literal` stands at `offset`.
+  func holds(_ literal: StaticString, at offset: Int) -> Bool {
+    let length = literal.utf8CodeUnitCount
+    guard length <= count - offset else { return false }
+    // Both have `length` bytes from there, and the literal lives as long as the program.
+    return unsafe withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return length == 0 }
+      return unsafe memcmp(start + offset, literal.utf8Start, length) == 0
+    }
+  }
+
+  /// Whether `string`, a string of this text, means `literal`.
+  func reads(_ literal: StaticString, at string: JSONParser.Record) -> Bool {
+    guard string.escaped else {
+      return Int(string.end - string.start) == literal.utf8CodeUnitCount && holds(literal, at: Int(string.start))
+    }
+    var bytes = JSONUnescaping(string)
+    for index in 0..<literal.utf8CodeUnitCount {
+      // Below `utf8CodeUnitCount`; the literal lives as long as the program.
+      guard unsafe bytes.next(self) == literal.utf8Start[index] else { return false }
+    }
+    return bytes.next(self) == nil
+  }
+
+  /// The value of the four hexadecimal digits at `offset`, or nil when they are not that.
+  func hexUnit(at offset: Int) -> UInt32? {
+    guard offset <= count - 4 else { return nil }
+    var unit: UInt32 = 0
+    for index in offset..<offset + 4 {
+      let digit: UInt8
+      switch self[index] {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = self[index] - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = self[index] - UInt8(ascii: "a") + 10
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = self[index] - UInt8(ascii: "A") + 10
+      default: return nil
+      }
+      unit = unit << 4 | UInt32(digit)
+    }
+    return unit
+  }
+
+  /// How long the escape is whose backslash stands at `offset`; nil when it is none, or half a surrogate pair.
+  func escapeLength(at offset: Int) -> Int? {
+    guard offset + 1 < count else { return nil }
+    switch self[offset + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      return 2
+    case UInt8(ascii: "u"):
+      guard let unit = hexUnit(at: offset + 2) else { return nil }
+      if unit & 0xF800 != 0xD800 { return 6 }
+      guard unit & 0xFC00 == 0xD800, holds("\\u", at: offset + 6), let second = hexUnit(at: offset + 8),
+        second & 0xFC00 == 0xDC00
+      else { return nil }
+      return 12
+    default: return nil
+    }
+  }
+
+  /// How long the well-formed UTF-8 sequence of two to four bytes at `offset` is; nil when it is none.
+  /// The ranges are table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF.
+  func scalarLength(at offset: Int) -> Int? {
+    let second: ClosedRange<UInt8>
+    let length: Int
+    switch self[offset] {
+    case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+    case 0xE0: (length, second) = (3, 0xA0...0xBF)
+    case 0xED: (length, second) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
+    case 0xF0: (length, second) = (4, 0x90...0xBF)
+    case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+    case 0xF4: (length, second) = (4, 0x80...0x8F)
+    default: return nil
+    }
+    guard length <= count - offset, second.contains(self[offset + 1]) else { return nil }
+    for index in offset + 2..<offset + max(length, 2) where self[index] & 0xC0 != 0x80 { return nil }
+    return length
+  }
+}

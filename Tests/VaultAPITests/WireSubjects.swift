@@ -1,0 +1,162 @@
+import Testing
+import VaultAPI
+
+/// A type of ``Wire`` with samples of it that fill every field, and the way back from JSON.
+struct WireSubject: Sendable, CustomTestStringConvertible {
+  /// The struct of the interface's definition that it must match.
+  let definition: String
+  /// JSON as the type writes it. Together the samples have every field.
+  let samples: [String]
+  /// Decodes a frame and encodes that again, without secrets.
+  let decode: @Sendable (borrowing Frame) throws(ParameterError) -> String
+  /// Whether each sample, decoded, equals what it was made from.
+  let isFaithful: @Sendable () throws -> Bool
+
+  var testDescription: String { definition }
+
+  init<T: WireValue & Hashable>(_ definition: String, _ full: T) {
+    self.definition = definition
+    samples = [written { full.write(to: &$0) }]
+    decode = { frame throws(ParameterError) in
+      let value = try T(frame, frame.root)
+      return written { value.write(to: &$0) }
+    }
+    isFaithful = {
+      let frame = try frame(written { full.write(to: &$0) })
+      return try T(frame, frame.root) == full
+    }
+  }
+
+  /// For a type with a secret: `write` writes `full` with it, `read` finds it.
+  init<T: WireValue & Hashable>(
+    _ definition: String, _ full: T, _ secrets: [[UInt8]] = [Array("päss\"\\\n".utf8), [0, 255, 10]],
+    write: @escaping @Sendable (T, inout JSONWriter, RawSpan) -> Void,
+    read: @escaping @Sendable (T, borrowing Frame) throws(ParameterError) -> SecretBuffer?
+  ) {
+    self.definition = definition
+    samples = secrets.map { secret in written { write(full, &$0, unsafe secret.span.bytes) } }
+    decode = { frame throws(ParameterError) in
+      let value = try T(frame, frame.root)
+      _ = try read(value, frame)
+      return written { value.write(to: &$0) }
+    }
+    isFaithful = {
+      for secret in secrets {
+        let frame = try frame(written { write(full, &$0, unsafe secret.span.bytes) })
+        let value = try T(frame, frame.root)
+        // Without its secret it is the value that went in.
+        let bare = try VaultAPITests.frame(written { value.write(to: &$0) })
+        guard try T(bare, bare.root) == full, try read(value, frame)?.array == secret else { return false }
+      }
+      return true
+    }
+  }
+
+  static let item = Wire.Item(
+    name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
+    require: "none", version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20)
+  static let version = Wire.Version(version: 2, created: 1, size: 0, current: true)
+  static let slot = Wire.Slot(id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3)
+  static let prompt = Wire.Prompt(style: "confirm", method: "recovery", text: "Type it")
+  static let method = Wire.Method(name: "password", available: false, reason: "because")
+  static let generator = Wire.Generator(style: "phrase", length: 6, symbols: false)
+  static let newItem = Wire.NewItem(
+    name: "a", generate: generator, kind: "note", attributes: ["a": "b"], accessible: "always", require: "password",
+    expires: 7, update: true)
+  static let set = Wire.SetParameters(
+    name: "a", generate: generator, kind: "note", attributes: [:], accessible: "always", require: "password",
+    expires: 7, update: false, interactive: true)
+  static let empty = Wire.Empty()
+
+  static let all: [WireSubject] = types + reading + writing + conversations
+
+  private static let types = [
+    WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
+    WireSubject("Method", method), WireSubject("Generator", generator),
+    WireSubject("Prompt", prompt, [Array("XXXXX-é".utf8)]) { value, writer, code in
+      value.write(to: &writer, code: code)
+    } read: { value, frame throws(ParameterError) in
+      value.code.flatMap { frame.secret($0) }
+    },
+    WireSubject("NewItem", newItem) { value, writer, secret in
+      value.write(to: &writer, content: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
+    },
+  ]
+
+  private static let reading = [
+    WireSubject("Status.in", empty),
+    WireSubject(
+      "Status.out",
+      Wire.StatusReply(
+        state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", vault: "id", items: 3, problem: "p",
+        methods: [method, Wire.Method(name: "recovery", available: true)], warnings: ["w", ""], version: "1", pid: 4)),
+    WireSubject(
+      "Get.in",
+      Wire.GetParameters(
+        name: "a", version: 1, waitMilliseconds: 2, reason: "r", interactive: true, expired: false)),
+    WireSubject("Get.out", Wire.GetReply(name: "a", version: 1)) { value, writer, secret in
+      value.write(to: &writer, content: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
+    },
+    WireSubject("Show.in", Wire.ShowParameters(name: "a", interactive: true)),
+    WireSubject("Show.out", Wire.ShowReply(item: item)),
+    WireSubject("Find.in", Wire.FindParameters(query: "a=b", limit: 1, after: .min, interactive: false)),
+    WireSubject("Find.out", Wire.FindReply(items: [item, item], next: 9)),
+    WireSubject("History.in", Wire.HistoryParameters(name: "a", interactive: true)),
+    WireSubject("History.out", Wire.HistoryReply(versions: [version])),
+    WireSubject("ListSlots.in", empty), WireSubject("ListSlots.out", Wire.ListSlotsReply(slots: [slot])),
+    WireSubject("Monitor.in", empty),
+    WireSubject(
+      "Monitor.out",
+      Wire.Event(event: "item", time: 1, state: "s", cause: "c", name: "n", change: "moved", target: "t")),
+  ]
+
+  private static let writing = [
+    WireSubject("Set.in", set) { value, writer, secret in
+      value.write(to: &writer, content: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
+    },
+    WireSubject("Set.out", Wire.SetReply(version: 1)),
+    WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
+    WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2])),
+    WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], interactive: true)),
+    WireSubject("Delete.out", empty),
+    WireSubject("Move.in", Wire.MoveParameters(source: "a", target: "b", interactive: true)),
+    WireSubject("Move.out", empty), WireSubject("Lock.in", empty), WireSubject("Lock.out", empty),
+  ]
+
+  private static let end = Wire.ConversationReply(conversation: "id", prompt: prompt)
+  private static let conversations = [
+    WireSubject("Init.in", Wire.InitParameters(recovery: true, kdfMemory: 1, kdfPasses: 2)),
+    WireSubject("Init.out", end),
+    WireSubject(
+      "Unlock.in", Wire.UnlockParameters(method: "password", lockAfter: 900, reason: "r", interactive: true)),
+    WireSubject("Unlock.out", end),
+    WireSubject("ChangePassword.in", Wire.ChangePasswordParameters(method: "m", kdfMemory: 1, kdfPasses: 2)),
+    WireSubject("ChangePassword.out", end),
+    WireSubject(
+      "AddSlot.in", Wire.AddSlotParameters(kind: "recovery", label: "l", method: "m", kdfMemory: 1, kdfPasses: 2)),
+    WireSubject("AddSlot.out", Wire.AddSlotReply(conversation: "id", prompt: prompt, slot: 2)),
+    WireSubject("RemoveSlot.in", Wire.RemoveSlotParameters(id: 1, method: "m")),
+    WireSubject("RemoveSlot.out", end),
+    WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in
+      value.write(to: &writer, answer: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.answer, value.data)
+    },
+    WireSubject("Respond.out", empty),
+  ]
+
+  /// The same for org.varlink.service.
+  static let service = [
+    WireSubject("GetInfo.in", empty),
+    WireSubject(
+      "GetInfo.out", Wire.GetInfoReply(vendor: "v", product: "p", version: "1", url: "u", interfaces: ["a", "b"])),
+    WireSubject("GetInterfaceDescription.in", Wire.GetInterfaceDescriptionParameters(interface: "i")),
+    WireSubject("GetInterfaceDescription.out", Wire.GetInterfaceDescriptionReply(description: "d")),
+  ]
+}
