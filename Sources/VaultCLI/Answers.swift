@@ -52,7 +52,7 @@ final class Answers {
     guard let line = try lines?.next() else {
       throw Failure(
         .usage,
-        "standard input ended before “\(Printable.text(prompt.text))” was answered; give one line for each question")
+        "standard input ended before \(Printable.quoted(prompt.text)) was answered; give one line for each question")
     }
     return line
   }

@@ -59,7 +59,7 @@ extension Failure {
     case .tooManyRequests: self.init(.retry, "too many requests at once; try again later")
     case .denied(let reason): self.init(.denied, "denied: \(Printable.text(reason)); ask whoever owns the vault")
     case .corrupt(let reason, true):
-      self.init(.invalid, "a newer vault wrote this store: \(Printable.text(reason)); update this one")
+      self.init(.invalid, Printable.text(reason.contains(";") ? reason : reason + "; update vault"))
     case .corrupt(let reason, false):
       self.init(
         .invalid,

@@ -6,24 +6,35 @@ internal import VaultModel
 /// Items that match a query, printed as they come: JSON lines, names, or a table on a terminal.
 struct Listing {
   let query: String?
-  let limit: Int?
+  var limit: Int?
+  /// Whether names come in order; otherwise items are printed while more are looked for.
+  var isSorted = false
 
   func run(_ session: Session, json: Bool) throws(Failure) {
     var table = Table("NAME", "KIND", "MODIFIED", "EXPIRES")
     var isEmpty = true
-    try session.unlocking { vault in
-      try vault.find(query, limit: limit) { page in
-        for item in page {
-          isEmpty = false
-          if json {
-            try Output.json { item.write(to: &$0) }
-          } else if Output.isTerminal {
-            table.add(item.name, item.kind, Listing.day(item.modified), item.expires.map(Listing.expiry) ?? "")
-          } else {
-            try Output.line(item.name)
-          }
+    if try !session.canSearch() {
+      Output.note("not unlocked since the daemon started, so this shows `always` items alone; see `vault unlock`")
+    }
+    func show(_ item: Wire.Item) throws(Failure) {
+      isEmpty = false
+      if json {
+        try Output.json { item.write(to: &$0) }
+      } else if Output.isTerminal {
+        table.add(item.name, item.kind, Listing.day(item.modified), item.expires.map(Listing.expiry) ?? "")
+      } else {
+        try Output.line(item.name)
+      }
+    }
+    if isSorted {
+      let items = try session.call { vault in try vault.find(query, limit: limit) }
+      for item in items.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) { try show(item) }
+    } else {
+      try session.call { vault in
+        try vault.find(query, limit: limit) { page in
+          for item in page { try show(item) }
+          return true
         }
-        return true
       }
     }
     if !json, Output.isTerminal, !isEmpty { try Output.text(table.text()) }

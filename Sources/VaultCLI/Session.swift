@@ -40,6 +40,20 @@ final class Session {
     do { return try body(vault) } catch { throw Failure(any: error) }
   }
 
+  /// Whether every item can be searched. Until the first unlock only the names of `always` items can be read, so that is
+  /// what a person is asked for first.
+  func canSearch() throws(Failure) -> Bool {
+    guard try call({ vault in try vault.status() }).state == "cold" else { return true }
+    guard Keyboard.isAttended else { return false }
+    try unlock()
+    return true
+  }
+
+  private func unlock() throws(Failure) {
+    let answers = Answers(fromInput: false, json: false)
+    try call { vault in try vault.unlock(answer: answers.answer) }
+  }
+
   /// Calls the daemon, and once more after an unlock when the vault is locked and somebody is there to ask.
   func unlocking<R: ~Copyable>(for reason: String? = nil, _ body: (Vault) throws -> R) throws(Failure) -> R {
     var isLocked = false
@@ -53,9 +67,8 @@ final class Session {
     } catch {
       guard isLocked, Keyboard.isAttended else { throw error }
     }
-    let answers = Answers(fromInput: false, json: false)
     vault.reason = reason
-    try call { vault in try vault.unlock(answer: answers.answer) }
+    try unlock()
     return try call(body)
   }
 }

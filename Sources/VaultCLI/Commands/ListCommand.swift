@@ -13,7 +13,7 @@ struct ListCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func run() throws {
-    try Listing(query: query(), limit: nil).run(Session(globals), json: globals.json)
+    try Listing(query: query(), isSorted: true).run(Session(globals), json: globals.json)
   }
 
   private func query() throws -> String? {

@@ -50,14 +50,10 @@ struct RemoveCommand: ParsableCommand {
       var seen: Set<String> = []
       return items.filter { seen.insert($0).inserted }
     }
-    var names: [String] = []
-    try session.unlocking { vault in
-      names = []
-      try vault.find(items.joined(separator: " ")) { page in
-        names += page.map(\.name)
-        return true
-      }
-    }
+    // What cannot be searched must not look as if it did not match.
+    guard try session.canSearch() else { throw Failure(.locked(state: "cold", cause: "")) }
+    let query = items.joined(separator: " ")
+    let names = try session.call { vault in try vault.find(query) }.map(\.name)
     if names.isEmpty { throw Failure(.missing, "no item matches; see `vault find`") }
     return names
   }
@@ -90,7 +86,12 @@ struct MoveCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    try session.unlocking { vault in try vault.move(from, to: to) }
+    do throws(Failure) {
+      try session.unlocking { vault in try vault.move(from, to: to) }
+    } catch {
+      guard error.exit == .exists else { throw error }
+      throw Failure(.exists, "\(Printable.quoted(to)) exists already; choose another name, or delete it first")
+    }
     guard globals.json else { return }
     try Output.json { writer in
       writer.beginObject()

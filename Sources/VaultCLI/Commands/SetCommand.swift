@@ -15,7 +15,7 @@ struct SetCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp("What it is: \(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "kind"),
-    completion: .list(ItemKind.allCases.map(\.rawValue)))
+    completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
   var kind: String?
 
   @Option(
@@ -31,13 +31,13 @@ struct SetCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "When it is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
-    completion: .list(AccessClass.allCases.map(\.name)))
+    completion: .list(AccessClass.allCases.map(\.name)), transform: Words.accessible)
   var accessible: String?
 
   @Option(
     help: ArgumentHelp(
       "What proof each reading needs: \(Requirement.allCases.map(\.name).joined(separator: ", ")).", valueName: "proof"),
-    completion: .list(Requirement.allCases.map(\.name)))
+    completion: .list(Requirement.allCases.map(\.name)), transform: Words.require)
   var require: String?
 
   @Option(

@@ -20,7 +20,7 @@ struct StatusCommand: ParsableCommand {
   }
 
   static func lines(_ status: Wire.StatusReply, now: Int64) -> [String] {
-    var lines = [row("state", "\(state(status.state)), \(Printable.text(status.cause))")]
+    var lines = [row("state", "\(state(status.state)) (\(Printable.text(status.cause)))")]
     lines.append(row("since", moment(status.since, now: now)))
     if let at = status.locksAt {
       lines.append(row("locks", "\(moment(at, now: now)) (\(reason(status.locksBecause)))"))
@@ -42,7 +42,7 @@ struct StatusCommand: ParsableCommand {
 
   private static func state(_ name: String) -> String {
     switch name {
-    case "new": "no vault yet (make one with `vault init`)"
+    case "new": "no vault yet; make one with `vault init`"
     case "unlocked": Style.green(name)
     case "unreadable": Style.red(name)
     default: Printable.text(name)

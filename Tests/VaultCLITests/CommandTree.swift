@@ -1,0 +1,43 @@
+import Foundation
+import VaultTesting
+
+/// The commands of `vault` and their options, as it dumps them itself.
+struct CommandTree: Decodable {
+  struct Command: Decodable {
+    var commandName: String
+    var subcommands: [Command]?
+    var arguments: [Argument]?
+    var shouldDisplay: Bool?
+  }
+
+  struct Argument: Decodable {
+    struct Name: Decodable {
+      var kind: String
+      var name: String
+    }
+    var names: [Name]?
+    var shouldDisplay: Bool
+    var valueName: String?
+  }
+
+  var command: Command
+
+  /// Each command with the words that lead to it, such as `slot add`, and the options it shows.
+  var commands: [(words: String, options: [String])] { CommandTree.walk(command, []) }
+
+  static func dump() throws -> CommandTree {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let outcome = try sandbox.run("--experimental-dump-help")
+    return try JSONDecoder().decode(CommandTree.self, from: Data(outcome.stdout))
+  }
+
+  private static func walk(_ command: Command, _ path: [String]) -> [(words: String, options: [String])] {
+    let options = (command.arguments ?? []).filter(\.shouldDisplay).flatMap { argument in
+      (argument.names ?? []).map { ($0.kind == "short" ? "-" : "--") + $0.name }
+    }
+    let own = path.isEmpty ? [] : [(words: path.joined(separator: " "), options: options)]
+    let shown = (command.subcommands ?? []).filter { $0.shouldDisplay ?? true && $0.commandName != "help" }
+    return own + shown.flatMap { walk($0, path + [$0.commandName]) }
+  }
+}
