@@ -34,6 +34,7 @@ step() {
   printf '\n$ %s\n' "$2"
   output=$(eval "$2" 2>&1 </dev/null) || status=$?
   [[ -z $output ]] || printf '%s\n' "$output"
+  (( status == 0 )) || echo "[exit status $status]"
   # The client starts the daemon; remember which one, so that it can be ended whatever happens next.
   [[ -n $daemon || ! -S $socket ]] || daemon=$(daemon_pid)
   (( status == expected )) || fail "that ended with status $status, not $expected"

@@ -26,7 +26,7 @@ install: $(PROGRAMS)
 	for shell in bash:bash-completion/completions/vault zsh:zsh/site-functions/_vault \
 	    fish:fish/vendor_completions.d/vault.fish; do \
 	  install -D -m 644 /dev/null $(DESTDIR)$(PREFIX)/share/$${shell#*:} && \
-	  $(BIN)/vault --generate-completion-script $${shell%%:*} >$(DESTDIR)$(PREFIX)/share/$${shell#*:} || exit; done
+	  $(BIN)/vault completions $${shell%%:*} >$(DESTDIR)$(PREFIX)/share/$${shell#*:} || exit; done
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))

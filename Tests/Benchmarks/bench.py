@@ -67,14 +67,15 @@ def many_connections(vault, frame):
 
 def whole_processes(vault, keyring):
     print("\none secret as a whole process (ms)")
-    ours = [os.path.join(BIN, "vault"), "--socket", vault.socket, "get", ITEM]
+    ours = [os.path.join(BIN, "vault"), "get", ITEM]
     least = [os.path.join(PROGRAMS, "get"), vault.socket, ITEM]
     theirs = ["secret-tool", "lookup", "name", keyring.item]
-    values = [subprocess.run(c, env=e, check=True, stdout=subprocess.PIPE).stdout.strip()
-              for c, e in ((ours, None), (least, None), (theirs, keyring.environment))]
+    environment = keyring.environment | {"VAULT_SOCKET": vault.socket}
+    values = [subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout.strip()
+              for command in (ours, least, theirs)]
     if values[0] != values[1] or values[2] != keyring.value:
         sys.exit(f"bench: the clients disagree about the value: {values}")
-    result = measure("processes", 30 * ROUNDS, *ours, "--", *least, "--", *theirs, env=keyring.environment)
+    result = measure("processes", 30 * ROUNDS, *ours, "--", *least, "--", *theirs, env=environment)
     a, b, c = (r["median"] for r in result)
     line("vault get", a, unit="ms")
     line("least C client", b, unit="ms")
