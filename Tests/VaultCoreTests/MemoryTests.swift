@@ -5,7 +5,7 @@ import Testing
 
 /// Searches of all of this process's writable memory for a secret, while it is held and after it was let go.
 @Suite(.serialized) struct MemoryTests {
-  @Test("A secret is in memory once while it is held and nowhere afterwards") func held() throws {
+  @Test("A secret is in memory while it is held and nowhere afterwards") func held() throws {
     let canary = Canary()
     let count = try canary.hold { secret in
       let found = try canary.occurrences()
