@@ -12,6 +12,7 @@ internal import CSQLite
   /// Until ``trust()`` is called, closing leaves the file and its log as they were found.
   init(path: String, lock: StoreLock) throws(VaultError) {
     self.lock = lock
+    _ = Self.configured
     var opened: OpaquePointer?
     // One owner, so no mutex. The directory was checked, and nobody else can write to it.
     let code = unsafe sqlite3_open_v2(
@@ -36,6 +37,9 @@ internal import CSQLite
   }
 
   deinit { unsafe sqlite3_close_v2(handle) }
+
+  // Refused, without harm, when something in this process used SQLite before.
+  private static let configured: Bool = vault_sqlite_without_statistics() == SQLITE_OK
 
   /// The longest text or blob that is ever read or written, in bytes: a sealed value of the largest size and room.
   private static let longestColumn: Int32 = 2 << 20

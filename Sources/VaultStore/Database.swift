@@ -28,7 +28,7 @@ final class Database {
     guard let lock else { throw .storage("vault.lock disappears") }
     let hadLog = try directory.size(of: Self.logName) != nil
     do throws(VaultError) {
-      connection = try Self.connect(directory.path(of: Self.fileName), lock)
+      connection = try Self.connect(directory, lock)
       statements = try Statements(connection)
     } catch {
       // SQLite makes an empty log on its first look; take it away again.
@@ -38,8 +38,10 @@ final class Database {
     try Self.removeUnfinished(in: directory)
   }
 
-  private static func connect(_ path: String, _ lock: StoreLock) throws(VaultError) -> Connection {
-    let connection = try Connection(path: path, lock: lock)
+  private static func connect(
+    _ directory: borrowing StoreDirectory, _ lock: StoreLock
+  ) throws(VaultError) -> Connection {
+    let connection = try Connection(path: directory.path(of: fileName), lock: lock)
     guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
     // The log may know better than the file's header.
     let version = Int(try connection.integer("PRAGMA user_version"))
@@ -47,6 +49,7 @@ final class Database {
     guard version > 0, Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
       throw .corrupt("vault.db belongs to another program")
     }
+    try WriteAheadLog.check(pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
     if version == Schema.version { try Schema.check(connection) }
     connection.trust()
     if version < Schema.version {

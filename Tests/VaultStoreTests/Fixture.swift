@@ -7,13 +7,14 @@ import VaultStore
 /// A vault in a directory of its own, with its keys, that goes when the test ends.
 final class Fixture {
   let directory: String
-  let vaultKey = RandomBytes.secret(count: 32)
+  let vaultKey: SecureBytes
   let bootKey = RandomBytes.secret(count: 32)
   let vaultID = RandomBytes.array(count: 16)
   private let parent: String
 
   /// Makes the directory, and the vault unless told not to.
-  init(create: Bool = true) throws {
+  init(create: Bool = true, key: [UInt8]? = nil) throws {
+    vaultKey = key.map { secret($0) } ?? RandomBytes.secret(count: 32)
     parent = try Self.temporaryDirectory()
     directory = parent + "/vault"
     if create { try self.create() }
@@ -48,6 +49,12 @@ final class Fixture {
     return keychain
   }
 
+  /// Makes the directory alone.
+  func makeDirectory() throws {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    try setMode(directory, 0o700)
+  }
+
   func path(_ name: String) -> String { directory + "/" + name }
 
   /// Every file's bytes by name.
@@ -66,6 +73,10 @@ func secret(_ bytes: [UInt8]) -> SecureBytes {
   SecureBytes(count: bytes.count) { out in
     for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
   }
+}
+
+func setMode(_ path: String, _ mode: Int) throws {
+  try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
 }
 
 func name(_ text: String) throws -> ItemName { try ItemName(text) }
