@@ -26,6 +26,7 @@ final class Connection: ChannelInboundHandler {
   private var isScheduled = false
   private var inputClosed = false
   private var isClosing = false
+  private var isLingering = false
   /// What goes on when the client has read enough.
   private var onWritable: (() -> Void)?
   private var halfFrame: Scheduled<Void>?
@@ -83,6 +84,18 @@ final class Connection: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
+  /// Sends what is still to be sent, and closes when the client has done so, or soon. A client that is still writing
+  /// would meet a broken pipe otherwise, and not read why.
+  private func closeGently() {
+    guard !isClosing, !inputClosed, service.mayLinger, let context else { return close() }
+    isClosing = true
+    service.lingering += 1
+    isLingering = true
+    context.flush()
+    context.close(mode: .output, promise: nil)
+    _ = after(Timeouts.linger) { [weak self] in self?.abandon() }
+  }
+
   // MARK: What NIO calls
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -92,13 +105,14 @@ final class Connection: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     if let refusal = service.refusal(of: peer) {
       fail(refusal)
-      return close()
+      return closeGently()
     }
     service.admit(self)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     isClosing = true
+    if isLingering { service.lingering -= 1 }
     halfFrame?.cancel()
     slowReader?.cancel()
     let cancel = onCancel
@@ -144,6 +158,7 @@ final class Connection: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .inputClosed? = event as? ChannelEvent {
       inputClosed = true
+      if isLingering { return abandon() }
       if onCancel == nil && !isScheduled { close() }
     }
   }
@@ -210,7 +225,7 @@ final class Connection: ChannelInboundHandler {
   private func refuse(_ error: FrameError) {
     isOneway = false
     fail(Fault(error))
-    close()
+    closeGently()
   }
 
   private func abandon() { context?.close(mode: .all, promise: nil) }

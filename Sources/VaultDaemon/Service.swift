@@ -28,6 +28,8 @@ final class Service {
   var waiters: [ObjectIdentifier: Waiter] = [:]
   var monitors: [ObjectIdentifier: Connection] = [:]
   var warnings: [String]
+  /// How many refused clients are still connected.
+  var lingering = 0
   /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds.
   var arm: (Int64?) -> Void = { _ in }
 
@@ -66,6 +68,9 @@ final class Service {
     }
     return connections.count >= configuration.maxConnections ? .tooManyConnections : nil
   }
+
+  /// Whether a refused client may be given the time to read why: not when there are many.
+  var mayLinger: Bool { lingering < 64 }
 
   func admit(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
 

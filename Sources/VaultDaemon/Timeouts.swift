@@ -6,6 +6,8 @@ enum Timeouts {
   static let halfFrame = TimeAmount.seconds(30)
   /// For a client to read what was sent to it.
   static let slowReader = TimeAmount.seconds(30)
+  /// For a client that was refused to read why.
+  static let linger = TimeAmount.seconds(1)
   /// For the answer to a prompt.
   static let prompt = TimeAmount.minutes(5)
 }

@@ -26,17 +26,13 @@ final class Database {
       guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
     }
     guard let lock else { throw .storage("vault.lock disappears") }
-    let hadLog = try directory.size(of: Self.logName) != nil
-    do throws(VaultError) {
-      connection = try Self.connect(directory, lock)
-      statements = try Statements(connection)
-    } catch {
-      // SQLite makes an empty log on its first look; take it away again.
-      if !hadLog, try directory.size(of: Self.logName) == 0 { try directory.remove(Self.logName) }
-      throw error
-    }
+    connection = try Self.connect(directory, lock)
+    statements = try Statements(connection)
     try Self.removeUnfinished(in: directory)
   }
+
+  /// Says that the records are ours too, so closing may fold the log into the file.
+  func trust() { connection.trust() }
 
   private static func connect(
     _ directory: borrowing StoreDirectory, _ lock: StoreLock
@@ -51,7 +47,6 @@ final class Database {
     }
     try WriteAheadLog.check(pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
     if version == Schema.version { try Schema.check(connection) }
-    connection.trust()
     if version < Schema.version {
       try Schema.migrate(connection, from: version)
       try Schema.check(connection)

@@ -48,6 +48,7 @@ public final class Keychain {
     clock = Clock(time: time, items: items)
     try readSlots()
     if slots.isEmpty { throw .corrupt("no slot can be read") }
+    database.trust()
   }
 
   /// Makes a vault with new class keys, and closes it again.

@@ -174,4 +174,15 @@ extension Sandbox {
   public func unlock(_ secret: String, _ parameters: WireClient.Message = [:]) throws -> WireClient.Reply? {
     try converse("Unlock", parameters) { _ in secret }
   }
+
+  /// Waits as long as the daemon says that the method has to wait.
+  public func waitOut(_ method: String) throws {
+    while true {
+      // Closing after the prompt is no attempt.
+      let reply = try converse("Unlock", ["method": method, "for": 3600]) { _ in nil }
+      guard let wait = reply?.integer("retry_after_ms") else { return }
+      var time = timespec(tv_sec: wait / 1000, tv_nsec: wait % 1000 * 1_000_000 + 999_999)
+      unsafe nanosleep(&time, nil)
+    }
+  }
 }

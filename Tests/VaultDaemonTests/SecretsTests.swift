@@ -55,7 +55,7 @@ import VaultTesting
     let wrong = randomText(32)
     let code = try #require(try sandbox.makeVault(password: password, config: "idle = off", recovery: true))
     #expect(try sandbox.unlock(wrong)?.error == "AuthenticationFailed")
-    try waitOut(sandbox, "password")
+    try sandbox.waitOut("password")
     #expect(try sandbox.unlock(password)?.error == nil)
     let values = [
       "small": Array(randomText(64).utf8), "escaped": Array("line\t\(randomText(40))\r\n\"quoted\\\(randomText(40))\"".utf8),
@@ -147,13 +147,5 @@ import VaultTesting
     return Keys(
       vault: bytes(vaultKey), whenUnlockedClass: bytes(classKey), whenUnlockedValues: held(derived.values),
       whenUnlockedMetadata: held(derived.metadata))
-  }
-
-  /// Waits as long as the daemon says that the method has to wait.
-  private func waitOut(_ sandbox: Sandbox, _ method: String) throws {
-    while let wait = try sandbox.converse("Unlock", ["method": method], answer: { _ in nil })?.integer("retry_after_ms") {
-      var time = timespec(tv_sec: wait / 1000, tv_nsec: (wait % 1000 + 1) * 1_000_000 % 1_000_000_000)
-      unsafe nanosleep(&time, nil)
-    }
   }
 }

@@ -22,7 +22,7 @@ import VaultTesting
       "{\"a\":" + String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000) + "}",
     ])
   func malformed(_ frame: String) throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let client = try sandbox.client()
       client.send(frame: frame)
       #expect(try client.reply().error == "InvalidFrame")
@@ -31,7 +31,7 @@ import VaultTesting
   }
 
   @Test("bytes that are no UTF-8 are refused") func notUTF8() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let client = try sandbox.client()
       client.send(Array(#"{"method":""#.utf8) + [0xFF, 0xFE] + Array("\"}\0".utf8))
       #expect(try client.reply().error == "InvalidFrame")
@@ -39,7 +39,7 @@ import VaultTesting
   }
 
   @Test("a frame over 2 MiB is refused before it is whole") func tooLong() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let client = try sandbox.client()
       client.send([UInt8](repeating: UInt8(ascii: " "), count: (2 << 20) + 1))
       let reply = try client.reply()
@@ -49,7 +49,7 @@ import VaultTesting
   }
 
   @Test("what the interface does not know is told apart") func unknown() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let client = try sandbox.client()
       #expect(try client.call("Nonsense").error == "org.varlink.service.MethodNotFound")
       #expect(try client.call("io.example.Thing.Do").error == "org.varlink.service.InterfaceNotFound")
@@ -64,7 +64,7 @@ import VaultTesting
   }
 
   @Test("a call that wants no reply gets none") func oneway() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let client = try sandbox.client()
       client.send(frame: #"{"method":"io.vaultd.Vault.Nonsense","oneway":true}"#)
       #expect(try client.call("Status").error == nil)
@@ -72,7 +72,7 @@ import VaultTesting
   }
 
   @Test("a frame may come byte by byte, and many may come at once") func pieces() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let client = try sandbox.client()
       for byte in Array(status.utf8) + [0] { client.send([byte]) }
       #expect(try client.reply().string("state") == "new")
@@ -82,7 +82,7 @@ import VaultTesting
   }
 
   @Test("a client that closes its half still gets its answer") func halfClosed() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let client = try sandbox.client()
       client.send(frame: status)
       client.finishSending()
@@ -92,7 +92,7 @@ import VaultTesting
   }
 
   @Test("half a frame, silence and no reading cost the others nothing") func slowClients() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let half = try (0..<20).map { _ in try sandbox.client() }
       for client in half { client.send(Array(#"{"method":"io.vaul"#.utf8)) }
       // One that asks for much and reads nothing: its requests are taken only as far as its replies fit.
@@ -104,7 +104,7 @@ import VaultTesting
   }
 
   @Test("a client past the limit is told so, and served when another has gone") func connectionLimit() throws {
-    try withDaemon("max-connections = 4") { sandbox in
+    try withDaemon("max-connections = 4") { (sandbox) throws in
       var clients = try (0..<4).map { _ in try sandbox.client() }
       for client in clients { #expect(try client.call("Status").error == nil) }
       let fifth = try sandbox.client()
@@ -118,7 +118,7 @@ import VaultTesting
   }
 
   @Test("requests past the rate are slowed down, not refused") func rate() throws {
-    try withDaemon("max-requests-per-second = 50") { sandbox in
+    try withDaemon("max-requests-per-second = 50") { (sandbox) throws in
       let client = try sandbox.client()
       client.send((0..<60).flatMap { _ in Array(status.utf8) + [0] })
       for _ in 0..<60 { #expect(try client.reply().error == nil) }
@@ -126,7 +126,7 @@ import VaultTesting
   }
 
   @Test("the interface describes itself") func introspection() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       let client = try sandbox.client()
       let info = try client.call("org.varlink.service.GetInfo")
       #expect(info.parameters["interfaces"] as? [String] == ["org.varlink.service", "io.vaultd.Vault"])
@@ -142,7 +142,7 @@ import VaultTesting
 
   @Test("another uid is refused, whatever it asks", .enabled(if: geteuid() == 0, "needs root to be another user"))
   func anotherUser() throws {
-    try withDaemon { sandbox in
+    try withDaemon { (sandbox) throws in
       // Opened wide on purpose: the check of the peer has to hold by itself.
       for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
       unsafe chmod(sandbox.socket, 0o666)

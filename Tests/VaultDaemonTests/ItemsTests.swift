@@ -1,0 +1,202 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("Items over the socket") struct ItemsTests {
+  private let password = "correct horse battery"
+
+  private func withClient(_ body: (Sandbox, WireClient) throws -> Void) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    try body(sandbox, try sandbox.client())
+  }
+
+  @Test("any bytes come back as they went in: as text where it is text, else as base64") func exactBytes() throws {
+    try withClient { (_, client) throws in
+      #expect(try client.call("Set", ["name": "text", "value": "tab\t\r\n\"q\\ é 😀"]).error == nil)
+      #expect(try client.call("Get", ["name": "text"]).string("value") == "tab\t\r\n\"q\\ é 😀")
+      for bytes in [Data([0, 1, 2]), Data([0xFF]), Data("bell\u{7}".utf8), Data((0..<256).map { UInt8($0) })] {
+        let set = try client.call("Set", ["name": "bytes", "data": bytes.base64EncodedString(), "kind": "blob", "update": true])
+        #expect(set.error == nil)
+        let got = try client.call("Get", ["name": "bytes"])
+        #expect(got.string("value") == nil)
+        #expect(got.string("data") == bytes.base64EncodedString())
+      }
+    }
+  }
+
+  @Test("1 MiB goes through, a byte more does not") func largest() throws {
+    try withClient { (_, client) throws in
+      let most = String(repeating: "x", count: 1 << 20)
+      #expect(try client.call("Set", ["name": "large", "value": most, "kind": "note"]).error == nil)
+      #expect(try client.call("Get", ["name": "large"]).string("value") == most)
+      let reply = try client.call("Set", ["name": "larger", "value": most + "x", "kind": "note"])
+      #expect(reply.error == "TooLarge")
+      #expect(reply.integer("limit") == 1 << 20)
+      #expect(try client.call("Show", ["name": "larger"]).error == "NoSuchItem")
+    }
+  }
+
+  @Test(
+    "a name that is none is refused",
+    arguments: [
+      "", "/a", "a/", "a//b", "a/../b", "..", "./a", "a\nb", "a\u{0}b", "a\u{7F}", String(repeating: "x", count: 513),
+    ])
+  func badNames(_ name: String) throws {
+    try withClient { (_, client) throws in
+      for method in ["Get", "Show", "History"] {
+        #expect(try client.call(method, ["name": name]).error == "InvalidName")
+      }
+      #expect(try client.call("Set", ["name": name, "value": "x"]).error == "InvalidName")
+      #expect(try client.call("Delete", ["names": [name]]).error == "InvalidName")
+      #expect(try client.call("Move", ["from": "a", "to": name]).error == "InvalidName")
+    }
+  }
+
+  @Test("an existing item is not overwritten unless asked, and keeps its versions") func versions() throws {
+    try withClient { (_, client) throws in
+      #expect(try client.call("Set", ["name": "a", "value": "one"]).integer("version") == 1)
+      #expect(try client.call("Set", ["name": "a", "value": "two"]).error == "AlreadyExists")
+      #expect(try client.call("Set", ["name": "a", "value": "two", "update": true]).integer("version") == 2)
+      #expect(try client.call("Get", ["name": "a"]).string("value") == "two")
+      #expect(try client.call("Get", ["name": "a", "version": 1]).string("value") == "one")
+      #expect(try client.call("Get", ["name": "a", "version": 3]).error == "NoSuchVersion")
+      let history = try client.call("History", ["name": "a"]).parameters["versions"] as? [WireClient.Message] ?? []
+      #expect(history.map { $0["version"] as? Int } == [2, 1])
+      #expect(history.map { $0["current"] as? Bool } == [true, false])
+    }
+  }
+
+  @Test("many items are stored all or none, and the error names the one") func setMany() throws {
+    try withClient { (_, client) throws in
+      let good: [WireClient.Message] = (0..<50).map { ["name": "many/\($0)", "value": "v\($0)"] }
+      #expect((try client.call("SetMany", ["items": good]).parameters["versions"] as? [Int])?.count == 50)
+      let bad: [WireClient.Message] = [["name": "new", "value": "x"], ["name": "many/7", "value": "y"]]
+      let reply = try client.call("SetMany", ["items": bad])
+      #expect(reply.error == "AlreadyExists")
+      #expect(reply.integer("failed") == 1)
+      #expect(try client.call("Show", ["name": "new"]).error == "NoSuchItem")
+      let named = try client.call("SetMany", ["items": [["name": "ok", "value": "x"], ["name": "a//b", "value": "x"]]])
+      #expect(named.error == "InvalidName")
+      #expect(named.integer("failed") == 1)
+    }
+  }
+
+  @Test("find streams pages with `more`, and gives a page and a mark without") func find() throws {
+    try withClient { (_, client) throws in
+      let items: [WireClient.Message] = (0..<250).map {
+        ["name": "f/\($0)", "value": "v", "attributes": ["owner": $0 % 50 == 0 ? "ana" : "bo"]]
+      }
+      #expect(try client.call("SetMany", ["items": items]).error == nil)
+      var names: Set<String> = []
+      var reply = try client.call("Find", ["query": "name~f/*"], more: true)
+      while true {
+        for item in reply.parameters["items"] as? [WireClient.Message] ?? [] { names.insert(item["name"] as? String ?? "") }
+        guard reply.continues else { break }
+        reply = try client.reply()
+      }
+      #expect(names.count == 250)
+      var paged: [String] = []
+      var after: Int?
+      repeat {
+        let page = try client.call("Find", after.map { ["after": $0] } ?? [:])
+        paged += (page.parameters["items"] as? [WireClient.Message] ?? []).compactMap { $0["name"] as? String }
+        after = page.integer("next")
+      } while after != nil
+      #expect(Set(paged) == names)
+      #expect(paged.count == 250)
+      let owned = try client.call("Find", ["query": "owner=ana"]).parameters["items"] as? [Any]
+      #expect(owned?.count == 5)
+      #expect((try client.call("Find", ["limit": 3]).parameters["items"] as? [Any])?.count == 3)
+      #expect(try client.call("Find", ["query": "a =="]).error == "InvalidQuery")
+      #expect(try client.call("Find", ["limit": 0]).error == "org.varlink.service.InvalidParameter")
+    }
+  }
+
+  @Test("delete takes all or none; move keeps what the item is") func deleteAndMove() throws {
+    try withClient { (_, client) throws in
+      for name in ["a", "b", "c"] {
+        #expect(try client.call("Set", ["name": name, "value": name, "attributes": ["k": "v"]]).error == nil)
+      }
+      let missing = try client.call("Delete", ["names": ["a", "nothing", "b"]])
+      #expect(missing.error == "NoSuchItem")
+      #expect(missing.string("name") == "nothing")
+      #expect(try client.call("Get", ["name": "a"]).error == nil)
+      #expect(try client.call("Move", ["from": "a", "to": "b"]).error == "AlreadyExists")
+      #expect(try client.call("Move", ["from": "a", "to": "d/e"]).error == nil)
+      #expect(try client.call("Get", ["name": "d/e"]).string("value") == "a")
+      #expect(try client.call("Get", ["name": "a"]).error == "NoSuchItem")
+      #expect(try client.call("Delete", ["names": ["b", "c"]]).error == nil)
+      #expect(try client.call("Status").integer("items") == 1)
+    }
+  }
+
+  @Test("an expired item is told apart, and given when asked for") func expiry() throws {
+    try withClient { (_, client) throws in
+      #expect(try client.call("Set", ["name": "old", "value": "v", "expires": 1_000_000_000]).error == nil)
+      let reply = try client.call("Get", ["name": "old"])
+      #expect(reply.error == "Expired")
+      #expect(reply.integer("expires") == 1_000_000_000)
+      #expect(try client.call("Get", ["name": "old", "expired": true]).string("value") == "v")
+      #expect(try client.call("Set", ["name": "old", "expires": 0, "update": true]).error == nil)
+      #expect(try client.call("Get", ["name": "old"]).string("value") == "v")
+    }
+  }
+
+  @Test("a generated secret is drawn in the daemon and is never the same") func generate() throws {
+    try withClient { (_, client) throws in
+      var seen: Set<String> = []
+      for index in 0..<5 {
+        let set = try client.call("Set", ["name": "p/\(index)", "generate": ["style": "password", "length": 30]])
+        #expect(set.error == nil)
+        let value = try #require(try client.call("Get", ["name": "p/\(index)"]).string("value"))
+        #expect(value.count == 30)
+        seen.insert(value)
+      }
+      #expect(seen.count == 5)
+      #expect(try client.call("Set", ["name": "w", "generate": ["style": "phrase", "length": 7]]).error == nil)
+      #expect(try client.call("Get", ["name": "w"]).string("value")?.split(separator: "-").count ?? 0 >= 7)
+      #expect(try client.call("Set", ["name": "x", "generate": ["style": "poem"]]).error == "InvalidValue")
+      #expect(try client.call("Set", ["name": "x", "value": "v", "generate": ["style": "phrase"]]).error == "InvalidValue")
+      #expect(try client.call("Set", ["name": "x", "generate": ["style": "password", "length": -1]]).error == "InvalidValue")
+    }
+  }
+
+  @Test("who watches learns of every change by name") func monitor() throws {
+    try withClient { (sandbox, client) throws in
+      let watcher = try sandbox.client()
+      #expect(try watcher.call("Monitor", more: true).string("state") == "unlocked")
+      _ = try client.call("Set", ["name": "a", "value": "1"])
+      _ = try client.call("Set", ["name": "a", "value": "2", "update": true])
+      _ = try client.call("Move", ["from": "a", "to": "b"])
+      _ = try client.call("Delete", ["names": ["b"]])
+      let events = try (0..<4).map { _ in try watcher.reply() }
+      #expect(events.map { $0.string("change") } == ["created", "updated", "moved", "deleted"])
+      #expect(events.map { $0.string("name") } == ["a", "a", "a", "b"])
+      #expect(events[2].string("to") == "b")
+    }
+  }
+
+  @Test("what requires a presence nobody can prove yet is neither stored nor served") func requirements() throws {
+    try withClient { (_, client) throws in
+      #expect(try client.call("Set", ["name": "a", "value": "v", "require": "password"]).error == "MethodUnavailable")
+      #expect(try client.call("Set", ["name": "a", "value": "v", "require": "nonsense"]).string("parameter") == "require")
+    }
+  }
+
+  @Test("items and their versions survive a restart of the daemon") func restart() throws {
+    try withClient { (sandbox, client) throws in
+      _ = try client.call("Set", ["name": "a", "value": "1"])
+      _ = try client.call("Set", ["name": "a", "value": "2", "update": true])
+      try sandbox.stopDaemon(signal: SIGKILL)
+      try sandbox.startDaemon()
+      try sandbox.unlock(password)
+      let again = try sandbox.client()
+      #expect(try again.call("Get", ["name": "a"]).string("value") == "2")
+      #expect(try again.call("Get", ["name": "a", "version": 1]).string("value") == "1")
+    }
+  }
+}

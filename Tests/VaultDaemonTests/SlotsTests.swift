@@ -1,0 +1,217 @@
+import CLinux
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("Ways in") struct SlotsTests {
+  private let password = "correct horse battery"
+  private let floor: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
+
+  private func withVault(recovery: Bool = false, _ body: (Sandbox, String) throws -> Void) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let code = try sandbox.makeVault(password: password, config: "idle = off", recovery: recovery)
+    try body(sandbox, code ?? "")
+  }
+
+  private func slots(_ sandbox: Sandbox) throws -> [WireClient.Message] {
+    try sandbox.client().call("ListSlots").parameters["slots"] as? [WireClient.Message] ?? []
+  }
+
+  @Test("a second init is refused and changes no byte") func secondInit() throws {
+    try withVault { (sandbox, _) throws in
+      let before = try files(sandbox)
+      #expect(try sandbox.converse("Init", floor) { _ in "another password" }?.error == "VaultExists")
+      #expect(try files(sandbox) == before)
+    }
+  }
+
+  private func files(_ sandbox: Sandbox) throws -> [String: Data] {
+    var contents: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: sandbox.store) {
+      contents[name] = FileManager.default.contents(atPath: sandbox.store + "/" + name)
+    }
+    return contents
+  }
+
+  @Test("an init that is left half way leaves nothing") func halfInit() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    #expect(try sandbox.converse("Init", floor) { _ in nil } == nil)
+    var asked = 0
+    let left = try sandbox.converse("Init", floor.merging(["recovery": true]) { old, _ in old }) { prompt in
+      asked += 1
+      return prompt["style"] as? String == "new-secret" ? password : nil
+    }
+    #expect(left == nil)
+    #expect(asked == 2)
+    #expect(try sandbox.client().call("Status").string("state") == "new")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))
+  }
+
+  @Test("a short password and a weak Argon2id are refused")
+  func weak() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    #expect(try sandbox.converse("Init", floor) { _ in "1234567" }?.error == "WeakSecret")
+    #expect(try sandbox.converse("Init", ["kdf_memory": (19 << 20) - 1024]) { _ in password }?.error == "WeakSecret")
+    #expect(try sandbox.converse("Init", ["kdf_passes": 21]) { _ in password }?.error == "WeakSecret")
+  }
+
+  @Test("the files are for their owner alone") func modes() throws {
+    try withVault { (sandbox, _) throws in
+      for name in ["", "/vault.db", "/boot.key"] {
+        var status = stat()
+        #expect(unsafe stat(sandbox.store + name, &status) == 0)
+        #expect(status.st_mode & 0o077 == 0, "\(name)")
+      }
+    }
+  }
+
+  @Test("a new password opens, the old one no longer, and the items stay") func changePassword() throws {
+    try withVault { (sandbox, _) throws in
+      try sandbox.unlock(password)
+      #expect(try sandbox.client().call("Set", ["name": "a", "value": "kept"]).error == nil)
+      let answers = ["secret": password, "new-secret": "an entirely new one"]
+      let changed = try sandbox.converse("ChangePassword", floor) { answers[$0["style"] as? String ?? ""] }
+      #expect(changed?.error == nil)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try sandbox.unlock(password)?.error == "AuthenticationFailed")
+      try sandbox.waitOut("password")
+      #expect(try sandbox.unlock("an entirely new one")?.error == nil)
+      #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "kept")
+      #expect(try slots(sandbox).count == 1)
+    }
+  }
+
+  @Test("the recovery code opens however it is typed, and sets a new password") func recovery() throws {
+    try withVault(recovery: true) { (sandbox, code) throws in
+      let typed = code.lowercased().replacingOccurrences(of: "-", with: " ")
+      #expect(try sandbox.unlock(typed, ["method": "recovery"])?.error == nil)
+      #expect(try sandbox.client().call("Status").string("cause") == "unlocked by recovery code")
+      let changed = try sandbox.converse("ChangePassword", floor.merging(["method": "recovery"]) { old, _ in old }) {
+        $0["style"] as? String == "secret" ? code : "set by recovery"
+      }
+      #expect(changed?.error == nil)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try sandbox.unlock("set by recovery")?.error == nil)
+    }
+  }
+
+  @Test("a mistyped recovery code is no attempt, another vault's is one") func wrongRecovery() throws {
+    try withVault(recovery: true) { (sandbox, code) throws in
+      let last = code.last == "0" ? "1" : "0"
+      for _ in 0..<3 {
+        let reply = try sandbox.unlock(String(code.dropLast()) + last, ["method": "recovery"])
+        #expect(reply?.error == "MistypedRecoveryCode")
+      }
+      try withVault(recovery: true) { (_, other) throws in
+        #expect(try sandbox.unlock(other, ["method": "recovery"])?.error == "AuthenticationFailed")
+      }
+    }
+  }
+
+  @Test("a confirmation that differs asks again, and the code that was shown counts") func confirmation() throws {
+    try withVault { (sandbox, _) throws in
+      var shown: [String] = []
+      let added = try sandbox.converse("AddSlot", ["kind": "recovery"]) { prompt in
+        guard let code = prompt["code"] as? String else { return password }
+        shown.append(code)
+        return shown.count == 1 ? "not the code" : code
+      }
+      #expect(added?.integer("slot") == 2)
+      #expect(shown.count == 2 && shown[0] == shown[1])
+      #expect(try sandbox.unlock(shown[0], ["method": "recovery"])?.error == nil)
+    }
+  }
+
+  @Test("a second password opens too, and either can be removed but not both") func addAndRemove() throws {
+    try withVault { (sandbox, _) throws in
+      #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in password }?.error == "LastSlot")
+      let answers = ["secret": password, "new-secret": "the second password"]
+      let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password", "label": "laptop"]) { old, _ in old }) {
+        answers[$0["style"] as? String ?? ""]
+      }
+      #expect(added?.integer("slot") == 2)
+      #expect(try slots(sandbox).map { $0["label"] as? String } == ["", "laptop"])
+      #expect(try sandbox.unlock("the second password")?.error == nil)
+      #expect(try sandbox.converse("RemoveSlot", ["id": 7]) { _ in password }?.error == "NoSuchSlot")
+      #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in "the second password" }?.error == nil)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try sandbox.unlock(password)?.error == "AuthenticationFailed")
+      #expect(try slots(sandbox).map { $0["id"] as? Int } == [2])
+    }
+  }
+
+  @Test("a wrong password changes nothing and removes nothing") func wrongPassword() throws {
+    try withVault(recovery: true) { (sandbox, _) throws in
+      for (method, parameters) in [("ChangePassword", floor), ("RemoveSlot", ["id": 2]), ("AddSlot", ["kind": "password"])] {
+        #expect(try sandbox.converse(method, parameters) { _ in "a wrong password" }?.error == "AuthenticationFailed")
+        try sandbox.waitOut("password")
+      }
+      #expect(try slots(sandbox).count == 2)
+    }
+  }
+
+  @Test("failures back off, over a restart of the daemon, and a success ends it") func backoff() throws {
+    try withVault { (sandbox, _) throws in
+      let first = try sandbox.unlock("a wrong password")
+      #expect(first?.error == "AuthenticationFailed")
+      #expect(first?.integer("retry_after_ms") == 1000)
+      #expect(try sandbox.unlock(password)?.error == "BackingOff")
+      try sandbox.waitOut("password")
+      #expect(try sandbox.unlock("a wrong password")?.integer("retry_after_ms") == 2000)
+      try sandbox.stopDaemon()
+      try sandbox.startDaemon()
+      #expect(try sandbox.unlock(password)?.error == "BackingOff")
+      try sandbox.waitOut("password")
+      #expect(try sandbox.unlock(password)?.error == nil)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try sandbox.unlock("a wrong password")?.integer("retry_after_ms") == 1000)
+    }
+  }
+
+  @Test("many attempts at once are checked one after the other, and all but one are turned away") func flood() throws {
+    try withVault { (sandbox, _) throws in
+      var asking: [(WireClient, String)] = []
+      for _ in 0..<8 {
+        let client = try sandbox.client()
+        let reply = try client.call("Unlock", [:], more: true)
+        asking.append((client, try #require(reply.string("conversation"))))
+      }
+      for (_, id) in asking { _ = try sandbox.client().call("Respond", ["conversation": id, "answer": "wrong wrong"]) }
+      let errors = try asking.map { try $0.0.reply().error }
+      #expect(errors.filter { $0 == "AuthenticationFailed" }.count == 1)
+      #expect(errors.filter { $0 == "BackingOff" }.count == 7)
+    }
+  }
+
+  @Test("an answer needs a conversation that is open, and counts once") func conversations() throws {
+    try withVault { (sandbox, _) throws in
+      let answer = { (id: String) in
+        try sandbox.client().call("Respond", ["conversation": id, "answer": self.password]).error
+      }
+      #expect(try answer("0123456789abcdef0123456789abcdef") == "NoSuchConversation")
+      let asking = try sandbox.client()
+      let id = try #require(try asking.call("Unlock", [:], more: true).string("conversation"))
+      #expect(id.count == 32)
+      #expect(try answer(id) == nil)
+      #expect(try answer(id) == "NoSuchConversation")
+      #expect(try asking.reply().error == nil)
+      #expect(try answer(id) == "NoSuchConversation")
+    }
+  }
+
+  @Test("what a client says of itself cannot dress up the prompt") func promptText() throws {
+    try withVault { (sandbox, _) throws in
+      let asking = try sandbox.client()
+      let reason = "backup\u{1B}[2J\u{202E}\nPassword for root: " + String(repeating: "x", count: 1000)
+      let text = try asking.call("Unlock", ["reason": reason], more: true).prompt?["text"] as? String ?? ""
+      #expect(text.hasPrefix("Password to unlock the vault (asked by: backup[2JPassword for root: xxx"))
+      #expect(text.count < 300)
+      #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" })
+    }
+  }
+}
