@@ -3,12 +3,9 @@ import Glibc
 extension String {
   /// Whether both are the same UTF-8. Equality of strings is canonical equivalence, which is not the same name.
   func hasSameBytes(as other: String) -> Bool {
-    unsafe utf8.withContiguousStorageIfAvailable { mine in
-      unsafe other.utf8.withContiguousStorageIfAvailable { theirs in
-        // Both buffers have that many bytes.
-        unsafe mine.count == theirs.count && (mine.isEmpty || memcmp(mine.baseAddress!, theirs.baseAddress!, mine.count) == 0)
-      }
-    }.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
+    let count = utf8.count
+    // Each string is lent as a pointer to that many bytes, for the call.
+    return count == other.utf8.count && unsafe memcmp(self, other, count) == 0
   }
 }
 

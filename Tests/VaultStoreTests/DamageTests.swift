@@ -22,16 +22,12 @@ import VaultStore
   }
 
   private func expectUntouched(
-    _ fixture: Fixture, sourceLocation: SourceLocation = #_sourceLocation, _ expected: (VaultError) -> Bool
+    _ fixture: Fixture, _ expected: (VaultError) -> Bool, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let before = try fixture.files()
-    #expect(
-      sourceLocation: sourceLocation, performing: { try fixture.open() },
-      throws: { error in (error as? VaultError).map(expected) ?? false })
+    expect(expected, sourceLocation: sourceLocation) { _ = try fixture.open() }
     #expect(try fixture.files() == before, sourceLocation: sourceLocation)
   }
-
-  private let isCorrupt = { (error: VaultError) in if case .corrupt = error { true } else { false } }
 
   @Test(
     "a database that was cut short is refused", arguments: [0, 1, 16, 99, 100, 512, 4095, 4096, 5000, 8192, -4096, -1])
@@ -39,9 +35,9 @@ import VaultStore
     let fixture = try fixture()
     let whole = try #require(try fixture.files()["vault.db"])
     try write(whole.prefix(size >= 0 ? size : whole.count + size), fixture)
-    try expectUntouched(fixture, isCorrupt)
+    try expectUntouched(fixture, \.isCorrupt)
     try FileManager.default.removeItem(atPath: fixture.path("vault.lock"))
-    try expectUntouched(fixture, isCorrupt)
+    try expectUntouched(fixture, \.isCorrupt)
   }
 
   @Test(
@@ -53,7 +49,7 @@ import VaultStore
   func foreign(content: Data) throws {
     let fixture = try fixture()
     try write(content, fixture)
-    try expectUntouched(fixture, isCorrupt)
+    try expectUntouched(fixture, \.isCorrupt)
   }
 
   @Test("another program's SQLite database is refused")
@@ -61,18 +57,18 @@ import VaultStore
     let fixture = try fixture()
     try write(Data(), fixture)
     try fixture.sql("CREATE TABLE places(url TEXT)", "PRAGMA journal_mode = WAL")
-    try expectUntouched(fixture, isCorrupt)
+    try expectUntouched(fixture, \.isCorrupt)
     try fixture.sql("PRAGMA user_version = 1")
-    try expectUntouched(fixture, isCorrupt)
+    try expectUntouched(fixture, \.isCorrupt)
   }
 
   @Test("a newer program's vault is refused with its version", arguments: [2, 7, 1_000_000])
   func newer(version: Int) throws {
     let fixture = try fixture()
     try fixture.sql("PRAGMA user_version = \(version)")
-    try expectUntouched(fixture) { $0 == .newer(version) }
+    try expectUntouched(fixture, { $0 == .newer(version) })
     try fixture.sql("PRAGMA user_version = 0")
-    try expectUntouched(fixture, isCorrupt)
+    try expectUntouched(fixture, \.isCorrupt)
     try fixture.sql("PRAGMA user_version = 1")
     #expect(try fixture.unlocked().names("").count == 20)
   }
@@ -99,12 +95,12 @@ import VaultStore
     arguments: [
       "CREATE TABLE extra(x)", "CREATE INDEX spy ON heads(class)", "DROP TABLE clock",
       "CREATE VIEW v AS SELECT * FROM vals",
-      "CREATE TRIGGER t AFTER INSERT ON vals BEGIN DELETE FROM heads; END", "ALTER TABLE slots ADD COLUMN more",
+      "CREATE TRIGGER t AFTER INSERT ON vals BEGIN DELETE FROM heads; END", "ALTER TABLE slots ADD COLUMN more INTEGER",
     ])
   func schema(sql: String) throws {
     let fixture = try fixture()
     try fixture.sql(sql)
-    try expectUntouched(fixture, isCorrupt)
+    try expectUntouched(fixture, \.isCorrupt)
   }
 
   @Test("damage inside is found when it is read, and never a wrong value")

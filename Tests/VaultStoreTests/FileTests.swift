@@ -111,9 +111,8 @@ import VaultStore
     let path = name.isEmpty ? fixture.directory : fixture.path(name)
     try manager.moveItem(atPath: path, toPath: path + ".real")
     try manager.createSymbolicLink(atPath: path, withDestinationPath: path + ".real")
-    let refused = { (error: any Error) in if case VaultError.permissions = error { true } else { false } }
-    #expect(performing: { try fixture.open() }, throws: refused)
-    #expect(performing: { try Keychain(opening: fixture.directory + "/") }, throws: refused)
+    expect(\.isPermissions) { _ = try fixture.open() }
+    expect(\.isPermissions) { _ = try Keychain(opening: fixture.directory + "/") }
   }
 
   @Test("a pipe in the database's place is refused without waiting for its other end")

@@ -101,14 +101,13 @@ import VaultStore
     let fixture = try fixture()
     let keychain = try fixture.open()
     let wrong = RandomBytes.secret(count: 32)
-    let corrupt = { (error: any Error) in if case VaultError.corrupt = error { true } else { false } }
-    #expect(performing: { try keychain.unlock(vaultKey: wrong) }, throws: corrupt)
-    #expect(performing: { try keychain.openAlways(bootKey: wrong) }, throws: corrupt)
-    #expect(performing: { try keychain.unlock(vaultKey: fixture.bootKey) }, throws: corrupt)
-    #expect(performing: { try keychain.openAlways(bootKey: fixture.vaultKey) }, throws: corrupt)
+    expectCorrupt { try keychain.unlock(vaultKey: wrong) }
+    expectCorrupt { try keychain.openAlways(bootKey: wrong) }
+    expectCorrupt { try keychain.unlock(vaultKey: fixture.bootKey) }
+    expectCorrupt { try keychain.openAlways(bootKey: fixture.vaultKey) }
     #expect(served(keychain).isEmpty)
     try keychain.unlock(vaultKey: fixture.vaultKey)
-    #expect(performing: { try keychain.unlock(vaultKey: wrong) }, throws: corrupt)
+    expectCorrupt { try keychain.unlock(vaultKey: wrong) }
     #expect(served(keychain) == AccessClass.allCases)
   }
 

@@ -26,7 +26,7 @@ import VaultStore
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     let (directory, pid) = (fixture.directory, getpid())
-    await #expect(processExitsWith: .success) { [directory, pid] in
+    await #expect(processExitsWith: .success) { [directory = directory as String, pid = pid as Int32] in
       #expect(throws: VaultError.inUse(pid: pid)) { try Keychain(opening: directory) }
       #expect(throws: VaultError.vaultExists) {
         let key = RandomBytes.secret(count: 32)
@@ -44,7 +44,7 @@ import VaultStore
   func killed() async throws {
     let fixture = try Fixture(key: [UInt8](repeating: 3, count: 32))
     let directory = fixture.directory
-    await #expect(processExitsWith: .signal(SIGKILL)) { [directory] in
+    await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
       let keychain = try Keychain(opening: directory)
       try keychain.unlock(vaultKey: secret([UInt8](repeating: 3, count: 32)))
       try keychain.put("kept", "one")
@@ -65,17 +65,16 @@ import VaultStore
   func diskFull() async throws {
     let fixture = try Fixture(key: [UInt8](repeating: 4, count: 32))
     let directory = fixture.directory
-    await #expect(processExitsWith: .success) { [directory] in
+    await #expect(processExitsWith: .success) { [directory = directory as String] in
       signal(SIGXFSZ, SIG_IGN)
       let keychain = try Keychain(opening: directory)
       try keychain.unlock(vaultKey: secret([UInt8](repeating: 4, count: 32)))
       try keychain.put("old", "one")
       var limit = rlimit(rlim_cur: 200_000, rlim_max: 200_000)
       #expect(unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0)
-      let storage = { (error: any Error) in if case VaultError.storage = error { true } else { false } }
       let big = String(repeating: "y", count: 300_000)
-      #expect(performing: { try keychain.put("old", big, update: true) }, throws: storage)
-      #expect(performing: { try keychain.put("new", big) }, throws: storage)
+      expect(\.isStorage) { try keychain.put("old", big, update: true) }
+      expect(\.isStorage) { try keychain.put("new", big) }
       #expect(try keychain.text("old") == "one")
       #expect(try keychain.names("") == ["old"])
       #expect(try keychain.put("small") == 1)

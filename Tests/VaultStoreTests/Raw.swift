@@ -14,14 +14,14 @@ extension Fixture {
   func copied(_ table: String, where condition: String) throws -> [String] {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }
-    try Self.check(unsafe sqlite3_open_v2(path("vault.db"), &connection, SQLITE_OPEN_READWRITE, nil), connection)
+    try Self.check(unsafe sqlite3_open_v2(path("vault.db"), &connection, SQLITE_OPEN_READWRITE, nil))
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }
     // quote() writes numbers and blobs as SQL does.
     let names = ["heads": "id class revision policy current sealed", "vals": "item version sealed", "tags": "tag item"]
     let list = (names[table] ?? "").split(separator: " ").map { "quote(\($0))" }.joined(separator: " || ',' || ")
     let sql = "SELECT \(list) FROM \(table) WHERE \(condition)"
-    try Self.check(unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil), connection)
+    try Self.check(unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil))
     var rows: [String] = []
     while unsafe sqlite3_step(statement) == SQLITE_ROW {
       rows.append(
@@ -48,8 +48,8 @@ extension Fixture {
   func withOpenLog(after sql: String, _ body: () throws -> Void) throws {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }
-    try Self.check(unsafe sqlite3_open_v2(path("vault.db"), &connection, SQLITE_OPEN_READWRITE, nil), connection)
-    try Self.check(unsafe sqlite3_exec(connection, sql, nil, nil, nil), connection)
+    try Self.check(unsafe sqlite3_open_v2(path("vault.db"), &connection, SQLITE_OPEN_READWRITE, nil))
+    try Self.check(unsafe sqlite3_exec(connection, sql, nil, nil, nil))
     try body()
   }
 
@@ -57,30 +57,23 @@ extension Fixture {
   static func run(_ path: String, _ sql: String) throws -> Int {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }
-    try check(unsafe sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, nil), connection)
+    try check(unsafe sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, nil))
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }
-    try check(unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil), connection)
+    try check(unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil))
     var answer = 0
     var code = SQLITE_ROW
     while code == SQLITE_ROW {
       code = unsafe sqlite3_step(statement)
       if code == SQLITE_ROW { answer = Int(unsafe sqlite3_column_int64(statement, 0)) }
     }
-    if code != SQLITE_DONE { try check(code, connection) }
+    if code != SQLITE_DONE { try check(code) }
     return answer
   }
 
-  private static func check(_ code: Int32, _ connection: OpaquePointer?) throws {
-    if code != SQLITE_OK { throw RawError(text: unsafe String(cString: sqlite3_errmsg(connection))) }
+  private static func check(_ code: Int32) throws {
+    if code != SQLITE_OK { throw RawError(text: unsafe String(cString: sqlite3_errstr(code))) }
   }
 }
 
 struct RawError: Error { var text: String }
-
-/// Expects that `body` finds the store corrupt.
-func expectCorrupt(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
-  #expect(sourceLocation: sourceLocation, performing: body) { error in
-    if case VaultError.corrupt = error { true } else { false }
-  }
-}

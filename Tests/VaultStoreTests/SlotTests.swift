@@ -20,7 +20,7 @@ import VaultStore
     }
     let keychain = try fixture.open()
     #expect(throws: CryptoError.authenticationFailed) {
-      _ = try keychain.slots[0].openVaultKey(secret: secret("pass"), vaultID: keychain.vaultID)
+      _ = try keychain.slots[0].openVaultKey(secret: secret("second"), vaultID: keychain.vaultID)
     }
     for (slot, password) in zip(keychain.slots, ["changed", "second"]) {
       let key = try slot.openVaultKey(secret: secret(password), vaultID: keychain.vaultID)

@@ -37,7 +37,7 @@ import VaultStore
       "UPDATE vals SET sealed = (SELECT sealed FROM vals WHERE item = 1 AND version = 1) WHERE item = 1 AND version = 2",
       "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 1",
       "UPDATE vals SET sealed = x'' WHERE item = 1",
-      "UPDATE vals SET sealed = sealed || x'00' WHERE item = 1",
+      "UPDATE vals SET sealed = CAST(sealed || x'00' AS BLOB) WHERE item = 1",
       "UPDATE vals SET version = version + 1 WHERE item = 1 AND version = 2",
       "DELETE FROM vals WHERE item = 1",
       // Heads: another item's, damaged, or with other columns.
@@ -56,7 +56,7 @@ import VaultStore
       "DELETE FROM heads WHERE id = 1",
       "UPDATE heads SET id = 100 WHERE id = 1",
       // Tags that lead elsewhere.
-      "UPDATE tags SET item = 2 WHERE item = 1",
+      "UPDATE OR REPLACE tags SET item = 2 WHERE item = 1",
       "UPDATE tags SET item = 100 WHERE item = 1",
       "INSERT OR IGNORE INTO tags SELECT tag, 2 FROM tags WHERE item = 1",
       "INSERT OR IGNORE INTO tags SELECT tag, 3 FROM tags WHERE item = 1",
@@ -88,13 +88,13 @@ import VaultStore
 
   /// What may happen to an item after its records were copied.
   enum Change: CaseIterable {
-    case value, attributes, name, policy, accessible
+    case value, attributes, place, policy, accessible
 
     func make(_ keychain: Keychain) throws {
       switch self {
       case .value: try keychain.put("a", "value 1.3", update: true, now: 3000)
       case .attributes: try keychain.set(ItemChange(name: name("a"), attributes: [:], update: true), now: 3000)
-      case .name: try keychain.move(from: name("a"), to: name("elsewhere"), now: 3000)
+      case .place: try keychain.move(from: name("a"), to: name("elsewhere"), now: 3000)
       case .policy: try keychain.set(ItemChange(name: name("a"), require: .password, update: true), now: 3000)
       case .accessible: try keychain.set(ItemChange(name: name("a"), accessible: .always, update: true), now: 3000)
       }
@@ -122,7 +122,7 @@ import VaultStore
     do { try change.make(fixture.unlocked()) }
     try fixture.putBack(old)
     let keychain = try fixture.unlocked()
-    let text = change == .name ? "elsewhere" : "a"
+    let text = change == .place ? "elsewhere" : "a"
     // The newest of the values put back; a value that came after it is untouched.
     expectCorrupt { _ = try keychain.text(text, version: 2) }
   }
@@ -148,7 +148,7 @@ import VaultStore
   @Test(
     "a search finds a tampered record corrupt as well",
     arguments: [
-      "UPDATE tags SET item = 2 WHERE item = 1", "UPDATE heads SET sealed = zeroblob(100) WHERE id = 1",
+      "UPDATE OR REPLACE tags SET item = 2 WHERE item = 1", "UPDATE heads SET sealed = zeroblob(100) WHERE id = 1",
       "DELETE FROM heads WHERE id = 1",
     ])
   func search(sql: String) throws {
