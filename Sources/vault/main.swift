@@ -1,1 +1,3 @@
-print("x")
+internal import VaultCLI
+
+VaultProgram.main()

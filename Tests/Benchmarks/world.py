@@ -67,7 +67,7 @@ class Vault(Server):
         self.socket = os.path.join(self.environment["XDG_RUNTIME_DIR"], "vault", "socket")
         config = os.path.join(folder, "vaultd.conf")
         with open(config, "w") as file:
-            file.write("idle = off\nmax-requests-per-second = 100000000\n")
+            file.write("idle = off\nmax-requests-per-second = 10000000\n")
         os.chmod(config, 0o600)
         self.command = [os.path.join(binaries, "vaultd"), "--config", config]
 

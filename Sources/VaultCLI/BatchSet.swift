@@ -1,0 +1,136 @@
+internal import Glibc
+internal import VaultAPI
+internal import VaultClient
+
+/// What `vault set --batch` does: many items from JSON lines, one transaction for as many as go into one call.
+struct BatchSet {
+  /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill one.
+  private static let chunk = 1 << 20
+  /// The most items in one call, so that a transaction stays short.
+  private static let items = 1000
+
+  let globals: Globals
+  /// Whether lines that do not say so themselves update, too.
+  let update: Bool
+
+  func run() throws(Failure) {
+    var lines = InputLines(limit: 2 << 20)
+    let session = try Session(globals)
+    var stored = 0
+    do throws(Failure) {
+      var pending = Pending()
+      while let line = try lines.next() {
+        if BatchSet.isBlank(line) { continue }
+        let next = try parse(line, number: lines.number)
+        if pending.batch.byteCount + line.count > BatchSet.chunk || pending.lines.count == BatchSet.items {
+          stored += try pending.send(session)
+          pending = Pending()
+        }
+        pending.add(next, line: lines.number)
+      }
+      stored += try pending.send(session)
+    } catch {
+      throw Failure(error.exit, "\(error.message) (\(stored) stored before that)")
+    }
+    try report(stored)
+  }
+
+  private func report(_ stored: Int) throws(Failure) {
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("stored")
+        writer.integer(Int64(stored))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("stored \(stored) items")
+    }
+  }
+
+  /// One line: an item, and its value when it has one.
+  private struct Parsed: ~Copyable {
+    let item: Wire.NewItem
+    let value: SecretBuffer?
+  }
+
+  private func parse(_ line: borrowing SecretBuffer, number: Int) throws(Failure) -> Parsed {
+    do {
+      let frame = try line.withBytes { bytes throws(FrameError) in try Frame(parsing: bytes) }
+      var item = try Wire.NewItem(frame, frame.root)
+      if update && item.update == nil { item.update = true }
+      return Parsed(item: item, value: try frame.content(item.value, item.data))
+    } catch let error as ParameterError {
+      throw Failure(
+        .invalid,
+        "line \(number): \(Printable.quoted(error.parameter)) is missing, unknown or of the wrong type; correct it")
+    } catch let error as FrameError {
+      throw Failure(.invalid, "line \(number) is no item: \(BatchSet.describe(error)); correct it")
+    } catch {
+      throw Failure(any: error)
+    }
+  }
+
+  private static func describe(_ error: FrameError) -> String {
+    switch error {
+    case .tooLong(let limit): "it is longer than \(limit) bytes"
+    case .invalidJSON(let offset, let reason): "\(reason) at byte \(offset)"
+    case .tooDeep: "it nests too deeply"
+    case .tooManyValues(let limit): "it has more than \(limit) values"
+    case .duplicateKey: "it has a key twice"
+    case .notAnObject: "it is no JSON object"
+    }
+  }
+
+  private static func isBlank(_ line: borrowing SecretBuffer) -> Bool {
+    line.withBytes { bytes in
+      let line = Span<UInt8>(_bytes: bytes)
+      return line.indices.allSatisfy { line[$0] == 0x20 || line[$0] == 0x09 }
+    }
+  }
+
+  /// Items that are stored together.
+  private struct Pending: ~Copyable {
+    var batch = Batch()
+    /// The number of each one's line.
+    var lines: [Int] = []
+
+    mutating func add(_ next: consuming Parsed, line: Int) {
+      switch next.value {
+      case .some(let value): batch.add(next.item, value: value)
+      case .none: batch.add(next.item)
+      }
+      lines.append(line)
+    }
+
+    /// Stores them all and answers how many they are.
+    borrowing func send(_ session: Session) throws(Failure) -> Int {
+      guard !lines.isEmpty else { return 0 }
+      var failed: Int?
+      do throws(Failure) {
+        try session.unlocking { vault in
+          do { _ = try vault.setMany(batch) } catch ClientError.fault(let fault) {
+            failed = fault.failedIndex
+            throw ClientError.fault(fault)
+          }
+        }
+      } catch {
+        guard let failed, lines.indices.contains(failed) else {
+          throw Failure(error.exit, "lines \(lines[0]) to \(lines[lines.count - 1]): \(error.message)")
+        }
+        throw Failure(error.exit, "line \(lines[failed]): \(error.message)")
+      }
+      return lines.count
+    }
+  }
+}
+
+extension Fault {
+  /// Which item of a `SetMany` was at fault.
+  fileprivate var failedIndex: Int? {
+    switch self {
+    case .alreadyExists(_, let failed), .invalidName(_, _, let failed), .invalidValue(_, _, let failed): failed
+    default: nil
+    }
+  }
+}

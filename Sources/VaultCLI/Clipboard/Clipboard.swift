@@ -1,0 +1,98 @@
+internal import Glibc
+internal import VaultAPI
+internal import VaultModel
+
+/// The desktop's clipboard, reached through the tools that are there, always by their standard input.
+enum Clipboard {
+  /// How long a value stays, in seconds.
+  static let lifetime: UInt32 = 45
+
+  /// A program that can set, read and clear the clipboard.
+  enum Provider: String, CaseIterable {
+    case wlCopy = "wl-copy"
+    case xclip
+    case xsel
+
+    /// Whether there is a display it could reach.
+    var hasDisplay: Bool {
+      let variable = self == .wlCopy ? "WAYLAND_DISPLAY" : "DISPLAY"
+      return !(Environment.variable(variable) ?? "").isEmpty
+    }
+
+    fileprivate func command(_ action: Action) -> [String]? {
+      let program = self == .wlCopy && action == .paste ? "wl-paste" : rawValue
+      guard let path = Tool.find(program) else { return nil }
+      let options =
+        switch (self, action) {
+        case (.wlCopy, .copy): ["--sensitive"]
+        case (.wlCopy, .paste): ["--no-newline"]
+        case (.wlCopy, .clear): ["--clear"]
+        case (.xclip, .copy), (.xclip, .clear): ["-selection", "clipboard", "-in"]
+        case (.xclip, .paste): ["-selection", "clipboard", "-out"]
+        case (.xsel, .copy): ["--clipboard", "--input"]
+        case (.xsel, .paste): ["--clipboard", "--output"]
+        case (.xsel, .clear): ["--clipboard", "--clear"]
+        }
+      return [path] + options
+    }
+  }
+
+  fileprivate enum Action { case copy, paste, clear }
+
+  /// Puts a value on the clipboard and sees to it that it goes again.
+  ///
+  /// - Returns: what to tell the person.
+  static func put(_ value: borrowing SecretBuffer) throws(Failure) -> String {
+    for provider in Provider.allCases where provider.hasDisplay {
+      guard let command = provider.command(.copy) else { continue }
+      guard value.withBytes({ bytes in copy(provider, command, bytes) }) else {
+        throw Failure(.io, "\(provider.rawValue) failed; print the value instead, without --clip")
+      }
+      return "copied; the clipboard is cleared in \(lifetime) s unless it has changed by then"
+    }
+    return try putThroughTerminal(value)
+  }
+
+  private static func copy(_ provider: Provider, _ command: [String], _ value: RawSpan) -> Bool {
+    let options = provider == .wlCopy ? Array(command.dropFirst()) : []
+    // Only wl-copy 2.3 and later know --sensitive, which keeps clipboard histories from storing the value.
+    let plain = Array(command.prefix(1)) + (provider == .wlCopy ? [] : command.dropFirst())
+    guard (!options.isEmpty && Tool.feed(command, value)) || Tool.feed(plain, value) else { return false }
+    return Tool.detach(["/proc/self/exe", forgetCommand, provider.rawValue, String(lifetime)], value)
+  }
+
+  /// Asks the terminal itself (OSC 52), which also works over a remote shell. It cannot be asked back whether the value
+  /// is still there, so it is not cleared.
+  private static func putThroughTerminal(_ value: borrowing SecretBuffer) throws(Failure) -> String {
+    guard Keyboard.isAttended else {
+      throw Failure(.unavailable, "there is no clipboard: no display with wl-copy, xclip or xsel; install one of them")
+    }
+    let keyboard = try Keyboard(otherwise: "install wl-copy, xclip or xsel")
+    var sequence = SecretBuffer(capacity: Base64.encodedCount(value.count) + 16)
+    sequence.append("\u{1B}]52;c;" as StaticString)
+    value.withBytes { bytes in
+      sequence.append(count: Base64.encodedCount(bytes.byteCount)) { Base64.encode(bytes, into: &$0) }
+    }
+    sequence.append(0x07)
+    try sequence.withBytes { bytes throws(Failure) in try keyboard.show(bytes) }
+    return "handed to the terminal, which cannot be asked whether it is still there: clear the clipboard yourself"
+  }
+
+  // MARK: Forgetting
+
+  /// The hidden command of the process that clears the clipboard.
+  static let forgetCommand = "__forget-clipboard"
+
+  /// Waits, and clears the clipboard if it still holds what comes on standard input.
+  static func forget(_ arguments: ArraySlice<String>) throws(Failure) {
+    guard arguments.count == 2, let provider = arguments.first.flatMap(Provider.init(rawValue:)),
+      let seconds = arguments.last.flatMap(UInt32.init),
+      let paste = provider.command(.paste), let clear = provider.command(.clear)
+    else { throw Failure(.usage, "\(forgetCommand) is for vault itself; use vault get --clip") }
+    let value = try FileInput.readAll(STDIN_FILENO, limit: 4 << 20, name: "standard input")
+    var left = seconds
+    while left > 0 { left = sleep(left) }
+    guard let present = Tool.capture(paste, limit: value.count), present.isEqual(to: value) else { return }
+    _ = Tool.feed(clear, RawSpan())
+  }
+}

@@ -1,0 +1,94 @@
+// For `__environ`, which nothing changes here.
+@unsafe @preconcurrency internal import Glibc
+internal import VaultAPI
+
+/// Another program, run with its standard streams on pipes or `/dev/null`.
+enum Tool {
+  /// The first executable of that name on `$PATH`.
+  static func find(_ name: String) -> String? {
+    for folder in (Environment.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":") {
+      let path = "\(folder)/\(name)"
+      if unsafe access(path, X_OK) == 0 { return path }
+    }
+    return nil
+  }
+
+  /// Runs a program that reads `input` and prints nothing of interest; true when it ends with 0.
+  static func feed(_ command: [String], _ input: RawSpan) -> Bool {
+    guard let process = Running(command, .input, inItsOwnSession: false) else { return false }
+    // A program that does not read is a failure of its own, not our end.
+    let earlier = signal(SIGPIPE, SIG_IGN)
+    defer { signal(SIGPIPE, earlier) }
+    let written: Void? = try? Output.write(input, to: process.descriptor)
+    return process.finish() == 0 && written != nil
+  }
+
+  /// What a program prints, up to `limit` bytes; nil when it fails or prints more.
+  static func capture(_ command: [String], limit: Int) -> SecretBuffer? {
+    guard let process = Running(command, .output, inItsOwnSession: false) else { return nil }
+    let output = try? FileInput.readAll(process.descriptor, limit: limit, name: command[0])
+    guard process.finish() == 0 else { return nil }
+    return output
+  }
+
+  /// Starts a program that outlives this one, reads `input` and is nobody's child.
+  static func detach(_ command: [String], _ input: RawSpan) -> Bool {
+    guard let process = Running(command, .input, inItsOwnSession: true) else { return false }
+    let written: Void? = try? Output.write(input, to: process.descriptor)
+    process.leave()
+    return written != nil
+  }
+
+  private struct Running: ~Copyable {
+    enum End { case input, output }
+
+    /// Our end of the pipe.
+    let descriptor: Int32
+    private let pid: pid_t
+
+    init?(_ command: [String], _ end: End, inItsOwnSession: Bool) {
+      var ends: [Int32] = [0, 0]
+      guard unsafe pipe(&ends) == 0 else { return nil }
+      let (ours, theirs) = end == .input ? (ends[1], ends[0]) : (ends[0], ends[1])
+      _ = fcntl(ours, F_SETFD, FD_CLOEXEC)
+      defer { close(theirs) }
+      var actions = unsafe posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+      unsafe posix_spawn_file_actions_init(&actions)
+      unsafe posix_spawnattr_init(&attributes)
+      defer {
+        unsafe posix_spawn_file_actions_destroy(&actions)
+        unsafe posix_spawnattr_destroy(&attributes)
+      }
+      let number = end == .input ? STDIN_FILENO : STDOUT_FILENO
+      for stream in STDIN_FILENO...STDERR_FILENO where stream != number {
+        unsafe posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
+      }
+      unsafe posix_spawn_file_actions_adddup2(&actions, theirs, number)
+      if theirs > STDERR_FILENO { unsafe posix_spawn_file_actions_addclose(&actions, theirs) }
+      // POSIX_SPAWN_SETSID, which glibc shows under _GNU_SOURCE only.
+      if inItsOwnSession { unsafe posix_spawnattr_setflags(&attributes, 0x80) }
+      // Each string is copied for the call and freed after it; the array ends with a null pointer.
+      var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
+      defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+      var pid: pid_t = 0
+      guard unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, __environ) == 0 else {
+        close(ours)
+        return nil
+      }
+      self.descriptor = ours
+      self.pid = pid
+    }
+
+    /// Closes the pipe and waits for the program's end.
+    consuming func finish() -> Int32 {
+      close(descriptor)
+      var status: Int32 = 0
+      while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+      return status
+    }
+
+    /// Closes the pipe and lets the program go on.
+    consuming func leave() { close(descriptor) }
+  }
+}

@@ -1,0 +1,49 @@
+internal import ArgumentParser
+
+struct GetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Print an item's value, byte for byte.",
+    discussion: """
+      A newline is added only for a terminal. On a terminal a locked vault is unlocked first; elsewhere the command \
+      ends at once with exit code 75, or waits with --wait.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: Completions.itemNames)
+  var name: String
+
+  @Option(
+    help: ArgumentHelp(
+      "Print this instead of the value: an attribute, or one of \(ItemField.names).", valueName: "field"))
+  var field: String?
+
+  @Option(help: ArgumentHelp("An earlier version of the value; see `vault history`.", valueName: "number"))
+  var version: Int?
+
+  @Option(
+    help: ArgumentHelp("Wait that long for the vault to be unlocked, such as 30s or 5m.", valueName: "duration"),
+    transform: Sizes.seconds)
+  var wait: Int64?
+
+  @Flag(help: "Put the value on the clipboard instead of printing it; it is cleared after 45 seconds.")
+  var clip = false
+
+  @Flag(help: "Also print a value that has expired.")
+  var expired = false
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
+  }
+
+  func run() throws {
+    var request = GetRequest(name: name, socket: globals.socket, system: globals.system, json: globals.json)
+    request.field = field
+    request.version = version
+    request.waitSeconds = wait
+    request.clip = clip
+    request.expired = expired
+    try request.run()
+  }
+}

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import VaultModel
+
+struct ListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List items by name.",
+    discussion: "One name a line; a table on a terminal.")
+
+  @Argument(help: ArgumentHelp("Only what is in this folder.", valueName: "folder"))
+  var folder: String?
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    try Listing(query: query(), limit: nil).run(Session(globals), json: globals.json)
+  }
+
+  private func query() throws -> String? {
+    guard var folder, folder != "/" else { return nil }
+    while folder.hasSuffix("/") { folder.removeLast() }
+    do throws(NameError) { _ = try ItemName(folder) } catch {
+      throw Failure(.invalid, "\(Printable.quoted(folder)) is no folder: \(error.reason); see `vault list`")
+    }
+    if folder.contains(where: { "*?".contains($0) }) {
+      throw Failure(.invalid, "\(Printable.quoted(folder)) is no folder but a pattern; use `vault find 'name~…'`")
+    }
+    return "name~\(Predicates.quote(folder + "/**"))"
+  }
+}
+
+struct FindCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "find",
+    abstract: "Find items by predicates that all must hold.",
+    discussion: """
+      A predicate is key=value, key!=value, key~glob (* within a folder, ** across folders, ? for one character), \
+      key<value or key>value. The keys are name, kind, accessible, require, expires, created, modified, version, size \
+      and every attribute. Times are durations (expires<7d: within 7 days; created<7d: less than 7 days ago) or \
+      dates. Values with spaces stand between double quotes. A word alone is looked for in names.
+      """)
+
+  @Argument(help: ArgumentHelp("What must hold.", valueName: "predicates"))
+  var predicates: [String]
+
+  @Option(help: ArgumentHelp("Stop after so many items.", valueName: "count"))
+  var limit: Int?
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit counts from 1") }
+  }
+
+  func run() throws {
+    try Listing(query: predicates.joined(separator: " "), limit: limit).run(Session(globals), json: globals.json)
+  }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import VaultAPI
+internal import VaultClient
+
+struct PasswdCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "passwd",
+    abstract: "Change the password.",
+    discussion: """
+      Items are not touched: the vault's key is wrapped anew. A copy of the store made before still opens with the old \
+      password.
+      """)
+
+  @Flag(help: "Prove the right to with a recovery code instead of the old password.")
+  var recovery = false
+
+  @OptionGroup var secrets: SecretOptions
+  @OptionGroup var cost: CostOptions
+  @OptionGroup var globals: Globals
+
+  @Argument(help: .hidden) var unexpected: [String] = []
+
+  func validate() throws { try Refused.secretArguments(unexpected) }
+
+  func run() throws {
+    let session = try Session(globals)
+    let answers = Answers(secrets, json: globals.json)
+    try session.call { vault in
+      try vault.changePassword(
+        method: recovery ? "recovery" : nil, kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses,
+        answer: answers.answer)
+    }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("changed")
+        writer.bool(true)
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("the password is changed; older copies of the store still open with the old one")
+    }
+  }
+}

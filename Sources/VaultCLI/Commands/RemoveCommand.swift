@@ -1,0 +1,104 @@
+internal import ArgumentParser
+internal import VaultAPI
+internal import VaultClient
+
+struct RemoveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rm",
+    abstract: "Delete items with all their versions.",
+    discussion: """
+      Arguments with =, ~, < or > are predicates, as for find, and stand for every item that matches them all; all \
+      others are names. More than one item is deleted only after a question, or with --yes. All are deleted, or none.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("Names, or predicates.", valueName: "items"), completion: Completions.itemNames)
+  var items: [String]
+
+  @Flag(help: "Delete more than one without asking.")
+  var yes = false
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if items.contains(where: Predicates.isPredicate) && !items.allSatisfy(Predicates.isPredicate) {
+      throw ValidationError("give either names or predicates; for a name with such characters write 'name=\"…\"'")
+    }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let names = try names(session)
+    if names.count > 1 && !yes { try ask(names) }
+    try session.unlocking { vault in try vault.delete(names) }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("deleted")
+        writer.beginArray()
+        for name in names { writer.string(name) }
+        writer.endArray()
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note(names.count == 1 ? "deleted \(Printable.quoted(names[0]))" : "deleted \(names.count) items")
+    }
+  }
+
+  private func names(_ session: Session) throws(Failure) -> [String] {
+    guard items.contains(where: Predicates.isPredicate) else {
+      var seen: Set<String> = []
+      return items.filter { seen.insert($0).inserted }
+    }
+    var names: [String] = []
+    try session.unlocking { vault in
+      names = []
+      try vault.find(items.joined(separator: " ")) { page in
+        names += page.map(\.name)
+        return true
+      }
+    }
+    if names.isEmpty { throw Failure(.missing, "no item matches; see `vault find`") }
+    return names
+  }
+
+  private func ask(_ names: [String]) throws {
+    guard Keyboard.isAttended else {
+      throw Failure(.usage, "this would delete \(names.count) items; add --yes if that is meant")
+    }
+    let keyboard = try Keyboard(otherwise: "add --yes")
+    for name in names.prefix(20) { try keyboard.show("  \(Printable.text(name))\n") }
+    if names.count > 20 { try keyboard.show("  and \(names.count - 20) more\n") }
+    guard try keyboard.confirm("Delete these \(names.count) items and all their versions?") else {
+      throw Failure(Fault.cancelled)
+    }
+  }
+}
+
+struct MoveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mv",
+    abstract: "Rename an item; its versions and attributes stay.")
+
+  @Argument(help: ArgumentHelp("Its name now.", valueName: "from"), completion: Completions.itemNames)
+  var from: String
+
+  @Argument(help: ArgumentHelp("Its new name, which no item has.", valueName: "to"))
+  var to: String
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    try session.unlocking { vault in try vault.move(from, to: to) }
+    guard globals.json else { return }
+    try Output.json { writer in
+      writer.beginObject()
+      writer.key("from")
+      writer.string(from)
+      writer.key("to")
+      writer.string(to)
+      writer.endObject()
+    }
+  }
+}

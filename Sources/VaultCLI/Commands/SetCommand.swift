@@ -1,0 +1,125 @@
+internal import ArgumentParser
+internal import VaultModel
+
+struct SetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Store an item.",
+    discussion: """
+      The value is asked for twice on a terminal, and otherwise is all of standard input, byte for byte. \
+      An item that is there already is replaced only with --update; its old value stays as an earlier version.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: Completions.itemNames)
+  var name: String?
+
+  @Option(
+    help: ArgumentHelp("What it is: \(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "kind"),
+    completion: .list(ItemKind.allCases.map(\.rawValue)))
+  var kind: String?
+
+  @Option(
+    name: .customLong("attr"),
+    help: ArgumentHelp(
+      """
+      An attribute to search it by; with --update the others stay, and an empty value takes it away. Attributes are \
+      no secrets.
+      """, valueName: "key=value"),
+    transform: Attribute.init(parsing:))
+  var attributes: [Attribute] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "When it is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
+    completion: .list(AccessClass.allCases.map(\.name)))
+  var accessible: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What proof each reading needs: \(Requirement.allCases.map(\.name).joined(separator: ", ")).", valueName: "proof"),
+    completion: .list(Requirement.allCases.map(\.name)))
+  var require: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "When the value stops being served: a duration from now such as 90d, or a date such as 2030-01-31.",
+      valueName: "when"),
+    transform: Sizes.expiry)
+  var expires: Int64?
+
+  @Option(
+    help: ArgumentHelp("Read the value from a file, byte for byte; - is standard input.", valueName: "path"),
+    completion: .file())
+  var file: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Let the daemon draw the value: `password` (when left out) or `phrase`.", valueName: "style"))
+  var generate: GeneratedStyle?
+
+  @Option(help: ArgumentHelp("Characters of a generated password, words of a phrase.", valueName: "count"))
+  var length: Int?
+
+  @Flag(help: "Draw a password of letters and digits alone.")
+  var noSymbols = false
+
+  @Flag(help: "Replace an item that is there already.")
+  var update = false
+
+  @Flag(help: "With --update: change what is said about the item, not its value.")
+  var keepValue = false
+
+  @Flag(
+    help: """
+      Store many: each line of standard input is a JSON object with name, value (or data in base64, or generate), \
+      and optionally kind, attributes, accessible, require, expires and update.
+      """)
+  var batch = false
+
+  @OptionGroup var globals: Globals
+
+  @Argument(help: .hidden) var unexpected: [String] = []
+
+  func validate() throws {
+    try Refused.secretArguments(
+      unexpected, "give the value on standard input or with --file, or let --generate draw one")
+    if batch { return try validateBatch() }
+    guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
+    let sources = [file != nil, generate != nil, keepValue].filter { $0 }.count
+    if sources > 1 { throw ValidationError("--file, --generate and --keep-value exclude each other; give one of them") }
+    if generate == nil && (length != nil || noSymbols) {
+      throw ValidationError("--length and --no-symbols are for --generate; give that too")
+    }
+    if keepValue && !update { throw ValidationError("--keep-value is for an item that is there; give --update too") }
+    if generate == .phrase && noSymbols { throw ValidationError("--no-symbols is for passwords, not for phrases") }
+  }
+
+  private func validateBatch() throws {
+    let single = [
+      name != nil, kind != nil, !attributes.isEmpty, accessible != nil, require != nil, expires != nil, file != nil,
+      generate != nil, length != nil, noSymbols, keepValue,
+    ]
+    if single.contains(true) {
+      throw ValidationError("with --batch everything about an item stands in its line; only --update goes with it")
+    }
+  }
+
+  func run() throws {
+    if batch { return try BatchSet(globals: globals, update: update).run() }
+    try SetRequest(self).run()
+  }
+}
+
+/// One `--attr`.
+struct Attribute: Equatable {
+  let key: String
+  let value: String
+
+  init(parsing text: String) throws {
+    guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+      throw ValidationError("`\(Printable.text(text))` is no attribute; write it like owner=ana")
+    }
+    key = String(text[..<equals])
+    value = String(text[text.index(after: equals)...])
+  }
+}

@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import VaultAPI
+internal import VaultClient
+internal import VaultModel
+
+struct ShowCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show everything about an item but its value.")
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: Completions.itemNames)
+  var name: String
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let item = try session.unlocking { vault in try vault.show(name) }
+    if globals.json { return try Output.json { item.write(to: &$0) } }
+    for line in ShowCommand.lines(item) { try Output.line(line) }
+  }
+
+  static func lines(_ item: Wire.Item) -> [String] {
+    var rows = [("name", item.name), ("kind", item.kind)]
+    rows += item.attributes.sorted { $0.key < $1.key }.map { ("attr \($0.key)", $0.value) }
+    rows += [
+      ("accessible", item.accessible), ("require", item.require), ("version", String(item.version)),
+      ("size", "\(item.size) bytes"), ("created", Timestamp.format(item.created)),
+      ("modified", Timestamp.format(item.modified)), ("expires", item.expires.map(Timestamp.format) ?? "never"),
+    ]
+    return rows.map { "\($0.0): \(Printable.text($0.1))" }
+  }
+}
+
+struct HistoryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history",
+    abstract: "List an item's versions that are kept, newest first.")
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: Completions.itemNames)
+  var name: String
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let versions = try session.unlocking { vault in try vault.history(name) }
+    var table = Table("VERSION", "CREATED", "SIZE", "")
+    for version in versions {
+      if globals.json {
+        try Output.json { version.write(to: &$0) }
+      } else {
+        table.add(
+          String(version.version), Timestamp.format(version.created), "\(version.size) bytes",
+          version.current ? "current" : "")
+      }
+    }
+    if !globals.json { try Output.text(table.text(withHeading: Output.isTerminal)) }
+  }
+}

@@ -1,0 +1,123 @@
+internal import ArgumentParser
+internal import VaultAPI
+internal import VaultClient
+internal import VaultModel
+
+struct SlotCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "slot",
+    abstract: "See and change the ways into the vault.",
+    subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotRemoveCommand.self])
+}
+
+struct SlotListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the ways into the vault.")
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let slots = try session.call { vault in try vault.slots() }
+    var table = Table("ID", "KIND", "CREATED", "COST", "LABEL")
+    for slot in slots {
+      if globals.json {
+        try Output.json { slot.write(to: &$0) }
+      } else {
+        let cost = slot.kdfMemory > 0 ? "\(slot.kdfMemory >> 20) MiB, \(slot.kdfPasses) passes" : "-"
+        table.add(String(slot.id), slot.kind, Timestamp.format(slot.created), cost, Printable.text(slot.label))
+      }
+    }
+    if !globals.json { try Output.text(table.text(withHeading: Output.isTerminal)) }
+  }
+}
+
+/// What a slot can be made of.
+enum SlotKindArgument: String, ExpressibleByArgument, CaseIterable {
+  case password
+  case recovery
+}
+
+struct SlotAddCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Add a way into the vault: another password, or a recovery code.",
+    discussion: "A recovery code is shown once and has to be typed back; whoever holds it opens the vault.")
+
+  @Argument(help: ArgumentHelp("password or recovery.", valueName: "kind"))
+  var kind: SlotKindArgument
+
+  @Option(help: ArgumentHelp("What to call it in `vault slot list`.", valueName: "text"))
+  var label: String?
+
+  @Flag(help: "Prove the right to with a recovery code instead of a password.")
+  var recovery = false
+
+  @OptionGroup var secrets: SecretOptions
+  @OptionGroup var cost: CostOptions
+  @OptionGroup var globals: Globals
+
+  @Argument(help: .hidden) var unexpected: [String] = []
+
+  func validate() throws { try Refused.secretArguments(unexpected) }
+
+  func run() throws {
+    let session = try Session(globals)
+    let answers = Answers(secrets, json: globals.json)
+    let slot = try session.call { vault in
+      try vault.addSlot(
+        kind: kind.rawValue, label: label, method: recovery ? "recovery" : nil, kdfMemory: cost.kdfMemory,
+        kdfPasses: cost.kdfPasses, answer: answers.answer)
+    }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("slot")
+        writer.integer(Int64(slot))
+        answers.writeRecoveryCode(to: &writer)
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("added slot \(slot)")
+    }
+  }
+}
+
+struct SlotRemoveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Remove a way into the vault, never the last one.",
+    discussion: "A copy of the store made before still opens with it.")
+
+  @Argument(help: ArgumentHelp("Its number in `vault slot list`.", valueName: "id"))
+  var id: Int
+
+  @Flag(help: "Prove the right to with a recovery code instead of a password.")
+  var recovery = false
+
+  @OptionGroup var secrets: SecretOptions
+  @OptionGroup var globals: Globals
+
+  @Argument(help: .hidden) var unexpected: [String] = []
+
+  func validate() throws { try Refused.secretArguments(unexpected) }
+
+  func run() throws {
+    let session = try Session(globals)
+    let answers = Answers(secrets, json: globals.json)
+    try session.call { vault in
+      try vault.removeSlot(id, method: recovery ? "recovery" : nil, answer: answers.answer)
+    }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("removed")
+        writer.integer(Int64(id))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("slot \(id) is removed; older copies of the store still open with it")
+    }
+  }
+}

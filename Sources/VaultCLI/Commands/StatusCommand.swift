@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultAPI
+internal import VaultClient
+internal import VaultModel
+
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Say whether the vault is open, since when and why, and what comes next.",
+    discussion: "Never starts a daemon and never keeps the vault open longer.")
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals, startsDaemon: false)
+    let status = try session.call { vault in try vault.status() }
+    if globals.json { return try Output.json { status.write(to: &$0) } }
+    for line in StatusCommand.lines(status, now: Int64(time(nil))) { try Output.line(line) }
+  }
+
+  static func lines(_ status: Wire.StatusReply, now: Int64) -> [String] {
+    var lines = [row("state", "\(state(status.state)), \(Printable.text(status.cause))")]
+    lines.append(row("since", moment(status.since, now: now)))
+    if let at = status.locksAt {
+      lines.append(row("locks", "\(moment(at, now: now)) (\(reason(status.locksBecause)))"))
+    }
+    if let problem = status.problem { lines.append(row("problem", Printable.text(problem))) }
+    if let items = status.items { lines.append(row("items", String(items))) }
+    for method in status.methods {
+      let reason = method.reason.map { ", \(Printable.text($0))" } ?? ""
+      lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))
+    }
+    for warning in status.warnings { lines.append(row("warning", Style.yellow(Printable.text(warning)))) }
+    lines.append(row("daemon", "version \(Printable.text(status.version)), process \(status.pid)"))
+    return lines
+  }
+
+  private static func row(_ name: String, _ text: String) -> String {
+    name + ":" + String(repeating: " ", count: max(1, 11 - name.count)) + text
+  }
+
+  private static func state(_ name: String) -> String {
+    switch name {
+    case "new": "no vault yet (make one with `vault init`)"
+    case "unlocked": Style.green(name)
+    case "unreadable": Style.red(name)
+    default: Printable.text(name)
+    }
+  }
+
+  private static func reason(_ name: String?) -> String {
+    switch name {
+    case "idle": "when nobody asks for anything"
+    case "age": "the longest it may stay open"
+    case "asked": "as asked for at the unlock"
+    default: Printable.text(name ?? "no reason given")
+    }
+  }
+
+  private static func moment(_ time: Int64, now: Int64) -> String {
+    let distance = time > now ? "in \(Seconds.format(time - now))" : "\(Seconds.format(now - time)) ago"
+    return "\(Timestamp.format(time)) (\(distance))"
+  }
+}

@@ -1,0 +1,31 @@
+internal import ArgumentParser
+
+/// `vault` itself, which is its subcommands.
+struct VaultCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "vault",
+    abstract: "Keep passwords, keys and tokens in an encrypted vault.",
+    discussion: """
+      Secrets are read from a hidden prompt, from standard input or from a file, never from the command line. \
+      See vault(1).
+      """,
+    version: "vault \(ClientVersion.text)",
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Vault",
+        subcommands: [InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self]),
+      CommandGroup(
+        name: "Item",
+        subcommands: [
+          GetCommand.self, SetCommand.self, ListCommand.self, FindCommand.self, ShowCommand.self, RemoveCommand.self,
+          MoveCommand.self, HistoryCommand.self, WatchCommand.self,
+        ]),
+      CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self]),
+      CommandGroup(name: "Other", subcommands: [DoctorCommand.self, CompletionsCommand.self]),
+    ])
+}
+
+/// The version of the programs, which are released together.
+enum ClientVersion {
+  static let text = "0.1.0"
+}

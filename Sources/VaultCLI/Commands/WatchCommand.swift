@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import VaultAPI
+internal import VaultClient
+internal import VaultModel
+
+struct WatchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Print what happens to the vault and its items, until interrupted.",
+    discussion: "The first line is the present state. With --json each line is an object.")
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    try session.call { vault in
+      try vault.monitor { event in
+        if globals.json {
+          try Output.json { event.write(to: &$0) }
+        } else {
+          try Output.line(WatchCommand.line(event))
+        }
+        return true
+      }
+    }
+  }
+
+  static func line(_ event: Wire.Event) -> String {
+    let time = Timestamp.format(event.time)
+    if event.event == "item" {
+      let target = event.target.map { " to \(Printable.text($0))" } ?? ""
+      return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? ""))\(target)"
+    }
+    let cause = event.cause.map { " (\(Printable.text($0)))" } ?? ""
+    return "\(time) \(Printable.text(event.state ?? event.event))\(cause)"
+  }
+}

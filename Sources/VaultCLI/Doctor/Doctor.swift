@@ -1,0 +1,120 @@
+internal import Glibc
+internal import VaultAPI
+internal import VaultClient
+
+/// Looks at everything a vault needs, from the client's side, and changes nothing.
+struct Doctor {
+  let globals: Globals
+
+  init(_ globals: Globals) { self.globals = globals }
+
+  func examine() -> [Finding] {
+    var findings: [Finding] = []
+    let location: SocketLocation
+    do throws(ClientError) {
+      location = globals.system ? .system : try .user(explicit: globals.socket)
+    } catch {
+      return [.fail("socket", "XDG_RUNTIME_DIR is not set", fix: "log in through a session, or give --socket")]
+        + files(nil)
+    }
+    findings += socket(location.path)
+    let status = daemon(&findings)
+    findings += files(status)
+    findings += SystemdUnits.findings(system: globals.system)
+    if let status { findings += CoreLimit.findings(pid: status.pid) }
+    return findings
+  }
+
+  /// Whose files they have to be.
+  private var owner: uid_t? { globals.system ? nil : geteuid() }
+
+  private func socket(_ path: String) -> [Finding] {
+    guard let owner else { return [] }
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    let directory = Finding.permissions("socket directory", folder, is: .directory, owner: owner, mode: 0o700)
+    let socket = Finding.permissions("socket", path, is: .socket, owner: owner, mode: 0o700)
+    return [directory, socket].compactMap { $0 }
+  }
+
+  private func daemon(_ findings: inout [Finding]) -> Wire.StatusReply? {
+    let status: Wire.StatusReply
+    do throws(Failure) {
+      let session = try Session(globals, startsDaemon: false)
+      status = try session.call { vault in try vault.status() }
+    } catch {
+      if error.exit == .unavailable && !globals.system {
+        findings.append(.warn("daemon", "none is running", fix: "the next command starts one"))
+      } else {
+        let parts = error.message.split(separator: ";", maxSplits: 1).map(String.init)
+        let fix = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "see its log"
+        findings.append(.fail("daemon", parts.first ?? error.message, fix: fix))
+      }
+      return nil
+    }
+    findings.append(.ok("daemon", "process \(status.pid) answers; the vault is \(status.state)"))
+    if status.version == ClientVersion.text {
+      findings.append(.ok("version", "client and daemon are \(status.version)"))
+    } else {
+      findings.append(
+        .warn(
+          "version", "the client is \(ClientVersion.text) and the daemon \(status.version)",
+          fix: "restart the daemon after an update"))
+    }
+    if let problem = status.problem {
+      findings.append(.fail("store", problem, fix: "keep the files as they are and see vaultd(8)"))
+    }
+    findings += status.warnings.map { .warn("daemon", $0, fix: nil) }
+    return status
+  }
+
+  // MARK: Files
+
+  private func files(_ status: Wire.StatusReply?) -> [Finding] {
+    guard let store = StorePaths(system: globals.system) else {
+      return [.fail("store", "neither XDG_DATA_HOME nor HOME is set", fix: "set one of them to an absolute path")]
+    }
+    guard let owner = owner ?? FileState(store.directory).owner else {
+      return [.warn("store", "\(store.directory) is not there", fix: "install the system service, see vaultd(8)")]
+    }
+    guard let directory = Finding.permissions("store", store.directory, is: .directory, owner: owner, mode: 0o700)
+    else {
+      return [.ok("store", "\(store.directory) is not there yet; `vault init` makes it")]
+    }
+    var findings = [directory]
+    for name in ["vault.db", "vault.db-wal", "vault.lock"] {
+      let path = store.directory + "/" + name
+      if let file = Finding.permissions("store", path, is: .file, owner: owner, mode: 0o600) { findings.append(file) }
+    }
+    findings += bootKey(store, owner)
+    findings += clock(store.directory + "/vault.db")
+    return findings
+  }
+
+  private func bootKey(_ store: StorePaths, _ owner: uid_t) -> [Finding] {
+    guard FileState(store.directory + "/vault.db").exists else { return [] }
+    if let key = Finding.permissions("boot key", store.bootKey, is: .file, owner: owner, mode: 0o600) { return [key] }
+    return [
+      .warn(
+        "boot key", "there is none at \(store.bootKey), so `always` items are served only after an unlock",
+        fix: "put it back, or set boot-key in \(store.configuration)")
+    ]
+  }
+
+  /// A clock behind the store's last change is behind the true time: expiry then goes by the store's.
+  private func clock(_ database: String) -> [Finding] {
+    guard case .there(_, _, _, let modified) = FileState(database) else { return [] }
+    let now = Int64(time(nil))
+    // A minute of leave for file systems that keep time elsewhere.
+    if modified > now + 60 {
+      return [.warn("clock", "it is behind the store's last change", fix: "set it, or let NTP do so")]
+    }
+    return [.ok("clock", "it is not behind the store's last change")]
+  }
+}
+
+extension FileState {
+  /// Whose it is; nil when that cannot be told.
+  var owner: uid_t? {
+    if case .there(_, let owner, _, _) = self { owner } else { nil }
+  }
+}

@@ -1,0 +1,57 @@
+internal import Glibc
+
+/// What stands at a path, the link itself where it is one.
+enum FileState: Equatable {
+  case missing
+  /// It cannot be looked at: an error number.
+  case hidden(Int32)
+  case there(Kind, owner: uid_t, mode: mode_t, modified: Int64)
+
+  enum Kind { case file, directory, socket, link, other }
+
+  init(_ path: String) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else {
+      self = errno == ENOENT || errno == ENOTDIR ? .missing : .hidden(errno)
+      return
+    }
+    let kind: Kind
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: kind = .file
+    case S_IFDIR: kind = .directory
+    case S_IFSOCK: kind = .socket
+    case S_IFLNK: kind = .link
+    default: kind = .other
+    }
+    self = .there(kind, owner: status.st_uid, mode: status.st_mode & 0o7777, modified: Int64(status.st_mtim.tv_sec))
+  }
+
+  var exists: Bool { self != .missing }
+}
+
+extension Finding {
+  /// Checks that a path is what it must be, belongs to `owner` and gives others nothing beyond `mode`; nil when nothing
+  /// stands there.
+  static func permissions(
+    _ check: String, _ path: String, is kind: FileState.Kind, owner: uid_t, mode: mode_t
+  ) -> Finding? {
+    switch FileState(path) {
+    case .missing: return nil
+    case .hidden(let code):
+      return .warn(check, "\(path) cannot be looked at: \(Output.describe(code))", fix: "run this as its owner")
+    case .there(let found, let user, let bits, _):
+      guard found == kind else {
+        return .fail(check, "\(path) is no \(kind == .directory ? "directory" : "\(kind)")", fix: "move it away")
+      }
+      guard user == owner else {
+        return .fail(check, "\(path) belongs to uid \(user), not \(owner)", fix: "move it away, or chown it")
+      }
+      let octal = String(mode, radix: 8)
+      guard bits & ~mode == 0 else {
+        return .fail(
+          check, "\(path) has mode \(String(bits, radix: 8)), which is open to others", fix: "chmod \(octal) \(path)")
+      }
+      return .ok(check, "\(path), mode \(String(bits, radix: 8))")
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// Where the daemon keeps its files, as far as a client can tell: a `--store` given to the daemon is not known here.
+struct StorePaths {
+  let directory: String
+  let configuration: String
+  let bootKey: String
+
+  /// Nil when the environment does not say.
+  init?(system: Bool) {
+    if system {
+      (directory, configuration) = ("/var/lib/vault", "/etc/vault/vaultd.conf")
+    } else {
+      guard let data = StorePaths.folder("XDG_DATA_HOME", "/.local/share"),
+        let config = StorePaths.folder("XDG_CONFIG_HOME", "/.config")
+      else { return nil }
+      (directory, configuration) = (data + "/vault", config + "/vault/vaultd.conf")
+    }
+    bootKey = StorePaths.setting("boot-key", in: configuration) ?? directory + "/boot.key"
+  }
+
+  private static func folder(_ variable: String, _ fallback: String) -> String? {
+    if let path = Environment.variable(variable), path.hasPrefix("/") { return path }
+    guard let home = Environment.variable("HOME"), home.hasPrefix("/") else { return nil }
+    return home + fallback
+  }
+
+  /// The value of one `key = value` line; the daemon is the one that checks the file.
+  private static func setting(_ key: String, in path: String) -> String? {
+    guard FileState(path).exists, let text = FileInput.text(of: path) else { return nil }
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: "=", maxSplits: 1).map { String($0.drop { $0 == " " }) }
+      guard parts.count == 2, parts[0].split(separator: " ") == [Substring(key)] else { continue }
+      return String(parts[1].reversed().drop { $0 == " " || $0 == "\r" }.reversed())
+    }
+    return nil
+  }
+}

@@ -1,0 +1,113 @@
+internal import VaultAPI
+internal import VaultModel
+
+extension Failure {
+  /// Puts the daemon's refusal into words.
+  init(_ fault: Fault) {
+    switch fault {
+    case .noVault: self.init(.configuration, "there is no vault yet; make one with `vault init`")
+    case .vaultExists: self.init(.exists, "there is a vault already, and it stays; open it with `vault unlock`")
+    case .locked(let state, let cause):
+      let why = state == "cold" ? "not unlocked since the daemon started" : cause
+      self.init(.retry, "the vault is locked (\(Printable.text(why))); open it with `vault unlock`")
+    case .timedOut: self.init(.retry, "the vault stayed locked for all of the wait; open it with `vault unlock`")
+    case .noSuchItem(let name): self.init(.missing, "there is no item \(Printable.quoted(name)); see `vault list`")
+    case .noSuchVersion(let name, let version):
+      self.init(.missing, "\(Printable.quoted(name)) has no version \(version); see `vault history`")
+    case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id); see `vault slot list`")
+    case .lastSlot: self.init(.denied, "this is the last way into the vault; make another with `vault slot add` first")
+    case .alreadyExists(let name, _):
+      self.init(.exists, "\(Printable.quoted(name)) exists already; give --update to store a new version of it")
+    case .expired(let name, let expires):
+      let date = Timestamp.format(expires)
+      self.init(
+        .invalid,
+        "\(Printable.quoted(name)) expired on \(date); store a new value with --update, or read this one with --expired"
+      )
+    case .invalidName(let name, let reason, _):
+      self.init(.invalid, "\(Printable.quoted(name)) is no item name: \(Printable.text(reason)); choose another")
+    case .invalidValue(let kind, let reason, _):
+      self.init(
+        .invalid,
+        "this is not right for kind \(Printable.text(kind)): \(Printable.text(reason)); correct it or give another --kind"
+      )
+    case .tooLarge(let limit):
+      self.init(.invalid, "a value has at most \(limit) bytes; store less, or store it in parts")
+    default: self.init(ofState: fault)
+    }
+  }
+
+  /// What is not about one item.
+  private init(ofState fault: Fault) {
+    switch fault {
+    case .invalidQuery(let reason, let position):
+      self.init(.usage, "the query is wrong at byte \(position): \(Printable.text(reason)); see `vault help find`")
+    case .authenticationFailed(let method, let wait):
+      let what = method == "recovery" ? "recovery code" : "password"
+      self.init(.denied, "wrong \(what); try again in \(Failure.seconds(wait))")
+    case .backingOff(_, let wait):
+      self.init(.retry, "too soon after a wrong attempt; try again in \(Failure.seconds(wait))")
+    case .mistypedRecoveryCode:
+      self.init(.invalid, "the recovery code is mistyped, its checksum does not fit; read it again and type it anew")
+    case .methodUnavailable(let method, let reason):
+      self.init(
+        .configuration, "\(Printable.quoted(method)) cannot be used: \(Printable.text(reason)); see `vault status`")
+    case .cancelled: self.init(.denied, "cancelled, and nothing was changed; start again when you are ready")
+    case .noSuchConversation: self.init(.retry, "the question is no longer open; start again")
+    case .weakSecret(let reason): self.init(.invalid, "too weak: \(Printable.text(reason)); choose a stronger one")
+    case .tooManyConnections: self.init(.retry, "the daemon serves as many clients as it may; try again later")
+    case .tooManyRequests: self.init(.retry, "too many requests at once; try again later")
+    case .denied(let reason): self.init(.denied, "denied: \(Printable.text(reason)); ask whoever owns the vault")
+    case .corrupt(let reason, true):
+      self.init(.invalid, "a newer vault wrote this store: \(Printable.text(reason)); update this one")
+    case .corrupt(let reason, false):
+      self.init(
+        .invalid,
+        "the store cannot be trusted: \(Printable.text(reason)); keep it as it is and restore a backup beside it")
+    case .storageFailed(let reason):
+      self.init(
+        .io, "the disk did not do its part: \(Printable.text(reason)); see to its space and health, then try again")
+    case .misconfigured(let reason):
+      self.init(.configuration, "\(Printable.text(reason)); put that right and try again (`vault doctor` helps)")
+    case .service(let fault): self.init(fault)
+    default:
+      self.init(
+        .software, "the daemon answered \(Printable.quoted(fault.fullName)), which this vault does not know; update it")
+    }
+  }
+
+  private init(_ fault: ServiceFault) {
+    switch fault {
+    case .permissionDenied: self.init(.denied, "the daemon denies this; ask whoever owns the vault")
+    case .invalidParameter(let parameter):
+      self.init(.usage, "the daemon does not accept \(Printable.quoted(parameter)); correct it")
+    default:
+      self.init(.software, "the daemon is of another version (\(fault.fullName)); restart it, or update this program")
+    }
+  }
+
+  private static func seconds(_ milliseconds: Int) -> String { "\(max(1, (milliseconds + 999) / 1000)) s" }
+}
+
+/// Text from elsewhere, made safe for a terminal's line.
+enum Printable {
+  /// The text with control characters spelled out and cut to a length that a person reads.
+  static func text(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars.prefix(300) {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return text.unicodeScalars.count > 300 ? result + "…" : result
+  }
+
+  /// The same between backquotes, shorter.
+  static func quoted(_ text: String) -> String {
+    let short =
+      text.unicodeScalars.count > 80 ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(79))) + "…" : text
+    return "`\(Printable.text(short))`"
+  }
+}

@@ -1,0 +1,35 @@
+/// The exit codes of `vault`, which are those of sysexits.h.
+enum Exit: Int32, Sendable {
+  /// The command line is wrong.
+  case usage = 64
+  /// The store or the input is corrupt or not valid.
+  case invalid = 65
+  /// There is no such item, version or slot.
+  case missing = 66
+  /// There is no daemon.
+  case unavailable = 69
+  /// The daemon or the client did what it must not.
+  case software = 70
+  /// It is there already.
+  case exists = 73
+  /// Reading or writing failed.
+  case io = 74
+  /// Locked, or the time is up: later it may work.
+  case retry = 75
+  /// Denied, or authentication failed.
+  case denied = 77
+  /// Something has to be set up first.
+  case configuration = 78
+}
+
+/// Why a command did not do what it was asked to, as its user reads it.
+struct Failure: Error, Equatable {
+  let exit: Exit
+  /// What happened; what to do. Lower case, no secret, no final stop.
+  let message: String
+
+  init(_ exit: Exit, _ message: String) {
+    self.exit = exit
+    self.message = message
+  }
+}

@@ -1,0 +1,65 @@
+internal import Glibc
+internal import VaultAPI
+
+/// Bytes from standard input or a file, straight into memory that wipes itself.
+enum FileInput {
+  /// Reads a descriptor to its end.
+  ///
+  /// - Parameters:
+  ///   - limit: the most bytes that are of use.
+  ///   - name: what the source is called in an error.
+  /// - Throws: ``Failure`` when reading fails or there are more than `limit` bytes.
+  static func readAll(_ descriptor: Int32, limit: Int, name: String) throws(Failure) -> SecretBuffer {
+    var buffer = SecretBuffer(capacity: sizeHint(descriptor, limit: limit))
+    while true {
+      let count = read(descriptor, into: &buffer, atMost: 65536)
+      if count == 0 { return buffer }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw Failure(.io, "cannot read \(name): \(Output.describe(errno))")
+      }
+      if buffer.count > limit {
+        throw Failure(.invalid, "\(name) holds more than \(limit) bytes; store less, or store it in parts")
+      }
+    }
+  }
+
+  /// Reads a file to its end; `-` is standard input.
+  static func readFile(_ path: String, limit: Int) throws(Failure) -> SecretBuffer {
+    if path == "-" { return try readAll(STDIN_FILENO, limit: limit, name: "standard input") }
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { throw Failure(.io, "cannot open \(path): \(Output.describe(errno))") }
+    defer { close(descriptor) }
+    return try readAll(descriptor, limit: limit, name: path)
+  }
+
+  /// The text of a small file that holds no secret; nil when it cannot be read.
+  static func text(of path: String) -> String? {
+    guard let content = try? readFile(path, limit: 64 * 1024) else { return nil }
+    return content.withBytes { bytes in
+      let bytes = Span<UInt8>(_bytes: bytes)
+      return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+    }
+  }
+
+  /// Reads what is there, at most `atMost` bytes, behind what `buffer` holds.
+  ///
+  /// - Returns: the count as read(2) gives it; errno says why it is negative.
+  static func read(_ descriptor: Int32, into buffer: inout SecretBuffer, atMost: Int) -> Int {
+    let held = buffer.count
+    let count = buffer.append(count: atMost) { free in
+      unsafe free.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    }
+    let code = errno
+    buffer.truncate(to: held + max(0, count))
+    errno = code
+    return count
+  }
+
+  /// Room for the whole file and the read that finds its end, so that nothing grows and is copied.
+  private static func sizeHint(_ descriptor: Int32, limit: Int) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 65536 }
+    return min(Int(status.st_size), limit) + 65536
+  }
+}

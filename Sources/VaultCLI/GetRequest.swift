@@ -1,0 +1,113 @@
+internal import Glibc
+internal import VaultAPI
+internal import VaultClient
+
+/// What `vault get` does, however its command line was read.
+///
+/// The plain form is what other programs run most, so ``init(fast:)`` reads it without the argument parser, whose
+/// start costs as much as all the rest.
+struct GetRequest: Equatable {
+  var name: String
+  var socket: String?
+  var system = false
+  var json = false
+  var field: String?
+  var version: Int?
+  var waitSeconds: Int64?
+  var clip = false
+  var expired = false
+
+  init(name: String, socket: String? = nil, system: Bool = false, json: Bool = false) {
+    self.name = name
+    self.socket = socket
+    self.system = system
+    self.json = json
+  }
+
+  /// Reads `get NAME`, with `--json`, `--system` and `--socket PATH` anywhere after `get`; nil for every other command
+  /// line, which is then the argument parser's.
+  init?(fast arguments: ArraySlice<String>) {
+    guard arguments.first == "get" else { return nil }
+    self.init(name: "")
+    var hasName = false
+    var rest = arguments.dropFirst()
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--json": json = true
+      case "--system": system = true
+      case "--socket":
+        guard let path = rest.popFirst(), path.utf8.first != UInt8(ascii: "-") else { return nil }
+        socket = path
+      default:
+        guard !hasName, let first = argument.utf8.first, first != UInt8(ascii: "-") else { return nil }
+        name = argument
+        hasName = true
+      }
+    }
+    guard hasName, !(system && socket != nil) else { return nil }
+  }
+
+  func run() throws(Failure) {
+    let session = try Session(socket: socket, system: system, startsDaemon: true)
+    if let field, field != "value", field != "uri" { return try print(field: field, session) }
+    let item = try read(session) { vault in
+      try vault.read(name, version: version, wait: waitSeconds.map { .seconds($0) }, expired: expired)
+    }
+    try deliver(item, session)
+  }
+
+  private func deliver(_ item: borrowing Value, _ session: Session) throws(Failure) {
+    if field == "uri" {
+      let uri = try WiFi.uri(of: session.call { vault in try vault.show(name) }, item.bytes)
+      return try write(uri, version: item.version)
+    }
+    try write(item.bytes, version: item.version)
+  }
+
+  /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
+  private func read<R: ~Copyable>(_ session: Session, _ body: (Vault) throws -> R) throws(Failure) -> R {
+    if waitSeconds != nil { return try session.call(body) }
+    return try session.unlocking(for: "vault get \(name)", body)
+  }
+
+  private func print(field: String, _ session: Session) throws(Failure) {
+    let item = try read(session) { vault in try vault.show(name) }
+    guard let text = ItemField.text(field, of: item) else {
+      let known = item.attributes.keys.sorted().joined(separator: ", ")
+      let what = known.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(known))"
+      throw Failure(.missing, "\(Printable.quoted(name)) has no field \(Printable.quoted(field)); \(what)")
+    }
+    var bytes = SecretBuffer()
+    bytes.append(utf8: text)
+    try write(bytes, version: item.version)
+  }
+
+  private func write(_ value: borrowing SecretBuffer, version: Int) throws(Failure) {
+    if clip { return Output.note(try Clipboard.put(value)) }
+    if json { return try writeJSON(value, version: version) }
+    try value.withBytes { bytes throws(Failure) in
+      try Output.write(bytes)
+      if Output.isTerminal, bytes.byteCount == 0 || Span<UInt8>(_bytes: bytes)[bytes.byteCount - 1] != 0x0A {
+        try Output.text("\n")
+      }
+    }
+  }
+
+  private func writeJSON(_ value: borrowing SecretBuffer, version: Int) throws(Failure) {
+    var writer = JSONWriter(capacity: value.count * 2 + 256)
+    writer.beginObject()
+    writer.key("name")
+    writer.string(name)
+    writer.key("version")
+    writer.integer(Int64(version))
+    if let field, field != "value" {
+      writer.key("field")
+      writer.string(field)
+    }
+    value.withBytes { bytes in writer.content(bytes) }
+    writer.endObject()
+    var json = writer.take()
+    json.append(UInt8(ascii: "\n"))
+    try json.withBytes { bytes throws(Failure) in try Output.write(bytes) }
+  }
+}

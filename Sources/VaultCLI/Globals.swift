@@ -1,0 +1,38 @@
+internal import ArgumentParser
+
+/// The options of every command.
+struct Globals: ParsableArguments {
+  @Flag(help: "Print JSON: one object, or one a line where there are many.")
+  var json = false
+
+  @Option(
+    help: ArgumentHelp("The daemon's socket, instead of the user's own.", valueName: "path"),
+    completion: .file())
+  var socket: String?
+
+  @Flag(help: "Use the machine's vault instead of the user's.")
+  var system = false
+
+  func validate() throws {
+    if system && socket != nil { throw ValidationError("--system and --socket exclude each other; give one of them") }
+  }
+}
+
+/// How a secret slot is proven and made; the options of every command that asks for secrets.
+struct SecretOptions: ParsableArguments {
+  @Flag(help: "Read what would be asked for from standard input, one line a question.")
+  var passwordStdin = false
+}
+
+/// What Argon2id costs, for those who make a slot.
+struct CostOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Argon2id's memory, 19m to 1g, instead of measuring this machine.", valueName: "size"),
+    transform: Sizes.parse)
+  var kdfMemory: Int?
+
+  @Option(
+    help: ArgumentHelp("Argon2id's passes, 2 to 20, instead of measuring this machine.", valueName: "count"))
+  var kdfPasses: Int?
+}

@@ -1,0 +1,50 @@
+internal import Glibc
+internal import VaultAPI
+
+/// Standard output and standard error, written with `write(2)` so that no copy of a secret stays in a stdio buffer and
+/// so that a full disk is an error.
+enum Output {
+  /// Writes bytes as they are to standard output.
+  static func write(_ bytes: RawSpan, to descriptor: Int32 = STDOUT_FILENO) throws(Failure) {
+    var rest = bytes
+    while rest.byteCount > 0 {
+      // Lent for one call.
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.extracting(droppingFirst: count)
+      } else if errno == EAGAIN {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&polled, 1, -1)
+      } else if errno != EINTR {
+        throw Failure(.io, "cannot write the output: \(describe(errno)); see to the space or the other end of the pipe")
+      }
+    }
+  }
+
+  /// Writes text to standard output.
+  static func text(_ text: String) throws(Failure) { try write(unsafe text.utf8.span.bytes) }
+
+  /// Writes a line to standard output.
+  static func line(_ text: String) throws(Failure) { try Output.text(text + "\n") }
+
+  /// Writes one JSON value and a newline to standard output.
+  static func json(_ body: (inout JSONWriter) -> Void) throws(Failure) {
+    var writer = JSONWriter()
+    body(&writer)
+    var buffer = writer.take()
+    buffer.append(UInt8(ascii: "\n"))
+    try buffer.withBytes { bytes throws(Failure) in try write(bytes) }
+  }
+
+  /// Tells a person something that is no part of the result. A closed standard error is not worth failing for.
+  static func note(_ text: String) { try? write(unsafe "vault: \(text)\n".utf8.span.bytes, to: STDERR_FILENO) }
+
+  /// Whether standard output is a terminal, so that tables, colour and a final newline help.
+  static let isTerminal = isatty(STDOUT_FILENO) == 1
+
+  /// The system's words for an error number.
+  static func describe(_ code: Int32) -> String {
+    // The client has one thread, so the static buffer is still ours while it is copied.
+    unsafe String(cString: strerror(code))
+  }
+}

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// The command-line program `vault`.
+public enum VaultProgram {
+  /// Does what the command line says, and ends the process with an exit code of sysexits.h.
+  public static func main() -> Never {
+    let arguments = CommandLine.arguments.dropFirst()
+    // The form other programs run most, first and without the argument parser.
+    if let request = GetRequest(fast: arguments) { finish { try request.run() } }
+    if arguments.first == Clipboard.forgetCommand { finish { try Clipboard.forget(arguments.dropFirst()) } }
+    finish {
+      var command = try VaultCommand.parseAsRoot(Arguments.normalize(Array(arguments)))
+      try command.run()
+    }
+  }
+
+  private static func finish(_ body: () throws -> Void) -> Never {
+    do {
+      try body()
+      exit(0)
+    } catch let failure as Failure {
+      Output.note(failure.message)
+      exit(failure.exit.rawValue)
+    } catch {
+      leave(error)
+    }
+  }
+
+  /// Ends as the argument parser asks: with help on standard output, or a usage error.
+  private static func leave(_ error: any Error) -> Never {
+    let code = VaultCommand.exitCode(for: error)
+    guard code != .success else {
+      try? Output.line(VaultCommand.fullMessage(for: error))
+      exit(0)
+    }
+    let message = UsageError.message(VaultCommand.message(for: error))
+    Output.note("\(message); see `vault --help`")
+    exit(Exit.usage.rawValue)
+  }
+}
+
+/// The argument parser's words in the form of ours.
+enum UsageError {
+  /// One line, with its first letter small and no final stop.
+  static func message(_ text: String) -> String {
+    let lines = text.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }
+    var message = lines.joined(separator: " ")
+    while message.hasSuffix(".") { message.removeLast() }
+    guard let first = message.first else { return "the command line is wrong" }
+    return first.lowercased() + message.dropFirst()
+  }
+}

@@ -1,0 +1,72 @@
+internal import Glibc
+internal import VaultAPI
+internal import VaultClient
+
+/// One run of the program against one daemon, which it starts when there is none and it may.
+final class Session {
+  var vault: Vault
+  private var mayStart: Bool
+
+  convenience init(_ globals: Globals, startsDaemon: Bool = true) throws(Failure) {
+    try self.init(socket: globals.socket, system: globals.system, startsDaemon: startsDaemon)
+  }
+
+  /// - Parameter startsDaemon: whether a daemon is started when none listens on the user's own socket. One at a path
+  ///   somebody named is never started: it may stand for a vault elsewhere.
+  init(socket: String?, system: Bool, startsDaemon: Bool) throws(Failure) {
+    do throws(ClientError) {
+      vault = Vault(at: system ? .system : try .user(explicit: socket))
+    } catch {
+      throw Failure(error)
+    }
+    let isOwn = !system && socket == nil && (Environment.variable("VAULT_SOCKET") ?? "").isEmpty
+    mayStart = startsDaemon && isOwn
+    vault.interactive = Keyboard.isAttended
+    // Waiting for one that restarts only delays the start of one, or the news that there is none.
+    if mayStart || !startsDaemon { vault.patience = .zero }
+  }
+
+  /// Calls the daemon, and once more after starting one when nobody listens.
+  func call<R: ~Copyable>(_ body: (Vault) throws -> R) throws(Failure) -> R {
+    do {
+      return try body(vault)
+    } catch ClientError.noDaemon where mayStart {
+      mayStart = false
+      do throws(ClientError) { try Daemon.ensure(at: vault.location) } catch { throw Failure(error) }
+      vault.patience = Connection.defaultPatience
+    } catch {
+      throw Failure(any: error)
+    }
+    do { return try body(vault) } catch { throw Failure(any: error) }
+  }
+
+  /// Calls the daemon, and once more after an unlock when the vault is locked and somebody is there to ask.
+  func unlocking<R: ~Copyable>(for reason: String? = nil, _ body: (Vault) throws -> R) throws(Failure) -> R {
+    var isLocked = false
+    do {
+      return try call { vault in
+        do { return try body(vault) } catch ClientError.fault(.locked(let state, let cause)) {
+          isLocked = true
+          throw ClientError.fault(.locked(state: state, cause: cause))
+        }
+      }
+    } catch {
+      guard isLocked, Keyboard.isAttended else { throw error }
+    }
+    let answers = Answers(fromInput: false, json: false)
+    vault.reason = reason
+    try call { vault in try vault.unlock(answer: answers.answer) }
+    return try call(body)
+  }
+}
+
+extension Failure {
+  /// What was thrown through the client's closures: a failure of ours, or of the client's.
+  init(any error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as ClientError: self.init(error)
+    default: self.init(.software, "\(error); report this")
+    }
+  }
+}

@@ -1,0 +1,88 @@
+internal import Glibc
+internal import VaultAPI
+internal import VaultClient
+internal import VaultModel
+
+/// What `vault set` does for one item.
+struct SetRequest {
+  /// The largest value the daemon takes, 1 MiB; one byte more is read so that it can say so.
+  static let valueLimit = 1 << 20
+
+  let command: SetCommand
+  let name: String
+
+  init(_ command: SetCommand) {
+    self.command = command
+    name = command.name ?? ""
+  }
+
+  func run() throws(Failure) {
+    do throws(NameError) { _ = try ItemName(name) } catch {
+      // Before anybody types a secret for it.
+      throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
+    }
+    let value = try value()
+    let session = try Session(command.globals)
+    let item = try item(session)
+    let version = try session.unlocking { vault in
+      switch value {
+      case .some(let value): try vault.set(item, value: value)
+      case .none: try vault.set(item)
+      }
+    }
+    if command.globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("name")
+        writer.string(name)
+        writer.key("version")
+        writer.integer(Int64(version))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("stored \(Printable.quoted(name)), version \(version)")
+    }
+  }
+
+  private func item(_ session: Session) throws(Failure) -> Wire.NewItem {
+    let generator = command.generate.map {
+      Wire.Generator(style: $0.rawValue, length: command.length, symbols: command.noSymbols ? false : nil)
+    }
+    return Wire.NewItem(
+      name: name, generate: generator, kind: command.kind, attributes: try attributes(session),
+      accessible: command.accessible, require: command.require, expires: command.expires,
+      update: command.update ? true : nil)
+  }
+
+  /// All of the item's attributes as they shall be, or nil to leave them as they are.
+  private func attributes(_ session: Session) throws(Failure) -> [String: String]? {
+    guard !command.attributes.isEmpty else { return nil }
+    var attributes: [String: String] = [:]
+    if command.update {
+      do throws(Failure) {
+        attributes = try session.unlocking { vault in try vault.show(name) }.attributes
+      } catch {
+        // An item that is not there yet has none to keep.
+        guard error.exit == .missing else { throw error }
+      }
+    }
+    for attribute in command.attributes {
+      attributes[attribute.key] = attribute.value.isEmpty && command.update ? nil : attribute.value
+    }
+    return attributes
+  }
+
+  /// The value to store; nil when the daemon draws or keeps it.
+  private func value() throws(Failure) -> SecretBuffer? {
+    if command.generate != nil || command.keepValue { return nil }
+    if let file = command.file { return try FileInput.readFile(file, limit: SetRequest.valueLimit) }
+    guard isatty(STDIN_FILENO) == 1 else {
+      return try FileInput.readAll(STDIN_FILENO, limit: SetRequest.valueLimit, name: "standard input")
+    }
+    let keyboard = try Keyboard(otherwise: "give the value on standard input")
+    guard let typed = try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard) else {
+      throw Failure(Fault.cancelled)
+    }
+    return typed
+  }
+}

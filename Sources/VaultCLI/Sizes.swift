@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultModel
+
+/// Sizes, durations and dates as they are given on the command line.
+enum Sizes {
+  /// Bytes: `64m`, `19M`, `1g`, `65536k`, or a plain number.
+  static func parse(_ text: String) throws -> Int {
+    let units: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30]
+    let unit = text.last.flatMap { units[Character($0.lowercased())] }
+    let digits = unit == nil ? text[...] : text.dropLast()
+    guard let number = Int(digits), number > 0,
+      case (let bytes, false) = number.multipliedReportingOverflow(by: unit ?? 1)
+    else { throw ValidationError("`\(text)` is no size; write it like 64m") }
+    return bytes
+  }
+
+  /// Seconds: `90`, `15m`, `12h`, `7d`, `1w`.
+  static func seconds(_ text: String) throws -> Int64 {
+    guard let seconds = Seconds.parse(text), seconds > 0 else {
+      throw ValidationError("`\(text)` is no duration; write it like 90, 15m, 12h or 7d")
+    }
+    return seconds
+  }
+
+  /// When something expires, Unix time in seconds: a duration from now, or a date with or without a time.
+  static func expiry(_ text: String) throws -> Int64 {
+    if let seconds = Seconds.parse(text), seconds > 0 {
+      let (moment, overflow) = Int64(time(nil)).addingReportingOverflow(seconds)
+      if !overflow { return moment }
+    }
+    guard let moment = Timestamp.parse(text) else {
+      throw ValidationError("`\(text)` is no time; write it like 90d, 2030-01-31 or 2030-01-31T12:00:00Z")
+    }
+    return moment
+  }
+}

@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// Colour and weight, on a terminal that wants them.
+///
+/// See https://no-color.org: a `NO_COLOR` that is set and not empty turns them off.
+enum Style {
+  static func bold(_ text: String) -> String { wrap(text, "1") }
+  static func green(_ text: String) -> String { wrap(text, "32") }
+  static func yellow(_ text: String) -> String { wrap(text, "33") }
+  static func red(_ text: String) -> String { wrap(text, "31") }
+
+  private static func wrap(_ text: String, _ code: String) -> String {
+    isWanted ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  }
+
+  private static let isWanted: Bool =
+    Output.isTerminal && (Environment.variable("NO_COLOR") ?? "").isEmpty && Environment.variable("TERM") != "dumb"
+}
+
+/// The program's environment.
+enum Environment {
+  /// The value of a variable, or nil when it is not set.
+  static func variable(_ name: String) -> String? {
+    // The program never changes its environment, so the memory stays.
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+}

@@ -1,0 +1,99 @@
+internal import Glibc
+internal import VaultAPI
+
+/// The person at the terminal: questions go to `/dev/tty` and answers come from there, wherever standard input and
+/// output lead.
+///
+/// Every way out of a question leaves the terminal as it was: an answer, end of file, control-C, a hang-up, control-Z
+/// and what follows it.
+struct Keyboard: ~Copyable {
+  /// More than a person types; the daemon would refuse it anyway.
+  private static let longest = 64 * 1024
+
+  private let terminal: Int32
+
+  /// Whether somebody reads what the program says, so that asking makes sense.
+  static let isAttended = isatty(STDERR_FILENO) == 1
+
+  /// Opens the terminal.
+  ///
+  /// - Throws: ``Failure`` with `otherwise` as what to do, when the program has no terminal.
+  init(otherwise: String) throws(Failure) {
+    terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard terminal >= 0 else { throw Failure(.usage, "there is no terminal to ask on; \(otherwise)") }
+  }
+
+  deinit { close(terminal) }
+
+  /// Shows text.
+  borrowing func show(_ text: String) throws(Failure) { try Output.write(unsafe text.utf8.span.bytes, to: terminal) }
+
+  /// Shows bytes that are too secret for a `String`.
+  borrowing func show(_ bytes: RawSpan) throws(Failure) { try Output.write(bytes, to: terminal) }
+
+  /// Asks, and reads a line: without its newline, nil at end of file (control-D on an empty line).
+  borrowing func ask(_ question: String, _ style: TerminalModes.Style) throws(Failure) -> SecretBuffer? {
+    let signals = try SignalPipe()
+    while true {
+      switch try attempt(question, style, signals) {
+      case .line(let line): return line
+      case .end: return nil
+      case .signal(let number): signals.deliver(number)
+      }
+    }
+  }
+
+  /// Asks a question that is answered by yes or no; anything but yes is no.
+  borrowing func confirm(_ question: String) throws(Failure) -> Bool {
+    guard let answer = try ask("\(question) [y/N] ", .shown) else { return false }
+    return answer.withBytes { bytes in
+      bytes.byteCount > 0 && Span<UInt8>(_bytes: bytes)[0] | 0x20 == UInt8(ascii: "y")
+    }
+  }
+
+  private enum Attempt: ~Copyable {
+    case line(SecretBuffer)
+    case end
+    case signal(Int32)
+  }
+
+  /// Asks once. The terminal is in order again when it returns.
+  private func attempt(
+    _ question: String, _ style: TerminalModes.Style, _ signals: borrowing SignalPipe
+  ) throws(Failure) -> Attempt {
+    // The modes first: what is typed once the question shows is no longer thrown away.
+    let modes = try TerminalModes(style, of: terminal)
+    try show(question)
+    var line = TypedLine(edits: style == .hidden)
+    while true {
+      if let number = try wait(signals) {
+        _ = consume modes
+        try show("\n")
+        return .signal(number)
+      }
+      var byte: UInt8 = 0
+      let count = unsafe read(terminal, &byte, 1)
+      if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
+      let step = count == 1 ? line.take(byte) : .end
+      if case .more = step {
+        guard line.bytes.count <= Keyboard.longest else { throw Failure(.invalid, "that is too long to be typed") }
+        continue
+      }
+      _ = consume modes
+      if style == .hidden || step == .end { try show("\n") }
+      return step == .end ? .end : .line(line.finish())
+    }
+  }
+
+  /// Waits until something was typed; a signal's number if one came first.
+  private func wait(_ signals: borrowing SignalPipe) throws(Failure) -> Int32? {
+    var polled = [
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+    ]
+    while unsafe poll(&polled, 2, -1) < 0 {
+      guard errno == EINTR else { throw Failure(.io, "cannot wait for the terminal: \(Output.describe(errno))") }
+    }
+    return signals.next()
+  }
+}

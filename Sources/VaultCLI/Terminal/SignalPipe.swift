@@ -1,0 +1,69 @@
+internal import Glibc
+
+/// Where the handler puts the number of the signal it was called for.
+///
+/// A plain number that is set before a handler stands, and that the handler alone reads.
+nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
+
+/// Turns the signals that would end or stop the program into bytes that can be polled, while a terminal must first be
+/// put back in order.
+///
+/// One exists at a time. At its end the earlier dispositions stand again.
+struct SignalPipe: ~Copyable {
+  /// What a terminal or another process sends to end or stop a program.
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGTSTP]
+
+  /// Readable when a signal came.
+  let descriptor: Int32
+  private let end: Int32
+  private var earlier: [(number: Int32, handler: __sighandler_t?)] = []
+
+  init() throws(Failure) {
+    var ends: [Int32] = [0, 0]
+    guard unsafe pipe(&ends) == 0 else { throw Failure(.io, "cannot make a pipe: \(Output.describe(errno))") }
+    (descriptor, end) = (ends[0], ends[1])
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    unsafe signalPipeEnd = end
+    for number in SignalPipe.signals {
+      let handler = signal(number, SignalPipe.handler)
+      earlier.append((number, handler))
+      // What the program was started to ignore, as nohup does, it goes on ignoring.
+      if SignalPipe.isIgnoring(handler) { signal(number, handler) }
+    }
+  }
+
+  /// The next signal, or nil when none came.
+  borrowing func next() -> Int32? {
+    var number: UInt8 = 0
+    return unsafe read(descriptor, &number, 1) == 1 ? Int32(number) : nil
+  }
+
+  /// Lets a signal do what it does by default. Returns when it stopped the program and the program goes on.
+  borrowing func deliver(_ number: Int32) {
+    signal(number, SIG_DFL)
+    raise(number)
+    signal(number, SignalPipe.handler)
+  }
+
+  deinit {
+    for (number, handler) in earlier { signal(number, handler) }
+    close(descriptor)
+    close(end)
+  }
+
+  /// Calls write(2) and nothing else, as a handler must.
+  private static let handler: __sighandler_t = { number in
+    let code = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = unsafe write(signalPipeEnd, &byte, 1)
+    errno = code
+  }
+
+  private static func isIgnoring(_ handler: __sighandler_t?) -> Bool {
+    // SIG_IGN is the address 1, which no function has.
+    unsafe unsafeBitCast(handler, to: Int.self) == 1
+  }
+}

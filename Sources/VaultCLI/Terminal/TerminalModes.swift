@@ -1,0 +1,45 @@
+internal import Glibc
+
+/// The modes of a terminal while something is typed on it; at its end the earlier ones stand again, and what was typed
+/// ahead and not read is thrown away, so that no rest of a secret reaches the shell.
+struct TerminalModes: ~Copyable {
+  enum Style {
+    /// Nothing shows, and each byte comes as it is typed: the kernel's own line buffer holds 4095 bytes and drops the
+    /// rest of a longer secret without a word.
+    case hidden
+    /// The kernel's usual line, with its editing.
+    case shown
+  }
+
+  private let terminal: Int32
+  private var earlier = termios()
+
+  init(_ style: Style, of terminal: Int32) throws(Failure) {
+    self.terminal = terminal
+    guard unsafe tcgetattr(terminal, &earlier) == 0 else {
+      throw Failure(.io, "cannot read the terminal's modes: \(Output.describe(errno))")
+    }
+    var modes = earlier
+    // Control-C and control-Z stay signals, and return stays a newline, whatever an earlier program left.
+    modes.c_lflag |= tcflag_t(ISIG)
+    modes.c_iflag |= tcflag_t(ICRNL)
+    switch style {
+    case .hidden:
+      modes.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | IEXTEN)
+      modes.c_cc.6 = 1  // VMIN
+      modes.c_cc.5 = 0  // VTIME
+    case .shown:
+      modes.c_lflag |= tcflag_t(ECHO | ECHOE | ICANON)
+    }
+    apply(&modes)
+  }
+
+  deinit {
+    var modes = earlier
+    apply(&modes)
+  }
+
+  private func apply(_ modes: inout termios) {
+    while unsafe tcsetattr(terminal, TCSAFLUSH, &modes) != 0, errno == EINTR {}
+  }
+}

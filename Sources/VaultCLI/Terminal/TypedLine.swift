@@ -1,0 +1,37 @@
+internal import VaultAPI
+
+/// A line as it is typed byte by byte.
+struct TypedLine: ~Copyable {
+  enum Step { case more, done, end }
+
+  private(set) var bytes = SecretBuffer(capacity: 256)
+  /// Whether the editing keys are ours to honour; otherwise the kernel has done it.
+  private let edits: Bool
+
+  init(edits: Bool) { self.edits = edits }
+
+  /// Takes what a key sent: backspace takes back a character, control-U the line; control-D ends an empty line.
+  mutating func take(_ byte: UInt8) -> Step {
+    switch byte {
+    case 0x0A, 0x0D: return .done
+    case 0x04 where edits: return bytes.count == 0 ? .end : .done
+    case 0x15 where edits: bytes.removeAll()
+    case 0x08 where edits, 0x7F where edits: removeCharacter()
+    default: bytes.append(byte)
+    }
+    return .more
+  }
+
+  consuming func finish() -> SecretBuffer { bytes }
+
+  private mutating func removeCharacter() {
+    let kept = bytes.withBytes { bytes in
+      let line = Span<UInt8>(_bytes: bytes)
+      var end = max(0, line.count - 1)
+      // The continuation bytes of UTF-8 belong to the byte before them.
+      while end > 0, line[end] & 0xC0 == 0x80 { end -= 1 }
+      return end
+    }
+    bytes.truncate(to: kept)
+  }
+}
