@@ -5,7 +5,7 @@ extension String {
   func hasSameBytes(as other: String) -> Bool {
     let count = utf8.count
     // Each string is lent as a pointer to that many bytes, for the call.
-    return count == other.utf8.count && unsafe memcmp(self, other, count) == 0
+    return unsafe count == other.utf8.count && memcmp(self, other, count) == 0
   }
 }
 
