@@ -12,6 +12,9 @@ static inline int vault_bind_text_copy(sqlite3_stmt *s, int i, const char *p, in
     return sqlite3_bind_text(s, i, p, n, SQLITE_TRANSIENT);
 }
 
+/* Without its memory statistics SQLite takes no process-wide lock for each allocation. Before its first use only. */
+static inline int vault_sqlite_without_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 /* sqlite3_db_config is variadic; every option used here takes an on-off switch. */
 static inline int vault_db_switch(sqlite3 *db, int option, int on) {
     return sqlite3_db_config(db, option, on, (int *)0);

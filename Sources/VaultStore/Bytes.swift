@@ -1,3 +1,14 @@
+import Glibc
+
+extension String {
+  /// Whether both are the same UTF-8. Equality of strings is canonical equivalence, which is not the same name.
+  func hasSameBytes(as other: String) -> Bool {
+    let count = utf8.count
+    // Each string is lent as a pointer to that many bytes, for the call.
+    return unsafe count == other.utf8.count && memcmp(self, other, count) == 0
+  }
+}
+
 extension [UInt8] {
   /// Copies bytes that are no secret.
   init(copying bytes: RawSpan) {

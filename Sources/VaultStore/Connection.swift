@@ -1,4 +1,5 @@
 internal import CSQLite
+import Glibc
 
 /// The one connection to the database file: opened so that nothing in a hostile file can act, in write-ahead logging
 /// with a sync on every commit, and locked against every other process for as long as it lives.
@@ -6,12 +7,18 @@ internal import CSQLite
   private let handle: OpaquePointer
   // Released after the handle is closed, because closing still writes.
   private let lock: StoreLock
+  private let log: String
+  private let hadLog: Bool
+  private var isTrusted = false
 
   /// Opens the existing file at `path`, of any length.
   ///
   /// Until ``trust()`` is called, closing leaves the file and its log as they were found.
   init(path: String, lock: StoreLock) throws(VaultError) {
     self.lock = lock
+    log = path + "-wal"
+    hadLog = unsafe access(log, F_OK) == 0
+    _ = Self.configured
     var opened: OpaquePointer?
     // One owner, so no mutex. The directory was checked, and nobody else can write to it.
     let code = unsafe sqlite3_open_v2(
@@ -35,7 +42,15 @@ internal import CSQLite
     try execute("PRAGMA journal_size_limit = 4194304")
   }
 
-  deinit { unsafe sqlite3_close_v2(handle) }
+  deinit {
+    unsafe sqlite3_close_v2(handle)
+    // SQLite makes an empty log on its first look; what is not ours is left without one, as it was.
+    var status = stat()
+    if !isTrusted, !hadLog, unsafe stat(log, &status) == 0, status.st_size == 0 { unsafe unlink(log) }
+  }
+
+  // Refused, without harm, when something in this process used SQLite before.
+  private static let configured: Bool = vault_sqlite_without_statistics() == SQLITE_OK
 
   /// The longest text or blob that is ever read or written, in bytes: a sealed value of the largest size and room.
   private static let longestColumn: Int32 = 2 << 20
@@ -47,7 +62,10 @@ internal import CSQLite
   ]
 
   /// Says that the file is ours, so closing may fold the log into it.
-  func trust() { unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0) }
+  func trust() {
+    isTrusted = true
+    unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+  }
 
   /// Runs statements whose rows, if any, are of no interest.
   func execute(_ sql: String) throws(VaultError) {

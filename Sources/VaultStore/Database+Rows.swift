@@ -10,9 +10,9 @@ extension Database {
   func read<R: ~Copyable>(
     _ tags: ClassTags, version: Int?, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    let statement = statements.read
+    let statement = statements.read.statement
     if let version { try statement.bind(4, Int64(version)) } else { try statement.bindNull(4) }
-    return try single(statement, tags, body)
+    return try single(statements.read, tags, body)
   }
 
   /// Finds the one item that has one of the tags; nil when there is none. Otherwise like ``read(_:version:_:)``.
@@ -23,9 +23,10 @@ extension Database {
   }
 
   private func single<R: ~Copyable>(
-    _ statement: Statement, _ tags: ClassTags, _ body: (Row) throws(VaultError) -> R
+    _ lookup: TagStatement, _ tags: ClassTags, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    try bind(tags, statement)
+    try lookup.bind(tags)
+    let statement = lookup.statement
     defer { statement.reset() }
     guard try statement.step() else { return nil }
     let row = try Row(statement)
@@ -38,9 +39,9 @@ extension Database {
   func each(
     tagged tags: ClassTags, after: Int64, _ body: (Row) throws(VaultError) -> Bool
   ) throws(VaultError) {
-    try bind(tags, statements.tagged)
-    try statements.tagged.bind(4, after)
-    try statements.tagged.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
+    try statements.tagged.bind(tags)
+    try statements.tagged.statement.bind(4, after)
+    try statements.tagged.statement.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
   }
 
   /// Walks all items with an id above `after`, by id, until `body` returns false.
@@ -51,9 +52,10 @@ extension Database {
 
   /// How many entries have one of the tags, counted up to `limit`.
   func count(tagged tags: ClassTags, limit: Int) throws(VaultError) -> Int {
-    try bind(tags, statements.countTagged)
-    try statements.countTagged.bind(4, Int64(limit))
-    return try statements.countTagged.first { (row: Statement) throws(VaultError) in Int(try row.integer(0)) } ?? 0
+    try statements.countTagged.bind(tags)
+    let statement = statements.countTagged.statement
+    try statement.bind(4, Int64(limit))
+    return try statement.first { (row: Statement) throws(VaultError) in Int(try row.integer(0)) } ?? 0
   }
 
   /// An id that no item has or had.
@@ -112,19 +114,8 @@ extension Database {
   func delete(_ tag: Tag, item: Int64) throws(VaultError) { try change(statements.deleteTag, tag, item) }
 
   private func change(_ statement: Statement, _ tag: Tag, _ item: Int64) throws(VaultError) {
-    try bind(tag, 1, statement)
+    try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(1, bytes) }
     try statement.bind(2, item)
     try statement.run()
-  }
-
-  private func bind(_ tag: Tag, _ index: Int32, _ statement: Statement) throws(VaultError) {
-    try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(index, bytes) }
-  }
-
-  private func bind(_ tags: ClassTags, _ statement: Statement) throws(VaultError) {
-    for (index, tag) in [(1 as Int32, tags.whenUnlocked), (2, tags.afterFirstUnlock), (3, tags.always)] {
-      // A comparison with NULL holds for no row.
-      if let tag { try bind(tag, index, statement) } else { try statement.bindNull(index) }
-    }
   }
 }

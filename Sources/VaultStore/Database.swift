@@ -26,23 +26,18 @@ final class Database {
       guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
     }
     guard let lock else { throw .storage("vault.lock disappears") }
-    let hadLog = try directory.size(of: Self.logName) != nil
-    do throws(VaultError) {
-      connection = try Self.connect(directory.path(of: Self.fileName), lock)
-      statements = try Statements(connection)
-    } catch {
-      // SQLite makes an empty log on its first look; take it away again.
-      if !hadLog, try directory.size(of: Self.logName) == 0 { try directory.remove(Self.logName) }
-      throw error
-    }
+    connection = try Self.connect(directory, lock)
+    statements = try Statements(connection)
     try Self.removeUnfinished(in: directory)
   }
 
   /// Says that the records are ours too, so closing may fold the log into the file.
   func trust() { connection.trust() }
 
-  private static func connect(_ path: String, _ lock: StoreLock) throws(VaultError) -> Connection {
-    let connection = try Connection(path: path, lock: lock)
+  private static func connect(
+    _ directory: borrowing StoreDirectory, _ lock: StoreLock
+  ) throws(VaultError) -> Connection {
+    let connection = try Connection(path: directory.path(of: fileName), lock: lock)
     guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
     // The log may know better than the file's header.
     let version = Int(try connection.integer("PRAGMA user_version"))
@@ -50,6 +45,7 @@ final class Database {
     guard version > 0, Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
       throw .corrupt("vault.db belongs to another program")
     }
+    try WriteAheadLog.check(pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
     if version == Schema.version { try Schema.check(connection) }
     if version < Schema.version {
       try Schema.migrate(connection, from: version)

@@ -16,7 +16,7 @@ extension Keychain {
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``.
   public func find(
-    _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 4096
+    _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 1024
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
     var items: [ItemInfo] = []
     var last = after ?? 0

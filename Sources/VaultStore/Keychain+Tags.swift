@@ -22,9 +22,9 @@ enum Fact {
   /// Whether it holds for an item, so that a tag which leads elsewhere is noticed.
   func holds(for item: ItemInfo) -> Bool {
     switch self {
-    case .name(let name): item.name == name
-    case .attribute(let name, let value): item.attributes[name].map { $0.utf8.elementsEqual(value.utf8) } ?? false
-    case .folder(let folder): item.name.folders.contains { $0.utf8.elementsEqual(folder.utf8) }
+    case .name(let name): item.name.text.hasSameBytes(as: name.text)
+    case .attribute(let name, let value): item.attributes[name].map { $0.hasSameBytes(as: value) } ?? false
+    case .folder(let folder): item.name.folders.contains { $0.hasSameBytes(as: folder) }
     case .kind(let kind): item.kind == kind
     }
   }

@@ -35,11 +35,6 @@ import Glibc
     return directory
   }
 
-  private init(path: String, descriptor: Int32) {
-    self.path = path
-    self.descriptor = descriptor
-  }
-
   deinit { close(descriptor) }
 
   /// The full path of a file in it.

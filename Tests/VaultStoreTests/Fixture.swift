@@ -7,13 +7,14 @@ import VaultStore
 /// A vault in a directory of its own, with its keys, that goes when the test ends.
 final class Fixture {
   let directory: String
-  let vaultKey = RandomBytes.secret(count: 32)
+  let vaultKey: SecureBytes
   let bootKey = RandomBytes.secret(count: 32)
   let vaultID = RandomBytes.array(count: 16)
   private let parent: String
 
   /// Makes the directory, and the vault unless told not to.
-  init(create: Bool = true) throws {
+  init(create: Bool = true, key: [UInt8]? = nil) throws {
+    vaultKey = key.map { secret($0) } ?? RandomBytes.secret(count: 32)
     parent = try Self.temporaryDirectory()
     directory = parent + "/vault"
     if create { try self.create() }
@@ -29,7 +30,14 @@ final class Fixture {
 
   func create() throws {
     try Keychain.create(
-      in: directory, slots: [slot(1, "pass")], vaultID: vaultID, vaultKey: vaultKey, bootKey: bootKey, now: 1000)
+      in: directory, slots: [firstSlot()], vaultID: vaultID, vaultKey: vaultKey, bootKey: bootKey, now: 1000)
+  }
+
+  /// A slot that needs no slow derivation.
+  private func firstSlot() throws -> SlotRecord {
+    try SlotRecord.make(
+      id: 1, kind: .recovery, label: "slot 1", created: 1000, secret: RecoveryCode.random().text(), kdf: nil,
+      vaultKey: vaultKey, vaultID: vaultID)
   }
 
   func slot(_ id: UInt32, _ password: String) throws -> SlotRecord {
@@ -46,6 +54,12 @@ final class Fixture {
     let keychain = try open()
     try keychain.unlock(vaultKey: vaultKey)
     return keychain
+  }
+
+  /// Makes the directory alone.
+  func makeDirectory() throws {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    try setMode(directory, 0o700)
   }
 
   func path(_ name: String) -> String { directory + "/" + name }
@@ -66,6 +80,10 @@ func secret(_ bytes: [UInt8]) -> SecureBytes {
   SecureBytes(count: bytes.count) { out in
     for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
   }
+}
+
+func setMode(_ path: String, _ mode: Int) throws {
+  try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
 }
 
 func name(_ text: String) throws -> ItemName { try ItemName(text) }

@@ -22,4 +22,140 @@ import VaultStore
     #expect(item.versions == [VersionInfo(number: 1, created: 2000, size: 6)])
     #expect(try keychain.itemCount() == 1)
   }
+
+  @Test(
+    "values of 0 bytes to 1 MiB are kept exactly, and one byte more is refused",
+    arguments: [0, 1, 16384, 16385, 1 << 20])
+  func sizes(count: Int) throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let change = ItemChange(name: try name("big"), kind: .blob)
+    try keychain.set(change, value: secret(bytes), now: 2000)
+    #expect(try keychain.read("big") == bytes)
+    let tooLarge = SecureBytes(count: 1 << 20 + 1)
+    #expect(throws: VaultError.tooLarge(1 << 20)) {
+      try keychain.set(ItemChange(name: name("big"), kind: .blob, update: true), value: tooLarge, now: 2000)
+    }
+    #expect(try keychain.read("big") == bytes)
+  }
+
+  @Test("an existing item is not replaced unless the change says update")
+  func existing() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", "one")
+    #expect(throws: VaultError.alreadyExists) { try keychain.put("a", "two") }
+    #expect(try keychain.text("a") == "one")
+    #expect(try keychain.put("a", "two", update: true) == 2)
+    #expect(try keychain.text("a") == "two")
+    #expect(try keychain.put("b", "new", update: true) == 1)
+  }
+
+  @Test("an update keeps what it leaves out, and replaces what it names")
+  func partialUpdate() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", "one", kind: .apiKey, attributes: ["owner": "ana"], require: .userPresence, expires: 9000)
+    let change = ItemChange(name: try name("a"), update: true)
+    #expect(try keychain.set(change, value: secret("two"), now: 3000) == 2)
+    var item = try keychain.item(named: name("a"))
+    #expect(item.kind == .apiKey && item.attributes == ["owner": "ana"] && item.expires == 9000)
+    #expect(item.policy.require == .userPresence && item.created == 2000 && item.modified == 3000)
+
+    let metadata = ItemChange(
+      name: try name("a"), kind: .note, attributes: ["place": "attic"], expires: .some(nil), update: true)
+    #expect(try keychain.set(metadata, now: 4000) == 2)
+    item = try keychain.item(named: name("a"))
+    #expect(item.kind == .note && item.attributes == ["place": "attic"] && item.expires == nil)
+    #expect(item.versions.map(\.number) == [1, 2] && item.modified == 4000)
+    #expect(try keychain.text("a") == "two")
+    #expect(try keychain.text("a", version: 1) == "one")
+  }
+
+  @Test("the ten newest versions are kept, under their own numbers")
+  func versions() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for number in 1...13 {
+      #expect(try keychain.put("a", "value \(number)", update: true, now: 2000 + Int64(number)) == number)
+    }
+    #expect(try keychain.history(of: name("a")).map(\.number) == Array(4...13))
+    #expect(try keychain.history(of: name("a")).last == VersionInfo(number: 13, created: 2013, size: 8))
+    for number in 4...13 { #expect(try keychain.text("a", version: number) == "value \(number)") }
+    #expect(throws: VaultError.noSuchVersion(3)) { try keychain.text("a", version: 3) }
+    #expect(throws: VaultError.noSuchVersion(14)) { try keychain.text("a", version: 14) }
+    #expect(try fixture.rows("vals") == 10)
+  }
+
+  @Test("a deleted item leaves no row behind, and its name is free")
+  func delete() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a/b", "one", attributes: ["k": "v"])
+    try keychain.put("a/b", "two", update: true)
+    try keychain.delete([name("a/b"), name("a/b")])
+    #expect(throws: VaultError.noSuchItem) { try keychain.text("a/b") }
+    #expect(throws: VaultError.noSuchItem) { try keychain.delete([name("a/b")]) }
+    for table in ["heads", "vals", "tags"] { #expect(try fixture.rows(table) == 0) }
+    #expect(try keychain.itemCount() == 0)
+    #expect(try keychain.put("a/b", "three") == 1)
+    #expect(try keychain.history(of: name("a/b")).count == 1)
+  }
+
+  @Test("deleting many deletes all of them or, when one is not there, none")
+  func deleteMany() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for text in ["a", "b", "c"] { try keychain.put(text) }
+    #expect(throws: VaultError.noSuchItem) { try keychain.delete([name("a"), name("b"), name("nobody")]) }
+    #expect(try keychain.names("") == ["a", "b", "c"])
+    try keychain.delete([name("a"), name("c")])
+    #expect(try keychain.names("") == ["b"])
+  }
+
+  @Test("a renamed item keeps its versions and attributes and is found under its new name and folder alone")
+  func move() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("old/place", "one", attributes: ["k": "v"])
+    try keychain.put("old/place", "two", update: true)
+    try keychain.put("taken")
+    #expect(throws: VaultError.alreadyExists) { try keychain.move(from: name("old/place"), to: name("taken"), now: 1) }
+    #expect(throws: VaultError.alreadyExists) { try keychain.move(from: name("taken"), to: name("taken"), now: 1) }
+    #expect(throws: VaultError.noSuchItem) { try keychain.move(from: name("nobody"), to: name("free"), now: 1) }
+    try keychain.move(from: name("old/place"), to: name("new/home"), now: 3000)
+    #expect(throws: VaultError.noSuchItem) { try keychain.text("old/place") }
+    #expect(try keychain.text("new/home") == "two")
+    #expect(try keychain.text("new/home", version: 1) == "one")
+    #expect(try keychain.names("name~old/*").isEmpty)
+    #expect(try keychain.names("name~new/*") == ["new/home"])
+    #expect(try keychain.names("k=v") == ["new/home"])
+  }
+
+  @Test("what does not fit its kind or the limits is refused, and nothing is stored")
+  func invalid() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    expect(\.isInvalidValue) { try keychain.put("a", "not a certificate", kind: .certificate) }
+    expect(\.isInvalidValue) { try keychain.put("a", attributes: ["": "x"]) }
+    expect(\.isInvalidValue) { try keychain.set(ItemChange(name: name("a")), now: 1) }
+    try keychain.put("b", "not a certificate")
+    let change = ItemChange(name: try name("b"), kind: .certificate, update: true)
+    expect(\.isInvalidValue) { try keychain.set(change, now: 1) }
+    #expect(try keychain.names("") == ["b"])
+    #expect(try keychain.item(named: name("b")).kind == .note)
+  }
+
+  @Test("a value can be read while another is lent")
+  func nested() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", "one")
+    try keychain.put("b", "two")
+    try keychain.withValue(of: name("a"), now: 2000) { (_, _, outer: RawSpan) throws in
+      #expect(try keychain.text("b") == "two")
+      #expect(unsafe outer.withUnsafeBytes { unsafe Array($0) } == Array("one".utf8))
+    }
+  }
 }

@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+/// Files that are not a whole vault of ours: refused, and byte for byte as they were.
+@Suite struct DamageTests {
+  /// A vault with some pages, closed.
+  private func fixture() throws -> Fixture {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for index in 0..<20 { try keychain.put("item \(index)", String(repeating: "x", count: 2000)) }
+    return fixture
+  }
+
+  private func write(_ data: Data, _ fixture: Fixture) throws {
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: fixture.path("vault.db")))
+    try file.truncate(atOffset: 0)
+    try file.write(contentsOf: data)
+    try file.close()
+  }
+
+  private func expectUntouched(
+    _ fixture: Fixture, _ expected: (VaultError) -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let before = try fixture.files()
+    expect(expected, sourceLocation: sourceLocation) { _ = try fixture.open() }
+    #expect(try fixture.files() == before, sourceLocation: sourceLocation)
+  }
+
+  @Test(
+    "a database that was cut short is refused", arguments: [0, 1, 16, 99, 100, 512, 4095, 4096, 5000, 8192, -4096, -1])
+  func truncated(size: Int) throws {
+    let fixture = try fixture()
+    let whole = try #require(try fixture.files()["vault.db"])
+    try write(whole.prefix(size >= 0 ? size : whole.count + size), fixture)
+    try expectUntouched(fixture, \.isCorrupt)
+    try FileManager.default.removeItem(atPath: fixture.path("vault.lock"))
+    try expectUntouched(fixture, \.isCorrupt)
+  }
+
+  @Test(
+    "a database of zeros, of noise or of text is refused",
+    arguments: [
+      Data(count: 40960), Data((0..<40960).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) }),
+      Data(String(repeating: "notes\n", count: 3000).utf8),
+    ])
+  func foreign(content: Data) throws {
+    let fixture = try fixture()
+    try write(content, fixture)
+    try expectUntouched(fixture, \.isCorrupt)
+  }
+
+  @Test("another program's SQLite database is refused")
+  func otherProgram() throws {
+    let fixture = try fixture()
+    try write(Data(), fixture)
+    try fixture.sql("CREATE TABLE places(url TEXT)", "PRAGMA journal_mode = WAL")
+    try expectUntouched(fixture, \.isCorrupt)
+    try fixture.sql("PRAGMA user_version = 1")
+    try expectUntouched(fixture, \.isCorrupt)
+  }
+
+  @Test("a newer program's vault is refused with its version", arguments: [2, 7, 1_000_000])
+  func newer(version: Int) throws {
+    let fixture = try fixture()
+    try fixture.sql("PRAGMA user_version = \(version)")
+    try expectUntouched(fixture, { $0 == .newer(version) })
+    try fixture.sql("PRAGMA user_version = 0")
+    try expectUntouched(fixture, \.isCorrupt)
+    try fixture.sql("PRAGMA user_version = 1")
+    #expect(try fixture.unlocked().names("").count == 20)
+  }
+
+  @Test("a newer version that only the log knows of is refused as well, and the log stays")
+  func newerInLog() throws {
+    let fixture = try fixture()
+    let other = try Fixture(create: false)
+    try other.makeDirectory()
+    try fixture.withOpenLog(after: "PRAGMA user_version = 9") {
+      for name in ["vault.db", "vault.db-wal"] {
+        try FileManager.default.copyItem(atPath: fixture.path(name), toPath: other.path(name))
+        try setMode(other.path(name), 0o600)
+      }
+    }
+    let before = try other.files()
+    #expect(throws: VaultError.newer(9)) { try other.open() }
+    let after = try other.files()
+    for (name, data) in before { #expect(after[name] == data) }
+  }
+
+  @Test(
+    "a table more, a table less or another one is refused",
+    arguments: [
+      "CREATE TABLE extra(x)", "CREATE INDEX spy ON heads(class)", "DROP TABLE clock",
+      "CREATE VIEW v AS SELECT * FROM vals",
+      "CREATE TRIGGER t AFTER INSERT ON vals BEGIN DELETE FROM heads; END", "ALTER TABLE slots ADD COLUMN more INTEGER",
+    ])
+  func schema(sql: String) throws {
+    let fixture = try fixture()
+    try fixture.sql(sql)
+    try expectUntouched(fixture, \.isCorrupt)
+  }
+
+  @Test("damage inside is found when it is read, and never a wrong value")
+  func flipped() throws {
+    let fixture = try fixture()
+    let whole = try #require(try fixture.files()["vault.db"])
+    for page in 1..<(whole.count / 4096) {
+      var damaged = whole
+      for offset in stride(from: 0, to: 4096, by: 64) { damaged[page * 4096 + offset] ^= 0x55 }
+      try write(damaged, fixture)
+      guard let keychain = try? fixture.unlocked() else { continue }
+      for index in 0..<20 {
+        guard let value = try? keychain.text("item \(index)") else { continue }
+        #expect(value == String(repeating: "x", count: 2000))
+      }
+    }
+  }
+
+  @Test("a file that the log completes is opened, and one that it does not is refused")
+  func shortWithLog() throws {
+    let fixture = try fixture()
+    let small = try #require(try fixture.files()["vault.db"])
+    let other = try Fixture(create: false)
+    do {
+      // All pages that are new are in the log; the main file is as before.
+      let keychain = try fixture.unlocked()
+      for index in 0..<20 { try keychain.put("more \(index)", String(repeating: "y", count: 2000)) }
+      try other.makeDirectory()
+      for (name, data) in try fixture.files() where name != "vault.lock" {
+        #expect(
+          FileManager.default.createFile(
+            atPath: other.path(name), contents: data, attributes: [.posixPermissions: 0o600]))
+      }
+    }
+    #expect(try other.files()["vault.db"]?.count == small.count)
+    let log = try #require(try other.files()["vault.db-wal"])
+    try write(small.prefix(small.count - 8192), other)
+    let before = try other.files()
+    expectCorrupt { _ = try other.open() }
+    for (name, data) in before { #expect(try other.files()[name] == data) }
+    try write(small, other)
+    #expect(
+      FileManager.default.createFile(
+        atPath: other.path("vault.db-wal"), contents: log, attributes: [.posixPermissions: 0o600]))
+    let keychain = try other.open()
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.text("more 19") == String(repeating: "y", count: 2000))
+  }
+}

@@ -1,0 +1,28 @@
+import Testing
+import VaultStore
+
+extension VaultError {
+  var isCorrupt: Bool { if case .corrupt = self { true } else { false } }
+  var isInvalidValue: Bool { if case .invalidValue = self { true } else { false } }
+  var isPermissions: Bool { if case .permissions = self { true } else { false } }
+  var isStorage: Bool { if case .storage = self { true } else { false } }
+}
+
+/// Expects that `body` throws an error of one kind, whatever its text.
+func expect(
+  _ kind: (VaultError) -> Bool, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) {
+  do {
+    try body()
+    Issue.record("nothing was thrown", sourceLocation: sourceLocation)
+  } catch let error as VaultError {
+    #expect(kind(error), "\(error)", sourceLocation: sourceLocation)
+  } catch {
+    Issue.record(error, sourceLocation: sourceLocation)
+  }
+}
+
+/// Expects that `body` finds the store corrupt.
+func expectCorrupt(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
+  expect(\.isCorrupt, sourceLocation: sourceLocation, body)
+}

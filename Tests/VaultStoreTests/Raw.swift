@@ -1,0 +1,79 @@
+import CSQLite
+import Foundation
+import Testing
+import VaultStore
+
+// What an adversary does: the database through plain SQLite, without a key.
+extension Fixture {
+  /// Runs statements on the closed vault's database.
+  func sql(_ statements: String...) throws {
+    for statement in statements { _ = try Self.run(path("vault.db"), statement) }
+  }
+
+  /// Copies rows aside; each as an SQL statement that puts it back.
+  func copied(_ table: String, where condition: String) throws -> [String] {
+    var connection: OpaquePointer?
+    defer { unsafe sqlite3_close(connection) }
+    try Self.check(unsafe sqlite3_open_v2(path("vault.db"), &connection, SQLITE_OPEN_READWRITE, nil))
+    var statement: OpaquePointer?
+    defer { unsafe sqlite3_finalize(statement) }
+    // quote() writes numbers and blobs as SQL does.
+    let names = ["heads": "id class revision policy current sealed", "vals": "item version sealed", "tags": "tag item"]
+    let list = (names[table] ?? "").split(separator: " ").map { "quote(\($0))" }.joined(separator: " || ',' || ")
+    let sql = "SELECT \(list) FROM \(table) WHERE \(condition)"
+    try Self.check(unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil))
+    var rows: [String] = []
+    while unsafe sqlite3_step(statement) == SQLITE_ROW {
+      rows.append(
+        "INSERT OR REPLACE INTO \(table) VALUES(\(unsafe String(cString: sqlite3_column_text(statement, 0))))")
+    }
+    precondition(!rows.isEmpty)
+    return rows
+  }
+
+  /// Puts back what ``copied(_:where:)`` took.
+  func putBack(_ rows: [String]) throws { for row in rows { try sql(row) } }
+
+  /// How many rows a table has, also while the vault is open.
+  func rows(_ table: String) throws -> Int {
+    let copy = try Self.temporaryDirectory()
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    for name in ["vault.db", "vault.db-wal"] where FileManager.default.fileExists(atPath: path(name)) {
+      try FileManager.default.copyItem(atPath: path(name), toPath: copy + "/" + name)
+    }
+    return try Self.run(copy + "/vault.db", "SELECT count(*) FROM \(table)")
+  }
+
+  /// Runs `body` while the database has a log with one statement in it.
+  func withOpenLog(after sql: String, _ body: () throws -> Void) throws {
+    var connection: OpaquePointer?
+    defer { unsafe sqlite3_close(connection) }
+    try Self.check(unsafe sqlite3_open_v2(path("vault.db"), &connection, SQLITE_OPEN_READWRITE, nil))
+    try Self.check(unsafe sqlite3_exec(connection, sql, nil, nil, nil))
+    try body()
+  }
+
+  /// Runs one statement; the answer is its last row's first column.
+  static func run(_ path: String, _ sql: String) throws -> Int {
+    var connection: OpaquePointer?
+    defer { unsafe sqlite3_close(connection) }
+    try check(unsafe sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, nil))
+    var statement: OpaquePointer?
+    defer { unsafe sqlite3_finalize(statement) }
+    try check(unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil))
+    var answer = 0
+    var code = SQLITE_ROW
+    while code == SQLITE_ROW {
+      code = unsafe sqlite3_step(statement)
+      if code == SQLITE_ROW { answer = Int(unsafe sqlite3_column_int64(statement, 0)) }
+    }
+    if code != SQLITE_DONE { try check(code) }
+    return answer
+  }
+
+  private static func check(_ code: Int32) throws {
+    if code != SQLITE_OK { throw RawError(text: unsafe String(cString: sqlite3_errstr(code))) }
+  }
+}
+
+struct RawError: Error { var text: String }

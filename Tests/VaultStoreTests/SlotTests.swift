@@ -1,0 +1,92 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@Suite struct SlotTests {
+  @Test("slots are added, replaced and removed, and open the vault after reopening")
+  func lifecycle() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.open()
+      #expect(keychain.vaultID == fixture.vaultID)
+      #expect(keychain.slots.map(\.id) == [1] && keychain.nextSlotID == 2)
+      try keychain.addSlot(fixture.slot(2, "second"))
+      try keychain.replaceSlot(fixture.slot(1, "changed"))
+      #expect(keychain.slots.map(\.id) == [1, 2])
+      #expect(throws: VaultError.alreadyExists) { try keychain.addSlot(fixture.slot(2, "again")) }
+      #expect(throws: VaultError.noSuchSlot(9)) { try keychain.replaceSlot(fixture.slot(9, "x")) }
+      #expect(throws: VaultError.noSuchSlot(9)) { try keychain.removeSlot(id: 9) }
+    }
+    let keychain = try fixture.open()
+    #expect(throws: CryptoError.authenticationFailed) {
+      _ = try keychain.slots[0].openVaultKey(secret: secret("second"), vaultID: keychain.vaultID)
+    }
+    for (slot, password) in zip(keychain.slots, ["changed", "second"]) {
+      let key = try slot.openVaultKey(secret: secret(password), vaultID: keychain.vaultID)
+      try keychain.unlock(vaultKey: key)
+    }
+  }
+
+  @Test("the last slot stays")
+  func last() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.open()
+    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 1) }
+    try keychain.addSlot(fixture.slot(2, "second"))
+    try keychain.removeSlot(id: 1)
+    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 2) }
+    #expect(keychain.slots.map(\.id) == [2])
+  }
+
+  @Test("a slot's number is not given out again")
+  func numbers() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.open()
+      try keychain.addSlot(fixture.slot(keychain.nextSlotID, "second"))
+      try keychain.removeSlot(id: 2)
+      #expect(keychain.nextSlotID == 3)
+    }
+    #expect(try fixture.open().nextSlotID == 3)
+  }
+
+  @Test(
+    "a slot that cannot be read is told and can be removed; the others still open the vault",
+    arguments: [
+      "UPDATE slots SET record = x'00' WHERE id = 2", "UPDATE slots SET record = substr(record, 1, 40) WHERE id = 2",
+      "UPDATE slots SET record = (SELECT record FROM slots WHERE id = 1) WHERE id = 2",
+    ])
+  func damaged(sql: String) throws {
+    let fixture = try Fixture()
+    do { try fixture.open().addSlot(fixture.slot(2, "second")) }
+    try fixture.sql(sql)
+    let keychain = try fixture.open()
+    #expect(keychain.slots.map(\.id) == [1] && keychain.damagedSlots == [2])
+    #expect(keychain.nextSlotID == 3)
+    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 1) }
+    try keychain.removeSlot(id: 2)
+    #expect(keychain.damagedSlots.isEmpty)
+  }
+
+  @Test(
+    "a vault without a readable slot is corrupt", arguments: ["DELETE FROM slots", "UPDATE slots SET record = x''"])
+  func noSlots(sql: String) throws {
+    let fixture = try Fixture()
+    try fixture.sql(sql)
+    expectCorrupt { _ = try fixture.open() }
+  }
+
+  @Test("a vault is not made without a slot, or with two of one number")
+  func creation() throws {
+    let fixture = try Fixture(create: false)
+    for slots in [[], [try fixture.slot(1, "a"), try fixture.slot(1, "b")]] {
+      #expect(throws: VaultError.lastSlot) {
+        try Keychain.create(
+          in: fixture.directory, slots: slots, vaultID: fixture.vaultID, vaultKey: fixture.vaultKey,
+          bootKey: fixture.bootKey, now: 1)
+      }
+    }
+    #expect(throws: VaultError.noVault) { try fixture.open() }
+  }
+}

@@ -1,0 +1,179 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+/// Somebody edits the database file. The answer is an error that names the record, never a wrong value.
+@Suite struct TamperTests {
+  /// Items 1 and 2 with two versions each, 3 in another class; closed.
+  private func fixture() throws -> Fixture {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for (text, number) in [("a", 1), ("b", 2)] {
+      try keychain.put(text, "value \(number).1", attributes: ["item": text])
+      try keychain.put(text, "value \(number).2", update: true)
+    }
+    try keychain.put("c", "value 3.1", accessible: .always)
+    return fixture
+  }
+
+  /// Whether anything that can still be read is exactly what was stored.
+  private func expectNothingWrong(_ fixture: Fixture) throws {
+    let keychain = try fixture.unlocked()
+    for (text, number) in [("a", 1), ("b", 2)] {
+      for version in [1, 2] {
+        if let value = try? keychain.text(text, version: version) { #expect(value == "value \(number).\(version)") }
+      }
+      if let value = try? keychain.text(text) { #expect(value == "value \(number).2") }
+    }
+    if let value = try? keychain.text("c") { #expect(value == "value 3.1") }
+  }
+
+  @Test(
+    "a changed record of item a is corrupt to read",
+    arguments: [
+      // Values of another item, another version, or damaged.
+      "UPDATE vals SET sealed = (SELECT sealed FROM vals WHERE item = 2 AND version = 2) WHERE item = 1 AND version = 2",
+      "UPDATE vals SET sealed = (SELECT sealed FROM vals WHERE item = 1 AND version = 1) WHERE item = 1 AND version = 2",
+      "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 1",
+      "UPDATE vals SET sealed = x'' WHERE item = 1",
+      "UPDATE vals SET sealed = CAST(sealed || x'00' AS BLOB) WHERE item = 1",
+      "UPDATE vals SET version = version + 1 WHERE item = 1 AND version = 2",
+      "DELETE FROM vals WHERE item = 1",
+      // Heads: another item's, damaged, or with other columns.
+      "UPDATE heads SET sealed = (SELECT sealed FROM heads WHERE id = 2) WHERE id = 1",
+      "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1",
+      "UPDATE heads SET sealed = x'00' WHERE id = 1",
+      "UPDATE heads SET class = 2 WHERE id = 1",
+      "UPDATE heads SET class = 3 WHERE id = 1",
+      "UPDATE heads SET class = 0 WHERE id = 1",
+      "UPDATE heads SET class = 4096 WHERE id = 1",
+      "UPDATE heads SET policy = policy + 1 WHERE id = 1",
+      "UPDATE heads SET policy = -1 WHERE id = 1",
+      "UPDATE heads SET revision = revision + 1 WHERE id = 1",
+      "UPDATE heads SET current = 1 WHERE id = 1",
+      "UPDATE heads SET current = 9223372036854775807 WHERE id = 1",
+      "DELETE FROM heads WHERE id = 1",
+      "UPDATE heads SET id = 100 WHERE id = 1",
+      // Tags that lead elsewhere.
+      "UPDATE OR REPLACE tags SET item = 2 WHERE item = 1",
+      "UPDATE tags SET item = 100 WHERE item = 1",
+      "INSERT OR IGNORE INTO tags SELECT tag, 2 FROM tags WHERE item = 1",
+      "INSERT OR IGNORE INTO tags SELECT tag, 3 FROM tags WHERE item = 1",
+    ])
+  func changed(sql: String) throws {
+    let fixture = try fixture()
+    try fixture.sql(sql)
+    do {
+      let keychain = try fixture.unlocked()
+      expectCorrupt { _ = try keychain.text("a") }
+      #expect(try keychain.text("c") == "value 3.1")
+    }
+    try expectNothingWrong(fixture)
+  }
+
+  @Test("two items' values or tags that changed places are noticed", arguments: ["vals", "tags"])
+  func swapped(table: String) throws {
+    let fixture = try fixture()
+    // Through numbers that are free, because the keys are unique on the way.
+    try fixture.sql(
+      "UPDATE \(table) SET item = item + 100 WHERE item < 3", "UPDATE \(table) SET item = 103 - item WHERE item > 100")
+    do {
+      let keychain = try fixture.unlocked()
+      expectCorrupt { _ = try keychain.text("a") }
+      expectCorrupt { _ = try keychain.text("b", version: 1) }
+    }
+    try expectNothingWrong(fixture)
+  }
+
+  /// What may happen to an item after its records were copied.
+  enum Change: CaseIterable {
+    case value, attributes, place, policy, accessible
+
+    func make(_ keychain: Keychain) throws {
+      switch self {
+      case .value: try keychain.put("a", "value 1.3", update: true, now: 3000)
+      case .attributes: try keychain.set(ItemChange(name: name("a"), attributes: [:], update: true), now: 3000)
+      case .place: try keychain.move(from: name("a"), to: name("elsewhere"), now: 3000)
+      case .policy: try keychain.set(ItemChange(name: name("a"), require: .password, update: true), now: 3000)
+      case .accessible: try keychain.set(ItemChange(name: name("a"), accessible: .always, update: true), now: 3000)
+      }
+    }
+  }
+
+  @Test("an old head that is put back does not pass", arguments: Change.allCases)
+  func oldHead(change: Change) throws {
+    let fixture = try fixture()
+    let old = try fixture.copied("heads", where: "id = 1")
+    do { try change.make(fixture.unlocked()) }
+    try fixture.putBack(old)
+    let keychain = try fixture.unlocked()
+    for text in ["a", "elsewhere"] {
+      #expect(throws: VaultError.self) { try keychain.text(text) }
+      #expect(throws: VaultError.self) { try keychain.text(text, version: 2) }
+    }
+    #expect(try keychain.text("b") == "value 2.2")
+  }
+
+  @Test("an old value that is put back does not pass", arguments: Change.allCases)
+  func oldValue(change: Change) throws {
+    let fixture = try fixture()
+    let old = try fixture.copied("vals", where: "item = 1")
+    do { try change.make(fixture.unlocked()) }
+    try fixture.putBack(old)
+    let keychain = try fixture.unlocked()
+    let text = change == .place ? "elsewhere" : "a"
+    // The newest of the values put back; a value that came after it is untouched.
+    expectCorrupt { _ = try keychain.text(text, version: 2) }
+  }
+
+  @Test("a deleted item that is put back beside its successor is noticed")
+  func successor() throws {
+    let fixture = try fixture()
+    let old = try [
+      fixture.copied("heads", where: "id = 1"), fixture.copied("vals", where: "item = 1"),
+      fixture.copied("tags", where: "item = 1"),
+    ]
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.delete([name("a")])
+      try keychain.put("a", "new", accessible: .always)
+    }
+    for copy in old { try fixture.putBack(copy) }
+    let keychain = try fixture.unlocked()
+    expectCorrupt { _ = try keychain.text("a") }
+    expectCorrupt { _ = try keychain.item(named: name("a")) }
+  }
+
+  @Test(
+    "a search finds a tampered record corrupt as well",
+    arguments: [
+      "UPDATE OR REPLACE tags SET item = 2 WHERE item = 1", "UPDATE heads SET sealed = zeroblob(100) WHERE id = 1",
+      "DELETE FROM heads WHERE id = 1",
+    ])
+  func search(sql: String) throws {
+    let fixture = try fixture()
+    try fixture.sql(sql)
+    let keychain = try fixture.unlocked()
+    expectCorrupt { _ = try keychain.names("item=a") }
+    expectCorrupt { _ = try keychain.names("name=a") }
+  }
+
+  @Test(
+    "wrapped keys that changed places, or are gone, open nothing",
+    arguments: [
+      """
+      UPDATE keys SET sealed = (SELECT sealed FROM keys WHERE name = 'always') WHERE name = 'when-unlocked'
+      """,
+      "UPDATE keys SET sealed = (SELECT sealed FROM keys WHERE name = 'always.boot') WHERE name = 'always'",
+      "UPDATE keys SET sealed = zeroblob(72)", "UPDATE keys SET sealed = x'00'", "DELETE FROM keys",
+      "UPDATE meta SET value = zeroblob(16) WHERE name = 'vault-id'",
+    ])
+  func keys(sql: String) throws {
+    let fixture = try fixture()
+    try fixture.sql(sql)
+    let keychain = try fixture.open()
+    expectCorrupt { try keychain.unlock(vaultKey: fixture.vaultKey) }
+    #expect(throws: VaultError.locked) { try keychain.text("a") }
+  }
+}
