@@ -15,6 +15,13 @@ extension [UInt8] {
     self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
   }
 
+  /// Whether these are the same bytes; for what is no secret.
+  func isEqual(to bytes: RawSpan) -> Bool {
+    guard count == bytes.byteCount, count > 0 else { return count == bytes.byteCount }
+    // Both have that many bytes, and more than none, so that there is an address.
+    return unsafe bytes.withUnsafeBytes { unsafe memcmp(self, $0.baseAddress!, count) == 0 }
+  }
+
   /// Lends the bytes.
   func withSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     // Bytes have no padding, so all of them are initialized.

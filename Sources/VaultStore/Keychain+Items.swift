@@ -21,66 +21,6 @@ extension Keychain {
   /// The versions of an item that are kept, newest last. Throws as ``item(named:)`` does.
   public func history(of name: ItemName) throws(VaultError) -> [VersionInfo] { try item(named: name).versions }
 
-  /// Lends one value: the current one, or the one of `version`.
-  ///
-  /// The bytes lie in secure memory that is wiped when `body` is done; they must not leave it.
-  /// - Parameters:
-  ///   - now: Unix seconds; expiry counts from this or ``newestTime``, whichever is later.
-  ///   - evenExpired: also lends the value of an item past its expiry.
-  ///   - body: gets the item, the number of the version, and the value.
-  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
-  ///   ``VaultError/expired(_:)``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``; and what `body` throws.
-  public func withValue<R: ~Copyable, E: Error>(
-    of name: ItemName, version: Int? = nil, now: Int64, evenExpired: Bool = false,
-    _ body: (ItemInfo, Int, RawSpan) throws(E) -> R
-  ) throws -> R {
-    let scratch = takeScratch()
-    defer { giveBack(scratch) }
-    let (item, number) = try openValue(of: name, version, now, evenExpired, scratch)
-    return try scratch.withBytes { (value: RawSpan) throws(E) in try body(item, number, value) }
-  }
-
-  private func openValue(
-    of name: ItemName, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
-  ) throws(VaultError) -> (ItemInfo, Int) {
-    let tags = try tags(.name(name))
-    let found = try database.read(tags, version: version) { (row: Row) throws(VaultError) in
-      let head = try openHead(row, scratch)
-      try check(row, head, .name(name), tags)
-      guard opensValues(of: row.columns.accessible) else { throw .locked }
-      if let expires = head.item.expires, expires <= effective(now), !evenExpired { throw .expired(expires) }
-      let number = version ?? head.item.current.number
-      guard let (info, digest) = head.version(number) else { throw .noSuchVersion(number) }
-      guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.item) }
-      try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in
-        try open(sealed, row.columns, info, digest, scratch)
-      }
-      return (head.item, number)
-    }
-    guard let found else { throw unknownName }
-    return found
-  }
-
-  /// Opens a sealed value into `scratch`.
-  func open(
-    _ sealed: RawSpan, _ columns: HeadColumns, _ info: VersionInfo, _ digest: Digest, _ scratch: Scratch
-  ) throws(VaultError) {
-    guard Digest(of: sealed) == digest, sealed.byteCount == info.size + AEAD.overhead else {
-      throw .corrupt("version \(info.number) of item \(columns.item) is not the one its head names")
-    }
-    try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
-      do throws(CryptoError) {
-        try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault, version: info.number))
-      } catch {
-        throw .corrupt("version \(info.number) of item \(columns.item) does not open")
-      }
-    }
-  }
-
-  static func missingValue(_ version: Int, _ item: Int64) -> VaultError {
-    .corrupt("version \(version) of item \(item) is missing")
-  }
-
   /// The head of the item with that name; nil when there is none under the keys in memory.
   func find(_ name: ItemName) throws(VaultError) -> FoundItem? {
     let tags = try tags(.name(name))

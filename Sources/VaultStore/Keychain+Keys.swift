@@ -12,6 +12,7 @@ extension Keychain {
     let newAfterFirstUnlock = ClassKeys(classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey))
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey))
     try checkClock(newAlways)
+    recent.forget()
     whenUnlocked = newWhenUnlocked
     afterFirstUnlock = newAfterFirstUnlock
     always = newAlways
@@ -23,6 +24,7 @@ extension Keychain {
   public func openAlways(bootKey: borrowing SecureBytes) throws(VaultError) {
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey))
     try checkClock(newAlways)
+    recent.forget()
     always = newAlways
   }
 
@@ -40,11 +42,14 @@ extension Keychain {
   /// Wipes what opens the values of `when-unlocked` items. Their names can still be searched, unless `hidingNames`.
   /// `after-first-unlock` and `always` items are served on.
   public func lock(hidingNames: Bool) {
-    if hidingNames { whenUnlocked.forgetAll() } else { whenUnlocked.forgetValues() }
+    guard hidingNames else { return whenUnlocked.forgetValues() }
+    recent.forget()
+    whenUnlocked.forgetAll()
   }
 
   /// Wipes all keys: as after opening the file.
   public func wipe() {
+    recent.forget()
     whenUnlocked.forgetAll()
     afterFirstUnlock.forgetAll()
     always.forgetAll()

@@ -3,7 +3,7 @@ import VaultModel
 
 /// The open columns of a head record. They are bound into its seal, so what is read here is believed only after that
 /// opened.
-struct HeadColumns {
+struct HeadColumns: Equatable {
   var item: Int64
   var accessible: AccessClass
   var revision: Int
@@ -71,6 +71,22 @@ struct ClassTags {
   var whenUnlocked: Tag?
   var afterFirstUnlock: Tag?
   var always: Tag?
+
+  /// The tag of one class alone.
+  init(_ tag: Tag, _ accessible: AccessClass) {
+    switch accessible {
+    case .whenUnlocked: whenUnlocked = tag
+    case .afterFirstUnlock: afterFirstUnlock = tag
+    case .always: always = tag
+    }
+  }
+
+  /// The tags under those keys that are in memory.
+  init(whenUnlocked: Tag?, afterFirstUnlock: Tag?, always: Tag?) {
+    self.whenUnlocked = whenUnlocked
+    self.afterFirstUnlock = afterFirstUnlock
+    self.always = always
+  }
 
   subscript(accessible: AccessClass) -> Tag? {
     switch accessible {

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// The file holds the holder's process id as decimal text, so that the one who is refused can say by whom. It is never
 /// removed: removing a lock file lets two processes each hold a lock on a different file. The kernel lets go when the
-/// descriptor is closed, so a killed process leaves nothing behind.
+/// process ends, so a killed one leaves nothing behind.
 final class StoreLock {
   static let fileName = "vault.lock"
   private let descriptor: Int32
@@ -27,7 +27,11 @@ final class StoreLock {
 
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child that is between fork and exec shares the open file, and would keep the lock for that moment.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   private func writeID() throws(VaultError) {
     let text = [UInt8]("\(getpid())\n".utf8)

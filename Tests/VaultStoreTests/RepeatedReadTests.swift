@@ -1,0 +1,89 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+/// Reading an item again answers from the store as it is now, whatever was read before.
+@Suite struct RepeatedReadTests {
+  @Test("each change shows in the next read", arguments: [1, 2])
+  func changes(reads: Int) throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    let expect = { (text: String, value: String?) in
+      for _ in 0..<reads { #expect((try? keychain.text(text)) == value) }
+    }
+    try keychain.put("a", "one", attributes: ["k": "1"])
+    expect("a", "one")
+    try keychain.put("a", "two", update: true)
+    expect("a", "two")
+    try keychain.set(ItemChange(name: name("a"), attributes: ["k": "2"], update: true), now: 2000)
+    let attribute = try keychain.withValue(of: name("a"), now: 2000) { item, _, _ in item.attributes["k"] }
+    #expect(attribute == "2")
+    try keychain.set(ItemChange(name: name("a"), accessible: .always, update: true), now: 2000)
+    expect("a", "two")
+    try keychain.move(from: name("a"), to: name("b"), now: 2000)
+    expect("a", nil)
+    expect("b", "two")
+    try keychain.put("a", "another", accessible: .afterFirstUnlock)
+    expect("a", "another")
+    try keychain.delete([name("a"), name("b")])
+    expect("a", nil)
+    expect("b", nil)
+    #expect(throws: VaultError.noSuchItem) { try keychain.text("a") }
+    try keychain.put("b", "short", expires: 3000)
+    expect("b", "short")
+    #expect(throws: VaultError.expired(3000)) { try keychain.text("b", now: 3000) }
+  }
+
+  @Test("what was read inside a transaction that failed is not there afterwards")
+  func rolledBack() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", "one")
+    let change = ItemChange(name: try name("a"), update: true)
+    #expect(try keychain.text("a") == "one")
+    var inside: String?
+    #expect(throws: VaultError.noSuchItem) {
+      try keychain.transaction { () throws(VaultError) in
+        try keychain.set(change, value: secret("two"), now: 2000)
+        inside = try? keychain.text("a")
+        throw .noSuchItem
+      }
+    }
+    #expect(inside == "two")
+    #expect(try keychain.text("a") == "one")
+  }
+
+  @Test("what was read while unlocked is not told while locked, and names not once they are hidden")
+  func locked() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", "one")
+    try keychain.put("b", "two", accessible: .always)
+    #expect(try keychain.text("a") == "one" && keychain.text("b") == "two")
+    for hiding in [false, true] {
+      keychain.lock(hidingNames: hiding)
+      #expect(throws: VaultError.locked) { try keychain.text("a") }
+      #expect(try keychain.text("b") == "two")
+    }
+    keychain.wipe()
+    #expect(throws: VaultError.locked) { try keychain.text("b") }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.text("a") == "one")
+  }
+
+  @Test("many items read in turn are never taken for each other")
+  func many() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.transaction { () throws(VaultError) in
+      for index in 0..<600 {
+        guard let name = try? ItemName("item \(index)") else { continue }
+        try keychain.set(ItemChange(name: name, kind: .note), value: secret("\(index)"), now: 2000)
+      }
+    }
+    for _ in 0..<3 {
+      for index in 0..<600 { #expect(try keychain.text("item \(index)") == "\(index)") }
+    }
+  }
+}
