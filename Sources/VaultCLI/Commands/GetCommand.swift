@@ -37,13 +37,16 @@ struct GetCommand: ParsableCommand {
     if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
   }
 
-  func run() throws {
+  /// What the command line asks for.
+  var request: GetRequest {
     var request = GetRequest(name: name, socket: globals.socket, system: globals.system, json: globals.json)
     request.field = field
     request.version = version
     request.waitSeconds = wait
     request.clip = clip
     request.expired = expired
-    try request.run()
+    return request
   }
+
+  func run() throws { try request.run() }
 }

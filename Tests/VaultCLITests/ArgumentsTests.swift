@@ -1,0 +1,96 @@
+import ArgumentParser
+import Testing
+
+@testable import VaultCLI
+
+@Suite("The command line") struct ArgumentsTests {
+  @Test(
+    "the plain get is read as the parser would read it",
+    arguments: [
+      ["get", "web"], ["get", "iothome/express.key", "--json"], ["get", "--json", "web"], ["get", "web", "--system"],
+      ["get", "--socket", "/run/s", "web"], ["get", "web", "--socket", "/run/s", "--json"], ["get", ""],
+    ])
+  func fast(arguments: [String]) throws {
+    let parsed = try VaultCommand.parseAsRoot(Arguments.normalize(arguments))
+    let command = try #require(parsed as? GetCommand)
+    if arguments != ["get", ""] { #expect(GetRequest(fast: arguments[...]) == command.request) }
+  }
+
+  @Test(
+    "every other command line is left to the parser",
+    arguments: [
+      [], ["get"], ["get", ""], ["get", "a", "b"], ["get", "-x"], ["get", "web", "--field", "owner"],
+      ["get", "web", "--version", "1"], ["get", "--", "-web"], ["get", "web", "--socket"],
+      ["get", "web", "--socket", "--json"], ["get", "web", "--system", "--socket", "/s"], ["get", "--help"],
+      ["set", "web"],
+      ["--json", "get", "web"], ["get", "web", "--wait", "1"], ["get", "web", "--clip"], ["get", "web", "--js"],
+    ])
+  func slow(arguments: [String]) { #expect(GetRequest(fast: arguments[...]) == nil) }
+
+  @Test("options of every command may stand before it, and stay before two dashes")
+  func globals() {
+    #expect(Arguments.normalize(["--json", "get", "a"]) == ["get", "a", "--json"])
+    #expect(
+      Arguments.normalize(["--socket", "/s", "--system", "slot", "list"]) == [
+        "slot", "list", "--socket", "/s", "--system",
+      ])
+    #expect(Arguments.normalize(["--socket=/s", "get", "--", "-a"]) == ["get", "--socket=/s", "--", "-a"])
+    #expect(Arguments.normalize(["get", "a", "--json"]) == ["get", "a", "--json"])
+    #expect(Arguments.normalize(["--help"]) == ["--help"])
+  }
+
+  @Test("--generate takes a style only where one follows")
+  func generate() {
+    #expect(Arguments.normalize(["set", "--generate", "web"]) == ["set", "--generate=password", "web"])
+    #expect(Arguments.normalize(["set", "web", "--generate"]) == ["set", "web", "--generate=password"])
+    #expect(Arguments.normalize(["set", "--generate", "phrase", "web"]) == ["set", "--generate", "phrase", "web"])
+    #expect(Arguments.normalize(["set", "--generate=phrase", "web"]) == ["set", "--generate=phrase", "web"])
+    #expect(Arguments.normalize(["set", "--", "--generate"]) == ["set", "--", "--generate"])
+  }
+
+  @Test("what is left over of a command that takes secrets is never repeated")
+  func secrets() {
+    for arguments in [
+      ["init", "hunter2"], ["unlock", "hunter2"], ["set", "web", "hunter2"], ["passwd", "hunter2"],
+      ["slot", "add", "password", "hunter2"], ["slot", "remove", "1", "hunter2"], ["set", "web", "--value=hunter2"],
+      ["unlock", "--password=hunter2"], ["set", "web", "--value", "hunter2"],
+    ] {
+      #expect {
+        try VaultCommand.parseAsRoot(Arguments.normalize(arguments))
+      } throws: { error in
+        let message = VaultCommand.fullMessage(for: error)
+        return VaultCommand.exitCode(for: error).rawValue == 64 && !message.contains("hunter2")
+      }
+    }
+  }
+
+  @Test("sizes, durations and dates")
+  func sizes() throws {
+    #expect(try Sizes.parse("19m") == 19 << 20)
+    #expect(try Sizes.parse("1G") == 1 << 30)
+    #expect(try Sizes.parse("65536k") == 64 << 20)
+    #expect(try Sizes.parse("4096") == 4096)
+    for text in ["", "m", "-1", "0", "1.5g", "19mb", "99999999999999999999", "9223372036854775807g"] {
+      #expect(throws: ValidationError.self) { try Sizes.parse(text) }
+    }
+    #expect(try Sizes.seconds("15m") == 900)
+    for text in ["", "0", "soon", "-5"] { #expect(throws: ValidationError.self) { try Sizes.seconds(text) } }
+    #expect(try Sizes.expiry("2030-01-31") == 1_896_048_000)
+    #expect(throws: ValidationError.self) { try Sizes.expiry("tomorrow") }
+  }
+
+  @Test("an attribute is a key, an equals sign and any text")
+  func attributes() throws {
+    #expect(try Attribute(parsing: "owner=ana").key == "owner")
+    #expect(try Attribute(parsing: "url=a=b").value == "a=b")
+    #expect(try Attribute(parsing: "empty=").value == "")
+    for text in ["", "owner", "=ana"] { #expect(throws: ValidationError.self) { try Attribute(parsing: text) } }
+  }
+
+  @Test("an argument of rm is a predicate when it compares something")
+  func predicates() {
+    #expect(["a=b", "a~b*", "a<1", "a>1"].allSatisfy(Predicates.isPredicate))
+    #expect(!["a", "a/b.c", "a b", "a!"].contains(where: Predicates.isPredicate))
+    #expect(Predicates.quote(#"a "b\c"#) == #""a \"b\\c""#)
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+import VaultTesting
+
+/// Stands for the desktop's clipboard: a file, and programs of the usual names that read and write it.
+private struct FakeClipboard {
+  let sandbox: Sandbox
+  var path: String { sandbox.home + "/clipboard" }
+  var environment: [String: String?] {
+    ["PATH": sandbox.home + "/bin:" + (sandbox.environment["PATH"] ?? ""), "DISPLAY": ":0"]
+  }
+
+  init(_ sandbox: Sandbox) throws {
+    self.sandbox = sandbox
+    try install(
+      """
+      #!/bin/sh
+      # xclip -selection clipboard -in | -out
+      case $3 in
+        -in) exec cat >\(path) ;;
+        -out) exec cat \(path) ;;
+        *) exit 1 ;;
+      esac
+
+      """)
+  }
+
+  /// Puts the program in its place. Another process writes it: a child of another test, between its fork and its exec,
+  /// would hold a descriptor of ours open, and a file that is open for writing cannot be executed.
+  func install(_ script: String) throws {
+    let line = "mkdir -p bin && cat >bin/xclip && chmod 755 bin/xclip"
+    let outcome = try sandbox.run(["-c", "cd && \(line)"], program: "/bin/sh", stdin: Array(script.utf8))
+    try #require(outcome.status == 0, "\(outcome)")
+  }
+
+  var content: String? { try? String(contentsOfFile: path, encoding: .utf8) }
+}
+
+@Suite("The clipboard") struct ClipboardTests {
+  @Test("--clip hands the exact value to the display's tool and prints nothing")
+  func copy() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    let outcome = try sandbox.run("get", "web", "--clip", environment: clipboard.environment)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.contains("45 s"))
+    #expect(clipboard.content == "hunter2")
+  }
+
+  @Test("what is still there after the time is cleared")
+  func clear() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    try sandbox.write("hunter2", to: "clipboard")
+    let outcome = try sandbox.run(
+      "__forget-clipboard", "xclip", "0", stdin: "hunter2", environment: clipboard.environment)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(clipboard.content == "")
+  }
+
+  @Test("what was copied meanwhile stays", arguments: ["hunter", "hunter3", "hunter22"])
+  func keep(other: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    try sandbox.write(other, to: "clipboard")
+    let outcome = try sandbox.run(
+      "__forget-clipboard", "xclip", "0", stdin: "hunter2", environment: clipboard.environment)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(clipboard.content == other)
+  }
+
+  @Test("a tool that fails is an error")
+  func failure() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    try clipboard.install("#!/bin/sh\nexit 1\n")
+    let outcome = try sandbox.run("get", "web", "--clip", environment: clipboard.environment)
+    #expect(outcome.status == 74)
+    #expect(outcome.errors.hasPrefix("vault: xclip failed"))
+  }
+
+  @Test("without a display the terminal itself is asked, by OSC 52")
+  func terminal() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["get", "web", "--clip"])
+    try terminal.expect("\u{1B}]52;c;aHVudGVyMg==\u{07}")
+    try terminal.expect("clear the clipboard yourself")
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains("hunter2"))
+  }
+}

@@ -1,0 +1,64 @@
+import Testing
+import VaultAPI
+import VaultClient
+
+@testable import VaultCLI
+
+@Suite("Failures") struct FailureTests {
+  @Test(
+    "each fault of the daemon has its exit code",
+    arguments: [
+      (Fault.noVault, Exit.configuration), (.vaultExists, .exists), (.locked(state: "cold", cause: "start"), .retry),
+      (.timedOut, .retry), (.noSuchItem(name: "a"), .missing), (.noSuchVersion(name: "a", version: 2), .missing),
+      (.noSuchSlot(id: 3), .missing), (.lastSlot, .denied), (.alreadyExists(name: "a", failed: nil), .exists),
+      (.expired(name: "a", expires: 0), .invalid), (.invalidName(name: "..", reason: "r", failed: nil), .invalid),
+      (.invalidValue(kind: "wifi", reason: "r", failed: nil), .invalid),
+      (.invalidQuery(reason: "r", position: 3), .usage),
+      (.authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .denied),
+      (.mistypedRecoveryCode, .invalid), (.backingOff(method: "password", retryAfterMilliseconds: 1), .retry),
+      (.methodUnavailable(method: "recovery", reason: "r"), .configuration), (.cancelled, .denied),
+      (.noSuchConversation, .retry), (.weakSecret(reason: "r"), .invalid), (.tooLarge(limit: 1), .invalid),
+      (.tooManyConnections, .retry), (.tooManyRequests, .retry), (.denied(reason: "r"), .denied),
+      (.corrupt(reason: "r", newer: false), .invalid), (.corrupt(reason: "r", newer: true), .invalid),
+      (.storageFailed(reason: "r"), .io), (.misconfigured(reason: "r"), .configuration),
+      (.service(.permissionDenied), .denied), (.service(.invalidParameter(parameter: "for")), .usage),
+      (.service(.methodNotFound(method: "m")), .software), (.unknown("org.example.Strange"), .software),
+    ])
+  func faults(fault: Fault, exit: Exit) { check(Failure(fault), exit) }
+
+  @Test(
+    "each failure of the client has its exit code",
+    arguments: [
+      (ClientError.noRuntimeDirectory, Exit.configuration), (.unsafeSocket("r"), .denied),
+      (.noDaemon("/run/s"), .unavailable), (.daemonFailed(status: 78, message: "vaultd: bad; mend it"), .configuration),
+      (.daemonFailed(status: 139, message: ""), .unavailable), (.disconnected, .unavailable),
+      (.protocolViolation("r"), .software), (.fault(.timedOut), .retry), (.timedOut, .retry),
+      (.tooLarge(limit: 1), .invalid), (.system("vaultd", errno: 2), .unavailable),
+      (.system("connect", errno: 13), .denied), (.system("recv", errno: 5), .io),
+    ])
+  func client(error: ClientError, exit: Exit) { check(Failure(error), exit) }
+
+  /// What happened; what to do: one line, lower case, no final stop.
+  private func check(_ failure: Failure, _ exit: Exit) {
+    #expect(failure.exit == exit)
+    let parts = failure.message.split(separator: ";", maxSplits: 1)
+    #expect(parts.count == 2, "\(failure.message) says not what to do")
+    #expect(!failure.message.contains("\n") && !failure.message.hasSuffix("."))
+    #expect(failure.message.first?.isUppercase == false || failure.message.hasPrefix("XDG_"))
+  }
+
+  @Test("text from elsewhere cannot move the cursor")
+  func printable() {
+    #expect(Printable.text("a\u{1B}[2Jb\n\u{202E}c") == "a\\u{1b}[2Jb\\u{a}\\u{202e}c")
+    #expect(Printable.text("Zoë/鍵") == "Zoë/鍵")
+    #expect(Printable.quoted(String(repeating: "n", count: 100)).count == 82)
+    #expect(Printable.text(String(repeating: "n", count: 1000)).count == 301)
+  }
+
+  @Test("the parser's words become one line of ours")
+  func usage() {
+    #expect(UsageError.message("Missing expected argument '<name>'") == "missing expected argument '<name>'")
+    #expect(UsageError.message("One.\n  Two.") == "one. Two")
+    #expect(UsageError.message("") == "the command line is wrong")
+  }
+}

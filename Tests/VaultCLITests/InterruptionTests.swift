@@ -1,0 +1,137 @@
+import Glibc
+import Testing
+import VaultTesting
+
+/// A way to one of the program's questions.
+struct Question: Sendable, CustomTestStringConvertible {
+  var arguments: [String]
+  /// What is shown and what is answered before the question.
+  var before: [(shown: String, answer: String)] = []
+  /// The question itself.
+  var shown: String
+  /// Whether what is typed there shows.
+  var echoes = false
+  /// Whether the vault is there, and open.
+  var vault: Bool? = true
+
+  var testDescription: String { "vault \(arguments.joined(separator: " ")) at “\(shown)”" }
+
+  static let old = "Password to"
+  static let new = "New password for the vault: "
+  static let again = "Again: "
+  static let another = "another horse battery"
+
+  static let all: [Question] = [
+    Question(arguments: ["init"] + floorOptions, shown: new, vault: nil),
+    Question(arguments: ["init"] + floorOptions, before: [(new, another)], shown: again, vault: nil),
+    Question(
+      arguments: ["init", "--recovery"] + floorOptions, before: [(new, another), (again, another)],
+      shown: "Recovery code: ", echoes: true, vault: nil),
+    Question(arguments: ["unlock"], shown: old, vault: false),
+    Question(arguments: ["get", "web"], shown: old, vault: false),
+    Question(arguments: ["set", "new"], shown: "Value of `new`: "),
+    Question(arguments: ["set", "new"], before: [("Value of `new`: ", "v")], shown: again),
+    Question(arguments: ["set", "web", "--update"], shown: "Value of `web`: "),
+    Question(arguments: ["passwd"] + floorOptions, shown: old),
+    Question(arguments: ["passwd"] + floorOptions, before: [(old, password)], shown: new),
+    Question(arguments: ["passwd"] + floorOptions, before: [(old, password), (new, another)], shown: again),
+    Question(arguments: ["slot", "add", "password"] + floorOptions, shown: old),
+    Question(arguments: ["slot", "add", "password"] + floorOptions, before: [(old, password)], shown: new),
+    Question(
+      arguments: ["slot", "add", "password"] + floorOptions, before: [(old, password), (new, another)], shown: again),
+    Question(
+      arguments: ["slot", "add", "recovery"], before: [(old, password)], shown: "Recovery code: ", echoes: true),
+    Question(arguments: ["rm", "name~*"], shown: "[y/N] ", echoes: true),
+  ]
+
+  /// A sandbox in which the question can be asked.
+  func sandbox() throws -> Sandbox {
+    guard let vault else { return try Sandbox() }
+    let sandbox = try Sandbox.withVault(unlocked: vault)
+    // A second item, so that deleting asks.
+    if vault { try sandbox.must(["set", "web2"], stdin: "hunter3") }
+    return sandbox
+  }
+
+  /// Starts the command and goes on up to the question.
+  func ask(in sandbox: Sandbox) throws -> Terminal {
+    let terminal = try Terminal(sandbox, arguments)
+    for step in before {
+      try terminal.expect(step.shown)
+      terminal.type(step.answer)
+    }
+    try terminal.expect(shown)
+    return terminal
+  }
+}
+
+@Suite("Interruptions") struct InterruptionTests {
+  @Test("control-C at any question leaves the terminal as it was and changes nothing", arguments: Question.all)
+  func interrupt(question: Question) throws {
+    let sandbox = try question.sandbox()
+    defer { sandbox.close() }
+    let before = try sandbox.everything()
+    let terminal = try question.ask(in: sandbox)
+    #expect(terminal.echoes == question.echoes)
+    terminal.type("half an ans", return: false)
+    terminal.control("c")
+    #expect(try terminal.wait() == 130)
+    #expect(terminal.isCooked)
+    #expect(question.echoes || !terminal.screen.contains("half an ans"))
+    #expect(try sandbox.everything() == before)
+  }
+
+  @Test("a hang-up and a termination do the same", arguments: [SIGHUP, SIGTERM, SIGQUIT])
+  func signals(signal: Int32) throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["unlock"])
+    try terminal.expect(Question.old)
+    #expect(!terminal.echoes)
+    terminal.signal(signal)
+    #expect(try terminal.wait() == 128 + signal)
+    #expect(terminal.isCooked)
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"locked""#))
+  }
+
+  @Test("control-D on an empty line cancels", arguments: Question.all.filter { $0.vault != nil })
+  func cancel(question: Question) throws {
+    let sandbox = try question.sandbox()
+    defer { sandbox.close() }
+    let before = try sandbox.everything()
+    let terminal = try question.ask(in: sandbox)
+    terminal.control("d")
+    #expect(try terminal.wait() == 77)
+    #expect(terminal.isCooked)
+    #expect(try sandbox.everything() == before)
+  }
+
+  @Test("control-Z gives the shell its terminal back, and the question is asked again afterwards")
+  func suspend() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    // A shell without line editing, which leaves the modes to its children.
+    let terminal = try Terminal(
+      sandbox, ["-i"], program: "/bin/dash", environment: ["PS1": "dash> ", "ENV": nil])
+    try terminal.expect("dash> ")
+    terminal.type("vault unlock")
+    try terminal.expect(Question.old)
+    try terminal.expect(": ")
+    terminal.type("half an ans", return: false)
+    terminal.control("z")
+    try terminal.expect("dash> ")
+    #expect(terminal.isCooked)
+    terminal.type("fg")
+    try terminal.expect(Question.old)
+    try terminal.expect(": ")
+    #expect(!terminal.echoes)
+    // What was typed before is forgotten: only this is the password.
+    terminal.type(password)
+    try terminal.expect("dash> ")
+    #expect(terminal.isCooked)
+    terminal.type("exit")
+    try terminal.wait()
+    #expect(!terminal.screen.contains("half an ans") && !terminal.screen.contains(password))
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+import VaultTesting
+
+/// man/vault.1, taken apart: what is said of each command, and of all of them.
+private struct Manual {
+  let source: String
+  /// The text under each `.It Cm`, the words of the command with it; a command may have more than one.
+  var commands: [(heading: String, text: String)] = []
+  /// The text before the first command.
+  var common = ""
+
+  static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("man/vault.1").path
+
+  init() throws {
+    source = try String(contentsOfFile: Manual.path, encoding: .utf8)
+    var isCommands = false
+    for line in source.split(separator: "\n") {
+      if line.hasPrefix(".Sh ") { isCommands = line == ".Sh COMMANDS" }
+      if isCommands, line.hasPrefix(".It Cm ") {
+        commands.append((String(line.dropFirst(7)), line + "\n"))
+      } else if isCommands, !commands.isEmpty {
+        commands[commands.count - 1].text += line + "\n"
+      } else if !isCommands {
+        common += line + "\n"
+      }
+    }
+  }
+
+  /// What is said of a command such as `slot add`.
+  func text(of words: String) -> String {
+    commands.filter { $0.heading == words || $0.heading.hasPrefix(words + " ") }.map(\.text).joined()
+  }
+}
+
+@Suite("vault(1)") struct ManualTests {
+  @Test("every command and every option is in vault(1)")
+  func complete() throws {
+    let manual = try Manual()
+    for command in try CommandTree.dump().commands where command.words != "slot" {
+      let text = manual.text(of: command.words)
+      #expect(!text.isEmpty, "vault \(command.words) is not in vault(1)")
+      for option in command.options {
+        let macro = "Fl " + option.dropFirst()
+        let entries = (text + manual.common).split(separator: "\n").filter {
+          $0.hasPrefix(".It ") && $0.contains(macro)
+        }
+        #expect(!entries.isEmpty, "vault \(command.words) \(option) is not in vault(1)")
+      }
+    }
+  }
+
+  @Test("vault(1) describes no command and no option that is not there")
+  func truthful() throws {
+    let commands = try CommandTree.dump().commands
+    let options = Set(commands.flatMap(\.options))
+    for command in try Manual().commands {
+      #expect(commands.contains { command.heading.hasPrefix($0.words) }, "there is no vault \(command.heading)")
+    }
+    let source = try Manual().source
+    for match in source.matches(of: /Fl -([a-z-]+)/) {
+      #expect(options.contains("--" + match.output.1), "there is no --\(match.output.1)")
+    }
+  }
+
+  @Test("it has the sections a page needs", arguments: ["EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"])
+  func sections(name: String) throws {
+    #expect(try Manual().source.contains("\n.Sh \(name)\n"))
+  }
+
+  @Test("every exit code is explained")
+  func codes() throws {
+    let source = try Manual().source
+    for code in ["0", "64", "65", "66", "69", "70", "73", "74", "75", "77", "78", "130"] {
+      #expect(source.contains("\n.It \(code)\n"), "exit code \(code) is not in vault(1)")
+    }
+  }
+
+  @Test("mandoc finds nothing to say about it")
+  func lint() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let outcome = try sandbox.run(["-Tlint", Manual.path], program: "/usr/bin/mandoc")
+    // Which other pages are installed is not this page's affair.
+    let said = (outcome.output + outcome.errors).split(separator: "\n").filter { line in
+      line.contains("vault.1:") && !line.contains("referenced manual not found")
+    }
+    #expect(said.isEmpty, "\(said)")
+    #expect(outcome.output.contains("vault.1") || outcome.status == 0, "\(outcome)")
+  }
+}

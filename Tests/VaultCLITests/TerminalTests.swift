@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("On a terminal") struct TerminalTests {
+  @Test("init asks twice without showing what is typed, and says what comes next")
+  func initialize() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["init"] + floorOptions)
+    try terminal.expect("New password for the vault: ")
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    try terminal.expect("Again: ")
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    try terminal.expect("vault unlock")
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.isCooked)
+    #expect(!terminal.screen.contains(password))
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+  }
+
+  @Test("two different entries are asked for again, three times at most")
+  func mismatch() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["init"] + floorOptions)
+    for _ in 1...3 {
+      try terminal.expect("New password for the vault: ")
+      terminal.type(password)
+      try terminal.expect("Again: ")
+      terminal.type("corect horse battery")
+      try terminal.expect("not the same")
+    }
+    #expect(try terminal.wait() == 65)
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))
+  }
+
+  @Test("a recovery code is shown once, and has to be typed back")
+  func recovery() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["slot", "add", "recovery"])
+    try terminal.expect("Password to add a slot: ")
+    terminal.type(password)
+    try terminal.expect("\r\n\r\n    ")
+    let code = try terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(code.split(separator: "-").map(\.count) == [5, 5, 5, 5, 5, 5])
+    try terminal.expect("Recovery code: ")
+    terminal.type("no idea")
+    try terminal.expect("another code")
+    try terminal.expect("Recovery code: ")
+    terminal.type(code.lowercased().replacingOccurrences(of: "-", with: " "))
+    try terminal.expect("added slot 2")
+    #expect(try terminal.wait() == 0)
+    try sandbox.must(["unlock", "--recovery", "--password-stdin"], stdin: code + "\n")
+  }
+
+  @Test("get asks for the unlock, names what asks, and goes on")
+  func get() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["get", "web"])
+    try terminal.expect("Password to unlock the vault (asked by: vault get web): ")
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    // The newline after the hidden password, then the value with one of its own.
+    try terminal.expect("\r\nhunter2\r\n")
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.isCooked)
+  }
+
+  @Test("a value that goes elsewhere than to the terminal gets no newline, whoever asked for the unlock")
+  func getElsewhere() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let file = sandbox.home + "/value"
+    let terminal = try Terminal(sandbox, ["get", "web"], stdout: file)
+    try terminal.expect("asked by: vault get web): ")
+    terminal.type(password)
+    #expect(try terminal.wait() == 0)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "hunter2")
+  }
+
+  @Test("with --wait nobody is asked")
+  func waits() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["get", "web", "--wait", "1"])
+    #expect(try terminal.wait() == 75)
+    #expect(!terminal.screen.contains("Password"))
+  }
+
+  @Test("a wrong password is refused with 77")
+  func wrong() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["unlock"])
+    try terminal.expect("Password to unlock the vault: ")
+    terminal.type("wrong horse battery")
+    try terminal.expect("vault: wrong password; try again in 1 s")
+    #expect(try terminal.wait() == 77)
+  }
+
+  @Test("a typed value may be longer than the kernel's line, and can be corrected while it is typed")
+  func typing() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let long = String(repeating: "0123456789", count: 600)
+    let terminal = try Terminal(sandbox, ["set", "long"])
+    try terminal.expect("Value of `long`: ")
+    terminal.type("nonsense", return: false)
+    terminal.control("u")
+    terminal.type(long + "é", return: false)
+    terminal.type("\u{7F}")
+    try terminal.expect("Again: ")
+    terminal.type(long)
+    try terminal.expect("stored `long`, version 1")
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains("0123456789"))
+    #expect(try sandbox.must(["get", "long"]) == long)
+  }
+
+  @Test("input that is no terminal is stored as it is, on a terminal too")
+  func piped() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let file = try sandbox.write("two\nlines\n", to: "value")
+    let terminal = try Terminal(sandbox, ["set", "piped"], stdin: file)
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "piped"]) == "two\nlines\n")
+  }
+
+  @Test("list is a table with a bold heading, and plain with NO_COLOR")
+  func table() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let coloured = try Terminal(sandbox, ["list"])
+    try coloured.wait()
+    #expect(coloured.screen.hasPrefix("\u{1B}[1mNAME  KIND      MODIFIED    EXPIRES\u{1B}[0m\r\nweb   password  20"))
+    let plain = try Terminal(sandbox, ["list"], environment: ["NO_COLOR": "1"])
+    try plain.wait()
+    #expect(plain.screen.hasPrefix("NAME  KIND"))
+  }
+
+  @Test("deleting many asks first", arguments: [("y", 0, false), ("n", 77, true), ("", 77, true)])
+  func delete(answer: String, status: Int, stays: Bool) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "web2"], stdin: "hunter3")
+    let terminal = try Terminal(sandbox, ["rm", "web", "web2"])
+    try terminal.expect("Delete these 2 items and all their versions? [y/N] ")
+    terminal.type(answer)
+    #expect(try terminal.wait() == Int32(status))
+    #expect(try sandbox.must(["list"]).isEmpty == !stays)
+  }
+
+  @Test("before the first unlock, searching asks for it")
+  func search() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    let terminal = try Terminal(sandbox, ["find", "web"])
+    try terminal.expect("Password to unlock the vault: ")
+    terminal.type(password)
+    #expect(try terminal.wait() == 0)
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+import VaultTesting
+
+/// The options of the cheapest key derivation there is.
+let floorOptions = ["--kdf-memory", "19m", "--kdf-passes", "2"]
+
+/// The password of the vaults below.
+let password = "correct horse battery"
+
+extension Sandbox {
+  /// A sandbox with a vault, locked or not, in which `web` holds `hunter2`.
+  static func withVault(unlocked: Bool) throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["set", "web"], stdin: "hunter2")
+    if !unlocked { try sandbox.must(["lock"]) }
+    return sandbox
+  }
+
+  /// Runs `vault`, which has to succeed, and answers what it printed.
+  @discardableResult
+  func must(_ arguments: [String], stdin: String = "") throws -> String {
+    let outcome = try run(arguments, stdin: Array(stdin.utf8))
+    try #require(outcome.status == 0, "vault \(arguments.joined(separator: " ")): \(outcome)")
+    return outcome.output
+  }
+
+  /// Everything about the vault that an interrupted command could have changed.
+  func everything() throws -> String {
+    guard FileManager.default.fileExists(atPath: store + "/vault.db") else { return "no vault" }
+    return try must(["slot", "list", "--json"]) + must(["list", "--json"]) + must(["history", "web", "--json"])
+  }
+}
