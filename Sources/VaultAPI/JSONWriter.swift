@@ -25,9 +25,13 @@ public struct JSONWriter: ~Copyable, Sendable {
   /// Makes room for `additional` more bytes.
   public mutating func reserve(_ additional: Int) { buffer.reserve(additional) }
 
+  /// Begins an object, to be ended by ``endObject()``.
   public mutating func beginObject() { begin(UInt8(ascii: "{")) }
+  /// Ends the object begun last.
   public mutating func endObject() { end(UInt8(ascii: "}")) }
+  /// Begins an array, to be ended by ``endArray()``.
   public mutating func beginArray() { begin(UInt8(ascii: "[")) }
+  /// Ends the array begun last.
   public mutating func endArray() { end(UInt8(ascii: "]")) }
 
   /// Writes a key that needs no escapes, as all of an interface do.
@@ -48,6 +52,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = false
   }
 
+  /// Writes a string.
   public mutating func string(_ text: String) {
     separate()
     quote(unsafe text.utf8.span.bytes)
@@ -63,6 +68,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = true
   }
 
+  /// Writes a number.
   public mutating func integer(_ value: Int64) {
     separate()
     needsComma = true
@@ -76,8 +82,10 @@ public struct JSONWriter: ~Copyable, Sendable {
     }
   }
 
+  /// Writes true or false.
   public mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
 
+  /// Writes null.
   public mutating func null() { raw("null") }
 
   /// Writes the string that these bytes of UTF-8 are. The caller makes sure they are that; anything else gives a

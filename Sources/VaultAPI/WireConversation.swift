@@ -5,10 +5,12 @@ extension Wire {
     public var style: String
     /// The method that asks: `password` or `recovery`.
     public var method: String
+    /// The question.
     public var text: String
     /// What `confirm` shows once and has typed back, in the frame this was read from: a secret.
     public let code: Frame.Node?
 
+    /// Fills it in; what is left out is absent.
     public init(style: String, method: String, text: String) {
       self.style = style
       self.method = method
@@ -52,8 +54,10 @@ extension Wire {
   public struct ConversationReply: Hashable, WireValue {
     /// What ``RespondParameters`` must name.
     public var conversation: String?
+    /// What to ask; nil in the last reply.
     public var prompt: Prompt?
 
+    /// Fills it in; what is left out is absent.
     public init(conversation: String? = nil, prompt: Prompt? = nil) {
       self.conversation = conversation
       self.prompt = prompt
@@ -78,10 +82,12 @@ extension Wire {
   public struct AddSlotReply: Hashable, WireValue {
     /// What ``RespondParameters`` must name.
     public var conversation: String?
+    /// What to ask; nil in the last reply.
     public var prompt: Prompt?
     /// The id of the new slot.
     public var slot: Int?
 
+    /// Fills it in; what is left out is absent.
     public init(conversation: String? = nil, prompt: Prompt? = nil, slot: Int? = nil) {
       self.conversation = conversation
       self.prompt = prompt
@@ -107,12 +113,14 @@ extension Wire {
 
   /// What `Respond` takes.
   public struct RespondParameters: Hashable, WireValue {
+    /// Which conversation, as its prompts name it.
     public var conversation: String
     /// The answer when it is text, in the frame this was read from.
     public let answer: Frame.Node?
     /// The answer in base64 when it is not text.
     public let data: Frame.Node?
 
+    /// Fills it in; what is left out is absent.
     public init(conversation: String) {
       self.conversation = conversation
       answer = nil
@@ -149,12 +157,18 @@ extension Wire {
 
   /// What `org.varlink.service.GetInfo` gives.
   public struct GetInfoReply: Hashable, WireValue {
+    /// Who made the service.
     public var vendor: String
+    /// What it is called.
     public var product: String
+    /// The program's version.
     public var version: String
+    /// Where to read about it.
     public var url: String
+    /// What it speaks.
     public var interfaces: [String]
 
+    /// Fills it in.
     public init(vendor: String, product: String, version: String, url: String, interfaces: [String]) {
       self.vendor = vendor
       self.product = product
@@ -186,8 +200,10 @@ extension Wire {
 
   /// What `org.varlink.service.GetInterfaceDescription` takes.
   public struct GetInterfaceDescriptionParameters: Hashable, WireValue {
+    /// The name of an interface.
     public var interface: String
 
+    /// Fills it in.
     public init(interface: String) {
       self.interface = interface
     }
@@ -207,8 +223,10 @@ extension Wire {
 
   /// What `org.varlink.service.GetInterfaceDescription` gives.
   public struct GetInterfaceDescriptionReply: Hashable, WireValue {
+    /// The interface's definition.
     public var description: String
 
+    /// Fills it in.
     public init(description: String) {
       self.description = description
     }

@@ -1,8 +1,11 @@
 extension Wire {
   /// Everything about an item but its value.
   public struct Item: Hashable, WireValue {
+    /// The item's name.
     public var name: String
+    /// What it is.
     public var kind: String
+    /// What it can be found by.
     public var attributes: [String: String]
     /// `when-unlocked`, `after-first-unlock` or `always`.
     public var accessible: String
@@ -19,6 +22,7 @@ extension Wire {
     /// The current version's size in bytes.
     public var size: Int
 
+    /// Fills it in; what is left out is absent.
     public init(
       name: String, kind: String, attributes: [String: String], accessible: String, require: String, version: Int,
       created: Int64, modified: Int64, expires: Int64? = nil, size: Int
@@ -74,8 +78,10 @@ extension Wire {
     public var created: Int64
     /// In bytes.
     public var size: Int
+    /// Whether it is the one that is served.
     public var current: Bool
 
+    /// Fills it in.
     public init(version: Int, created: Int64, size: Int, current: Bool) {
       self.version = version
       self.created = created
@@ -111,6 +117,7 @@ extension Wire {
     /// Whether a password has characters other than letters and digits.
     public var symbols: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(style: String, length: Int? = nil, symbols: Bool? = nil) {
       self.style = style
       self.length = length
@@ -157,6 +164,7 @@ extension Wire {
     /// Whether to replace an existing item; what is left out keeps its old content.
     public var update: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(
       name: String, generate: Generator? = nil, kind: String? = nil, attributes: [String: String]? = nil,
       accessible: String? = nil, require: String? = nil, expires: Int64? = nil, update: Bool? = nil

@@ -1,9 +1,11 @@
 extension Wire {
   /// A way in.
   public struct Slot: Hashable, WireValue {
+    /// Its number.
     public var id: Int
     /// `password` or `recovery`.
     public var kind: String
+    /// What its owner calls it.
     public var label: String
     /// Unix time in seconds.
     public var created: Int64
@@ -12,6 +14,7 @@ extension Wire {
     /// Argon2id's passes; 0 where the slot does not use it.
     public var kdfPasses: Int
 
+    /// Fills it in.
     public init(id: Int, kind: String, label: String, created: Int64, kdfMemory: Int, kdfPasses: Int) {
       self.id = id
       self.kind = kind
@@ -46,8 +49,10 @@ extension Wire {
 
   /// What `ListSlots` gives.
   public struct ListSlotsReply: Hashable, WireValue {
+    /// All of them.
     public var slots: [Slot]
 
+    /// Fills it in.
     public init(slots: [Slot]) {
       self.slots = slots
     }
@@ -74,6 +79,7 @@ extension Wire {
     /// Argon2id's passes; nil lets the daemon choose.
     public var kdfPasses: Int?
 
+    /// Fills it in; what is left out is absent.
     public init(recovery: Bool? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil) {
       self.recovery = recovery
       self.kdfMemory = kdfMemory
@@ -108,6 +114,7 @@ extension Wire {
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(method: String? = nil, lockAfter: Int? = nil, reason: String? = nil, interactive: Bool? = nil) {
       self.method = method
       self.lockAfter = lockAfter
@@ -143,6 +150,7 @@ extension Wire {
     /// Argon2id's passes; nil lets the daemon choose.
     public var kdfPasses: Int?
 
+    /// Fills it in; what is left out is absent.
     public init(method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil) {
       self.method = method
       self.kdfMemory = kdfMemory
@@ -170,6 +178,7 @@ extension Wire {
   public struct AddSlotParameters: Hashable, WireValue {
     /// `password` or `recovery`.
     public var kind: String
+    /// What its owner calls it.
     public var label: String?
     /// Which way in proves the right to: `password` or `recovery`.
     public var method: String?
@@ -178,6 +187,7 @@ extension Wire {
     /// Argon2id's passes; nil lets the daemon choose.
     public var kdfPasses: Int?
 
+    /// Fills it in; what is left out is absent.
     public init(
       kind: String, label: String? = nil, method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil
     ) {
@@ -211,10 +221,12 @@ extension Wire {
 
   /// What `RemoveSlot` takes.
   public struct RemoveSlotParameters: Hashable, WireValue {
+    /// Its number.
     public var id: Int
     /// Which way in proves the right to: `password` or `recovery`.
     public var method: String?
 
+    /// Fills it in; what is left out is absent.
     public init(id: Int, method: String? = nil) {
       self.id = id
       self.method = method

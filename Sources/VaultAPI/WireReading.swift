@@ -1,6 +1,7 @@
 extension Wire {
   /// What `Get` takes.
   public struct GetParameters: Hashable, WireValue {
+    /// The item's name.
     public var name: String
     /// Nil means the current one.
     public var version: Int?
@@ -13,6 +14,7 @@ extension Wire {
     /// Whether to serve an item past its expiry, too.
     public var expired: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(
       name: String, version: Int? = nil, waitMilliseconds: Int? = nil, reason: String? = nil,
       interactive: Bool? = nil, expired: Bool? = nil
@@ -50,13 +52,16 @@ extension Wire {
 
   /// What `Get` gives.
   public struct GetReply: Hashable, WireValue {
+    /// The item's name.
     public var name: String
+    /// The number of the version.
     public var version: Int
     /// The value when it is text, in the frame this was read from.
     public let value: Frame.Node?
     /// The value in base64 when it is not text.
     public let data: Frame.Node?
 
+    /// Fills it in; what is left out is absent.
     public init(name: String, version: Int) {
       self.name = name
       self.version = version
@@ -96,10 +101,12 @@ extension Wire {
 
   /// What `Show` takes.
   public struct ShowParameters: Hashable, WireValue {
+    /// The item's name.
     public var name: String
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(name: String, interactive: Bool? = nil) {
       self.name = name
       self.interactive = interactive
@@ -122,8 +129,10 @@ extension Wire {
 
   /// What `Show` gives.
   public struct ShowReply: Hashable, WireValue {
+    /// The item.
     public var item: Item
 
+    /// Fills it in.
     public init(item: Item) {
       self.item = item
     }
@@ -152,6 +161,7 @@ extension Wire {
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(query: String? = nil, limit: Int? = nil, after: Int64? = nil, interactive: Bool? = nil) {
       self.query = query
       self.limit = limit
@@ -180,10 +190,12 @@ extension Wire {
 
   /// What `Find` gives, once per page.
   public struct FindReply: Hashable, WireValue {
+    /// The items.
     public var items: [Item]
     /// What to pass as `after` for the next page; nil on the last one.
     public var next: Int64?
 
+    /// Fills it in; what is left out is absent.
     public init(items: [Item], next: Int64? = nil) {
       self.items = items
       self.next = next
@@ -206,10 +218,12 @@ extension Wire {
 
   /// What `History` takes.
   public struct HistoryParameters: Hashable, WireValue {
+    /// The item's name.
     public var name: String
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(name: String, interactive: Bool? = nil) {
       self.name = name
       self.interactive = interactive
@@ -235,6 +249,7 @@ extension Wire {
     /// Newest first.
     public var versions: [Version]
 
+    /// Fills it in.
     public init(versions: [Version]) {
       self.versions = versions
     }

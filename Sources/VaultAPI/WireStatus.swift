@@ -1,11 +1,14 @@
 extension Wire {
   /// A way to unlock.
   public struct Method: Hashable, WireValue {
+    /// `password` or `recovery`.
     public var name: String
+    /// Whether it works here.
     public var available: Bool
     /// Why not, and what to do about it.
     public var reason: String?
 
+    /// Fills it in; what is left out is absent.
     public init(name: String, available: Bool, reason: String? = nil) {
       self.name = name
       self.available = available
@@ -47,6 +50,7 @@ extension Wire {
     public var items: Int?
     /// Why the store is unreadable.
     public var problem: String?
+    /// The ways to unlock.
     public var methods: [Method]
     /// What the daemon cannot do or watch here, one sentence each.
     public var warnings: [String]
@@ -55,6 +59,7 @@ extension Wire {
     /// The daemon's process.
     public var pid: Int
 
+    /// Fills it in; what is left out is absent.
     public init(
       state: String, cause: String, since: Int64, locksAt: Int64? = nil, locksBecause: String? = nil,
       vault: String? = nil, items: Int? = nil, problem: String? = nil, methods: [Method], warnings: [String],
@@ -126,6 +131,7 @@ extension Wire {
     /// The new name of a moved item.
     public var target: String?
 
+    /// Fills it in; what is left out is absent.
     public init(
       event: String, time: Int64, state: String? = nil, cause: String? = nil, name: String? = nil,
       change: String? = nil, target: String? = nil
@@ -167,6 +173,7 @@ extension Wire {
   /// No parameters at all: what `Status`, `Lock`, `ListSlots` and `Monitor` take, and what several methods give.
   public struct Empty: Hashable, WireValue {
 
+    /// Fills it in.
     public init() {}
 
     public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {

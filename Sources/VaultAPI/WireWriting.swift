@@ -24,6 +24,7 @@ extension Wire {
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(
       name: String, generate: Generator? = nil, kind: String? = nil, attributes: [String: String]? = nil,
       accessible: String? = nil, require: String? = nil, expires: Int64? = nil, update: Bool? = nil,
@@ -91,6 +92,7 @@ extension Wire {
     /// The number of the version it made.
     public var version: Int
 
+    /// Fills it in.
     public init(version: Int) {
       self.version = version
     }
@@ -110,10 +112,12 @@ extension Wire {
 
   /// What `SetMany` takes.
   public struct SetManyParameters: Hashable, WireValue {
+    /// The items.
     public var items: [NewItem]
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(items: [NewItem], interactive: Bool? = nil) {
       self.items = items
       self.interactive = interactive
@@ -139,6 +143,7 @@ extension Wire {
     /// The number of the version made for each item, in their order.
     public var versions: [Int]
 
+    /// Fills it in.
     public init(versions: [Int]) {
       self.versions = versions
     }
@@ -158,10 +163,12 @@ extension Wire {
 
   /// What `Delete` takes.
   public struct DeleteParameters: Hashable, WireValue {
+    /// Which items.
     public var names: [String]
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(names: [String], interactive: Bool? = nil) {
       self.names = names
       self.interactive = interactive
@@ -184,11 +191,14 @@ extension Wire {
 
   /// What `Move` takes.
   public struct MoveParameters: Hashable, WireValue {
+    /// The name it has.
     public var source: String
+    /// The name it gets.
     public var target: String
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
+    /// Fills it in; what is left out is absent.
     public init(source: String, target: String, interactive: Bool? = nil) {
       self.source = source
       self.target = target

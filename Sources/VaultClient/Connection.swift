@@ -31,7 +31,10 @@ public final class Connection {
     try self.init(to: location, patience: patience, interrupt: nil)
   }
 
-  init(to location: SocketLocation, patience: Duration, interrupt: Interrupt?) throws(ClientError) {
+  /// `retrying` is called before each wait for a daemon that is not there.
+  init(
+    to location: SocketLocation, patience: Duration, interrupt: Interrupt?, retrying: () -> Void = {}
+  ) throws(ClientError) {
     let deadline = Deadline(after: patience)
     var pause = Duration.milliseconds(2)
     self.interrupt = interrupt
@@ -46,6 +49,7 @@ public final class Connection {
       case .busy: busy = true
       }
       if deadline.hasPassed { throw busy ? .timedOut : .noDaemon(location.path) }
+      retrying()
       try Connection.wait(for: 0, on: nil, until: deadline.orAfter(pause), interrupt)
       pause = min(pause * 2, .milliseconds(100))
     }

@@ -14,6 +14,7 @@ public struct Prompt: ~Copyable, Sendable {
     case info
   }
 
+  /// How it is to be put.
   public let style: Style
   /// The method that asks: `password` or `recovery`.
   public let method: String

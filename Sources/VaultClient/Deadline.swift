@@ -6,7 +6,7 @@ struct Deadline: Sendable {
 
   /// `duration` from now; nil means never.
   init(after duration: Duration?) {
-    nanoseconds = duration.map { Deadline.now &+ min($0.nanoseconds, .max / 2) }
+    nanoseconds = duration.map { Deadline.now + min(max(0, $0.nanoseconds), .max / 2) }
   }
 
   /// What `poll` takes: milliseconds from now, rounded up; -1 means never.

@@ -33,9 +33,14 @@ extension Vault {
     let (changes, continuation) = AsyncThrowingStream<Void, any Error>
       .makeStream(bufferingPolicy: .bufferingNewest(1))
     listen(patience: patience, continuation) { event, isFirst in
-      isFirst || event.event == "item" && (event.name == name || event.target == name) ? () : nil
+      isFirst || Vault.concerns(event, name) ? () : nil
     }
     return changes
+  }
+
+  /// Whether `event` is about the item `name`.
+  static func concerns(_ event: Wire.Event, _ name: String) -> Bool {
+    event.event == "item" && (event.name == name || event.target == name)
   }
 
   /// Feeds `continuation` with what `pick` takes from the events, on a new thread.

@@ -4,8 +4,8 @@ public import VaultAPI
 ///
 /// Every call blocks the thread it is made on until the daemon has answered, a local round trip of some tens of
 /// microseconds unless it waits for an unlock. Calls that follow each other share one connection; a daemon that
-/// restarts between or during them is waited for. A value is for one thread at a time; make another one for another
-/// thread.
+/// restarts between or during them is waited for. A value and its copies, which share that connection, are for one
+/// thread at a time; make another one for another thread.
 ///
 /// Calls throw ``ClientError``. The ones that ask back through a closure also throw what the closure throws.
 public struct Vault {

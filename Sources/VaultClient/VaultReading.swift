@@ -2,7 +2,9 @@ public import VaultAPI
 
 /// What `Get` gives: a value that wipes itself, and which version of the item it is.
 public struct Value: ~Copyable, Sendable {
+  /// The item's name.
   public let name: String
+  /// The number of the version.
   public let version: Int
   /// The exact bytes that were stored.
   public let bytes: SecretBuffer

@@ -1,0 +1,203 @@
+import Foundation
+import Testing
+import VaultAPI
+
+@testable import VaultClient
+
+@Suite struct ConversationTests {
+  static func prompt(_ style: String, code: String? = nil) -> String {
+    let code = code.map { ",\"code\":\"\($0)\"" } ?? ""
+    return
+      #"{"conversation":"c0ffee","prompt":{"style":"\#(style)","method":"password","text":"Text of \#(style)"\#(code)}}"#
+  }
+
+  /// A daemon that puts these prompts in turn, waits for Respond after each, and ends with `end`.
+  static func server(_ prompts: [String], end: String) throws -> FakeServer {
+    let answers = prompts.map { _ in Gate() }
+    let turn = Turn()
+    return try FakeServer { peer, _ in
+      while let request = try peer.read() {
+        if request.hasPrefix("Respond") {
+          answers[turn.next()].open()
+          peer.reply()
+          continue
+        }
+        for (index, prompt) in prompts.enumerated() {
+          peer.reply(prompt, continues: true)
+          answers[index].wait()
+        }
+        peer.send(end)
+      }
+    }
+  }
+
+  @Test("Prompts come on one connection and answers go over another, until the last reply")
+  func converses() throws {
+    let server = try ConversationTests.server(
+      [ConversationTests.prompt("secret"), ConversationTests.prompt("new-secret")], end: #"{"parameters":{}}"#)
+    defer { server.close() }
+    var asked: [String] = []
+    try server.vault.changePassword(kdfMemory: 1 << 26) { prompt in
+      asked.append("\(prompt.style) \(prompt.method) \(prompt.text)")
+      return SecretBuffer(prompt.style == .secret ? "old\u{1}" : "new")
+    }
+    #expect(asked == ["secret password Text of secret", "newSecret password Text of new-secret"])
+    #expect(
+      server.heard == [
+        "ChangePassword+{kdf_memory:67108864}", "Respond{conversation:c0ffee,data:b2xkAQ==}",
+        "Respond{conversation:c0ffee,answer:new}",
+      ])
+    #expect(server.connections == 2)
+  }
+
+  @Test("A code to be shown comes with its prompt, an info needs no answer, a slot comes at the end")
+  func showsCode() throws {
+    let server = try ConversationTests.server(
+      [ConversationTests.prompt("info"), ConversationTests.prompt("confirm", code: "ABCDE-\\u0046")],
+      end: #"{"parameters":{"slot":4}}"#)
+    defer { server.close() }
+    var codes: [[UInt8]] = []
+    let slot = try server.vault.addSlot(kind: "recovery", label: "safe") { prompt in
+      switch prompt.code {
+      case .some(let code): codes.append(code.array)
+      case .none: codes.append([])
+      }
+      return prompt.style == .info ? nil : SecretBuffer("abcde")
+    }
+    #expect(slot == 4)
+    #expect(codes == [[], Array("ABCDE-F".utf8)])
+    #expect(
+      server.heard == [
+        "AddSlot+{kind:recovery,label:safe}", "Respond{conversation:c0ffee}",
+        "Respond{conversation:c0ffee,answer:abcde}",
+      ])
+  }
+
+  @Test("A vault that is open already asks nothing")
+  func takesNoPrompts() throws {
+    let server = try CallTests.server("{}")
+    defer { server.close() }
+    var vault = server.vault
+    vault.interactive = true
+    vault.reason = "r"
+    try vault.unlock(method: "recovery", for: .seconds(900)) { _ in
+      Issue.record("asked")
+      return nil
+    }
+    try vault.initialize(recovery: true) { _ in nil }
+    try vault.removeSlot(3, method: "password") { _ in nil }
+    #expect(
+      server.heard == [
+        "Unlock+{method:recovery,for:900,reason:r,interactive:true}", "Init+{recovery:true}",
+        "RemoveSlot+{id:3,method:password}",
+      ])
+  }
+
+  @Test("No answer cancels: the daemon sees the connection close")
+  func cancels() throws {
+    let closed = Gate()
+    let server = try FakeServer { peer, _ in
+      _ = try peer.read()
+      peer.reply(ConversationTests.prompt("secret"), continues: true)
+      try peer.waitForEnd()
+      closed.open()
+    }
+    defer { server.close() }
+    let error = clientError { try server.vault.unlock { _ in nil } }
+    #expect(error == .fault(.cancelled))
+    closed.wait()
+    #expect(server.heard == ["Unlock+{}"])
+  }
+
+  @Test("An error of the one who answers comes through, and cancels")
+  func passesErrors() throws {
+    struct Interrupted: Error {}
+    let closed = Gate()
+    let server = try FakeServer { peer, _ in
+      _ = try peer.read()
+      peer.reply(ConversationTests.prompt("secret"), continues: true)
+      try peer.waitForEnd()
+      closed.open()
+    }
+    defer { server.close() }
+    #expect(throws: Interrupted.self) { try server.vault.unlock { _ in throw Interrupted() } }
+    closed.wait()
+  }
+
+  @Test("A wrong answer is an error of the conversation")
+  func failsAuthentication() throws {
+    let server = try ConversationTests.server(
+      [ConversationTests.prompt("secret")],
+      end:
+        #"{"error":"io.vaultd.Vault.AuthenticationFailed","parameters":{"method":"password","retry_after_ms":1000}}"#)
+    defer { server.close() }
+    let error = clientError { try server.vault.unlock { _ in SecretBuffer("wrong") } }
+    #expect(error == .fault(.authenticationFailed(method: "password", retryAfterMilliseconds: 1000)))
+  }
+
+  @Test("A conversation that ended before the answer says why itself")
+  func prefersItsOwnError() throws {
+    let server = try FakeServer { peer, number in
+      while let request = try peer.read() {
+        if request.hasPrefix("Respond") {
+          peer.send(#"{"error":"io.vaultd.Vault.NoSuchConversation"}"#)
+        } else {
+          peer.reply(ConversationTests.prompt("secret"), continues: true)
+          peer.send(#"{"error":"io.vaultd.Vault.TimedOut"}"#)
+        }
+      }
+    }
+    defer { server.close() }
+    let error = clientError { try server.vault.unlock { _ in SecretBuffer("late") } }
+    #expect(error == .fault(.timedOut))
+  }
+
+  @Test(
+    "Prompts nobody can answer are protocol violations",
+    arguments: [
+      #"{"prompt":{"style":"secret","method":"m","text":"t"}}"#, #"{"conversation":"c"}"#,
+      #"{"conversation":"c","prompt":{"style":"hologram","method":"m","text":"t"}}"#,
+      #"{"conversation":"c","prompt":{"style":"secret","method":"m"}}"#,
+    ])
+  func refusesStrangePrompts(_ parameters: String) throws {
+    let server = try FakeServer { peer, _ in
+      _ = try peer.read()
+      peer.reply(parameters, continues: true)
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    let error = clientError {
+      try server.vault.unlock { _ in
+        Issue.record("asked")
+        return nil
+      }
+    }
+    #expect(isViolation(error))
+  }
+
+  @Test("A daemon that goes away while it checks the answer is reported")
+  func reportsLoss() throws {
+    let server = try FakeServer { peer, _ in
+      guard let request = try peer.read() else { return }
+      if request.hasPrefix("Respond") { return peer.reply() }
+      peer.reply(ConversationTests.prompt("secret"), continues: true)
+    }
+    defer { server.close() }
+    let error = clientError { try server.vault.unlock { _ in SecretBuffer("x") } }
+    #expect(error == .disconnected)
+  }
+}
+
+/// Counts from 0, for any thread.
+final class Turn: @unchecked Sendable {
+  // All use of `value` is under the lock.
+  private let lock = NSLock()
+  private var value = 0
+
+  func next() -> Int {
+    lock.withLock {
+      value += 1
+      return value - 1
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import Testing
+
+@testable import VaultClient
+
+@Suite struct DaemonTests {
+  private func start(_ script: String, within timeout: Duration = .seconds(60)) throws(ClientError) -> Int32 {
+    var child = try StartingChild("/bin/sh", ["-c", script])
+    return try child.waitUntilReady(Deadline(after: timeout))
+  }
+
+  @Test("A daemon that says it is ready goes on, in a session of its own")
+  func starts() throws {
+    let pid = try start("printf x >&3; exec 3>&-; exec sleep 1000")
+    #expect(getsid(pid) == pid)
+    #expect(kill(pid, SIGKILL) == 0)
+    var status: Int32 = 0
+    #expect(unsafe waitpid(pid, &status, 0) == pid)
+  }
+
+  @Test(
+    "A daemon that ends instead says why",
+    arguments: [
+      ("echo 'vaultd: no' >&2; exit 78", Int32(78), "vaultd: no"), ("exit 0", 0, ""),
+      ("echo out; echo err >&2; exit 1", 1, "out\nerr"), ("kill -9 $$", 137, ""), ("exec 3>&-; exit 5", 5, ""),
+      ("read line || echo no input; exit 2", 2, "no input"),
+    ])
+  func reportsFailure(_ script: String, _ status: Int32, _ message: String) {
+    #expect(clientError { _ = try start(script) } == .daemonFailed(status: status, message: message))
+  }
+
+  @Test("Only so much of what a failing daemon writes is kept, and all of it is read")
+  func boundsOutput() {
+    let error = clientError {
+      _ = try start(
+        "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done; exit 3")
+    }
+    guard case .daemonFailed(3, let message) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(message.utf8.count > 4000 && message.utf8.count <= 4096)
+  }
+
+  @Test("A daemon that never gets ready is ended")
+  func endsTheSlow() {
+    #expect(clientError { _ = try start("exec sleep 1000", within: .milliseconds(50)) } == .timedOut)
+  }
+
+  @Test("It gets its arguments behind the descriptor, and a program that is not there is an error")
+  func passesArguments() {
+    let echoed = clientError {
+      _ = try Daemon.start(program: "/bin/echo", arguments: ["--socket", "/a b"], timeout: .seconds(60))
+    }
+    #expect(echoed == .daemonFailed(status: 0, message: "--ready-fd 3 --socket /a b"))
+    let missing = clientError { _ = try Daemon.start(program: "/no/vaultd", arguments: [], timeout: .seconds(60)) }
+    #expect(missing == .system("start /no/vaultd", errno: ENOENT))
+  }
+
+  @Test("Where somebody listens, none is started; the system's never is")
+  func startsOnlyWhereNeeded() throws {
+    let server = try FakeServer { peer, _ in try peer.waitForEnd() }
+    defer { server.close() }
+    try Daemon.ensure(at: server.location)
+    let nowhere = SocketLocation(path: server.directory + "/none", trust: .system)
+    #expect(clientError { try Daemon.ensure(at: nowhere) } == .noDaemon(nowhere.path))
+    setMode(0o755, of: server.directory)
+    #expect(isUnsafe(clientError { try Daemon.ensure(at: server.location) }))
+  }
+}

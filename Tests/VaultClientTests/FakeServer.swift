@@ -1,0 +1,206 @@
+import CLinux
+import Foundation
+import Glibc
+import Synchronization
+import VaultAPI
+
+@testable import VaultClient
+
+struct FakeServerError: Error { let call: String }
+
+/// A socket in a directory of its own, and threads that play a daemon on it.
+final class FakeServer: Sendable {
+  let directory: String
+  private let listener: Int32
+  private let serve: @Sendable (FakePeer, Int) throws -> Void
+  private let record = Record()
+  private let isListening = Mutex(false)
+
+  /// What came in.
+  final class Record: Sendable {
+    private let state = Mutex<(requests: [String], connections: Int)>(([], 0))
+
+    var requests: [String] { state.withLock { $0.requests } }
+    var connections: Int { state.withLock { $0.connections } }
+
+    func heard(_ request: String) { state.withLock { $0.requests.append(request) } }
+
+    func connected() -> Int {
+      state.withLock { state in
+        state.connections += 1
+        return state.connections - 1
+      }
+    }
+  }
+
+  /// The name under which everything is reached.
+  var path: String { directory + "/socket" }
+  var location: SocketLocation { SocketLocation(path: path, trust: .runtimeDirectory) }
+  var vault: Vault {
+    var vault = Vault(at: location)
+    vault.patience = .zero
+    return vault
+  }
+
+  /// The requests that came, as JSON, in their order.
+  var heard: [String] { record.requests }
+  /// How many connections were taken. One that was made may not have been taken yet, unless it was answered.
+  var connections: Int { record.connections }
+
+  /// Serves each connection with `serve` on a thread of its own; the number counts connections from 0. With
+  /// `listening` false it only makes the socket.
+  init(
+    listening: Bool = true, in parent: String = "/tmp", _ serve: @escaping @Sendable (FakePeer, Int) throws -> Void
+  ) throws {
+    self.serve = serve
+    let template = Array((parent + "/v-XXXXXX").utf8CString)
+    directory = try FakeServer.makeDirectory(template)
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    listener = socket(AF_UNIX, type, 0)
+    let parent = unsafe open(directory, O_PATH | O_CLOEXEC)
+    defer { Glibc.close(parent) }
+    // Reached so, the path may be of any length.
+    guard unsafe vault_bind_unix(listener, "/proc/self/fd/\(parent)/socket") == 0 else {
+      throw FakeServerError(call: "bind")
+    }
+    if listening { listen() }
+  }
+
+  /// Ends it. A test does so itself, so that the server lives until then.
+  func close() {
+    // The thread that accepts closes the socket then, so that its number is not another's meanwhile.
+    if isListening.withLock({ $0 }) { shutdown(listener, Int32(SHUT_RDWR)) } else { Glibc.close(listener) }
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  /// Begins to take connections.
+  func listen() {
+    isListening.withLock { $0 = true }
+    Glibc.listen(listener, 8)
+    Thread.detachNewThread { [listener, serve, record] in
+      while true {
+        let descriptor = accept(listener, nil, nil)
+        if descriptor < 0 { break }
+        let number = record.connected()
+        Thread.detachNewThread { try? serve(FakePeer(descriptor, record), number) }
+      }
+      Glibc.close(listener)
+    }
+  }
+
+  static func makeDirectory(_ template: [CChar]) throws -> String {
+    var template = template
+    guard unsafe mkdtemp(&template) != nil else { throw FakeServerError(call: "mkdtemp") }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// The daemon's end of one connection, closed when it is gone.
+final class FakePeer {
+  private let descriptor: Int32
+  private let record: FakeServer.Record
+  private var reader = FrameReader()
+
+  init(_ descriptor: Int32, _ record: FakeServer.Record) {
+    self.descriptor = descriptor
+    self.record = record
+  }
+
+  deinit { close(descriptor) }
+
+  /// The next request as JSON; nil when the client has hung up.
+  func read() throws -> String? {
+    while true {
+      if let frame = try reader.next() {
+        let text = Self.text(frame)
+        record.heard(text)
+        return text
+      }
+      var bytes = [UInt8](repeating: 0, count: 65536)
+      let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+      if count <= 0 { return nil }
+      try reader.append(unsafe bytes.span.bytes.extracting(0..<count))
+    }
+  }
+
+  /// Hangs up now, as a daemon that ends.
+  func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Waits until the client hangs up.
+  func waitForEnd() throws { while try read() != nil {} }
+
+  /// Sends bytes as they are.
+  func send(_ bytes: [UInt8]) {
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes[sent...].withUnsafeBytes {
+        unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0 { return }
+      sent += count
+    }
+  }
+
+  /// Sends a message and its NUL.
+  func send(_ json: String) { send(Array(json.utf8) + [0]) }
+
+  func reply(_ parameters: String = "{}", continues: Bool = false) {
+    send("{\"parameters\":\(parameters)\(continues ? ",\"continues\":true" : "")}")
+  }
+
+  private static func text(_ frame: borrowing Frame) -> String {
+    let call = try? Call(frame)
+    let method = call.flatMap { frame.string($0.method) } ?? "?"
+    let parameters = call?.parameters.map { Self.text(frame, $0) } ?? ""
+    return "\(method.split(separator: ".").last ?? "?")\(call?.more == true ? "+" : "")\(parameters)"
+  }
+
+  private static func text(_ frame: borrowing Frame, _ node: Frame.Node) -> String {
+    switch frame.kind(node) {
+    case .object:
+      var parts: [String] = []
+      for (key, value) in frame.members(of: node) { parts.append("\(key):\(text(frame, value))") }
+      return "{\(parts.joined(separator: ","))}"
+    case .array:
+      var parts: [String] = []
+      for element in frame.elements(of: node) { parts.append(text(frame, element)) }
+      return "[\(parts.joined(separator: ","))]"
+    case .string: return frame.string(node) ?? ""
+    case .number: return frame.integer(node).map { "\($0)" } ?? "?"
+    case .bool: return frame.bool(node) == true ? "true" : "false"
+    case .null: return "null"
+    }
+  }
+}
+
+extension SecretBuffer {
+  var array: [UInt8] {
+    borrowing get {
+      withBytes { bytes in
+        let bytes = Span<UInt8>(_bytes: bytes)
+        return bytes.indices.map { bytes[$0] }
+      }
+    }
+  }
+
+  init(_ text: String) {
+    self.init()
+    append(utf8: text)
+  }
+}
+
+/// Changes the mode of a file.
+func setMode(_ mode: mode_t, of path: String) { unsafe chmod(path, mode) }
+
+/// What `body` throws as a ``ClientError``.
+func clientError(_ body: () throws -> Void) -> ClientError? {
+  do {
+    try body()
+    return nil
+  } catch { return error as? ClientError }
+}
+
+/// Whether it is one about who serves.
+func isUnsafe(_ error: ClientError?) -> Bool { if case .unsafeSocket = error { true } else { false } }
+
+func isViolation(_ error: ClientError?) -> Bool { if case .protocolViolation = error { true } else { false } }

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+import VaultAPI
+
+@testable import VaultClient
+
+@Suite struct RetryTests {
+  /// Hangs up on the first `count` connections once a request came, and answers the others.
+  static func flaky(_ count: Int, _ parameters: String) throws -> FakeServer {
+    try FakeServer { peer, number in
+      guard try peer.read() != nil, number >= count else { return }
+      peer.reply(parameters)
+      while try peer.read() != nil { peer.reply(parameters) }
+    }
+  }
+
+  @Test("A client that finds nobody listening tries again until somebody does")
+  func waitsForListener() throws {
+    let server = try FakeServer(listening: false) { peer, _ in
+      while try peer.read() != nil { peer.reply(#"{"name":"a","version":1,"value":"v"}"#) }
+    }
+    defer { server.close() }
+    #expect(throws: ClientError.noDaemon(server.path)) { _ = try server.vault.status() }
+    var retries = 0
+    let connection = try Connection(to: server.location, patience: .seconds(60), interrupt: nil) {
+      retries += 1
+      if retries == 3 { server.listen() }
+    }
+    #expect(retries >= 3)
+    withExtendedLifetime(connection) {}
+  }
+
+  @Test("A client that finds no socket tries again until there is one")
+  func waitsForSocket() throws {
+    let server = try FakeServer { peer, _ in try peer.waitForEnd() }
+    defer { server.close() }
+    let (from, to) = (server.path, server.directory + "/later")
+    var retries = 0
+    _ = try Connection(to: SocketLocation(path: to, trust: .runtimeDirectory), patience: .seconds(60), interrupt: nil) {
+      retries += 1
+      if retries == 2 { try? FileManager.default.moveItem(atPath: from, toPath: to) }
+    }
+    #expect(retries >= 2)
+  }
+
+  @Test("A danger that appears while it waits is not waited out")
+  func stopsOnDanger() throws {
+    let server = try FakeServer(listening: false) { _, _ in }
+    defer { server.close() }
+    let error = clientError {
+      _ = try Connection(to: server.location, patience: .seconds(60), interrupt: nil) {
+        setMode(0o755, of: server.directory)
+      }
+    }
+    #expect(isUnsafe(error))
+  }
+
+  @Test("A reading call whose connection dies before the answer is made again, once")
+  func repeatsReading() throws {
+    let server = try RetryTests.flaky(1, #"{"name":"a","version":1,"value":"v"}"#)
+    defer { server.close() }
+    #expect(try server.vault.get("a", as: String.self) == "v")
+    #expect(server.heard == ["Get{name:a}", "Get{name:a}"])
+    let dead = try RetryTests.flaky(9, "{}")
+    defer { dead.close() }
+    #expect(throws: ClientError.disconnected) { _ = try dead.vault.get("a") }
+    #expect(dead.heard.count == 2)
+  }
+
+  @Test("A call that changes something is not made again")
+  func doesNotRepeatWriting() throws {
+    let server = try RetryTests.flaky(1, #"{"version":1}"#)
+    defer { server.close() }
+    let vault = server.vault
+    #expect(throws: ClientError.disconnected) { _ = try vault.set(Wire.NewItem(name: "a")) }
+    #expect(server.heard.count == 1)
+    #expect(try vault.set(Wire.NewItem(name: "b")) == 1)
+  }
+
+  @Test("A call whose answer began is not made again")
+  func doesNotRepeatHalfAnswers() throws {
+    let server = try FakeServer { peer, _ in
+      _ = try peer.read()
+      peer.send(Array("{".utf8))
+    }
+    defer { server.close() }
+    #expect(throws: ClientError.disconnected) { _ = try server.vault.get("a") }
+    #expect(server.heard.count == 1)
+  }
+
+  @Test("A daemon that restarts between two calls does not show, even to a call that changes something")
+  func reconnects() throws {
+    let gone = Gate()
+    let server = try FakeServer { peer, number in
+      _ = try peer.read()
+      peer.reply(#"{"version":\#(number)}"#)
+      if number == 0 {
+        peer.hangUp()
+        gone.open()
+      }
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    let vault = server.vault
+    #expect(try vault.set(Wire.NewItem(name: "a")) == 0)
+    gone.wait()
+    #expect(try vault.set(Wire.NewItem(name: "b")) == 1)
+    #expect(server.heard.count == 2)
+  }
+
+  @Test("A daemon that hangs up without reading raises no signal")
+  func survivesHangUp() throws {
+    let server = try FakeServer { _, _ in }
+    defer { server.close() }
+    var large = SecretBuffer()
+    large.append(count: 1 << 20) { _ in }
+    for _ in 0..<20 {
+      let error = clientError { _ = try server.vault.set(Wire.NewItem(name: "a"), value: large) }
+      #expect(error == .disconnected)
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Testing
+import VaultAPI
+
+@testable import VaultClient
+
+@Suite struct StreamTests {
+  static func item(_ name: String) -> String {
+    #"{"name":"\#(name)","kind":"note","attributes":{},"accessible":"always","require":"none","version":1,"created":1,"modified":1,"size":0}"#
+  }
+
+  @Test("Pages are put together in their order")
+  func findsAll() throws {
+    let server = try FakeServer { peer, _ in
+      guard try peer.read() != nil else { return }
+      peer.reply("{\"items\":[\(StreamTests.item("a")),\(StreamTests.item("b"))],\"next\":2}", continues: true)
+      peer.reply("{\"items\":[]}", continues: true)
+      peer.reply("{\"items\":[\(StreamTests.item("c"))]}")
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    #expect(try server.vault.find("kind=note", limit: 5).map(\.name) == ["a", "b", "c"])
+    #expect(server.heard == ["Find+{query:kind=note,limit:5}"])
+    var pages = 0
+    try server.vault.find(nil) { items in
+      pages += items.isEmpty ? 0 : 1
+      return false
+    }
+    #expect(pages == 1)
+  }
+
+  @Test("An error in the middle of a stream is an error")
+  func stopsAtError() throws {
+    let server = try FakeServer { peer, _ in
+      _ = try peer.read()
+      peer.reply("{\"items\":[\(StreamTests.item("a"))]}", continues: true)
+      peer.send(#"{"error":"io.vaultd.Vault.Locked","parameters":{"state":"locked","cause":"idle"}}"#)
+    }
+    defer { server.close() }
+    #expect(throws: ClientError.fault(.locked(state: "locked", cause: "idle"))) { _ = try server.vault.find() }
+  }
+
+  @Test("A stream cut off is an error, not a short answer")
+  func stopsAtEnd() throws {
+    let server = try FakeServer { peer, _ in
+      _ = try peer.read()
+      peer.reply("{\"items\":[\(StreamTests.item("a"))]}", continues: true)
+    }
+    defer { server.close() }
+    #expect(throws: ClientError.disconnected) { _ = try server.vault.find() }
+  }
+
+  @Test("Events come as they happen, until the caller has enough; then the daemon sees the end")
+  func monitors() throws {
+    let seenEnd = Gate()
+    let server = try FakeServer { peer, _ in
+      guard try peer.read() != nil else { return }
+      peer.reply(#"{"event":"state","time":1,"state":"locked","cause":"idle"}"#, continues: true)
+      peer.reply(#"{"event":"item","time":2,"name":"a","change":"moved","to":"b"}"#, continues: true)
+      try peer.waitForEnd()
+      seenEnd.open()
+    }
+    defer { server.close() }
+    var events: [Wire.Event] = []
+    try server.vault.monitor { event in
+      events.append(event)
+      return events.count < 2
+    }
+    seenEnd.wait()
+    #expect(events.map(\.event) == ["state", "item"])
+    #expect(events[1].target == "b")
+  }
+
+  @Test("The async stream goes on after a restart of the daemon, and ends when it is dropped")
+  func streamsAcrossRestarts() async throws {
+    let seenEnd = Gate()
+    let server = try FakeServer { peer, number in
+      guard try peer.read() != nil else { return }
+      peer.reply(#"{"event":"state","time":\#(number),"state":"locked","cause":"c"}"#, continues: true)
+      // The first daemon goes away at once.
+      if number == 0 { return }
+      try peer.waitForEnd()
+      seenEnd.open()
+    }
+    defer { server.close() }
+    var times: [Int64] = []
+    for try await event in server.vault.events() {
+      times.append(event.time)
+      if times.count == 2 { break }
+    }
+    #expect(times == [0, 1])
+    seenEnd.wait()
+  }
+
+  @Test("It ends with an error when no daemon comes back")
+  func endsWithoutDaemon() async throws {
+    let server = try FakeServer { peer, _ in
+      guard try peer.read() != nil else { return }
+      peer.reply(#"{"event":"state","time":1,"state":"locked","cause":"c"}"#, continues: true)
+    }
+    defer { server.close() }
+    var events = server.vault.events(patience: .zero).makeAsyncIterator()
+    #expect(try await events.next()?.event == "state")
+    await #expect(throws: ClientError.self) { while try await events.next() != nil {} }
+  }
+
+  @Test("A watcher is told of its own item alone, of moves to and from it, and at the start")
+  func watchesOneItem() async throws {
+    let step = AsyncStream<String>.makeStream()
+    let server = try FakeServer { peer, _ in
+      guard try peer.read() != nil else { return }
+      peer.reply(#"{"event":"state","time":0,"state":"unlocked","cause":"c"}"#, continues: true)
+      for event in [
+        #"{"event":"item","time":1,"name":"b","change":"updated"}"#,
+        #"{"event":"state","time":2,"state":"locked","cause":"c"}"#,
+        #"{"event":"item","time":3,"name":"a","change":"updated"}"#,
+        #"{"event":"item","time":4,"name":"a","change":"moved","to":"c"}"#,
+        #"{"event":"item","time":5,"name":"c","change":"moved","to":"a"}"#,
+      ] { peer.reply(event, continues: true) }
+      step.continuation.finish()
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    // The events of another stream tell when all have come.
+    var picked = 0
+    let listener = Listener(
+      location: server.location, timeout: .seconds(30), patience: .seconds(60), interrupt: try Interrupt())
+    try listener.run { event, isFirst in
+      if Vault.concerns(event, "a") || isFirst { picked += 1 }
+      return event.time < 5
+    }
+    #expect(picked == 4)
+    var changes = server.vault.changes(of: "a").makeAsyncIterator()
+    #expect(try await changes.next() != nil)
+  }
+
+  @Test("Changes that nobody took in the meantime count once")
+  func coalesces() async throws {
+    let all = Gate()
+    let taken = Gate()
+    let server = try FakeServer { peer, _ in
+      guard try peer.read() != nil else { return }
+      peer.reply(#"{"event":"state","time":0,"state":"unlocked","cause":"c"}"#, continues: true)
+      for _ in 0..<50 { peer.reply(#"{"event":"item","time":1,"name":"a","change":"updated"}"#, continues: true) }
+      all.open()
+      taken.wait()
+      // Ends the stream, so that the rest can be counted.
+      peer.send("garbage")
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    let changes = server.vault.changes(of: "a")
+    all.wait()
+    taken.open()
+    var count = 0
+    await #expect(throws: ClientError.self) { for try await _ in changes { count += 1 } }
+    #expect(count >= 1 && count <= 51)
+  }
+}
