@@ -28,6 +28,9 @@ public struct FrameReader: ~Copyable, Sendable {
   /// The bytes received but not taken as frames yet.
   public var pendingCount: Int { buffer.count - start }
 
+  /// Whether a whole frame waits to be taken.
+  public var hasFrame: Bool { complete > 0 }
+
   /// The bytes kept, taken frames that were not dropped yet among them.
   internal var heldCount: Int { buffer.count }
 

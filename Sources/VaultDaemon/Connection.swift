@@ -13,8 +13,12 @@ final class Connection: ChannelInboundHandler {
   /// Frames handled in one go, so that a client that sends many cannot keep the loop from the others.
   private static let slice = 32
 
+  /// Bytes that a client may send ahead of the answers.
+  private static let backlog = 64 << 10
+
   let peer: Peer
   private let service: Service
+  private let rate: RequestRate
   private var context: ChannelHandlerContext?
   private var reader = FrameReader()
   /// Set while a call waits for its answer: what to do if the client goes away.
@@ -22,6 +26,7 @@ final class Connection: ChannelInboundHandler {
   /// Whether the current call wants no reply.
   private var isOneway = false
   private var isReading = false
+  private var isAccepting = true
   private var hasUnflushed = false
   private var isScheduled = false
   private var inputClosed = false
@@ -35,6 +40,7 @@ final class Connection: ChannelInboundHandler {
   init(peer: Peer, service: Service) {
     self.peer = peer
     self.service = service
+    rate = service.rate(of: peer)
   }
 
   // MARK: What the service calls
@@ -171,9 +177,11 @@ final class Connection: ChannelInboundHandler {
   private func process() {
     var left = Self.slice
     do throws(FrameError) {
-      while onCancel == nil, !isClosing, !isScheduled, let context, context.channel.isWritable {
+      while reader.hasFrame, onCancel == nil, !isClosing, !isScheduled, let context, context.channel.isWritable {
         guard left > 0 else { return schedule(after: .zero) }
-        if let delay = service.delay(for: peer) { return schedule(after: delay) }
+        guard rate.take(now: service.clock.monotonic()) else {
+          return schedule(after: .nanoseconds(rate.delay(now: service.clock.monotonic())))
+        }
         guard let frame = try reader.next() else { break }
         left -= 1
         handle(frame)
@@ -182,6 +190,7 @@ final class Connection: ChannelInboundHandler {
       return refuse(error)
     }
     watchHalfFrame()
+    holdBack()
     if inputClosed && onCancel == nil && !isScheduled { close() }
   }
 
@@ -230,8 +239,16 @@ final class Connection: ChannelInboundHandler {
 
   private func abandon() { context?.close(mode: .all, promise: nil) }
 
+  /// Stops reading while whole frames wait to be handled, so that a client cannot fill our memory with them.
+  private func holdBack() {
+    let shouldRead = !reader.hasFrame || reader.pendingCount < Self.backlog
+    guard shouldRead != isAccepting, let context else { return }
+    isAccepting = shouldRead
+    try? context.channel.syncOptions?.setOption(.autoRead, value: shouldRead)
+  }
+
   private func watchHalfFrame() {
-    if reader.pendingCount == 0 || onCancel != nil {
+    if reader.pendingCount == 0 || reader.hasFrame {
       halfFrame?.cancel()
       halfFrame = nil
     } else if halfFrame == nil {

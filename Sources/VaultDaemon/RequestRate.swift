@@ -1,6 +1,8 @@
 /// A token bucket for one uid: a second's worth may come at once, then requests are slowed to the rate.
-struct RequestRate: Sendable {
-  private let perSecond: Int64
+///
+/// The uid's connections share it.
+final class RequestRate {
+  private var perSecond: Int64
   private var tokens: Int64
   private var refilled: Int64
 
@@ -11,9 +13,15 @@ struct RequestRate: Sendable {
     refilled = now
   }
 
-  /// Takes one request; false when the caller has to wait.
-  mutating func take(now: Int64) -> Bool {
-    if tokens == 0 { refill(now: now) }
+  /// Changes the rate from now on.
+  func change(perSecond: Int) {
+    self.perSecond = Int64(perSecond)
+    tokens = min(tokens, self.perSecond)
+  }
+
+  /// Takes one request; false when the caller has to wait. The clock is read only when the bucket is empty.
+  func take(now: @autoclosure () -> Int64) -> Bool {
+    if tokens == 0 { refill(now: now()) }
     guard tokens > 0 else { return false }
     tokens -= 1
     return true
@@ -22,7 +30,7 @@ struct RequestRate: Sendable {
   /// Nanoseconds until there is a token again.
   func delay(now: Int64) -> Int64 { max(0, 1_000_000_000 / perSecond - (now - refilled)) }
 
-  private mutating func refill(now: Int64) {
+  private func refill(now: Int64) {
     // Longer than a second fills it; the cap keeps the product within Int64.
     let earned = min(now - refilled, 1_000_000_000) * perSecond / 1_000_000_000
     guard earned > 0 else { return }

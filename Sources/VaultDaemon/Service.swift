@@ -81,13 +81,12 @@ final class Service {
     waiters[id] = nil
   }
 
-  /// How long this peer has to wait before its next request, or nil for not at all.
-  func delay(for peer: Peer) -> TimeAmount? {
-    if rates[peer.uid] == nil {
-      rates[peer.uid] = RequestRate(perSecond: configuration.maxRequestsPerSecond, now: clock.monotonic())
-    }
-    guard rates[peer.uid]?.take(now: clock.monotonic()) == false else { return nil }
-    return rates[peer.uid].map { .nanoseconds($0.delay(now: clock.monotonic())) }
+  /// What the connections of this peer's uid may ask for together.
+  func rate(of peer: Peer) -> RequestRate {
+    if let rate = rates[peer.uid] { return rate }
+    let rate = RequestRate(perSecond: configuration.maxRequestsPerSecond, now: clock.monotonic())
+    rates[peer.uid] = rate
+    return rate
   }
 
   func closeConnections() {
@@ -163,7 +162,7 @@ final class Service {
     configuration = new
     policy.idleAfter = new.idle
     policy.maximumAge = new.maximumAge
-    rates = [:]
+    for rate in rates.values { rate.change(perSecond: new.maxRequestsPerSecond) }
     timerFired()
   }
 

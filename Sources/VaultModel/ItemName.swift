@@ -41,7 +41,22 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     hasher.combine(UInt8(0xFF))
   }
 
+  /// Whether the text is a name of printable ASCII, no segment of which begins with a dot: almost every name is, and one
+  /// look at each byte tells. What is not may still be a name.
+  private static func isPlain(_ text: String) -> Bool {
+    guard text.utf8.count <= maximumBytes else { return false }
+    var atSegmentStart = true
+    for byte in text.utf8 {
+      guard byte >= 0x20, byte < 0x7F else { return false }
+      let isSlash = byte == UInt8(ascii: "/")
+      if atSegmentStart && (isSlash || byte == UInt8(ascii: ".")) { return false }
+      atSegmentStart = isSlash
+    }
+    return !atSegmentStart
+  }
+
   private static func fault(in text: String) -> String? {
+    if isPlain(text) { return nil }
     let count = text.utf8.count
     if count == 0 { return "the name is empty" }
     if count > maximumBytes { return "the name has \(count) bytes, more than \(maximumBytes)" }
