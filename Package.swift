@@ -51,7 +51,8 @@ let package = Package(
     .target(name: "VaultModel", swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
     .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
-    .target(name: "VaultAPI", dependencies: ["VaultModel"], swiftSettings: strict),
+    .target(
+      name: "VaultAPI", dependencies: ["VaultModel"], exclude: ["io.vaultd.Vault.varlink"], swiftSettings: strict),
     .target(name: "VaultClient", dependencies: ["VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
     .target(
       name: "VaultDaemon",

@@ -191,7 +191,7 @@ final class Connection: ChannelInboundHandler {
     }
     watchHalfFrame()
     holdBack()
-    if inputClosed && onCancel == nil && !isScheduled { close() }
+    if inputClosed && onCancel == nil && !isScheduled && !reader.hasFrame { close() }
   }
 
   private func handle(_ frame: borrowing Frame) {

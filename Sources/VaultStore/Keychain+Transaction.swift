@@ -18,6 +18,7 @@ extension Keychain {
   public func transaction<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if case .none = transaction {} else { return try join(body) }
     let (savedClock, savedSlots, savedDamage) = (clock, slots, damagedSlots)
+    recent.forget()
     try database.begin()
     transaction = .open
     do throws(VaultError) {

@@ -25,25 +25,52 @@ extension Keychain {
   private func openValue(
     of name: ItemName, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
   ) throws(VaultError) -> (ItemInfo, Int) {
-    if let recent = recent[name] {
-      let found = try database.read(recent.tags, version: version) {
-        (row: Row) throws(VaultError) -> (ItemInfo, Int)? in
-        guard try recent.isStill(row) else { return nil }
-        return (recent.head.item, try openValue(row, recent.head, version, now, evenExpired, scratch))
-      }
-      // Changed, moved or deleted since: look again, under all tags.
-      if let found = found.flatMap({ $0 }) { return found }
+    if version == nil, let entry = recent[name] {
+      return (entry.item, try openRecent(entry, now, evenExpired, scratch))
     }
     let tags = try tags(.name(name))
     let found = try database.read(tags, version: version) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
       let number = try openValue(row, head, version, now, evenExpired, scratch)
-      try recent.remember(row, head)
+      if version == nil { try remember(row, head) }
       return (head.item, number)
     }
     guard let found else { throw unknownName }
     return found
+  }
+
+  private func openRecent(
+    _ entry: RecentItems.Entry, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
+  ) throws(VaultError) -> Int {
+    guard opensValues(of: entry.accessible) else { throw .locked }
+    try checkExpiry(entry.item, now, evenExpired)
+    let number = entry.item.current.number
+    try withValueKey(entry.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      do throws(CryptoError) {
+        let sealed = entry.sealed
+        // Bytes have no padding, so all of them are initialized.
+        try scratch.open(unsafe sealed.span.bytes, key: key, associatedData: entry.associatedData)
+      } catch {
+        throw .corrupt("version \(number) of an item that was read before does not open")
+      }
+    }
+    return number
+  }
+
+  /// Remembers an item whose current value has just been opened. Within a transaction nothing is sure yet.
+  private func remember(_ row: Row, _ head: HeadRecord) throws(VaultError) {
+    guard case .none = transaction else { return }
+    let sealed = try row.withSealedValue { (bytes: RawSpan) throws(VaultError) -> [UInt8]? in
+      bytes.byteCount <= RecentItems.longestValue ? [UInt8](copying: bytes) : nil
+    }
+    guard let sealed else { return }
+    let context = row.columns.associatedData(vault, version: row.columns.current)
+    recent.remember(RecentItems.Entry(head.item, sealed: sealed, associatedData: context))
+  }
+
+  private func checkExpiry(_ item: ItemInfo, _ now: Int64, _ evenExpired: Bool) throws(VaultError) {
+    if let expires = item.expires, expires <= effective(now), !evenExpired { throw .expired(expires) }
   }
 
   /// Opens the value that came with a head, and tells which version it is.
@@ -51,7 +78,7 @@ extension Keychain {
     _ row: Row, _ head: HeadRecord, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
   ) throws(VaultError) -> Int {
     guard opensValues(of: row.columns.accessible) else { throw .locked }
-    if let expires = head.item.expires, expires <= effective(now), !evenExpired { throw .expired(expires) }
+    try checkExpiry(head.item, now, evenExpired)
     let number = version ?? row.columns.current
     guard let (info, digest) = head.version(number) else { throw .noSuchVersion(number) }
     guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.item) }

@@ -30,7 +30,7 @@ public final class Keychain {
   var clockIsAuthentic = false
   var transaction = TransactionState.none
   var spare: Scratch? = Scratch()
-  var recent = RecentHeads()
+  var recent = RecentItems()
 
   /// Opens the vault in `directory`, which becomes this process's alone until the keychain goes.
   ///

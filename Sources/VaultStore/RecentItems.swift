@@ -1,0 +1,59 @@
+import VaultCore
+import VaultModel
+
+/// The items whose current values were read last, as they lie in the store: the head opened, the value still sealed.
+///
+/// Finding the row, and opening and reading the head, are three quarters of the work of a request for a small value. An
+/// item that is remembered saves that; its value is authenticated and opened anew each time. This process is the only one
+/// that can write to the store (its lock is exclusive), and the engine's own page cache would not look at the disk again
+/// either. So what is remembered holds until a transaction begins here or the keys change, and then all of it is
+/// forgotten: there is nothing to keep in step.
+struct RecentItems {
+  final class Entry {
+    let item: ItemInfo
+    let accessible: AccessClass
+    let sealed: [UInt8]
+    let associatedData: AssociatedData
+
+    init(_ item: ItemInfo, sealed: [UInt8], associatedData: AssociatedData) {
+      self.item = item
+      accessible = item.policy.accessible
+      self.sealed = sealed
+      self.associatedData = associatedData
+    }
+  }
+
+  private static let places = 256
+  /// A longer sealed value is not worth the memory, in bytes.
+  static let longestValue = 4096
+  private var entries = [Entry?](repeating: nil, count: places)
+  private var isEmpty = true
+
+  /// The item that was last read under that name.
+  subscript(name: ItemName) -> Entry? {
+    guard !isEmpty, let entry = entries[Self.place(name)], entry.item.name.text.hasSameBytes(as: name.text) else {
+      return nil
+    }
+    return entry
+  }
+
+  /// Remembers an item in place of another one.
+  mutating func remember(_ entry: Entry) {
+    entries[Self.place(entry.item.name)] = entry
+    isEmpty = false
+  }
+
+  /// Forgets all.
+  mutating func forget() {
+    guard !isEmpty else { return }
+    for place in entries.indices { entries[place] = nil }
+    isEmpty = true
+  }
+
+  /// FNV-1a: a bad spread costs time and nothing else.
+  private static func place(_ name: ItemName) -> Int {
+    var hash: UInt32 = 2_166_136_261
+    for byte in name.text.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    return Int(hash % UInt32(places))
+  }
+}
