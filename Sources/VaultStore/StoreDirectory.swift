@@ -1,4 +1,3 @@
-internal import CLinux
 import Glibc
 
 /// The directory that holds the store, open and checked: ours, mode 0700, and no symbolic link.

@@ -51,7 +51,10 @@ import VaultStore
       }
     }
     #expect(inside == "two")
-    #expect(try keychain.text("a") == "one")
+    // The next change gets the numbers that the one which was undone had.
+    #expect(try keychain.set(change, value: secret("three"), now: 2000) == 2)
+    #expect(try keychain.text("a") == "three")
+    #expect(try keychain.text("a", version: 1) == "one")
   }
 
   @Test("what was read while unlocked is not told while locked, and names not once they are hidden")
