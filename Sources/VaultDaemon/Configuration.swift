@@ -77,7 +77,9 @@ struct Configuration: Sendable, Equatable {
       target = nil
       return nil
     }
-    guard let seconds = Seconds.parse(value), seconds > 0 else { return "expected a time such as 90s, 5m or 12h, or off" }
+    guard let seconds = Seconds.parse(value), seconds > 0 else {
+      return "expected a time such as 90s, 5m or 12h, or off"
+    }
     target = seconds
     return nil
   }

@@ -70,7 +70,8 @@ public enum Daemon {
     } catch {
       throw failure(error, paths)
     }
-    let running = Running(options: options, paths: paths, configuration: configuration, socket: socket, signals: signals)
+    let running = Running(
+      options: options, paths: paths, configuration: configuration, socket: socket, signals: signals)
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { loop in running.start(on: loop) }
     // The directory's lock is held until here.
     _ = consume directory
@@ -84,7 +85,8 @@ public enum Daemon {
       throw Failure(code: Exit.configuration, text: "\(SystemError(call: "open \(paths.config)"))")
     }
     guard let text = TextFile.read(paths.config, limit: 64 << 10) else {
-      throw Failure(code: Exit.configuration, text: "\(paths.config) cannot be read as text; check the file and its mode")
+      throw Failure(
+        code: Exit.configuration, text: "\(paths.config) cannot be read as text; check the file and its mode")
     }
     do throws(Configuration.Problem) { return try Configuration(parsing: text) } catch {
       throw Failure(code: Exit.configuration, text: "\(paths.config), line \(error.line): \(error.reason)")
@@ -95,7 +97,8 @@ public enum Daemon {
     switch error {
     case SocketDirectory.Problem.taken:
       Failure(
-        code: Exit.taken, text: "another vaultd serves \(paths.socket); stop it first, or name another socket with --socket")
+        code: Exit.taken,
+        text: "another vaultd serves \(paths.socket); stop it first, or name another socket with --socket")
     case SocketDirectory.Problem.unsafe(let text): Failure(code: Exit.configuration, text: text)
     case SocketDirectory.Problem.system(let error): Failure(code: Exit.input, text: "\(error)")
     default: Failure(code: Exit.input, text: "\(error)")

@@ -30,7 +30,11 @@ struct Paths: Equatable {
       socket = options.socket ?? "/run/vault/socket"
       config = options.config ?? "/etc/vault/vaultd.conf"
     } else {
-      if let named = options.store { store = named } else { store = try folder("XDG_DATA_HOME", "/.local/share") + "/vault" }
+      if let named = options.store {
+        store = named
+      } else {
+        store = try folder("XDG_DATA_HOME", "/.local/share") + "/vault"
+      }
       if let named = options.socket {
         socket = named
       } else if let run = environment("XDG_RUNTIME_DIR"), run.hasPrefix("/") {

@@ -60,7 +60,8 @@ extension Service {
     } then: { [unowned self] opened in
       checking.remove(caller)
       guard let opened else {
-        return conversation.fail(.authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000))
+        return conversation.fail(
+          .authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000))
       }
       forgive(caller)
       if !conversation.isOver { then(opened.vaultKey, opened.slot) }
@@ -95,6 +96,8 @@ extension Service {
 
   private func saveBackoff() {
     // Without the file the wait still holds until the daemon ends; that is worth a line, not a refusal.
-    do throws(SystemError) { try backoffFile.write(backoff) } catch { log.warning("cannot keep failed attempts: \(error)") }
+    do throws(SystemError) { try backoffFile.write(backoff) } catch {
+      log.warning("cannot keep failed attempts: \(error)")
+    }
   }
 }

@@ -52,7 +52,8 @@ extension Service {
       guard let self, let connection else { return }
       get(again, connection)
     }
-    waiter.timeout = connection.after(.milliseconds(Int64(min(milliseconds, 86_400_000)))) { [weak self, weak connection] in
+    waiter.timeout = connection.after(.milliseconds(Int64(min(milliseconds, 86_400_000)))) {
+      [weak self, weak connection] in
       self?.waiters[id] = nil
       connection?.fail(.timedOut)
     }

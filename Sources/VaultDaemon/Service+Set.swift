@@ -52,7 +52,9 @@ extension Service {
   ) throws(VaultError) -> Int {
     let now = clock.wall()
     if let generate = item.generate {
-      guard item.value == nil, item.data == nil else { throw .invalidValue("give a value or have one generated, not both") }
+      guard item.value == nil, item.data == nil else {
+        throw .invalidValue("give a value or have one generated, not both")
+      }
       return try keychain.set(change, value: Self.draw(generate), now: now)
     }
     switch SecretField(item.value, item.data, frame) {

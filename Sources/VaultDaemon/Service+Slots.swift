@@ -18,7 +18,8 @@ extension Service {
     newPassword(conversation, id: 1, label: "", kdf: kdf, vaultKey: new.vaultKey, vaultID: new.id) {
       [unowned self] password in
       guard call.recovery == true else { return create(new, [password], conversation) }
-      newRecoveryCode(conversation, id: 2, label: "", vaultKey: new.vaultKey, vaultID: new.id) { [unowned self] recovery in
+      newRecoveryCode(conversation, id: 2, label: "", vaultKey: new.vaultKey, vaultID: new.id) {
+        [unowned self] recovery in
         create(new, [password, recovery], conversation)
       }
     }
@@ -55,7 +56,8 @@ extension Service {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
     guard let kdf = kdf(call.kdfMemory, call.kdfPasses, connection) else { return }
     let conversation = Conversation(connection: connection, service: self)
-    authenticate(conversation, method: call.method, purpose: "to change the password") { [unowned self] vaultKey, opened in
+    authenticate(conversation, method: call.method, purpose: "to change the password") {
+      [unowned self] vaultKey, opened in
       // The one that was proven; a recovery code stands in for the oldest password.
       let old = opened.kind == .password ? opened : keychain.slots.filter { $0.kind == .password }.min { $0.id < $1.id }
       newPassword(
@@ -191,7 +193,8 @@ extension Service {
         do throws(CryptoError) {
           return .success(
             try SlotRecord.make(
-              id: id, kind: kind, label: label, created: now, secret: secret, kdf: kdf, vaultKey: key, vaultID: vaultID))
+              id: id, kind: kind, label: label, created: now, secret: secret, kdf: kdf, vaultKey: key, vaultID: vaultID)
+          )
         } catch {
           return .failure(error)
         }

@@ -17,7 +17,8 @@ extension Service {
       do throws(VaultError) {
         guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
         try keychain.unlock(vaultKey: key)
-        unlocked(by: .method(slot.kind == .recovery ? "recovery code" : "password"), for: call.lockAfter.map(Int64.init))
+        unlocked(
+          by: .method(slot.kind == .recovery ? "recovery code" : "password"), for: call.lockAfter.map(Int64.init))
         conversation.finish()
       } catch {
         conversation.fail(Fault(error))

@@ -99,7 +99,9 @@ public final class WireClient {
 
   /// Sends a call of `io.vaultd.Vault` and answers its first reply.
   public func call(_ method: String, _ parameters: Message = [:], more: Bool = false) throws -> Reply {
-    var message: Message = ["method": method.contains(".") ? method : "io.vaultd.Vault." + method, "parameters": parameters]
+    var message: Message = [
+      "method": method.contains(".") ? method : "io.vaultd.Vault." + method, "parameters": parameters,
+    ]
     if more { message["more"] = true }
     send([UInt8](try JSONSerialization.data(withJSONObject: message)) + [0])
     return try reply()

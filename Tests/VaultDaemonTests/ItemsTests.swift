@@ -19,7 +19,8 @@ import VaultTesting
       #expect(try client.call("Set", ["name": "text", "value": "tab\t\r\n\"q\\ é 😀"]).error == nil)
       #expect(try client.call("Get", ["name": "text"]).string("value") == "tab\t\r\n\"q\\ é 😀")
       for bytes in [Data([0, 1, 2]), Data([0xFF]), Data("bell\u{7}".utf8), Data((0..<256).map { UInt8($0) })] {
-        let set = try client.call("Set", ["name": "bytes", "data": bytes.base64EncodedString(), "kind": "blob", "update": true])
+        let set = try client.call(
+          "Set", ["name": "bytes", "data": bytes.base64EncodedString(), "kind": "blob", "update": true])
         #expect(set.error == nil)
         let got = try client.call("Get", ["name": "bytes"])
         #expect(got.string("value") == nil)
@@ -79,7 +80,8 @@ import VaultTesting
       #expect(reply.error == "AlreadyExists")
       #expect(reply.integer("failed") == 1)
       #expect(try client.call("Show", ["name": "new"]).error == "NoSuchItem")
-      let named = try client.call("SetMany", ["items": [["name": "ok", "value": "x"], ["name": "a//b", "value": "x"]]])
+      let named = try client.call(
+        "SetMany", ["items": [["name": "ok", "value": "x"], ["name": "a//b", "value": "x"]]])
       #expect(named.error == "InvalidName")
       #expect(named.integer("failed") == 1)
     }
@@ -94,7 +96,9 @@ import VaultTesting
       var names: Set<String> = []
       var reply = try client.call("Find", ["query": "name~f/*"], more: true)
       while true {
-        for item in reply.parameters["items"] as? [WireClient.Message] ?? [] { names.insert(item["name"] as? String ?? "") }
+        for item in reply.parameters["items"] as? [WireClient.Message] ?? [] {
+          names.insert(item["name"] as? String ?? "")
+        }
         guard reply.continues else { break }
         reply = try client.reply()
       }
@@ -160,8 +164,10 @@ import VaultTesting
       #expect(try client.call("Set", ["name": "w", "generate": ["style": "phrase", "length": 7]]).error == nil)
       #expect(try client.call("Get", ["name": "w"]).string("value")?.split(separator: "-").count ?? 0 >= 7)
       #expect(try client.call("Set", ["name": "x", "generate": ["style": "poem"]]).error == "InvalidValue")
-      #expect(try client.call("Set", ["name": "x", "value": "v", "generate": ["style": "phrase"]]).error == "InvalidValue")
-      #expect(try client.call("Set", ["name": "x", "generate": ["style": "password", "length": -1]]).error == "InvalidValue")
+      #expect(
+        try client.call("Set", ["name": "x", "value": "v", "generate": ["style": "phrase"]]).error == "InvalidValue")
+      #expect(
+        try client.call("Set", ["name": "x", "generate": ["style": "password", "length": -1]]).error == "InvalidValue")
     }
   }
 
@@ -183,7 +189,8 @@ import VaultTesting
   @Test("what requires a presence nobody can prove yet is neither stored nor served") func requirements() throws {
     try withClient { (_, client) throws in
       #expect(try client.call("Set", ["name": "a", "value": "v", "require": "password"]).error == "MethodUnavailable")
-      #expect(try client.call("Set", ["name": "a", "value": "v", "require": "nonsense"]).string("parameter") == "require")
+      #expect(
+        try client.call("Set", ["name": "a", "value": "v", "require": "nonsense"]).string("parameter") == "require")
     }
   }
 

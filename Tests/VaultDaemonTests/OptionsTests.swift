@@ -12,7 +12,8 @@ import Testing
   @Test(
     "a command line that makes no sense is a usage error",
     arguments: [
-      ["--stroe", "/s"], ["--store"], ["--store="], ["--system=yes"], ["--ready-fd", "2"], ["--ready-fd", "x"], ["serve"],
+      ["--stroe", "/s"], ["--store"], ["--store="], ["--system=yes"], ["--ready-fd", "2"], ["--ready-fd", "x"],
+      ["serve"],
     ])
   func refused(_ arguments: [String]) {
     guard case .usage = Options.parse(arguments) else {
@@ -46,7 +47,8 @@ import Testing
     #expect(paths.config == "/etc/vault/vaultd.conf")
   }
 
-  @Test("a relative path is refused", arguments: [Options(store: "s", socket: "/r/s"), Options(store: "/s", socket: "s")])
+  @Test(
+    "a relative path is refused", arguments: [Options(store: "s", socket: "/r/s"), Options(store: "/s", socket: "s")])
   func relative(_ options: Options) {
     #expect(throws: Paths.Missing.self) { try Paths(options: options, environment: { _ in "/x" }) }
   }

@@ -32,7 +32,8 @@ import VaultTesting
     // One that leaves in the middle of a frame, and one that does not read its answer.
     if let value = values.values.first(where: { String(validating: $0, as: UTF8.self) != nil }) {
       let text = String(decoding: value, as: UTF8.self)
-      try sandbox.client().send(Array(#"{"method":"io.vaultd.Vault.Set","parameters":{"name":"half","value":"\#(text)"#.utf8))
+      try sandbox.client().send(
+        Array(#"{"method":"io.vaultd.Vault.Set","parameters":{"name":"half","value":"\#(text)"#.utf8))
     }
     try sandbox.client().send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"large"}}"#)
     // Also proves that the two before were taken in.
@@ -58,7 +59,8 @@ import VaultTesting
     try sandbox.waitOut("password")
     #expect(try sandbox.unlock(password)?.error == nil)
     let values = [
-      "small": Array(randomText(64).utf8), "escaped": Array("line\t\(randomText(40))\r\n\"quoted\\\(randomText(40))\"".utf8),
+      "small": Array(randomText(64).utf8),
+      "escaped": Array("line\t\(randomText(40))\r\n\"quoted\\\(randomText(40))\"".utf8),
       "binary": random(200), "large": Array(randomText(300_000).utf8), "large-binary": random(700_000),
     ]
     try load(sandbox, values: values)

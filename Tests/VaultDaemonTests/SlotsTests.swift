@@ -131,7 +131,9 @@ import VaultTesting
     try withVault { (sandbox, _) throws in
       #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in password }?.error == "LastSlot")
       let answers = ["secret": password, "new-secret": "the second password"]
-      let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password", "label": "laptop"]) { old, _ in old }) {
+      let added = try sandbox.converse(
+        "AddSlot", floor.merging(["kind": "password", "label": "laptop"]) { old, _ in old }
+      ) {
         answers[$0["style"] as? String ?? ""]
       }
       #expect(added?.integer("slot") == 2)
@@ -147,7 +149,9 @@ import VaultTesting
 
   @Test("a wrong password changes nothing and removes nothing") func wrongPassword() throws {
     try withVault(recovery: true) { (sandbox, _) throws in
-      for (method, parameters) in [("ChangePassword", floor), ("RemoveSlot", ["id": 2]), ("AddSlot", ["kind": "password"])] {
+      for (method, parameters) in [
+        ("ChangePassword", floor), ("RemoveSlot", ["id": 2]), ("AddSlot", ["kind": "password"]),
+      ] {
         #expect(try sandbox.converse(method, parameters) { _ in "a wrong password" }?.error == "AuthenticationFailed")
         try sandbox.waitOut("password")
       }

@@ -60,7 +60,8 @@ import VaultTesting
     }
   }
 
-  @Test("modes that let others in are to be put right first, and then it goes on without a restart") func modes() throws {
+  @Test("modes that let others in are to be put right first, and then it goes on without a restart") func modes() throws
+  {
     try withSpoilt({ unsafe chmod(database($0), 0o644) }) { (sandbox, client) throws in
       #expect(try client.call("Get", ["name": "a"]).error == "Misconfigured")
       unsafe chmod(database(sandbox), 0o600)
@@ -92,7 +93,8 @@ import VaultTesting
     }
   }
 
-  @Test("a boot key open to others, of another size or of another vault is not used", arguments: ["mode", "size", "other"])
+  @Test(
+    "a boot key open to others, of another size or of another vault is not used", arguments: ["mode", "size", "other"])
   func badBootKey(_ what: String) throws {
     try withSpoilt({ sandbox in
       let path = sandbox.store + "/boot.key"
@@ -110,7 +112,9 @@ import VaultTesting
     }
   }
 
-  @Test("a socket left by a daemon that was killed is replaced, anything else at its place is not") func staleSocket() throws {
+  @Test("a socket left by a daemon that was killed is replaced, anything else at its place is not") func staleSocket()
+    throws
+  {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.startDaemon()
