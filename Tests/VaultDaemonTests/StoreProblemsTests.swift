@@ -7,7 +7,7 @@ import VaultTesting
   private let password = "correct horse battery"
 
   /// Makes a vault with one item, stops the daemon, spoils the store, and starts the daemon again.
-  private func withSpoilt(_ spoil: (Sandbox) throws -> Void, _ body: (Sandbox, WireClient) throws -> Void) throws {
+  private func withSpoilt(by spoil: (Sandbox) throws -> Void, then body: (Sandbox, WireClient) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password)
@@ -36,25 +36,29 @@ import VaultTesting
 
   @Test("a truncated database is reported and never replaced", arguments: [0, 50, 100, 4096, 8000])
   func truncated(_ size: Int) throws {
-    try withSpoilt({ unsafe truncate(database($0), size) }) { (sandbox, client) throws in
+    try withSpoilt {
+      unsafe truncate(database($0), size)
+    } then: { (sandbox, client) throws in
       try expectUnreadable("Corrupt", sandbox, client)
     }
   }
 
   @Test("another program's database is left alone") func foreign() throws {
-    try withSpoilt({ try Data("SQLite format 3\0 but not ours".utf8).write(to: URL(fileURLWithPath: database($0))) }) {
+    try withSpoilt {
+      try Data("SQLite format 3\0 but not ours".utf8).write(to: URL(fileURLWithPath: database($0)))
+    } then: {
       try expectUnreadable("Corrupt", $0, $1)
     }
   }
 
   @Test("a store of a later program is refused as such") func newer() throws {
-    try withSpoilt({ sandbox in
+    try withSpoilt { sandbox in
       let file = try #require(FileHandle(forUpdatingAtPath: database(sandbox)))
       // SQLite's user_version is at byte 60 of the header, big-endian.
       try file.seek(toOffset: 60)
       try file.write(contentsOf: Data([0, 0, 0x7F, 0xFF]))
       try file.close()
-    }) { (sandbox, client) throws in
+    } then: { (sandbox, client) throws in
       #expect(try client.call("Get", ["name": "a"]).parameters["newer"] as? Bool == true)
       try expectUnreadable("Corrupt", sandbox, client)
     }
@@ -62,7 +66,9 @@ import VaultTesting
 
   @Test("modes that let others in are to be put right first, and then it goes on without a restart") func modes() throws
   {
-    try withSpoilt({ unsafe chmod(database($0), 0o644) }) { (sandbox, client) throws in
+    try withSpoilt {
+      unsafe chmod(database($0), 0o644)
+    } then: { (sandbox, client) throws in
       #expect(try client.call("Get", ["name": "a"]).error == "Misconfigured")
       unsafe chmod(database(sandbox), 0o600)
       #expect(try client.call("Status").string("state") == "cold")
@@ -86,7 +92,9 @@ import VaultTesting
   }
 
   @Test("without a boot key `always` items wait for the unlock, and the status says so") func noBootKey() throws {
-    try withSpoilt({ unsafe unlink($0.store + "/boot.key") }) { (sandbox, client) throws in
+    try withSpoilt {
+      unsafe unlink($0.store + "/boot.key")
+    } then: { (sandbox, client) throws in
       let warnings = try client.call("Status").parameters["warnings"] as? [String] ?? []
       #expect(warnings.contains { $0.contains("there is no boot key") })
       #expect(try sandbox.unlock(password)?.error == nil)
@@ -96,7 +104,7 @@ import VaultTesting
   @Test(
     "a boot key open to others, of another size or of another vault is not used", arguments: ["mode", "size", "other"])
   func badBootKey(_ what: String) throws {
-    try withSpoilt({ sandbox in
+    try withSpoilt { sandbox in
       let path = sandbox.store + "/boot.key"
       switch what {
       case "mode": unsafe chmod(path, 0o640)
@@ -105,7 +113,7 @@ import VaultTesting
         try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: path))
         unsafe chmod(path, 0o600)
       }
-    }) { (sandbox, client) throws in
+    } then: { (sandbox, client) throws in
       let warnings = try client.call("Status").parameters["warnings"] as? [String] ?? []
       #expect(warnings.contains { $0.contains("boot") }, "\(warnings)")
       #expect(try client.call("Status").string("state") == "cold")
