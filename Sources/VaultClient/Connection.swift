@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-import VaultAPI
+public import VaultAPI
 
 /// One connection to a daemon that was checked, used by one thread at a time.
 ///
@@ -53,6 +53,25 @@ public final class Connection {
       try Connection.wait(for: 0, on: nil, until: deadline.orAfter(pause), interrupt)
       pause = min(pause * 2, .milliseconds(100))
     }
+  }
+
+  /// Calls `method` with the parameters that `parameters` writes, one object, and gives the frame of its one reply.
+  ///
+  /// ``Vault`` has a typed function for every method and makes new connections where needed; this is for what it
+  /// leaves open. Throws ``ClientError``, an error of the daemon as ``ClientError/fault(_:)``.
+  public func call(
+    _ method: MethodName, timeout: Duration? = Connection.defaultTimeout, parameters: (inout JSONWriter) -> Void
+  ) throws(ClientError) -> Frame {
+    let response = try exchange(try Session.message(method, more: false, parameters), Deadline(after: timeout))
+    return response.frame
+  }
+
+  /// Sends one call and takes its one reply.
+  func exchange(_ message: borrowing SecretBuffer, _ deadline: Deadline) throws(ClientError) -> Response {
+    try send(message, until: deadline)
+    let response = try Response(from: self, until: deadline)
+    if response.reply.continues { throw .protocolViolation("more replies than asked for") }
+    return response
   }
 
   /// Whether the daemon has hung up meanwhile, or sent what nobody asked for.

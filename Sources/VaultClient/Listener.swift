@@ -15,19 +15,20 @@ struct Listener: Sendable {
   func run(_ each: (Wire.Event, _ isFirst: Bool) -> Bool) throws(ClientError) {
     var deadline = Deadline(after: patience)
     while true {
+      var isFirst = true
       do throws(ClientError) {
         var replies = try ReplyStream(
           .monitor, at: location, patience: patience, timeout: timeout, interrupt: interrupt
         ) { Wire.Empty().write(to: &$0) }
-        var isFirst = true
         while let response = try replies.next(timeout: nil) {
           guard each(try response.decode(), isFirst) else { return }
           isFirst = false
-          deadline = Deadline(after: patience)
         }
         throw ClientError.disconnected
       } catch {
         if interrupt.isRaised { return }
+        // However long a daemon was there, the time without one begins now.
+        if !isFirst { deadline = Deadline(after: patience) }
         guard error == .disconnected, !deadline.hasPassed else { throw error }
       }
       // A daemon that hangs up at once must not be called in a tight loop.

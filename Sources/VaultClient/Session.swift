@@ -20,10 +20,7 @@ final class Session {
     while true {
       let connection = try take(patience: patience)
       do throws(ClientError) {
-        let deadline = Deadline(after: timeout)
-        try connection.send(message, until: deadline)
-        let response = try Response(from: connection, until: deadline)
-        if response.reply.continues { throw ClientError.protocolViolation("more replies than asked for") }
+        let response = try connection.exchange(message, Deadline(after: timeout))
         self.connection = connection
         return response
       } catch {

@@ -101,6 +101,17 @@ import VaultAPI
     #expect(server.connections == 1)
   }
 
+  @Test("A connection takes any method, and gives the frame of the reply")
+  func callsRaw() throws {
+    let server = try CallTests.server(
+      #"{"vendor":"v","product":"p","version":"1","url":"u","interfaces":["io.vaultd.Vault"]}"#)
+    defer { server.close() }
+    let frame = try Connection(to: server.location).call(.getInfo) { Wire.Empty().write(to: &$0) }
+    let info = try Wire.GetInfoReply(frame, try Reply(frame).parameters)
+    #expect(info.interfaces == ["io.vaultd.Vault"])
+    #expect(server.heard == ["GetInfo{}"])
+  }
+
   @Test("A person's calls are marked, all that can be")
   func marksInteractive() throws {
     let server = try CallTests.server("{}")
