@@ -20,7 +20,9 @@ BIN      := $(BUILD)/release
 PROGRAMS := $(BIN)/vault $(BIN)/vaultd
 SOURCES  := Package.swift $(shell find Sources -type f)
 # Statically linked Swift, no rpath, stripped; `vault` itself is one fully static file (see Package.swift).
-RELEASE  := swift build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s --scratch-path $(BUILD)
+# The run-time checks of exclusive access, a twentieth of a request, are for the debug build and the tests.
+RELEASE  := swift build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s \
+            -Xswiftc -enforce-exclusivity=unchecked --scratch-path $(BUILD)
 
 # FoundationEssentials, which the argument parser brings, can look up users; `vault` never asks it to.
 without-known-warnings := sed -u -e '/in statically linked applications requires/d' -e '/the use of .mktemp. is dangerous/d'

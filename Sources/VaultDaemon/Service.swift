@@ -141,7 +141,7 @@ final class Service {
   func checkDeadlines() {
     guard state.kind == .unlocked else { return }
     // Reading two clocks is not atomic: only a gap of a second or more is a sleep.
-    if clock.slept - sleptAtUnlock > 1_000_000_000 { return lock(because: .resume) }
+    if clock.hasSlept(since: sleptAtUnlock) { return lock(because: .resume) }
     if let due = policy.due(at: clock.boot()) { return lock(because: LockState.Cause(due.reason)) }
   }
 
