@@ -83,19 +83,14 @@ extension Wire.ConversationReply {
   /// Writes it with the prompt's code, which is a secret and so no part of the value.
   fileprivate func write(to writer: inout JSONWriter, code: RawSpan) {
     writer.beginObject()
-    writer.key("conversation")
-    writer.string(conversation ?? "")
-    writer.key("prompt")
-    writer.beginObject()
-    writer.key("style")
-    writer.string(prompt?.style ?? "")
-    writer.key("method")
-    writer.string(prompt?.method ?? "")
-    writer.key("text")
-    writer.string(prompt?.text ?? "")
-    writer.key("code")
-    writer.secret(code)
-    writer.endObject()
+    if let conversation {
+      writer.key("conversation")
+      writer.string(conversation)
+    }
+    if let prompt {
+      writer.key("prompt")
+      prompt.write(to: &writer, code: code)
+    }
     writer.endObject()
   }
 }
