@@ -54,7 +54,7 @@ public enum VaultInterface {
 
     type Prompt (
       # secret: read without echo; new-secret: the same, asked for twice; confirm: show `code` once, then have it typed
-      # back; info: show `text`, answer nothing
+      # back; info: show `text`, then Respond without an answer
       style: string,
       # the method that asks: password or recovery
       method: string,
