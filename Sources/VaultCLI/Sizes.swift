@@ -4,14 +4,15 @@ internal import VaultModel
 
 /// Sizes, durations and dates as they are given on the command line.
 enum Sizes {
-  /// Bytes: `64m`, `19M`, `1g`, `65536k`, or a plain number.
+  /// Bytes: `64m`, `19M`, `19MiB`, `1g`, `65536k`, or a plain number.
   static func parse(_ text: String) throws -> Int {
     let units: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30]
-    let unit = text.last.flatMap { units[Character($0.lowercased())] }
-    let digits = unit == nil ? text[...] : text.dropLast()
+    let short = text.hasSuffix("iB") ? text.dropLast(2) : text[...]
+    let unit = short.last.flatMap { units[Character($0.lowercased())] }
+    let digits = unit == nil ? text[...] : short.dropLast()
     guard let number = Int(digits), number > 0,
       case (let bytes, false) = number.multipliedReportingOverflow(by: unit ?? 1)
-    else { throw ValidationError("`\(text)` is no size; write it like 64m") }
+    else { throw ValidationError("`\(text)` is no size; write it like 64m or 64MiB") }
     return bytes
   }
 

@@ -13,7 +13,7 @@ public struct MemorySearch {
 
   /// Reads all writable memory of the process. Needs root, because `vaultd` is not dumpable.
   public init(pid: Int32) throws {
-    let maps = try String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8)
+    let maps = try Self.mappings(of: pid)
     let memory = unsafe open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0 else { throw SandboxError("open /proc/\(pid)/mem: \(errno)") }
     defer { Glibc.close(memory) }
@@ -26,6 +26,21 @@ public struct MemorySearch {
       regions.append(Self.read(memory, from: bounds[0], to: bounds[1]))
     }
     self.regions = regions
+  }
+
+  /// The whole of /proc/PID/maps. The kernel gives it a page at a time, which Foundation takes for its end.
+  private static func mappings(of pid: Int32) throws -> String {
+    let file = unsafe open("/proc/\(pid)/maps", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw SandboxError("open /proc/\(pid)/maps: \(errno)") }
+    defer { Glibc.close(file) }
+    var text: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe Glibc.read(file, &chunk, chunk.count)
+      guard count >= 0 else { throw SandboxError("read /proc/\(pid)/maps: \(errno)") }
+      if count == 0 { return String(decoding: text, as: UTF8.self) }
+      text += chunk[..<count]
+    }
   }
 
   /// How many bytes were searched.
