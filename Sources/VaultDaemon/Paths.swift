@@ -48,7 +48,7 @@ struct Paths: Equatable {
         config = try folder("XDG_CONFIG_HOME", "/.config") + "/vault/vaultd.conf"
       }
     }
-    for path in [store, socket] where !path.hasPrefix("/") {
+    for path in [store, socket, config] where !path.hasPrefix("/") {
       throw Missing(reason: "`\(path)` is not an absolute path")
     }
     while store.count > 1, store.hasSuffix("/") { store.removeLast() }

@@ -32,6 +32,9 @@ extension Service {
   }
 
   private func create(_ new: NewVault, _ slots: [SlotRecord], _ conversation: Conversation) {
+    // Asked again, because another init may have come first; its boot key must not be replaced.
+    openStore(cause: .repaired)
+    guard case .none = vault.content else { return conversation.fail(.vaultExists) }
     do {
       try StoreDirectory.prepare(paths.store)
       let bootKey = try BootKey.create(configuration.bootKey ?? paths.store + "/boot.key")

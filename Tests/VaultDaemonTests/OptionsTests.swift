@@ -48,7 +48,11 @@ import Testing
   }
 
   @Test(
-    "a relative path is refused", arguments: [Options(store: "s", socket: "/r/s"), Options(store: "/s", socket: "s")])
+    "a relative path is refused",
+    arguments: [
+      Options(store: "s", socket: "/r/s"), Options(store: "/s", socket: "s"),
+      Options(store: "/s", socket: "/r/s", config: "c"),
+    ])
   func relative(_ options: Options) {
     #expect(throws: Paths.Missing.self) { try Paths(options: options, environment: { _ in "/x" }) }
   }

@@ -50,6 +50,28 @@ import VaultTesting
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))
   }
 
+  @Test("of two inits at once one makes the vault, and its boot key stays") func twoInits() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    var asking: [(client: WireClient, id: String)] = []
+    for _ in 0..<2 {
+      let client = try sandbox.client()
+      let prompt = try client.call("Init", floor, more: true)
+      asking.append((client, try #require(prompt.string("conversation"))))
+    }
+    for one in asking {
+      #expect(try sandbox.client().call("Respond", ["conversation": one.id, "answer": password]).error == nil)
+    }
+    #expect(try asking.map { try $0.client.reply().error } == [nil, "VaultExists"])
+    try sandbox.unlock(password)
+    let set = try sandbox.client().call("Set", ["name": "a", "value": "served cold", "accessible": "always"])
+    #expect(set.error == nil)
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "served cold")
+  }
+
   @Test("a short password and a weak Argon2id are refused")
   func weak() throws {
     let sandbox = try Sandbox()
