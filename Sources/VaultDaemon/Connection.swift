@@ -75,7 +75,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Whether the client reads what it is sent. A stream is ended when it does not.
-  var isKeepingUp: Bool { context?.channel.isWritable ?? false }
+  private(set) var isKeepingUp = true
 
   /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
   func whenKeepingUp(_ work: @escaping () -> Void) {
@@ -106,7 +106,10 @@ final class Connection: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    isKeepingUp = false
+  }
 
   func channelActive(context: ChannelHandlerContext) {
     if let refusal = service.refusal(of: peer) {
@@ -151,7 +154,8 @@ final class Connection: ChannelInboundHandler {
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     slowReader?.cancel()
     slowReader = nil
-    if context.channel.isWritable {
+    isKeepingUp = context.channel.isWritable
+    if isKeepingUp {
       let resume = onWritable
       onWritable = nil
       resume?()
@@ -177,7 +181,7 @@ final class Connection: ChannelInboundHandler {
   private func process() {
     var left = Self.slice
     do throws(FrameError) {
-      while reader.hasFrame, onCancel == nil, !isClosing, !isScheduled, let context, context.channel.isWritable {
+      while reader.hasFrame, onCancel == nil, !isClosing, !isScheduled, isKeepingUp {
         guard left > 0 else { return schedule(after: .zero) }
         guard rate.take(now: service.clock.monotonic()) else {
           return schedule(after: .nanoseconds(rate.delay(now: service.clock.monotonic())))
@@ -221,7 +225,7 @@ final class Connection: ChannelInboundHandler {
 
   private func send(_ frame: consuming SecretBuffer) {
     guard let context, !isClosing, !isOneway else { return }
-    var buffer = context.channel.allocator.buffer(capacity: frame.count)
+    var buffer = WipingAllocator.allocator.buffer(capacity: frame.count)
     frame.withBytes { bytes in
       // Copied before the span ends.
       _ = unsafe bytes.withUnsafeBytes { unsafe buffer.writeBytes($0) }

@@ -15,9 +15,11 @@ struct LockPolicy: Sendable {
   }
 
   /// Seconds without a person's request, or nil for never.
-  var idleAfter: Int64?
+  var idleAfter: Int64? { didSet { refresh() } }
   /// Seconds after the unlock, or nil for never.
-  var maximumAge: Int64?
+  var maximumAge: Int64? { didSet { refresh() } }
+  /// The earliest deadline, or nil while locked or when nothing limits the unlock. Kept, because every request asks.
+  private(set) var next: Deadline?
 
   private var unlockedAt: Int64?
   private var lastPerson: Int64 = 0
@@ -33,32 +35,39 @@ struct LockPolicy: Sendable {
     unlockedAt = now
     lastPerson = now
     askedFor = seconds
+    refresh()
   }
 
   /// Moves the idle deadline, never the others.
-  mutating func personAsked(at now: Int64) { lastPerson = max(lastPerson, now) }
+  mutating func personAsked(at now: Int64) {
+    lastPerson = max(lastPerson, now)
+    refresh()
+  }
 
   /// Forgets the deadlines.
   mutating func locked() {
     unlockedAt = nil
     askedFor = nil
-  }
-
-  /// The earliest deadline, or nil while locked or when nothing limits the unlock.
-  var next: Deadline? {
-    guard let unlockedAt else { return nil }
-    let candidates = [
-      idleAfter.map { Deadline(at: Self.after($0, lastPerson), reason: .idle) },
-      maximumAge.map { Deadline(at: Self.after($0, unlockedAt), reason: .age) },
-      askedFor.map { Deadline(at: Self.after($0, unlockedAt), reason: .asked) },
-    ]
-    return candidates.compactMap { $0 }.min { $0.at < $1.at }
+    refresh()
   }
 
   /// The deadline that has passed at `now`, if one has.
   func due(at now: Int64) -> Deadline? {
     guard let next, next.at <= now else { return nil }
     return next
+  }
+
+  private mutating func refresh() {
+    guard let unlockedAt else {
+      next = nil
+      return
+    }
+    let candidates = [
+      idleAfter.map { Deadline(at: Self.after($0, lastPerson), reason: .idle) },
+      maximumAge.map { Deadline(at: Self.after($0, unlockedAt), reason: .age) },
+      askedFor.map { Deadline(at: Self.after($0, unlockedAt), reason: .asked) },
+    ]
+    next = candidates.compactMap { $0 }.min { $0.at < $1.at }
   }
 
   /// A time too far to count in nanoseconds is never reached.
