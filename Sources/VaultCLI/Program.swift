@@ -11,7 +11,7 @@ public enum VaultProgram {
     if let request = GetRequest(fast: arguments) { finish { try request.run() } }
     if arguments.first == Clipboard.forgetCommand { finish { try Clipboard.forget(arguments.dropFirst()) } }
     finish {
-      var command = try VaultCommand.parseAsRoot(Arguments.normalize(Array(arguments)))
+      var command = try Arguments.parse(Array(arguments))
       try command.run()
     }
   }
@@ -40,25 +40,13 @@ public enum VaultProgram {
 
   /// Ends as the argument parser asks: with help on standard output, or a usage error.
   private static func leave(_ error: any Error) -> Never {
-    let code = VaultCommand.exitCode(for: error)
-    guard code != .success else {
-      try? Output.line(VaultCommand.fullMessage(for: error))
+    switch Arguments.explain(error) {
+    case .answer(let text):
+      try? Output.line(text)
       exit(0)
+    case .complaint(let text):
+      Output.note(text)
+      exit(Exit.usage.rawValue)
     }
-    let message = UsageError.message(VaultCommand.message(for: error))
-    Output.note("\(message); see `vault --help`")
-    exit(Exit.usage.rawValue)
-  }
-}
-
-/// The argument parser's words in the form of ours.
-enum UsageError {
-  /// One line, with its first letter small and no final stop.
-  static func message(_ text: String) -> String {
-    let lines = text.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }
-    var message = lines.joined(separator: " ")
-    while message.hasSuffix(".") { message.removeLast() }
-    guard let first = message.first else { return "the command line is wrong" }
-    return first.lowercased() + message.dropFirst()
   }
 }
