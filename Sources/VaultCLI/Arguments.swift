@@ -1,5 +1,25 @@
-/// The command line as it is handed to the parser.
+internal import ArgumentParser
+
+/// The command line, and the argument parser behind it.
 enum Arguments {
+  /// What the parser ended with when it made no command.
+  enum Explanation: Equatable {
+    /// Help, the version or a completion, for standard output.
+    case answer(String)
+    /// What is wrong with the command line.
+    case complaint(String)
+  }
+
+  /// The command to run; throws what ``explain(_:)`` puts into words.
+  static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    try VaultCommand.parseAsRoot(normalize(arguments))
+  }
+
+  static func explain(_ error: any Error) -> Explanation {
+    if VaultCommand.exitCode(for: error) == .success { return .answer(VaultCommand.fullMessage(for: error)) }
+    return .complaint("\(UsageError.message(VaultCommand.message(for: error))); see `vault --help`")
+  }
+
   /// Puts the options that hold for every command where the parser looks for them, behind the command, and gives
   /// `--generate` its style when none follows it, because the parser would take an item's name for one.
   static func normalize(_ arguments: [String]) -> [String] {

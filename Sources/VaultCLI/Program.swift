@@ -5,14 +5,25 @@ internal import Glibc
 public enum VaultProgram {
   /// Does what the command line says, and ends the process with an exit code of sysexits.h.
   public static func main() -> Never {
+    // The form other programs run most comes first: without an array of arguments, and without the argument parser.
+    if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()
-    // The form other programs run most, first and without the argument parser.
     if let request = GetRequest(fast: arguments) { finish { try request.run() } }
     if arguments.first == Clipboard.forgetCommand { finish { try Clipboard.forget(arguments.dropFirst()) } }
     finish {
-      var command = try VaultCommand.parseAsRoot(Arguments.normalize(Array(arguments)))
+      var command = try Arguments.parse(Array(arguments))
       try command.run()
     }
+  }
+
+  /// The item that `vault get NAME` names, when the command line is just that.
+  private static func plainGet() -> String? {
+    // The kernel's own argument vector: it lives as long as the process, and each of its strings ends with a NUL.
+    let argv = unsafe CommandLine.unsafeArgv
+    guard CommandLine.argc == 3, let command = unsafe argv[1], unsafe strcmp(command, "get") == 0,
+      let name = unsafe argv[2], unsafe name[0] != 0, unsafe name[0] != CChar(UInt8(ascii: "-"))
+    else { return nil }
+    return unsafe String(cString: name)
   }
 
   private static func finish(_ body: () throws -> Void) -> Never {
@@ -29,25 +40,13 @@ public enum VaultProgram {
 
   /// Ends as the argument parser asks: with help on standard output, or a usage error.
   private static func leave(_ error: any Error) -> Never {
-    let code = VaultCommand.exitCode(for: error)
-    guard code != .success else {
-      try? Output.line(VaultCommand.fullMessage(for: error))
+    switch Arguments.explain(error) {
+    case .answer(let text):
+      try? Output.line(text)
       exit(0)
+    case .complaint(let text):
+      Output.note(text)
+      exit(Exit.usage.rawValue)
     }
-    let message = UsageError.message(VaultCommand.message(for: error))
-    Output.note("\(message); see `vault --help`")
-    exit(Exit.usage.rawValue)
-  }
-}
-
-/// The argument parser's words in the form of ours.
-enum UsageError {
-  /// One line, with its first letter small and no final stop.
-  static func message(_ text: String) -> String {
-    let lines = text.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }
-    var message = lines.joined(separator: " ")
-    while message.hasSuffix(".") { message.removeLast() }
-    guard let first = message.first else { return "the command line is wrong" }
-    return first.lowercased() + message.dropFirst()
   }
 }

@@ -49,6 +49,12 @@ final class Session {
     return true
   }
 
+  /// Asks for the unlock when the vault is locked; somebody has to be there to ask.
+  func unlockIfLocked() throws(Failure) {
+    let state = try call { vault in try vault.status() }.state
+    if state == "cold" || state == "locked" { try unlock() }
+  }
+
   private func unlock() throws(Failure) {
     let answers = Answers(fromInput: false, json: false)
     try call { vault in try vault.unlock(answer: answers.answer) }

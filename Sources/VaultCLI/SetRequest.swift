@@ -21,8 +21,8 @@ struct SetRequest {
       // Before anybody types a secret for it.
       throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
     }
-    let value = try value()
     let session = try Session(command.globals)
+    let value = try value(session)
     let item = try item(session)
     let version = try session.unlocking { vault in
       switch value {
@@ -72,14 +72,28 @@ struct SetRequest {
     return attributes
   }
 
+  /// Does what could fail before a person types a secret: the unlock, and whether the name is free.
+  private func checkBeforeAsking(_ session: Session) throws(Failure) {
+    try session.unlockIfLocked()
+    guard !command.update else { return }
+    do throws(Failure) {
+      _ = try session.call { vault in try vault.show(name) }
+    } catch {
+      guard error.exit == .missing else { throw error }
+      return
+    }
+    throw Failure(Fault.alreadyExists(name: name, failed: nil))
+  }
+
   /// The value to store; nil when the daemon draws or keeps it.
-  private func value() throws(Failure) -> SecretBuffer? {
+  private func value(_ session: Session) throws(Failure) -> SecretBuffer? {
     if command.generate != nil || command.keepValue { return nil }
     if let file = command.file { return try FileInput.readFile(file, limit: SetRequest.valueLimit) }
     guard isatty(STDIN_FILENO) == 1 else {
       return try FileInput.readAll(STDIN_FILENO, limit: SetRequest.valueLimit, name: "standard input")
     }
     let keyboard = try Keyboard(otherwise: "give the value on standard input")
+    try checkBeforeAsking(session)
     guard let typed = try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard) else {
       throw Failure(Fault.cancelled)
     }

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Testing
 
 @testable import VaultCLI
@@ -11,7 +10,7 @@ import Testing
       ["get", "--socket", "/run/s", "web"], ["get", "web", "--socket", "/run/s", "--json"], ["get", ""],
     ])
   func fast(arguments: [String]) throws {
-    let parsed = try VaultCommand.parseAsRoot(Arguments.normalize(arguments))
+    let parsed = try Arguments.parse(arguments)
     let command = try #require(parsed as? GetCommand)
     if arguments != ["get", ""] { #expect(GetRequest(fast: arguments[...]) == command.request) }
   }
@@ -55,12 +54,12 @@ import Testing
       ["slot", "add", "password", "hunter2"], ["slot", "remove", "1", "hunter2"], ["set", "web", "--value=hunter2"],
       ["unlock", "--password=hunter2"], ["set", "web", "--value", "hunter2"],
     ] {
-      #expect {
-        try VaultCommand.parseAsRoot(Arguments.normalize(arguments))
-      } throws: { error in
-        let message = VaultCommand.fullMessage(for: error)
-        return VaultCommand.exitCode(for: error).rawValue == 64 && !message.contains("hunter2")
+      let explanation = #expect(throws: (any Error).self) { try Arguments.parse(arguments) }.map(Arguments.explain)
+      guard case .complaint(let text) = explanation else {
+        Issue.record("\(arguments) is accepted")
+        continue
       }
+      #expect(!text.contains("hunter2"))
     }
   }
 
@@ -71,12 +70,12 @@ import Testing
     #expect(try Sizes.parse("65536k") == 64 << 20)
     #expect(try Sizes.parse("4096") == 4096)
     for text in ["", "m", "-1", "0", "1.5g", "19mb", "99999999999999999999", "9223372036854775807g"] {
-      #expect(throws: ValidationError.self) { try Sizes.parse(text) }
+      #expect(throws: (any Error).self) { try Sizes.parse(text) }
     }
     #expect(try Sizes.seconds("15m") == 900)
-    for text in ["", "0", "soon", "-5"] { #expect(throws: ValidationError.self) { try Sizes.seconds(text) } }
+    for text in ["", "0", "soon", "-5"] { #expect(throws: (any Error).self) { try Sizes.seconds(text) } }
     #expect(try Sizes.expiry("2030-01-31") == 1_896_048_000)
-    #expect(throws: ValidationError.self) { try Sizes.expiry("tomorrow") }
+    #expect(throws: (any Error).self) { try Sizes.expiry("tomorrow") }
   }
 
   @Test("an attribute is a key, an equals sign and any text")
@@ -84,7 +83,7 @@ import Testing
     #expect(try Attribute(parsing: "owner=ana").key == "owner")
     #expect(try Attribute(parsing: "url=a=b").value == "a=b")
     #expect(try Attribute(parsing: "empty=").value == "")
-    for text in ["", "owner", "=ana"] { #expect(throws: ValidationError.self) { try Attribute(parsing: text) } }
+    for text in ["", "owner", "=ana"] { #expect(throws: (any Error).self) { try Attribute(parsing: text) } }
   }
 
   @Test("an argument of rm is a predicate when it compares something")

@@ -94,6 +94,21 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try sandbox.must(["status", "--json"]).contains(#""state":"locked""#))
   }
 
+  @Test("a program that is told to go on asks again, with the modes set anew")
+  func goOn() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["unlock"])
+    try terminal.expect(Question.old)
+    terminal.type("half an ans", return: false)
+    terminal.signal(SIGCONT)
+    try terminal.expect(Question.old)
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.isCooked)
+  }
+
   @Test("control-D on an empty line cancels", arguments: Question.all.filter { $0.vault != nil })
   func cancel(question: Question) throws {
     let sandbox = try question.sandbox()

@@ -122,6 +122,18 @@ import VaultTesting
     #expect(try sandbox.must(["get", "long"]) == long)
   }
 
+  @Test("nobody types a secret that could not be stored: the unlock and the name come first")
+  func order() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "web"])
+    try terminal.expect("Password to unlock the vault: ")
+    terminal.type(password)
+    try terminal.expect("vault: `web` exists already; give --update")
+    #expect(try terminal.wait() == 73)
+    #expect(!terminal.screen.contains("Value of"))
+  }
+
   @Test("input that is no terminal is stored as it is, on a terminal too")
   func piped() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

@@ -63,8 +63,20 @@ struct Doctor {
     if let problem = status.problem {
       findings.append(.fail("store", problem, fix: "keep the files as they are and see vaultd(8)"))
     }
-    findings += status.warnings.map { .warn("daemon", $0, fix: nil) }
+    findings += status.warnings.map(Doctor.warning)
+    if !findings.contains(where: { $0.check == Doctor.memory }) {
+      findings.append(.ok(Doctor.memory, "the daemon's keys stay out of the swap"))
+    }
     return status
+  }
+
+  private static let memory = "locked memory"
+
+  /// What the daemon says it cannot do: what it is, and behind a colon or a semicolon what it comes to.
+  private static func warning(_ text: String) -> Finding {
+    let check = text.contains("memory") ? memory : "daemon"
+    guard let mark = text.firstIndex(where: { $0 == ";" || $0 == ":" }) else { return .warn(check, text, fix: nil) }
+    return .warn(check, String(text[..<mark]), fix: String(text[text.index(after: mark)...].drop { $0 == " " }))
   }
 
   // MARK: Files

@@ -19,7 +19,9 @@ struct Keyboard: ~Copyable {
   ///
   /// - Throws: ``Failure`` with `otherwise` as what to do, when the program has no terminal.
   init(otherwise: String) throws(Failure) {
-    terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    // Nonblocking, because control-C throws away what was typed: a read after a poll that saw it would wait for ever. The
+    // description is our own, so the shell's stays as it is.
+    terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard terminal >= 0 else { throw Failure(.usage, "there is no terminal to ask on; \(otherwise)") }
   }
 

@@ -10,8 +10,9 @@ nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 ///
 /// One exists at a time. At its end the earlier dispositions stand again.
 struct SignalPipe: ~Copyable {
-  /// What a terminal or another process sends to end or stop a program.
-  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGTSTP]
+  /// What a terminal or another process sends to end, stop or go on with a program. The last matters because a shell may
+  /// have set the terminal's modes anew meanwhile.
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGTSTP, SIGCONT]
 
   /// Readable when a signal came.
   let descriptor: Int32
@@ -46,6 +47,8 @@ struct SignalPipe: ~Copyable {
     signal(number, SIG_DFL)
     raise(number)
     signal(number, SignalPipe.handler)
+    // Going on after a stop is no news.
+    if number == SIGTSTP, let next = next(), next != SIGCONT { deliver(next) }
   }
 
   deinit {

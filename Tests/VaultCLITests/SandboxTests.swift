@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("The sandbox") struct SandboxTests {
+  @Test("it ends the daemon that a client started in it, and leaves nothing behind")
+  func ends() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    let pid = try #require(sandbox.daemonPid)
+    #expect(FileManager.default.fileExists(atPath: "/proc/\(pid)/exe"))
+    sandbox.close()
+    // Whoever inherited it may not have reaped it yet; a process that has ended has no program.
+    var isThere = true
+    while isThere { isThere = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) != nil }
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root))
+  }
+
+  @Test("its daemon starts with a configuration, logs, and stops")
+  func daemon() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon(config: "idle = 1h\n")
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"new""#))
+    #expect(try sandbox.stopDaemon() == 0)
+    #expect(throws: SandboxError.self) { try sandbox.startDaemon(config: "no such setting\n") }
+  }
+
+  @Test("a program has no terminal, and its end and output come as they are")
+  func run() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let outcome = try sandbox.run(
+      ["-c", "cat; echo e >&2; (: </dev/tty) 2>/dev/null || exit 7"], program: "/bin/sh", stdin: Array("in".utf8))
+    #expect(outcome.status == 7 && outcome.output == "in" && outcome.errors == "e\n", "\(outcome)")
+    #expect(try sandbox.run(["-c", "kill -TERM $$"], program: "/bin/sh").status == 143)
+    // More than a pipe holds, both ways.
+    let bytes = [UInt8](repeating: 120, count: 1 << 20)
+    #expect(try sandbox.run([], program: "/bin/cat", stdin: bytes).stdout == bytes)
+  }
+}
