@@ -17,6 +17,7 @@ struct BatchSet {
     var lines = InputLines(limit: 2 << 20)
     let session = try Session(globals)
     var stored = 0
+    let progress = Progress()
     do throws(Failure) {
       var pending = Pending()
       while let line = try lines.next() {
@@ -25,11 +26,14 @@ struct BatchSet {
         if pending.batch.byteCount + line.count > BatchSet.chunk || pending.lines.count == BatchSet.items {
           stored += try pending.send(session)
           pending = Pending()
+          progress.show("stored \(stored) items so far")
         }
         pending.add(next, line: lines.number)
       }
       stored += try pending.send(session)
+      progress.clear()
     } catch {
+      progress.clear()
       throw Failure(error.exit, "\(error.message) (\(stored) stored before that)")
     }
     try report(stored)
