@@ -16,7 +16,7 @@ let staticExecutable: [LinkerSetting] = [
   .unsafeFlags(
     [
       "-static-executable", "-lFoundationEssentials", "-l_FoundationCollections", "-l_FoundationCShims",
-      "-lswift_StringProcessing", "-lswift_RegexParser",
+      "-lswift_StringProcessing", "-lswift_RegexParser", "-lswiftSynchronization",
     ],
     .when(platforms: [.linux], configuration: .release))
 ]

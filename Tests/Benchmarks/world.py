@@ -28,7 +28,7 @@ class Server:
     process = None
 
     def start(self, command, **options):
-        self.process = subprocess.Popen(command, **options)
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
         return self.process
 
     @property
