@@ -17,7 +17,9 @@ endif
 
 BUILD    := .build/install
 BIN      := $(BUILD)/release
-PROGRAMS := $(BIN)/vault $(BIN)/vaultd
+# Programs that the daemon starts, because what they load must not load into it.
+HELPERS  := vault-pam vault-tpm2 vault-keyring
+PROGRAMS := $(addprefix $(BIN)/,vault vaultd $(HELPERS))
 SOURCES  := Package.swift $(shell find Sources -type f)
 # Statically linked Swift, no rpath, stripped; `vault` itself is one fully static file (see Package.swift).
 # The run-time checks of exclusive access, a twentieth of a request, are for the debug build and the tests.
@@ -27,8 +29,10 @@ RELEASE  := swift build -c release --static-swift-stdlib --disable-local-rpath -
 # FoundationEssentials, which the argument parser brings, can look up users; `vault` never asks it to.
 without-known-warnings := sed -u -e '/in statically linked applications requires/d' -e '/the use of .mktemp. is dangerous/d'
 
-DEPS       := libsodium-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat
-BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 util-linux
+DEPS       := libsodium-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
+              libsecret-1-dev fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
+              tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace
+BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux
 
 .PHONY: all build deps bench-deps demo test check lint fmt bench clean
 all: build
@@ -38,6 +42,7 @@ $(PROGRAMS) &: $(SOURCES)
 	@$(MAKE) --no-print-directory deps
 	$(RELEASE) --product vault 2>&1 | $(without-known-warnings)
 	$(RELEASE) --product vaultd 2>&1 | $(without-known-warnings)
+	for helper in $(HELPERS); do $(RELEASE) --product $$helper 2>&1 | $(without-known-warnings) || exit; done
 	@touch $(PROGRAMS)
 
 # Does nothing when all is there; asks apt for what is missing and nothing more.
@@ -86,6 +91,7 @@ bench: deps bench-deps build $(BENCH_PROGRAMS)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
 
 include Tests/Fuzz/fuzz.mk
+include Sources/pam_vault/module.mk
 include systemd/install.mk
 
 clean:

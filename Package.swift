@@ -32,6 +32,9 @@ let package = Package(
   products: [
     .executable(name: "vault", targets: ["vault"]),
     .executable(name: "vaultd", targets: ["vaultd"]),
+    .executable(name: "vault-pam", targets: ["vault-pam"]),
+    .executable(name: "vault-tpm2", targets: ["vault-tpm2"]),
+    .executable(name: "vault-keyring", targets: ["vault-keyring"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
     // What the nested benchmark and fuzz builds measure.
     .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultAPI", "VaultModel"]),
@@ -47,6 +50,10 @@ let package = Package(
     .systemLibrary(name: "CSQLite"),
     .systemLibrary(name: "CSystemd"),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CPAM"),
+    .systemLibrary(name: "CTPM2"),
+    // libsecret's own flags carry -pthread, about which the package manager complains at every build.
+    .systemLibrary(name: "CSecret", pkgConfig: "glib-2.0"),
 
     .target(name: "VaultModel", swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
@@ -54,10 +61,18 @@ let package = Package(
     .target(
       name: "VaultAPI", dependencies: ["VaultModel"], exclude: ["io.vaultd.Vault.varlink"], swiftSettings: strict),
     .target(name: "VaultClient", dependencies: ["VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
+    // PAM's modules load into this one alone, which holds no key.
+    .target(name: "VaultPAM", dependencies: ["VaultAPI", "CPAM", "CLinux"], swiftSettings: strict),
+    // What the daemon and the programs of its keystores say to each other, and what those programs have in common.
+    .target(name: "VaultKeystore", dependencies: ["VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
+    .target(name: "VaultTPM2", dependencies: ["VaultKeystore", "VaultAPI", "CTPM2"], swiftSettings: strict),
+    .target(
+      name: "VaultKeyring", dependencies: ["VaultKeystore", "VaultAPI", "VaultModel", "CSecret"],
+      swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I/usr/include/libsecret-1"])]),
     .target(
       name: "VaultDaemon",
       dependencies: [
-        "VaultStore", "VaultCore", "VaultAPI", "VaultModel", "CSystemd", "CLinux",
+        "VaultStore", "VaultCore", "VaultKeystore", "VaultAPI", "VaultModel", "CSystemd", "CLinux",
         .product(name: "Logging", package: "swift-log"),
       ] + nio,
       swiftSettings: strict),
@@ -67,10 +82,20 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(name: "vaultd", dependencies: ["VaultDaemon"], swiftSettings: strict),
+    .executableTarget(name: "vault-pam", dependencies: ["VaultPAM"], swiftSettings: strict),
+    .executableTarget(name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultKeystore"], swiftSettings: strict),
+    .executableTarget(name: "vault-keyring", dependencies: ["VaultKeyring", "VaultKeystore"], swiftSettings: strict),
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
 
-    .target(name: "CMemorySearch", path: "Tests/CMemorySearch"),
+    // Optimized in debug builds too: it passes over all memory of a process, many times.
+    .target(name: "CMemorySearch", path: "Tests/CMemorySearch", cSettings: [.unsafeFlags(["-O2"])]),
+    // Writes to a store until a test kills it.
+    .executableTarget(
+      name: "store-writer", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreWriter",
+      swiftSettings: strict),
+    // A disk under SQLite that records and fails.
+    .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
     // What the tests share: a sandbox with its own home, daemon and terminals.
     .target(
       name: "VaultTesting", dependencies: ["CLinux", "CMemorySearch"], path: "Tests/Support", swiftSettings: strict),
@@ -79,22 +104,33 @@ let package = Package(
       name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium"],
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
-      name: "VaultStoreTests", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSQLite"],
+      name: "VaultStoreTests",
+      dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSQLite", "CFaultyDisk", "store-writer"],
       swiftSettings: strict),
     .testTarget(name: "VaultAPITests", dependencies: ["VaultAPI", "VaultModel"], swiftSettings: strict),
     .testTarget(
       name: "VaultClientTests", dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux"],
       swiftSettings: strict),
     .testTarget(
+      name: "VaultPAMTests", dependencies: ["VaultPAM", "VaultAPI", "CPAM"], swiftSettings: strict),
+    .testTarget(
+      name: "VaultKeystoreTests",
+      dependencies: ["VaultKeystore", "VaultTPM2", "VaultAPI", "VaultTesting"], swiftSettings: strict),
+    .testTarget(
       name: "VaultDaemonTests",
       dependencies: [
-        "VaultDaemon", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux", "vaultd",
-        "VaultTesting", .product(name: "Logging", package: "swift-log"),
-      ],
+        "VaultDaemon", "VaultKeystore", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux",
+        "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
+        .product(name: "Logging", package: "swift-log"),
+      ] + nio,
+      exclude: ["helper.sh"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultCLITests",
-      dependencies: ["VaultCLI", "VaultClient", "VaultAPI", "VaultModel", "CLinux", "VaultTesting", "vaultd"],
+      dependencies: [
+        "VaultCLI", "VaultClient", "VaultAPI", "VaultModel", "CLinux", "VaultTesting", "vaultd",
+        "vault-pam", "vault-tpm2", "vault-keyring",
+      ],
       swiftSettings: strict),
   ]
 )

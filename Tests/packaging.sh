@@ -43,15 +43,40 @@ daemon_needs() {
 }
 quiet "vaultd needs libsodium, SQLite and libsystemd alone" daemon_needs
 
+# helper_needs PROGRAM LIBRARY: beside the run-time libraries of C and Swift.
+helper_needs() {
+  readelf -d ".build/install/release/$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+    grep -vE "^($2|libc|libm|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so\.[0-9]+$" || true
+}
+quiet "vault-pam needs libpam alone" helper_needs vault-pam libpam
+quiet "vault-tpm2 needs the TPM software stack alone" helper_needs vault-tpm2 'libtss2-[a-z]+'
+quiet "vault-keyring needs libsecret and GLib alone" helper_needs vault-keyring 'libsecret-1|lib(gio|gobject|glib)-2\.0'
+
+# What a login loads: two libraries, and what PAM calls.
+module=.build/pam/pam_vault.so
+module_needs() { readelf -d "$module" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^lib(pam|c)\.so\.[0-9]+$' || true; }
+quiet "pam_vault.so needs libpam and libc alone" module_needs
+module_exports() {
+  diff <(nm -D --defined-only "$module" | sed 's/.* //' | sort) \
+    <(printf 'pam_sm_%s\n' acct_mgmt authenticate chauthtok close_session open_session setcred)
+}
+quiet "pam_vault.so exports the six functions of a module alone" module_exports
+
 install_into() { make --no-print-directory -s "$@" >/dev/null; }
-quiet "make install works" install_into install PREFIX="$root/usr"
+quiet "make install works" install_into install PREFIX="$root/usr" sysconfdir="$root/etc"
 no_placeholder() { grep -rIl '@[a-z]*@' "$root/usr" || true; }
 quiet "no placeholder is left in an installed file" no_placeholder
 programs_start() {
   local program
-  for program in vault vaultd; do "$root/usr/bin/$program" --help >/dev/null || echo "$program --help failed"; done
+  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring}; do
+    "$root/usr/$program" --help >/dev/null || echo "$program --help failed"
+  done
 }
 quiet "the installed programs start" programs_start
+module_knows_the_daemon() {
+  grep -qF "$root/usr/bin/vaultd" "$root/usr/lib/security/pam_vault.so" || echo "it starts another vaultd"
+}
+quiet "the installed module starts the installed daemon" module_knows_the_daemon
 completions_parse() { bash -n "$root/usr/share/bash-completion/completions/vault"; }
 quiet "the bash completion parses" completions_parse
 
@@ -71,7 +96,7 @@ if command -v systemd-analyze >/dev/null; then
     local mode
     mkdir -p -m 700 "$root/run"
     for mode in system user; do
-      XDG_RUNTIME_DIR=$root/run systemd-analyze --$mode --man=no verify "$root/usr/lib/systemd/$mode"/vaultd.*
+      XDG_RUNTIME_DIR=$root/run systemd-analyze --$mode --man=no verify "$root/usr/lib/systemd/$mode"/vault*.{socket,service}
     done
   }
   quiet "systemd accepts the units" units_hold
@@ -81,12 +106,33 @@ else
   echo "packaging: skipped: the units, because systemd-analyze is not installed"
 fi
 
-install_into uninstall PREFIX="$root/usr"
-nothing_left() { find "$root/usr" ! -type d; }
+# PAM skips a line it cannot read, and what is left then decides: no module may be missing, none may let everybody in.
+pam_services_hold() {
+  local service
+  for service in vault vault-biometry; do
+    grep -vE '^(#|-?(auth|account) +(required|sufficient) +pam_(unix|fprintd)\.so( [-a-z]+=[0-9]+)*$)' \
+      "$root/etc/pam.d/$service" | sed "s/^/$service: /" || true
+    grep -qE '^auth +required +pam_' "$root/etc/pam.d/$service" || echo "$service requires nothing"
+    grep -qE '^account +required +pam_unix' "$root/etc/pam.d/$service" || echo "$service does not check the account"
+  done
+}
+quiet "the PAM services say what they should" pam_services_hold
+echo '# changed' >>"$root/etc/pam.d/vault"
+install_into install PREFIX="$root/usr" sysconfdir="$root/etc"
+administrators_word() { grep -q '^# changed' "$root/etc/pam.d/vault" || echo "the changed file was replaced"; }
+quiet "an administrator's PAM service stays" administrators_word
+
+install_into uninstall PREFIX="$root/usr" sysconfdir="$root/etc"
+nothing_left() { find "$root/usr" "$root/etc" ! -type d ! -path "$root/etc/pam.d/vault"; }
 quiet "make uninstall takes it all away" nothing_left
 
 install_into install PREFIX=/usr DESTDIR="$root/stage"
-staged_paths() { grep -L '^ExecStart=/usr/bin/vaultd' "$root"/stage/usr/lib/systemd/*/vaultd.service || true; }
+staged_paths() {
+  [[ $(find "$root/stage/lib" -path '*/security/pam_vault.so') ]] || echo "no staged PAM module"
+  [[ -f $root/stage/etc/pam.d/vault ]] || echo "no staged PAM service"
+  grep -L '^ExecStart=/usr/libexec/vault/vault-pam' "$root"/stage/usr/lib/systemd/*/vault-pam@.service || true
+  grep -L '^ExecStart=/usr/bin/vaultd' "$root"/stage/usr/lib/systemd/*/vaultd.service || true
+}
 quiet "DESTDIR does not leak into the units" staged_paths
 
 (( failures == 0 )) || { echo "packaging: $failures of the checks failed" >&2; exit 1; }

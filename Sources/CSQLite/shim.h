@@ -19,3 +19,14 @@ static inline int vault_sqlite_without_statistics(void) { return sqlite3_config(
 static inline int vault_db_switch(sqlite3 *db, int option, int on) {
     return sqlite3_db_config(db, option, on, (int *)0);
 }
+
+/* The system's error number behind the last failed operation on the log or the database file; 0 when there was none.
+   sqlite3_system_errno does not know of those that fail within a commit. */
+static inline int vault_db_system_error(sqlite3 *db) {
+    sqlite3_file *file = 0;
+    int number = 0;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    if (file && file->pMethods) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+    if (number == 0) sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number != 0 ? number : sqlite3_system_errno(db);
+}

@@ -4,7 +4,7 @@ public enum Content {
   /// to U+001F and U+007F to U+009F (Unicode general category Cc).
   public static func isText(_ bytes: RawSpan) -> Bool {
     let text = Span<UInt8>(_bytes: bytes)
-    var at = 0
+    var at = text.endOfPlainRun(from: 0)
     while at < text.count {
       switch text[at] {
       case 0x20..<0x7F, 0x09, 0x0A, 0x0D: at += 1
@@ -14,6 +14,7 @@ public enum Content {
         at += length
       default: return false
       }
+      at = text.endOfPlainRun(from: at)
     }
     return true
   }

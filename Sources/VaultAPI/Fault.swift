@@ -34,6 +34,14 @@ public enum Fault: Error, Hashable, Sendable {
   case backingOff(method: String, retryAfterMilliseconds: Int)
   /// This way in does not work here.
   case methodUnavailable(method: String, reason: String)
+  /// The person was recognised, but the account or its password is past its time.
+  case accountExpired(reason: String)
+  /// PAM counted too many wrong attempts.
+  case tooManyTries
+  /// The check of who is there broke down.
+  case presenceFailed(reason: String)
+  /// The item asks for a person, and none has shown to be there: `Authenticate` does that. `require` is the item's.
+  case presenceRequired(name: String, require: String)
   /// The conversation was cancelled.
   case cancelled
   /// No conversation has this id, or it is over.
@@ -81,6 +89,10 @@ public enum Fault: Error, Hashable, Sendable {
     case .mistypedRecoveryCode: "io.vaultd.Vault.MistypedRecoveryCode"
     case .backingOff: "io.vaultd.Vault.BackingOff"
     case .methodUnavailable: "io.vaultd.Vault.MethodUnavailable"
+    case .accountExpired: "io.vaultd.Vault.AccountExpired"
+    case .tooManyTries: "io.vaultd.Vault.TooManyTries"
+    case .presenceFailed: "io.vaultd.Vault.PresenceFailed"
+    case .presenceRequired: "io.vaultd.Vault.PresenceRequired"
     case .cancelled: "io.vaultd.Vault.Cancelled"
     case .noSuchConversation: "io.vaultd.Vault.NoSuchConversation"
     case .weakSecret: "io.vaultd.Vault.WeakSecret"

@@ -45,6 +45,13 @@ extension Fault {
     case "MethodUnavailable":
       self = .methodUnavailable(
         method: try fields.string(frame, "method"), reason: try fields.string(frame, "reason"))
+    case "AccountExpired":
+      self = .accountExpired(reason: try fields.string(frame, "reason"))
+    case "TooManyTries": self = .tooManyTries
+    case "PresenceFailed":
+      self = .presenceFailed(reason: try fields.string(frame, "reason"))
+    case "PresenceRequired":
+      self = .presenceRequired(name: try fields.string(frame, "name"), require: try fields.string(frame, "require"))
     case "Cancelled": self = .cancelled
     case "NoSuchConversation": self = .noSuchConversation
     case "WeakSecret":
@@ -118,6 +125,13 @@ extension Fault {
       writer.field("retry_after_ms", retryAfterMilliseconds)
     case .methodUnavailable(let method, let reason):
       writer.field("method", method)
+      writer.field("reason", reason)
+    case .accountExpired(let reason):
+      writer.field("reason", reason)
+    case .presenceRequired(let name, let require):
+      writer.field("name", name)
+      writer.field("require", require)
+    case .presenceFailed(let reason):
       writer.field("reason", reason)
     case .weakSecret(let reason):
       writer.field("reason", reason)

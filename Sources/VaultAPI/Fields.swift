@@ -23,6 +23,7 @@ public protocol WireValue: Sendable {
 /// Reads the fields of one object, and knows at the end whether there was one nobody asked for.
 struct Fields {
   private let object: Frame.Node?
+  private let all: UInt64
   /// One bit per member that was asked for. A definition has far fewer fields than bits, so a member beyond them
   /// means that some member before it is unknown, too.
   private var seen: UInt64 = 0
@@ -30,20 +31,23 @@ struct Fields {
   init(_ frame: borrowing Frame, _ object: Frame.Node?) throws(ParameterError) {
     if let object, frame.kind(object) != .object { throw ParameterError("") }
     self.object = object
+    let count = object.map { frame.memberCount(of: $0) } ?? 0
+    all = count >= 64 ? .max : 1 << UInt64(count) - 1
   }
+
+  /// Whether all members were asked for. No key is there twice, so what is asked for next is absent.
+  private var isDone: Bool { seen == all }
 
   /// The value under `key`; nil when absent or null.
   mutating func node(_ frame: borrowing Frame, _ key: StaticString) -> Frame.Node? {
-    guard let object, let (value, place) = frame.find(key, in: object) else { return nil }
+    guard !isDone, let object, let (value, place) = frame.find(key, in: object) else { return nil }
     if place < 64 { seen |= 1 << UInt64(place) }
     return frame.kind(value) == .null ? nil : value
   }
 
   /// Throws for the first member that was not asked for.
   func finish(_ frame: borrowing Frame) throws(ParameterError) {
-    guard let object else { return }
-    let count = frame.memberCount(of: object)
-    if seen == (count >= 64 ? UInt64.max : 1 << UInt64(count) - 1) { return }
+    guard !isDone, let object else { return }
     for (place, member) in frame.members(of: object).enumerated() where place >= 64 || seen >> UInt64(place) & 1 == 0 {
       throw ParameterError(member.key)
     }
@@ -132,6 +136,12 @@ struct Fields {
       values.append(value)
     }
     return values
+  }
+
+  mutating func optionalIntegers(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [Int]? {
+    // Looking it up twice costs nothing worth a second way.
+    guard node(frame, key) != nil else { return nil }
+    return try integers(frame, key)
   }
 
   mutating func list<T: WireValue>(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [T] {

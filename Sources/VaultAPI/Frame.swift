@@ -21,26 +21,49 @@ public struct Frame: ~Copyable, Sendable {
     init(_ index: Int) { self.index = UInt32(truncatingIfNeeded: index) }
   }
 
-  let bytes: SecretBuffer
-  private let records: [JSONParser.Record]
+  /// What a frame lies in, for another frame to use again.
+  struct Memory: ~Copyable {
+    var bytes = SecretBuffer()
+    var records: [JSONParser.Record] = []
+  }
+
+  private let memory: Memory
 
   /// Parses the JSON object that `text` is, without a NUL, and takes a copy of it.
   ///
   /// Throws ``FrameError``: RFC 8259 is held strictly, with no duplicate keys, well-formed UTF-8, whole surrogate
   /// pairs and the limits above. Numbers may be of any size; ``integer(_:)`` tells what fits.
   public init(parsing text: RawSpan) throws(FrameError) {
+    var memory = Memory()
+    try self.init(parsing: text, in: &memory)
+  }
+
+  /// The same in memory that another frame has left; `memory` has none afterwards.
+  init(parsing text: RawSpan, in memory: inout Memory) throws(FrameError) {
     guard text.byteCount <= Int32.max else { throw .tooLong(limit: Int(Int32.max)) }
-    let records = try JSONParser.records(of: Span<UInt8>(_bytes: text))
-    guard records[0].kind == .object else { throw .notAnObject }
-    self.records = records
-    bytes = SecretBuffer(copying: text)
+    var own = Memory()
+    swap(&own, &memory)
+    try JSONParser.parse(Span<UInt8>(_bytes: text), into: &own.records)
+    guard own.records[0].kind == .object else { throw .notAnObject }
+    own.bytes.append(text)
+    self.memory = own
+  }
+
+  /// Wipes the frame and leaves its memory.
+  consuming func leaveMemory() -> Memory {
+    var memory = memory
+    memory.bytes.removeAll()
+    memory.records.removeAll(keepingCapacity: memory.records.count <= JSONParser.usualRecords)
+    return memory
   }
 
   /// The message itself, always an object.
   public var root: Node { Node(0) }
 
   /// The length of the message in bytes.
-  public var byteCount: Int { bytes.count }
+  public var byteCount: Int { memory.bytes.count }
+
+  private var records: [JSONParser.Record] { _read { yield memory.records } }
 
   /// What `node` is.
   public borrowing func kind(_ node: Node) -> Kind { record(node).kind }
@@ -108,7 +131,12 @@ public struct Frame: ~Copyable, Sendable {
   borrowing func record(_ node: Node) -> JSONParser.Record { records[Int(node.index)] }
 
   /// Lends the whole text.
+  borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try memory.bytes.withBytes(body)
+  }
+
+  /// Lends the whole text.
   borrowing func withText<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-    try bytes.withBytes { bytes throws(E) in try body(Span<UInt8>(_bytes: bytes)) }
+    try withBytes { bytes throws(E) in try body(Span<UInt8>(_bytes: bytes)) }
   }
 }

@@ -6,9 +6,6 @@
 public struct FrameReader: ~Copyable, Sendable {
   /// The longest frame that is accepted by default: 2 MiB, the NUL not counted.
   public static let defaultLimit = 2 << 20
-  /// What an emptied reader keeps allocated at most, in bytes; a frame above it gives its memory back.
-  private static let retainedCapacity = 64 << 10
-
   /// The longest frame that is accepted, in bytes without the NUL.
   public let limit: Int
   private var buffer: SecretBuffer
@@ -18,6 +15,8 @@ public struct FrameReader: ~Copyable, Sendable {
   private var open = 0
   private var complete = 0
   private var failed = false
+  /// What the last frame lay in, if it was given back.
+  private var spare = Frame.Memory()
 
   /// Makes an empty reader.
   public init(limit: Int = FrameReader.defaultLimit) {
@@ -71,9 +70,13 @@ public struct FrameReader: ~Copyable, Sendable {
     let begin = start
     complete -= 1
     start = end + 1
+    var memory = Frame.Memory()
+    swap(&memory, &spare)
     let frame: Frame
     do {
-      frame = try buffer.withBytes { bytes throws(FrameError) in try Frame(parsing: bytes.extracting(begin..<end)) }
+      frame = try buffer.withBytes { bytes throws(FrameError) in
+        try Frame(parsing: bytes.extracting(begin..<end), in: &memory)
+      }
     } catch {
       reclaim(begin)
       throw error
@@ -81,6 +84,9 @@ public struct FrameReader: ~Copyable, Sendable {
     reclaim(begin)
     return frame
   }
+
+  /// Takes back a frame that is done with, so that the next one need not allocate memory. It is wiped at once.
+  public mutating func takeBack(_ frame: consuming Frame) { spare = frame.leaveMemory() }
 
   private mutating func fail() -> FrameError {
     failed = true
@@ -94,7 +100,7 @@ public struct FrameReader: ~Copyable, Sendable {
   /// Wipes the frame that was taken, which began at `begin`.
   private mutating func reclaim(_ begin: Int) {
     guard start == buffer.count else { return buffer.wipe(begin..<start) }
-    if buffer.count > FrameReader.retainedCapacity { buffer = SecretBuffer() } else { buffer.removeAll() }
+    buffer.removeAll()
     start = 0
     open = 0
   }

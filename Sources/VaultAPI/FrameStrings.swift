@@ -29,7 +29,7 @@ extension Frame {
   public borrowing func copySecret(_ node: Node, into target: inout MutableRawSpan) {
     precondition(secretCount(node) == target.byteCount)
     let string = record(node)
-    bytes.withBytes { text in
+    withBytes { text in
       // Both lengths are equal, and `target` is held exclusively.
       unsafe target.withUnsafeMutableBytes { target in
         if !string.escaped {
@@ -62,7 +62,7 @@ extension Frame {
     guard string.kind == .string else { return nil }
     // Some encoders write the slash as `\/`.
     if string.escaped { return secret(node)?.withBytes { Base64.decodedCount($0) } }
-    return bytes.withBytes { Base64.decodedCount($0.extracting(Int(string.start)..<Int(string.end))) }
+    return withBytes { Base64.decodedCount($0.extracting(Int(string.start)..<Int(string.end))) }
   }
 
   /// Decodes a string of base64 into `target`, whose size must be ``base64Count(_:)``. False when it is not base64;
@@ -73,11 +73,11 @@ extension Frame {
     if string.escaped {
       return secret(node)?.withBytes { Base64.decode($0, into: &target) } ?? false
     }
-    return bytes.withBytes { Base64.decode($0.extracting(Int(string.start)..<Int(string.end)), into: &target) }
+    return withBytes { Base64.decode($0.extracting(Int(string.start)..<Int(string.end)), into: &target) }
   }
 
   borrowing func text(of string: JSONParser.Record) -> String {
-    bytes.withBytes { text in
+    withBytes { text in
       if !string.escaped {
         // The bytes are lent for the call, and `String` copies them.
         return unsafe text.extracting(Int(string.start)..<Int(string.end))

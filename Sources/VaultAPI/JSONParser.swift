@@ -16,19 +16,23 @@ struct JSONParser {
     var next: UInt32
   }
 
+  /// A frame with more keys and values is a rare one.
+  static let usualRecords = 256
+
   private(set) var records: [Record] = []
   private var at = 0
 
   private init() {}
 
-  /// Parses all of `text`, which must be shorter than 2 GiB. The first record is its value.
-  static func records(of text: Span<UInt8>) throws(FrameError) -> [Record] {
+  /// Parses all of `text`, which must be shorter than 2 GiB, into `records`, which is empty. The first one is its value.
+  static func parse(_ text: Span<UInt8>, into records: inout [Record]) throws(FrameError) {
     var parser = JSONParser()
-    parser.records.reserveCapacity(min(16 + text.count / 16, 256))
+    swap(&parser.records, &records)
+    parser.records.reserveCapacity(min(16 + text.count / 16, usualRecords))
     try parser.parseValue(text, depth: 0)
     parser.skipSpace(text)
     if parser.at < text.count { throw parser.invalid("content after the end") }
-    return parser.records
+    swap(&parser.records, &records)
   }
 
   private func invalid(_ reason: String) -> FrameError { .invalidJSON(offset: at, reason: reason) }
@@ -42,10 +46,18 @@ struct JSONParser {
     }
   }
 
-  private mutating func open(_ kind: Frame.Kind) throws(FrameError) -> Int {
-    guard records.count < Frame.maximumValues else { throw .tooManyValues(limit: Frame.maximumValues) }
+  /// Adds what has no content, and ends here.
+  private mutating func add(_ kind: Frame.Kind, from start: Int, escaped: Bool = false) throws(FrameError) {
     let index = records.count
-    records.append(Record(kind: kind, escaped: false, start: UInt32(at), end: UInt32(at), next: UInt32(index + 1)))
+    guard index < Frame.maximumValues else { throw .tooManyValues(limit: Frame.maximumValues) }
+    records.append(
+      Record(kind: kind, escaped: escaped, start: UInt32(start), end: UInt32(at), next: UInt32(index + 1)))
+  }
+
+  /// Begins an object or an array, which ``close(_:)`` ends.
+  private mutating func open(_ kind: Frame.Kind) throws(FrameError) -> Int {
+    let index = records.count
+    try add(kind, from: at)
     return index
   }
 
@@ -120,28 +132,31 @@ struct JSONParser {
   private mutating func parseWord(
     _ text: Span<UInt8>, _ word: StaticString, _ kind: Frame.Kind
   ) throws(FrameError) {
-    let index = try open(kind)
     guard text.holds(word, at: at) else { throw invalid("no value") }
+    let start = at
     at += word.utf8CodeUnitCount
-    close(index)
+    try add(kind, from: start)
   }
 
   private mutating func parseString(_ text: Span<UInt8>) throws(FrameError) {
     at += 1
-    let index = try open(.string)
+    let start = at
+    var escaped = false
     while true {
       at = text.endOfPlainRun(from: at)
       guard at < text.count else { throw invalid("ends inside a string") }
       switch text[at] {
       case UInt8(ascii: "\""):
-        close(index)
+        try add(.string, from: start, escaped: escaped)
         at += 1
         return
       case UInt8(ascii: "\\"):
-        records[index].escaped = true
+        escaped = true
         guard let length = text.escapeLength(at: at) else { throw invalid("bad escape") }
         at += length
       case 0..<0x20: throw invalid("bare control character")
+      // DEL needs no escape (RFC 8259, section 7).
+      case 0x7F: at += 1
       default:
         guard let length = text.scalarLength(at: at) else { throw invalid("not UTF-8") }
         at += length
@@ -150,7 +165,7 @@ struct JSONParser {
   }
 
   private mutating func parseNumber(_ text: Span<UInt8>) throws(FrameError) {
-    let index = try open(.number)
+    let start = at
     if text[at] == UInt8(ascii: "-") { at += 1 }
     if at < text.count, text[at] == UInt8(ascii: "0") { at += 1 } else { try skipDigits(text) }
     if at < text.count, text[at] == UInt8(ascii: ".") {
@@ -162,7 +177,7 @@ struct JSONParser {
       if at < text.count, text[at] == UInt8(ascii: "+") || text[at] == UInt8(ascii: "-") { at += 1 }
       try skipDigits(text)
     }
-    close(index)
+    try add(.number, from: start)
   }
 
   private mutating func skipDigits(_ text: Span<UInt8>) throws(FrameError) {

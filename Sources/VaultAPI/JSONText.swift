@@ -2,27 +2,40 @@ internal import Glibc
 
 /// What the JSON parser and writer ask of raw text.
 extension Span<UInt8> {
-  /// Where the run of bytes ends that begins at `start` and stands for itself in a JSON string: ASCII without control
-  /// characters, quotes and backslashes. Eight bytes at a time, for nearly all of a frame is such runs.
+  /// Where the run of bytes ends that begins at `start` and stands for itself in a JSON string: printable ASCII without
+  /// quotes and backslashes. Eight bytes at a time, for nearly all of a frame is such runs.
   func endOfPlainRun(from start: Int) -> Int {
     var at = start
-    let bytes = unsafe bytes
-    while at <= count - 8 {
-      // Eight bytes from `at` are there, and any bit pattern is an integer.
-      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self)
-      // Mycroft's test for a zero byte, on the bytes less 0x20 and on the differences to quote and backslash. It
-      // may take a byte for another behind a true one, which the slow loop then sorts out.
-      let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
-      let (quote, slash) = (word ^ ones &* 0x22, word ^ ones &* 0x5C)
-      let odd = word | (word &- ones &* 0x20) | ((quote &- ones) & ~quote) | ((slash &- ones) & ~slash)
-      if odd & tops != 0 { break }
+    while at < count {
+      let word = at <= count - 8 ? word(at: at) : lastWord(from: at)
+      // The top bit of a byte tells: it is set in what is no ASCII; or taking 0x20 from the byte, or 1 from its
+      // difference to a quote or a backslash, goes below zero; or adding 1 to it gives 0x80. A carry can make that wrong
+      // about a byte behind one that was found, but never about the first.
+      let ones: UInt64 = 0x0101_0101_0101_0101
+      let odd =
+        word | (word &- ones &* 0x20) | ((word ^ ones &* 0x22) &- ones) | ((word ^ ones &* 0x5C) &- ones)
+        | (word &+ ones)
+      let found = odd & 0x8080_8080_8080_8080
+      // The zeros behind the end are among what is found.
+      if found != 0 { return at + found.trailingZeroBitCount / 8 }
       at += 8
     }
-    while at < count, self[at] >= 0x20, self[at] < 0x80, self[at] != UInt8(ascii: "\""), self[at] != UInt8(ascii: "\\")
-    {
-      at += 1
-    }
     return at
+  }
+
+  /// The eight bytes from `offset`, which must be there, the first one lowest.
+  private func word(at offset: Int) -> UInt64 {
+    precondition(offset >= 0 && offset <= count - 8)
+    // Checked, and any bit pattern is an integer.
+    return UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  /// The bytes from `offset` to the end, fewer than eight, the first one lowest; zeros behind the end.
+  private func lastWord(from offset: Int) -> UInt64 {
+    if count >= 8 { return word(at: count - 8) >> UInt64(8 * (8 - (count - offset))) }
+    var word: UInt64 = 0
+    for index in (offset..<count).reversed() { word = word << 8 | UInt64(self[index]) }
+    return word
   }
 
   /// Whether `literal` stands at `offset`.

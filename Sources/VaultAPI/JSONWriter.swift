@@ -22,6 +22,12 @@ public struct JSONWriter: ~Copyable, Sendable {
     try buffer.withBytes(body)
   }
 
+  /// Wipes and forgets what was written, as ``SecretBuffer/removeAll()`` does.
+  public mutating func removeAll() {
+    buffer.removeAll()
+    needsComma = false
+  }
+
   /// Makes room for `additional` more bytes.
   public mutating func reserve(_ additional: Int) { buffer.reserve(additional) }
 
@@ -39,7 +45,8 @@ public struct JSONWriter: ~Copyable, Sendable {
     separate()
     buffer.append(UInt8(ascii: "\""))
     buffer.append(key)
-    buffer.append("\":" as StaticString)
+    buffer.append(UInt8(ascii: "\""))
+    buffer.append(UInt8(ascii: ":"))
     needsComma = false
   }
 

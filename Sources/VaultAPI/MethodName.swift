@@ -1,7 +1,7 @@
 /// Every method the daemon serves: those of io.vaultd.Vault, and the two of org.varlink.service.
 public enum MethodName: Hashable, Sendable, CaseIterable {
-  case get, status, initialize, unlock, respond, lock, set, setMany, show, find, delete, move, history
-  case listSlots, changePassword, addSlot, removeSlot, monitor
+  case get, status, initialize, unlock, authenticate, respond, lock, set, setMany, show, find, delete, move, history
+  case listSlots, changePassword, markStale, addSlot, removeSlot, monitor
   case getInfo, getInterfaceDescription
 
   /// The name as a call carries it.
@@ -11,6 +11,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     case .status: "io.vaultd.Vault.Status"
     case .initialize: "io.vaultd.Vault.Init"
     case .unlock: "io.vaultd.Vault.Unlock"
+    case .authenticate: "io.vaultd.Vault.Authenticate"
     case .respond: "io.vaultd.Vault.Respond"
     case .lock: "io.vaultd.Vault.Lock"
     case .set: "io.vaultd.Vault.Set"
@@ -22,6 +23,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     case .history: "io.vaultd.Vault.History"
     case .listSlots: "io.vaultd.Vault.ListSlots"
     case .changePassword: "io.vaultd.Vault.ChangePassword"
+    case .markStale: "io.vaultd.Vault.MarkStale"
     case .addSlot: "io.vaultd.Vault.AddSlot"
     case .removeSlot: "io.vaultd.Vault.RemoveSlot"
     case .monitor: "io.vaultd.Vault.Monitor"
@@ -42,7 +44,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
   /// Whether the method streams replies or asks questions, so that it must be called with `more`.
   public var needsMore: Bool {
     switch self {
-    case .initialize, .unlock, .changePassword, .addSlot, .removeSlot, .monitor: true
+    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .monitor: true
     default: false
     }
   }

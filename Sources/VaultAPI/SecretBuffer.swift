@@ -10,6 +10,9 @@ internal import Glibc
 /// Unlike the daemon's key memory it is neither locked into RAM nor fenced by guard pages: it costs one allocation,
 /// so it can carry every message.
 @safe public struct SecretBuffer: ~Copyable, @unchecked Sendable {
+  /// What ``removeAll()`` keeps allocated at most, in bytes.
+  private static let retainedCapacity = 64 << 10
+
   private var base: UnsafeMutableRawPointer?
   private var capacity: Int
   /// The number of bytes held.
@@ -32,8 +35,11 @@ internal import Glibc
   deinit { unsafe SecretBuffer.release(base, wiping: capacity) }
 
   /// Makes room for `additional` more bytes, so that appending them moves nothing.
-  public mutating func reserve(_ additional: Int) {
-    guard count + additional > capacity else { return }
+  @inline(__always) public mutating func reserve(_ additional: Int) {
+    if additional > capacity - count { grow(by: additional) }
+  }
+
+  private mutating func grow(by additional: Int) {
     let larger = max(count + additional, 2 * capacity, 64)
     let memory = unsafe SecretBuffer.allocate(larger)
     if let base = unsafe base { unsafe memory.copyMemory(from: base, byteCount: count) }
@@ -90,8 +96,10 @@ internal import Glibc
     return try body(&bytes)
   }
 
-  /// Wipes and forgets everything; the memory stays for reuse.
-  public mutating func removeAll() { truncate(to: 0) }
+  /// Wipes and forgets everything. The memory stays for reuse, unless there is more of it than a usual message needs.
+  public mutating func removeAll() {
+    if capacity > Self.retainedCapacity { self = SecretBuffer() } else { truncate(to: 0) }
+  }
 
   /// Keeps the first `newCount` bytes and wipes the rest. A longer `newCount` changes nothing.
   public mutating func truncate(to newCount: Int) {

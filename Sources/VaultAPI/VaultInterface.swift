@@ -12,9 +12,9 @@ public enum VaultInterface {
     # A value travels as `value` when it is UTF-8 without control characters other than tab, CR and LF, and otherwise as
     # `data` (base64, RFC 4648 with padding). Absent optional fields may be left out or null.
     #
-    # Init, Unlock, ChangePassword, AddSlot and RemoveSlot are conversations: call them with `more`. Each reply that
-    # carries a `prompt` waits for Respond with the reply's `conversation` id, sent on another connection by the same
-    # uid; the last reply carries no prompt. Closing the connection cancels the conversation.
+    # Init, Unlock, Authenticate, ChangePassword, AddSlot and RemoveSlot are conversations: call them with `more`. Each reply that
+    # carries a `prompt` that asks waits for Respond with the reply's `conversation` id, sent on another connection by the
+    # same uid; the last reply carries no prompt. Closing the connection cancels the conversation.
     interface io.vaultd.Vault
 
     type Item (
@@ -25,6 +25,8 @@ public enum VaultInterface {
       accessible: string,
       # none, user-presence, biometry or password
       require: string,
+      # for how many seconds a person's proof counts, in the session it was given in
+      reuse: int,
       version: int,
       created: int,
       modified: int,
@@ -43,20 +45,25 @@ public enum VaultInterface {
 
     type Slot (
       id: int,
-      # password or recovery
+      # password, recovery, pam or login
       kind: string,
       label: string,
       created: int,
       # Argon2id's memory in bytes and passes; 0 where the slot does not use it
       kdf_memory: int,
-      kdf_passes: int
+      kdf_passes: int,
+      # of a pam slot: where its key lies (tpm2, keyring, file or memory), and whose presence opens it
+      keystore: ?string,
+      users: []int,
+      # true for a login slot that does not fit the login password any more
+      stale: ?bool
     )
 
     type Prompt (
-      # secret: read without echo; new-secret: the same, asked for twice; confirm: show `code` once, then have it typed
-      # back; info: show `text`, then Respond without an answer
+      # secret: read without echo; visible: read with echo; new-secret: read without echo, twice; confirm: show `code`
+      # once, then have it typed back; info and error: show `text`, and go on: they take no Respond
       style: string,
-      # the method that asks: password or recovery
+      # the method that asks: pam, password, recovery or login
       method: string,
       text: string,
       code: ?string
@@ -85,6 +92,7 @@ public enum VaultInterface {
       attributes: ?[string]string,
       accessible: ?string,
       require: ?string,
+      reuse: ?int,
       expires: ?int,
       # replace an existing item: what is left out keeps its old content
       update: ?bool
@@ -100,6 +108,8 @@ public enum VaultInterface {
       # when it will lock by itself, and why: idle, age or asked; absent when it will not
       locks_at: ?int,
       locks_because: ?string,
+      # what else locks it: sleep, session-lock, and the bus name of each screen locker that is there
+      locks_on: []string,
       vault: ?string,
       items: ?int,
       problem: ?string,
@@ -110,12 +120,19 @@ public enum VaultInterface {
       pid: int
     )
 
-    # Makes the vault: asks for its first password; with `recovery`, also makes a recovery code.
-    method Init(recovery: ?bool, kdf_memory: ?int, kdf_passes: ?int) -> (conversation: ?string, prompt: ?Prompt)
+    # Makes the vault: asks for its first password; with `recovery`, also makes a recovery code; with `keystore`, also a pam
+    # slot for the caller. `insecure` lets the keystore be a file among the user's own.
+    method Init(recovery: ?bool, keystore: ?string, insecure: ?bool, kdf_memory: ?int, kdf_passes: ?int)
+      -> (conversation: ?string, prompt: ?Prompt)
 
-    # Opens the vault. `method` is password or recovery; `for` locks it again after that many seconds.
+    # Opens the vault. `method` is pam, password, recovery or login; left out, pam is tried where there is a slot for it, and
+    # then the password. `for` locks it again after that many seconds.
     method Unlock(method: ?string, for: ?int, reason: ?string, interactive: ?bool)
       -> (conversation: ?string, prompt: ?Prompt)
+
+    # Has a person show what the item `name` requires, for the caller's session (setsid) and the item's reuse window. Ends at
+    # once when that was done already; PresenceRequired when nobody is there (`interactive`).
+    method Authenticate(name: string, reason: ?string, interactive: ?bool) -> (conversation: ?string, prompt: ?Prompt)
 
     # Answers the prompt of a conversation.
     method Respond(conversation: string, answer: ?string, data: ?string) -> ()
@@ -138,6 +155,7 @@ public enum VaultInterface {
       attributes: ?[string]string,
       accessible: ?string,
       require: ?string,
+      reuse: ?int,
       expires: ?int,
       update: ?bool,
       interactive: ?bool
@@ -164,12 +182,26 @@ public enum VaultInterface {
 
     method ListSlots() -> (slots: []Slot)
 
-    # Replaces the password: asks for the old one (or a recovery code, with method = recovery), then the new one.
-    method ChangePassword(method: ?string, kdf_memory: ?int, kdf_passes: ?int) -> (conversation: ?string, prompt: ?Prompt)
+    # Replaces the password: asks for the old one (or a recovery code, with method = recovery), then the new one. `kind` is
+    # password or login, where it is not the one that `method` proves whose secret is replaced.
+    method ChangePassword(method: ?string, kind: ?string, kdf_memory: ?int, kdf_passes: ?int)
+      -> (conversation: ?string, prompt: ?Prompt)
 
-    # Adds a way in. `kind` is password or recovery; `method` proves the right to.
-    method AddSlot(kind: string, label: ?string, method: ?string, kdf_memory: ?int, kdf_passes: ?int)
-      -> (conversation: ?string, prompt: ?Prompt, slot: ?int)
+    # Says that the login password was changed without the vault: the login slots are not tried until they are replaced.
+    method MarkStale() -> ()
+
+    # Adds a way in. `kind` is password, recovery, pam or login; `method` proves the right to. A pam slot needs a `keystore`;
+    # `users` are the uids whose presence opens it, the caller's unless given; `insecure` is as in Init.
+    method AddSlot(
+      kind: string,
+      label: ?string,
+      method: ?string,
+      keystore: ?string,
+      users: ?[]int,
+      insecure: ?bool,
+      kdf_memory: ?int,
+      kdf_passes: ?int
+    ) -> (conversation: ?string, prompt: ?Prompt, slot: ?int)
 
     # Removes a way in, never the last one.
     method RemoveSlot(id: int, method: ?string) -> (conversation: ?string, prompt: ?Prompt)
@@ -206,6 +238,14 @@ public enum VaultInterface {
     error MistypedRecoveryCode ()
     error BackingOff (method: string, retry_after_ms: int)
     error MethodUnavailable (method: string, reason: string)
+    # the person was recognised, but the account or its password is past its time
+    error AccountExpired (reason: string)
+    # PAM counted too many wrong attempts
+    error TooManyTries ()
+    # the check of who is there broke down: nobody was refused, and nobody recognised
+    error PresenceFailed (reason: string)
+    # `require` is what the item asks for; Authenticate has it shown
+    error PresenceRequired (name: string, require: string)
     error Cancelled ()
     error NoSuchConversation ()
     error WeakSecret (reason: string)

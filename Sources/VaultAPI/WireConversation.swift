@@ -1,7 +1,7 @@
 extension Wire {
   /// A question of a conversation.
   public struct Prompt: Hashable, WireValue {
-    /// `secret`, `new-secret`, `confirm` or `info`.
+    /// `secret`, `visible`, `new-secret`, `confirm`, `info` or `error`.
     public var style: String
     /// The method that asks: `password` or `recovery`.
     public var method: String
@@ -135,7 +135,7 @@ extension Wire {
       try fields.finish(frame)
     }
 
-    /// Writes it without an answer, for a prompt that wants none.
+    /// Writes it without an answer.
     public func write(to writer: inout JSONWriter) {
       writer.beginObject()
       writeFields(to: &writer)

@@ -11,6 +11,8 @@ extension Wire {
     public var accessible: String
     /// `none`, `user-presence`, `biometry` or `password`.
     public var require: String
+    /// For how many seconds a person's proof counts.
+    public var reuse: Int
     /// The number of the current version.
     public var version: Int
     /// Unix time in seconds.
@@ -24,7 +26,8 @@ extension Wire {
 
     /// Fills it in; what is left out is absent.
     public init(
-      name: String, kind: String, attributes: [String: String], accessible: String, require: String, version: Int,
+      name: String, kind: String, attributes: [String: String], accessible: String, require: String, reuse: Int,
+      version: Int,
       created: Int64, modified: Int64, expires: Int64? = nil, size: Int
     ) {
       self.name = name
@@ -32,6 +35,7 @@ extension Wire {
       self.attributes = attributes
       self.accessible = accessible
       self.require = require
+      self.reuse = reuse
       self.version = version
       self.created = created
       self.modified = modified
@@ -46,6 +50,7 @@ extension Wire {
       attributes = try fields.map(frame, "attributes")
       accessible = try fields.string(frame, "accessible")
       require = try fields.string(frame, "require")
+      reuse = try fields.int(frame, "reuse")
       version = try fields.int(frame, "version")
       created = try fields.int64(frame, "created")
       modified = try fields.int64(frame, "modified")
@@ -61,6 +66,7 @@ extension Wire {
       writer.field("attributes", attributes)
       writer.field("accessible", accessible)
       writer.field("require", require)
+      writer.field("reuse", reuse)
       writer.field("version", version)
       writer.field("created", created)
       writer.field("modified", modified)
@@ -159,6 +165,8 @@ extension Wire {
     public var accessible: String?
     /// `none`, `user-presence`, `biometry` or `password`; nil means the first, or what it was.
     public var require: String?
+    /// For how many seconds a person's proof counts; nil means 60, or what it was.
+    public var reuse: Int?
     /// When the value stops being served, Unix time in seconds.
     public var expires: Int64?
     /// Whether to replace an existing item; what is left out keeps its old content.
@@ -167,7 +175,7 @@ extension Wire {
     /// Fills it in; what is left out is absent.
     public init(
       name: String, generate: Generator? = nil, kind: String? = nil, attributes: [String: String]? = nil,
-      accessible: String? = nil, require: String? = nil, expires: Int64? = nil, update: Bool? = nil
+      accessible: String? = nil, require: String? = nil, reuse: Int? = nil, expires: Int64? = nil, update: Bool? = nil
     ) {
       self.name = name
       value = nil
@@ -177,6 +185,7 @@ extension Wire {
       self.attributes = attributes
       self.accessible = accessible
       self.require = require
+      self.reuse = reuse
       self.expires = expires
       self.update = update
     }
@@ -191,6 +200,7 @@ extension Wire {
       attributes = try fields.optionalMap(frame, "attributes")
       accessible = try fields.optionalString(frame, "accessible")
       require = try fields.optionalString(frame, "require")
+      reuse = try fields.optionalInt(frame, "reuse")
       expires = try fields.optionalInt64(frame, "expires")
       update = try fields.optionalBool(frame, "update")
       try fields.finish(frame)
@@ -218,6 +228,7 @@ extension Wire {
       writer.field("attributes", attributes)
       writer.field("accessible", accessible)
       writer.field("require", require)
+      writer.field("reuse", reuse)
       writer.field("expires", expires)
       writer.field("update", update)
     }

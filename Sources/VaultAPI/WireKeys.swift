@@ -3,7 +3,7 @@ extension Wire {
   public struct Slot: Hashable, WireValue {
     /// Its number.
     public var id: Int
-    /// `password` or `recovery`.
+    /// `password`, `recovery`, `pam` or `login`.
     public var kind: String
     /// What its owner calls it.
     public var label: String
@@ -13,15 +13,27 @@ extension Wire {
     public var kdfMemory: Int
     /// Argon2id's passes; 0 where the slot does not use it.
     public var kdfPasses: Int
+    /// Where the key of a `pam` slot lies: `tpm2`, `keyring`, `file` or `memory`.
+    public var keystore: String?
+    /// Whose presence opens a `pam` slot, by uid.
+    public var users: [Int]
+    /// True for a `login` slot that does not fit the login password any more; nil otherwise.
+    public var stale: Bool?
 
     /// Fills it in.
-    public init(id: Int, kind: String, label: String, created: Int64, kdfMemory: Int, kdfPasses: Int) {
+    public init(
+      id: Int, kind: String, label: String, created: Int64, kdfMemory: Int, kdfPasses: Int, keystore: String? = nil,
+      users: [Int] = [], stale: Bool? = nil
+    ) {
       self.id = id
       self.kind = kind
       self.label = label
       self.created = created
       self.kdfMemory = kdfMemory
       self.kdfPasses = kdfPasses
+      self.keystore = keystore
+      self.users = users
+      self.stale = stale
     }
 
     public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
@@ -32,6 +44,9 @@ extension Wire {
       created = try fields.int64(frame, "created")
       kdfMemory = try fields.int(frame, "kdf_memory")
       kdfPasses = try fields.int(frame, "kdf_passes")
+      keystore = try fields.optionalString(frame, "keystore")
+      users = try fields.integers(frame, "users")
+      stale = try fields.optionalBool(frame, "stale")
       try fields.finish(frame)
     }
 
@@ -43,6 +58,9 @@ extension Wire {
       writer.field("created", created)
       writer.field("kdf_memory", kdfMemory)
       writer.field("kdf_passes", kdfPasses)
+      writer.field("keystore", keystore)
+      writer.field("users", users)
+      writer.field("stale", stale)
       writer.endObject()
     }
   }
@@ -74,14 +92,23 @@ extension Wire {
   public struct InitParameters: Hashable, WireValue {
     /// Whether to make a recovery code, too.
     public var recovery: Bool?
+    /// Where to keep the key of a `pam` slot to be made, too.
+    public var keystore: String?
+    /// Whether that may be a file among the user's own.
+    public var insecure: Bool?
     /// Argon2id's memory in bytes; nil lets the daemon choose.
     public var kdfMemory: Int?
     /// Argon2id's passes; nil lets the daemon choose.
     public var kdfPasses: Int?
 
     /// Fills it in; what is left out is absent.
-    public init(recovery: Bool? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil) {
+    public init(
+      recovery: Bool? = nil, keystore: String? = nil, insecure: Bool? = nil, kdfMemory: Int? = nil,
+      kdfPasses: Int? = nil
+    ) {
       self.recovery = recovery
+      self.keystore = keystore
+      self.insecure = insecure
       self.kdfMemory = kdfMemory
       self.kdfPasses = kdfPasses
     }
@@ -89,6 +116,8 @@ extension Wire {
     public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
       var fields = try Fields(frame, node)
       recovery = try fields.optionalBool(frame, "recovery")
+      keystore = try fields.optionalString(frame, "keystore")
+      insecure = try fields.optionalBool(frame, "insecure")
       kdfMemory = try fields.optionalInt(frame, "kdf_memory")
       kdfPasses = try fields.optionalInt(frame, "kdf_passes")
       try fields.finish(frame)
@@ -97,15 +126,50 @@ extension Wire {
     public func write(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.field("recovery", recovery)
+      writer.field("keystore", keystore)
+      writer.field("insecure", insecure)
       writer.field("kdf_memory", kdfMemory)
       writer.field("kdf_passes", kdfPasses)
       writer.endObject()
     }
   }
 
+  /// What `Authenticate` takes.
+  public struct AuthenticateParameters: Hashable, WireValue {
+    /// The item that asks for a person.
+    public var name: String
+    /// What the caller wants it for, shown to the person.
+    public var reason: String?
+    /// Whether a person is there; nobody is asked otherwise.
+    public var interactive: Bool?
+
+    /// Fills it in; what is left out is absent.
+    public init(name: String, reason: String? = nil, interactive: Bool? = nil) {
+      self.name = name
+      self.reason = reason
+      self.interactive = interactive
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      name = try fields.string(frame, "name")
+      reason = try fields.optionalString(frame, "reason")
+      interactive = try fields.optionalBool(frame, "interactive")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("name", name)
+      writer.field("reason", reason)
+      writer.field("interactive", interactive)
+      writer.endObject()
+    }
+  }
+
   /// What `Unlock` takes.
   public struct UnlockParameters: Hashable, WireValue {
-    /// `password` or `recovery`; nil means the first.
+    /// `pam`, `password`, `recovery` or `login`; nil means the first that is possible of the first two.
     public var method: String?
     /// Locks again after that many seconds.
     public var lockAfter: Int?
@@ -143,16 +207,19 @@ extension Wire {
 
   /// What `ChangePassword` takes.
   public struct ChangePasswordParameters: Hashable, WireValue {
-    /// Which way in proves the right to: `password` or `recovery`.
+    /// Which way in proves the right to: `password`, `recovery` or `login`.
     public var method: String?
+    /// Whose secret is replaced: `password` or `login`; nil means that of the way in that proved it.
+    public var kind: String?
     /// Argon2id's memory in bytes; nil lets the daemon choose.
     public var kdfMemory: Int?
     /// Argon2id's passes; nil lets the daemon choose.
     public var kdfPasses: Int?
 
     /// Fills it in; what is left out is absent.
-    public init(method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil) {
+    public init(method: String? = nil, kind: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil) {
       self.method = method
+      self.kind = kind
       self.kdfMemory = kdfMemory
       self.kdfPasses = kdfPasses
     }
@@ -160,6 +227,7 @@ extension Wire {
     public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
       var fields = try Fields(frame, node)
       method = try fields.optionalString(frame, "method")
+      kind = try fields.optionalString(frame, "kind")
       kdfMemory = try fields.optionalInt(frame, "kdf_memory")
       kdfPasses = try fields.optionalInt(frame, "kdf_passes")
       try fields.finish(frame)
@@ -168,6 +236,7 @@ extension Wire {
     public func write(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.field("method", method)
+      writer.field("kind", kind)
       writer.field("kdf_memory", kdfMemory)
       writer.field("kdf_passes", kdfPasses)
       writer.endObject()
@@ -176,12 +245,18 @@ extension Wire {
 
   /// What `AddSlot` takes.
   public struct AddSlotParameters: Hashable, WireValue {
-    /// `password` or `recovery`.
+    /// `password`, `recovery`, `pam` or `login`.
     public var kind: String
     /// What its owner calls it.
     public var label: String?
     /// Which way in proves the right to: `password` or `recovery`.
     public var method: String?
+    /// Where the key of a `pam` slot is to lie: `tpm2`, `keyring`, `file` or `memory`.
+    public var keystore: String?
+    /// Whose presence opens a `pam` slot, by uid; nil means the caller's.
+    public var users: [Int]?
+    /// Whether the keystore may be a file among the user's own.
+    public var insecure: Bool?
     /// Argon2id's memory in bytes; nil lets the daemon choose.
     public var kdfMemory: Int?
     /// Argon2id's passes; nil lets the daemon choose.
@@ -189,11 +264,15 @@ extension Wire {
 
     /// Fills it in; what is left out is absent.
     public init(
-      kind: String, label: String? = nil, method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil
+      kind: String, label: String? = nil, method: String? = nil, keystore: String? = nil, users: [Int]? = nil,
+      insecure: Bool? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil
     ) {
       self.kind = kind
       self.label = label
       self.method = method
+      self.keystore = keystore
+      self.users = users
+      self.insecure = insecure
       self.kdfMemory = kdfMemory
       self.kdfPasses = kdfPasses
     }
@@ -203,6 +282,9 @@ extension Wire {
       kind = try fields.string(frame, "kind")
       label = try fields.optionalString(frame, "label")
       method = try fields.optionalString(frame, "method")
+      keystore = try fields.optionalString(frame, "keystore")
+      users = try fields.optionalIntegers(frame, "users")
+      insecure = try fields.optionalBool(frame, "insecure")
       kdfMemory = try fields.optionalInt(frame, "kdf_memory")
       kdfPasses = try fields.optionalInt(frame, "kdf_passes")
       try fields.finish(frame)
@@ -213,6 +295,9 @@ extension Wire {
       writer.field("kind", kind)
       writer.field("label", label)
       writer.field("method", method)
+      writer.field("keystore", keystore)
+      if let users { writer.field("users", users) }
+      writer.field("insecure", insecure)
       writer.field("kdf_memory", kdfMemory)
       writer.field("kdf_passes", kdfPasses)
       writer.endObject()

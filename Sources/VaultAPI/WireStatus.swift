@@ -44,6 +44,8 @@ extension Wire {
     public var locksAt: Int64?
     /// Why then: `idle`, `age` or `asked`.
     public var locksBecause: String?
+    /// What else locks it: `sleep`, `session-lock`, and the bus names of screen lockers.
+    public var locksOn: [String]
     /// The id of the vault.
     public var vault: String?
     /// How many there are.
@@ -62,7 +64,8 @@ extension Wire {
     /// Fills it in; what is left out is absent.
     public init(
       state: String, cause: String, since: Int64, locksAt: Int64? = nil, locksBecause: String? = nil,
-      vault: String? = nil, items: Int? = nil, problem: String? = nil, methods: [Method], warnings: [String],
+      locksOn: [String] = [], vault: String? = nil, items: Int? = nil, problem: String? = nil, methods: [Method],
+      warnings: [String],
       version: String, pid: Int
     ) {
       self.state = state
@@ -70,6 +73,7 @@ extension Wire {
       self.since = since
       self.locksAt = locksAt
       self.locksBecause = locksBecause
+      self.locksOn = locksOn
       self.vault = vault
       self.items = items
       self.problem = problem
@@ -86,6 +90,7 @@ extension Wire {
       since = try fields.int64(frame, "since")
       locksAt = try fields.optionalInt64(frame, "locks_at")
       locksBecause = try fields.optionalString(frame, "locks_because")
+      locksOn = try fields.strings(frame, "locks_on")
       vault = try fields.optionalString(frame, "vault")
       items = try fields.optionalInt(frame, "items")
       problem = try fields.optionalString(frame, "problem")
@@ -103,6 +108,7 @@ extension Wire {
       writer.field("since", since)
       writer.field("locks_at", locksAt)
       writer.field("locks_because", locksBecause)
+      writer.field("locks_on", locksOn)
       writer.field("vault", vault)
       writer.field("items", items)
       writer.field("problem", problem)

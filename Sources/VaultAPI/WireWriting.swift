@@ -17,6 +17,8 @@ extension Wire {
     public var accessible: String?
     /// `none`, `user-presence`, `biometry` or `password`; nil means the first, or what it was.
     public var require: String?
+    /// For how many seconds a person's proof counts; nil means 60, or what it was.
+    public var reuse: Int?
     /// When the value stops being served, Unix time in seconds.
     public var expires: Int64?
     /// Whether to replace an existing item; what is left out keeps its old content.
@@ -27,7 +29,7 @@ extension Wire {
     /// Fills it in; what is left out is absent.
     public init(
       name: String, generate: Generator? = nil, kind: String? = nil, attributes: [String: String]? = nil,
-      accessible: String? = nil, require: String? = nil, expires: Int64? = nil, update: Bool? = nil,
+      accessible: String? = nil, require: String? = nil, reuse: Int? = nil, expires: Int64? = nil, update: Bool? = nil,
       interactive: Bool? = nil
     ) {
       self.name = name
@@ -38,6 +40,7 @@ extension Wire {
       self.attributes = attributes
       self.accessible = accessible
       self.require = require
+      self.reuse = reuse
       self.expires = expires
       self.update = update
       self.interactive = interactive
@@ -53,6 +56,7 @@ extension Wire {
       attributes = try fields.optionalMap(frame, "attributes")
       accessible = try fields.optionalString(frame, "accessible")
       require = try fields.optionalString(frame, "require")
+      reuse = try fields.optionalInt(frame, "reuse")
       expires = try fields.optionalInt64(frame, "expires")
       update = try fields.optionalBool(frame, "update")
       interactive = try fields.optionalBool(frame, "interactive")
@@ -81,6 +85,7 @@ extension Wire {
       writer.field("attributes", attributes)
       writer.field("accessible", accessible)
       writer.field("require", require)
+      writer.field("reuse", reuse)
       writer.field("expires", expires)
       writer.field("update", update)
       writer.field("interactive", interactive)

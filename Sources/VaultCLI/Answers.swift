@@ -21,6 +21,7 @@ final class Answers {
 
   /// The answer to one question; nil cancels.
   func answer(_ prompt: borrowing Prompt) throws -> SecretBuffer? {
+    if !prompt.style.wantsAnswer { return show(prompt) }
     if prompt.style == .confirm, lines != nil { return try confirmByItself(prompt) }
     if lines != nil { return try nextLine(prompt) }
     let keyboard = try Keyboard(otherwise: "give --password-stdin and the secret on standard input")
@@ -30,10 +31,8 @@ final class Answers {
     case .confirm:
       try show(prompt, question, keyboard)
       return try keyboard.ask("Recovery code: ", .shown)
-    case .info:
-      try keyboard.show(question + "\n")
-      return SecretBuffer()
-    case .secret: return try keyboard.ask("\(question): ", .hidden)
+    case .visible: return try keyboard.ask("\(question): ", .shown)
+    case .secret, .info, .error: return try keyboard.ask("\(question): ", .hidden)
     }
   }
 
@@ -48,13 +47,23 @@ final class Answers {
   }
 
   private func nextLine(_ prompt: borrowing Prompt) throws(Failure) -> SecretBuffer? {
-    if prompt.style == .info { return SecretBuffer() }
     guard let line = try lines?.next() else {
       throw Failure(
         .usage,
         "standard input ended before \(Printable.quoted(prompt.text)) was answered; give one line for each question")
     }
     return line
+  }
+
+  /// Shows what wants no answer, beside the questions or, where nobody sits, where messages go.
+  private func show(_ prompt: borrowing Prompt) -> SecretBuffer? {
+    let line = Printable.text(prompt.text) + "\n"
+    if lines == nil, let keyboard = try? Keyboard(otherwise: "") {
+      try? keyboard.show(line)
+    } else {
+      try? Output.write(unsafe "vault: \(line)".utf8.span.bytes, to: STDERR_FILENO)
+    }
+    return nil
   }
 
   /// Shows a recovery code on a line of its own.

@@ -42,6 +42,8 @@ extension Failure {
     switch fault {
     case .invalidQuery(let reason, let position):
       self.init(.usage, "the query is wrong at byte \(position): \(Printable.text(reason)); see `vault help find`")
+    case .authenticationFailed("pam", let wait):
+      self.init(.denied, "you were not recognised; try again in \(Failure.seconds(wait))")
     case .authenticationFailed(let method, let wait):
       let what = method == "recovery" ? "recovery code" : "password"
       self.init(.denied, "wrong \(what); try again in \(Failure.seconds(wait))")
@@ -52,6 +54,19 @@ extension Failure {
     case .methodUnavailable(let method, let reason):
       self.init(
         .configuration, "\(Printable.quoted(method)) cannot be used: \(Printable.text(reason)); see `vault status`")
+    case .accountExpired(let reason):
+      self.init(.denied, "\(Printable.text(reason)); `vault unlock --method password` still opens the vault")
+    case .presenceRequired(let name, let require):
+      self.init(
+        .denied,
+        "\(Printable.quoted(name)) requires \(Printable.text(require)), and nobody was asked; run it on a terminal"
+      )
+    case .tooManyTries:
+      self.init(.denied, "too many wrong attempts; wait, or use `vault unlock --method password`")
+    case .presenceFailed(let reason):
+      self.init(
+        .denied, "the check of who is there broke down: \(Printable.text(reason)); use `vault unlock --method password`"
+      )
     case .cancelled: self.init(.denied, "cancelled, and nothing was changed; start again when you are ready")
     case .noSuchConversation: self.init(.retry, "the question is no longer open; start again")
     case .weakSecret(let reason): self.init(.invalid, "too weak: \(Printable.text(reason)); choose a stronger one")

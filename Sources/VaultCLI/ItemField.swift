@@ -4,7 +4,7 @@ internal import VaultModel
 /// What `vault get --field` can print beside attributes.
 enum ItemField {
   /// The built-in fields, for help.
-  static let names = "value, uri, name, kind, version, created, modified, expires, accessible, require and size"
+  static let names = "value, uri, name, kind, version, created, modified, expires, accessible, require, reuse and size"
 
   /// The text of a field; nil when the item has none of that name.
   static func text(_ field: String, of item: Wire.Item) -> String? {
@@ -17,6 +17,7 @@ enum ItemField {
     case "expires": item.expires.map(Timestamp.format) ?? "never"
     case "accessible": item.accessible
     case "require": item.require
+    case "reuse": Seconds.format(Int64(item.reuse))
     case "size": String(item.size)
     default: item.attributes[field]
     }

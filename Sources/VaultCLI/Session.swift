@@ -60,22 +60,34 @@ final class Session {
     try call { vault in try vault.unlock(answer: answers.answer) }
   }
 
-  /// Calls the daemon, and once more after an unlock when the vault is locked and somebody is there to ask.
+  /// Calls the daemon, and again after what it asks for, an unlock or a person's presence, when somebody is there.
   func unlocking<R: ~Copyable>(for reason: String? = nil, _ body: (Vault) throws -> R) throws(Failure) -> R {
-    var isLocked = false
-    do {
-      return try call { vault in
-        do { return try body(vault) } catch ClientError.fault(.locked(let state, let cause)) {
-          isLocked = true
-          throw ClientError.fault(.locked(state: state, cause: cause))
+    // An item can need both, the unlock first.
+    for _ in 1...2 {
+      var fault: Fault?
+      do {
+        return try call { vault in
+          do { return try body(vault) } catch ClientError.fault(let met) {
+            fault = met
+            throw ClientError.fault(met)
+          }
+        }
+      } catch {
+        guard Keyboard.isAttended, let fault else { throw error }
+        vault.reason = reason
+        switch fault {
+        case .locked: try unlock()
+        case .presenceRequired(let name, _): try authenticate(for: name)
+        default: throw error
         }
       }
-    } catch {
-      guard isLocked, Keyboard.isAttended else { throw error }
     }
-    vault.reason = reason
-    try unlock()
     return try call(body)
+  }
+
+  private func authenticate(for name: String) throws(Failure) {
+    let answers = Answers(fromInput: false, json: false)
+    try call { vault in try vault.authenticate(for: name, answer: answers.answer) }
   }
 }
 

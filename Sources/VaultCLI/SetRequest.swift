@@ -50,7 +50,8 @@ struct SetRequest {
     }
     return Wire.NewItem(
       name: name, generate: generator, kind: command.kind, attributes: try attributes(session),
-      accessible: command.accessible, require: command.require, expires: command.expires,
+      accessible: command.accessible, require: command.require, reuse: command.reuse.map(Int.init),
+      expires: command.expires,
       update: command.update ? true : nil)
   }
 

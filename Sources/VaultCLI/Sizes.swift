@@ -24,6 +24,14 @@ enum Sizes {
     return seconds
   }
 
+  /// For how long a proof counts, in seconds.
+  static func reuse(_ text: String) throws -> Int64 {
+    let longest = Policy.reuseWindows.upperBound
+    let seconds = try seconds(text)
+    guard seconds <= longest else { throw ValidationError("a proof counts for a day at most; give up to 1d") }
+    return seconds
+  }
+
   /// When something expires, Unix time in seconds: a duration from now, or a date with or without a time.
   static func expiry(_ text: String) throws -> Int64 {
     if let seconds = Seconds.parse(text), seconds > 0 {

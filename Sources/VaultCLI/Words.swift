@@ -7,6 +7,13 @@ enum Words {
 
   static func accessible(_ text: String) throws -> String { try check(text, AccessClass.allCases.map(\.name)) }
 
+  static func keystore(_ text: String) throws -> KeystoreKind {
+    guard let keystore = KeystoreKind(rawValue: text) else {
+      throw ValidationError("it is one of \(PresenceOptions.names)")
+    }
+    return keystore
+  }
+
   static func require(_ text: String) throws -> String { try check(text, Requirement.allCases.map(\.name)) }
 
   private static func check(_ text: String, _ known: [String]) throws -> String {

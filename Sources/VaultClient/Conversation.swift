@@ -10,13 +10,20 @@ public struct Prompt: ~Copyable, Sendable {
     case newSecret = "new-secret"
     /// Show the code, once, and have it typed back.
     case confirm
-    /// Show the text. The answer does not matter.
+    /// Read with echo.
+    case visible
+    /// Show the text. What the answering closure returns does not matter.
     case info
+    /// The same, when something went wrong: a finger that was not recognised.
+    case error
+
+    /// Whether it is a question.
+    public var wantsAnswer: Bool { self != .info && self != .error }
   }
 
   /// How it is to be put.
   public let style: Style
-  /// The method that asks: `password` or `recovery`.
+  /// The method that asks: `pam`, `password`, `recovery` or `login`.
   public let method: String
   /// The question.
   public let text: String
@@ -31,7 +38,7 @@ extension Vault {
   /// Opens the vault.
   ///
   /// - Parameters:
-  ///   - method: `password` (also when nil) or `recovery`.
+  ///   - method: `pam`, `password`, `recovery` or `login`; nil tries `pam` where there is a slot for it, then the password.
   ///   - duration: locks it again after this time; nil leaves that to the daemon's settings.
   ///   - answer: gets the prompts. Nil from it cancels: ``Fault/cancelled`` is thrown.
   public func unlock(method: String? = nil, for duration: Duration? = nil, answer: Answer) throws {
@@ -44,22 +51,31 @@ extension Vault {
 
   /// Makes the vault. `answer` is asked for the first password and, with `recovery`, shown the recovery code.
   /// The key derivation's parameters are bytes of memory and passes; nil lets the daemon measure what the machine can.
+  /// `keystore` also makes a `pam` slot for the caller, with its key there; `insecure` lets that be a `file` of the user's.
   public func initialize(
-    recovery: Bool = false, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
+    recovery: Bool = false, keystore: String? = nil, insecure: Bool? = nil, kdfMemory: Int? = nil,
+    kdfPasses: Int? = nil, answer: Answer
   ) throws {
     try converse(
       .initialize,
-      Wire.InitParameters(recovery: recovery ? true : nil, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
+      Wire.InitParameters(
+        recovery: recovery ? true : nil, keystore: keystore, insecure: insecure, kdfMemory: kdfMemory,
+        kdfPasses: kdfPasses), answer)
+  }
+
+  /// Has a person show what the item `name` requires, so that it is served to this session for its reuse window.
+  public func authenticate(for name: String, answer: Answer) throws {
+    try converse(.authenticate, Wire.AuthenticateParameters(name: name, reason: reason, interactive: attended), answer)
   }
 
   /// Replaces the password. `answer` is asked for the old one (or the recovery code, when `method` is `recovery`),
-  /// then for the new one.
+  /// then for the new one. `kind` is whose secret is replaced, `password` or `login`; nil means that of `method`.
   public func changePassword(
-    method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
+    method: String? = nil, kind: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
   ) throws {
     try converse(
       .changePassword,
-      Wire.ChangePasswordParameters(method: method, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
+      Wire.ChangePasswordParameters(method: method, kind: kind, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
   }
 
   /// The ways in.
@@ -67,16 +83,18 @@ extension Vault {
     try call(.listSlots, again: true, Wire.Empty()).decode(Wire.ListSlotsReply.self).slots
   }
 
-  /// Adds a way in of `kind` (`password` or `recovery`) and gives its id. `method` proves the right to.
+  /// Adds a way in of `kind` (`password`, `recovery`, `pam` or `login`) and gives its id. `method` proves the right to.
+  /// A `pam` slot needs a `keystore` and counts for `users` (uids), or for the caller; `insecure` is as in `Init`.
   @discardableResult
   public func addSlot(
-    kind: String, label: String? = nil, method: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil,
-    answer: Answer
+    kind: String, label: String? = nil, method: String? = nil, keystore: String? = nil, users: [Int]? = nil,
+    insecure: Bool? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
   ) throws -> Int {
     let slot = try converse(
       .addSlot,
       Wire.AddSlotParameters(
-        kind: kind, label: label, method: method, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
+        kind: kind, label: label, method: method, keystore: keystore, users: users, insecure: insecure,
+        kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
     guard let slot else { throw ClientError.protocolViolation("parameter slot") }
     return slot
   }
@@ -103,12 +121,9 @@ extension Vault {
       let code = prompt.code.flatMap { response.frame.secret($0) }
       let given = try answer(Prompt(style: style, method: prompt.method, text: prompt.text, code: code))
       do {
-        if style == .info {
-          try respond(to: id, nil)
-        } else {
-          guard let given else { throw ClientError.fault(.cancelled) }
-          try respond(to: id, consume given)
-        }
+        guard style.wantsAnswer else { continue }
+        guard let given else { throw ClientError.fault(.cancelled) }
+        try respond(to: id, given)
       } catch ClientError.fault(.noSuchConversation) {
         // It ended meanwhile, and says itself why.
         while try replies.next(timeout: timeout) != nil {}
@@ -118,13 +133,10 @@ extension Vault {
     throw ClientError.protocolViolation("a conversation without an end")
   }
 
-  private func respond(to conversation: String, _ answer: borrowing SecretBuffer?) throws(ClientError) {
+  private func respond(to conversation: String, _ answer: borrowing SecretBuffer) throws(ClientError) {
     _ = try call(.respond, again: false) { writer in
       let parameters = Wire.RespondParameters(conversation: conversation)
-      switch answer {
-      case .some(let answer): answer.withBytes { parameters.write(to: &writer, answer: $0) }
-      case .none: parameters.write(to: &writer)
-      }
+      answer.withBytes { parameters.write(to: &writer, answer: $0) }
     }.decode(Wire.Empty.self)
   }
 }

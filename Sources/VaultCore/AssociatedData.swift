@@ -13,8 +13,9 @@ public struct AssociatedData: Sendable {
     case keys = 3
     case slots = 4
     case clock = 5
-    // For what later programs store.
     case hashes = 6
+    case tags = 10
+    // For what later programs store.
     case grants = 7
     case deposits = 8
     case audit = 9

@@ -10,6 +10,26 @@ public struct Extensions: Hashable, Sendable {
   /// No fields.
   public init() { bytes = [] }
 
+  /// Fields of this program, in ascending order of their types.
+  init(_ fields: [(type: UInt8, content: [UInt8])]) {
+    bytes = fields.flatMap { field in
+      [field.type, UInt8(truncatingIfNeeded: field.content.count), UInt8(field.content.count >> 8)] + field.content
+    }
+  }
+
+  /// What the field of this type holds; nil when there is none.
+  func field(_ type: UInt8) -> [UInt8]? {
+    var rest = bytes[...]
+    while let found = rest.first {
+      // The sizes were checked when the record was read.
+      let start = rest.startIndex + 3
+      let end = start + Int(rest[start - 2]) + Int(rest[start - 1]) << 8
+      if found == type { return Array(rest[start..<end]) }
+      rest = rest[end...]
+    }
+    return nil
+  }
+
   var encodedCount: Int { 2 + bytes.count }
 
   func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {

@@ -1,12 +1,35 @@
-/// What a slot is opened with. The numbers are part of the format; 3 (pam) and 4 (login) are reserved.
+/// What a slot is opened with. The numbers are part of the format.
 public enum SlotKind: UInt8, CaseIterable, Sendable {
   /// An app password, through Argon2id.
   case password = 1
   /// A ``RecoveryCode``.
   case recovery = 2
+  /// A random key, which a keystore gives out once PAM has seen one of the users in the slot's ``PresenceTerms``.
+  case pam = 3
+  /// The login password, through Argon2id; `pam_vault.so` passes it on at login.
+  case login = 4
+
+  /// The name people and programs write.
+  public var name: String {
+    switch self {
+    case .password: "password"
+    case .recovery: "recovery"
+    case .pam: "pam"
+    case .login: "login"
+    }
+  }
+
+  /// The kind with that name, or nil.
+  public init?(name: String) {
+    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = found
+  }
+
+  /// Whether a person types the secret, which Argon2id then has to make slow to guess.
+  public var usesArgon2id: Bool { self == .password || self == .login }
 }
 
-/// One way into the vault: the vault key, wrapped under a key that comes from a password or a recovery code.
+/// One way into the vault: the vault key, wrapped under a key that comes from a password, a recovery code or a keystore.
 ///
 /// All fields but ``wrapped`` lie in the clear in the store, where the list of slots must be readable while locked, and
 /// are authenticated together with the vault id as the associated data of ``wrapped``.
@@ -16,6 +39,8 @@ public struct SlotRecord: Hashable, Sendable {
   /// The size of ``wrapped`` in bytes.
   static let wrappedCount = checkCount + 32 + AEAD.overhead
   static let checkCount = 32
+  /// The size of a presence key in bytes.
+  public static let presenceKeyCount = 32
 
   /// Names the slot within its vault; never used again for another one.
   public let id: UInt32
@@ -24,12 +49,14 @@ public struct SlotRecord: Hashable, Sendable {
   public let label: String
   /// Unix seconds.
   public let created: Int64
-  /// How slow the derivation is; nil for a recovery code, which needs none.
+  /// How slow the derivation is; nil for a recovery code or a random key, which need none.
   public let kdf: Argon2id.Parameters?
   /// 16 random bytes.
   public let salt: [UInt8]
   /// A check value of the slot's key (32 bytes), and the vault key sealed under it.
   public internal(set) var wrapped: [UInt8]
+  /// Whose presence opens the slot; nil unless it is one of kind ``SlotKind/pam``.
+  public let terms: PresenceTerms?
   let extensions: Extensions
 
   init(
@@ -39,8 +66,9 @@ public struct SlotRecord: Hashable, Sendable {
     guard label.utf8.count <= Self.maximumLabel else { throw .limits("slot label is longer than 256 bytes") }
     guard salt.count == Argon2id.saltCount else { throw .malformed("slot salt size") }
     guard wrapped.count == Self.wrappedCount else { throw .malformed("slot key size") }
-    guard (kind == .password) == (kdf != nil) else { throw .malformed("slot derivation does not fit its kind") }
+    guard kind.usesArgon2id == (kdf != nil) else { throw .malformed("slot derivation does not fit its kind") }
     if let kdf { try kdf.validate() }
+    terms = kind == .pam ? try PresenceTerms(extensions) : nil
     self.id = id
     self.kind = kind
     self.label = label
@@ -53,19 +81,20 @@ public struct SlotRecord: Hashable, Sendable {
 
   /// Makes a slot with a fresh salt.
   ///
-  /// `secret` is the password's bytes, or the recovery code as text; `kdf` is needed for a password and nil for a
-  /// recovery code. Blocks for as long as Argon2id takes; safe from any thread.
+  /// `secret` is the password's bytes, the recovery code as text, or the 32 random bytes of a presence key; `kdf` is
+  /// needed for a password and nil otherwise; `terms` are needed for a presence key. Blocks for as long as Argon2id
+  /// takes; safe from any thread.
   /// - Throws: ``CryptoError/limits(_:)``, ``CryptoError/malformed(_:)`` (a mistyped recovery code, parameters that do
   ///   not fit the kind, a vault id of another size than 16 bytes), ``CryptoError/outOfMemory``.
   public static func make(
     id: UInt32, kind: SlotKind, label: String, created: Int64, secret: borrowing SecureBytes,
-    kdf: Argon2id.Parameters?, vaultKey: borrowing SecureBytes, vaultID: [UInt8]
+    kdf: Argon2id.Parameters?, terms: PresenceTerms? = nil, vaultKey: borrowing SecureBytes, vaultID: [UInt8]
   ) throws(CryptoError) -> SlotRecord {
     precondition(vaultKey.count == 32, "a vault key has 32 bytes")
     var slot = try SlotRecord(
       id: id, kind: kind, label: label, created: created, kdf: kdf,
       salt: RandomBytes.array(count: Argon2id.saltCount), wrapped: [UInt8](repeating: 0, count: wrappedCount),
-      extensions: Extensions())
+      extensions: terms?.extensions ?? Extensions())
     let context = slot.associatedData(try VaultID(vaultID))
     let root = try slot.deriveRoot(secret)
     slot.wrapped =
@@ -99,12 +128,27 @@ public struct SlotRecord: Hashable, Sendable {
       associatedData: associatedData(vault))
   }
 
+  /// The presence key of slot `id` when no keystore but this process's memory is to hold it.
+  ///
+  /// It comes from the vault key (`crypto_kdf`, context `presence`), so it can be taken up at every unlock with a
+  /// secret, and nothing on the disk gives it.
+  public static func memoryKey(id: UInt32, vaultKey: borrowing SecureBytes) -> SecureBytes {
+    KDF.subkey(UInt64(id), context: "presence", of: vaultKey)
+  }
+
   func deriveRoot(_ secret: borrowing SecureBytes) throws(CryptoError) -> SecureBytes {
     switch kind {
-    case .password:
+    case .password, .login:
       guard let kdf else { throw .malformed("slot derivation does not fit its kind") }
       return try Argon2id.derive(secret, salt: salt, parameters: kdf)
     case .recovery: return try RecoveryCode(typed: secret).key(salt: salt)
+    case .pam:
+      guard secret.count == Self.presenceKeyCount else { throw .malformed("a presence key has 32 bytes") }
+      return SecureBytes(count: 32) { root in
+        unsafe KeyedHash.hash(
+          AssociatedData.encode([AssociatedData.formatField, Array("presence".utf8), salt]).span.bytes, key: secret,
+          into: &root)
+      }
     }
   }
 

@@ -1,54 +1,64 @@
-internal import CLinux
-internal import Glibc
 internal import VaultCore
+internal import VaultKeystore
 
-/// The key that opens the `always` items with nobody there: 32 random bytes in a file of mode 0600.
+/// Where the key is that opens the `always` items with nobody there: 32 random bytes.
 ///
-/// Whoever has the disk it lies on can read every `always` item, and nothing else.
-enum BootKey {
-  static let size = 32
+/// Whoever gets hold of it and of the store can read every `always` item, and nothing else.
+enum BootKey: Sendable, Equatable {
+  /// The key itself, in a file of mode 0600.
+  case file(String)
+  /// The key sealed to this machine's TPM, in such a file.
+  case tpm2(String)
+  /// A credential of the service that `vaultd` runs as, by its name.
+  case credential(String)
 
-  enum Problem: Error, Equatable {
-    case missing
-    case unusable(String)
+  /// The form a setting names; nil when it names none.
+  init?(setting: String) {
+    if setting.hasPrefix("/") {
+      self = .file(setting)
+    } else if setting.hasPrefix("tpm2:/") {
+      self = .tpm2(String(setting.dropFirst(5)))
+    } else if setting.hasPrefix("credential:") {
+      let name = String(setting.dropFirst(11))
+      guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { return nil }
+      self = .credential(name)
+    } else {
+      return nil
+    }
   }
 
-  static func read(_ path: String) throws(Problem) -> SecureBytes {
-    let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else {
-      if errno == ENOENT { throw .missing }
-      throw .unusable("\(SystemError(call: "open \(path)"))")
+  /// Where it is, in the words of the settings.
+  var place: String {
+    switch self {
+    case .file(let path): path
+    case .tpm2(let path): "tpm2:\(path)"
+    case .credential(let name): "credential:\(name)"
     }
-    defer { close(file) }
-    var status = stat()
-    guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == size else {
-      throw .unusable("\(path) is not a boot key of \(size) bytes")
-    }
-    guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-      throw .unusable("\(path) is open to others; it has to be yours with mode 0600")
-    }
-    var count = 0
-    let key = SecureBytes(count: size) { bytes in
-      count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress, $0.count) }
-    }
-    guard count == size else { throw .unusable("\(SystemError(call: "read \(path)"))") }
-    return key
   }
 
-  /// Makes a new key and puts it at `path`, whole and synced, over one that an unfinished init may have left.
-  static func create(_ path: String) throws(SystemError) -> SecureBytes {
-    let key = RandomBytes.secret(count: size)
-    let temporary = "\(path).new"
-    unsafe unlink(temporary)
-    let file = try SystemError.check(
-      "open \(temporary)", unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
-    defer { close(file) }
-    let written = key.withBytes { bytes in
-      unsafe bytes.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
+  /// The file that is read for it; nil for a credential when the service manager gave none.
+  func file(credentials: String?) -> KeyFile? {
+    switch self {
+    case .file(let path): KeyFile(path: path, name: "boot key")
+    case .tpm2(let path): KeyFile(path: path, name: "sealed boot key")
+    case .credential(let name):
+      credentials.map { KeyFile(path: "\($0)/\(name)", name: "boot key", access: .credential) }
     }
-    guard written == size else { throw SystemError(call: "write \(temporary)") }
-    try SystemError.check("fsync \(temporary)", fsync(file))
-    try SystemError.check("rename \(path)", unsafe rename(temporary, path))
-    return key
+  }
+
+  /// The sizes that file can have, in bytes.
+  var fileCount: ClosedRange<Int> {
+    switch self {
+    case .file, .credential: KeystoreRequest.keyCount...KeystoreRequest.keyCount
+    case .tpm2: 1...KeystoreRequest.locatorLimit
+    }
+  }
+
+  /// What that file holds. It blocks, for no longer than a small file takes.
+  func content(credentials: String?) throws(KeystoreError) -> SecureBytes {
+    guard let file = file(credentials: credentials) else {
+      throw KeystoreError(.notFound, "there is no boot key at \(place), because no credentials were passed")
+    }
+    return try file.read(fileCount)
   }
 }

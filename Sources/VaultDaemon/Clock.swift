@@ -28,11 +28,13 @@ struct Clock: Sendable {
     }
   }
 
-  /// Whether the machine has slept for more than a second since `slept` was taken. The usual answer takes two readings.
-  func hasSlept(since before: Int64) -> Bool {
+  /// ``boot``, or nil when the machine has slept for more than a second since ``slept`` was `before`. The usual answer
+  /// takes two readings.
+  func bootUnlessSlept(since before: Int64) -> Int64? {
     // A wait between these two readings makes the difference larger, never smaller; so it is only ever asked again.
     let first = monotonic()
-    return boot() - first - before > 1_000_000_000 && slept - before > 1_000_000_000
+    let now = boot()
+    return now - first - before > 1_000_000_000 && slept - before > 1_000_000_000 ? nil : now
   }
 
   private static func nanoseconds(of clock: clockid_t) -> Int64 {

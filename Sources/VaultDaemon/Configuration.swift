@@ -1,4 +1,5 @@
 internal import Logging
+internal import VaultAPI
 internal import VaultModel
 
 /// The settings of `vaultd.conf`: a few `key = value` lines, parsed strictly.
@@ -9,8 +10,16 @@ struct Configuration: Sendable, Equatable {
   var maximumAge: Int64? = 12 * 3600
   /// Whether a lock also wipes the keys that open names and attributes.
   var hideNames = false
-  /// Where the boot key lies; nil for `boot.key` beside the store.
-  var bootKey: String?
+  /// Whether `after-first-unlock` keys stay in memory while the machine sleeps.
+  var keepAcrossSleep = false
+  /// Where the boot key lies; nil for the file `boot.key` beside the store.
+  var bootKey: BootKey?
+  /// The TPM, as libtss2 names it: the kind of connection, a colon, its settings.
+  var tpm2Device = "device:/dev/tpmrm0"
+  /// The bus name of the Secret Service that the `keyring` keystore uses; nil for the usual one.
+  var keyringBusName: String?
+  /// The PAM service that says who is there; with `-biometry` after it, the one that a finger alone satisfies.
+  var pamService = "vault"
   /// Connections held at once, over all clients.
   var maxConnections = 256
   /// Requests a second that one uid may make before its connections are slowed down.
@@ -48,12 +57,26 @@ struct Configuration: Sendable, Equatable {
     switch key {
     case "idle": return Self.span(value, into: &idle)
     case "maximum-age": return Self.span(value, into: &maximumAge)
-    case "hide-names":
-      guard let flag = ["true": true, "false": false][value] else { return "hide-names is true or false" }
-      hideNames = flag
+    case "hide-names": return Self.flag(key, value, into: &hideNames)
+    case "keep-across-sleep": return Self.flag(key, value, into: &keepAcrossSleep)
     case "boot-key":
-      guard value.hasPrefix("/") else { return "boot-key is an absolute path" }
-      bootKey = value
+      guard let key = BootKey(setting: value) else {
+        return "boot-key is an absolute path, tpm2: and an absolute path, or credential: and a name"
+      }
+      bootKey = key
+    case "tpm2-device":
+      guard Self.isDevice(value) else {
+        return "tpm2-device is device:/dev/tpmrm0, or another kind, colon and settings"
+      }
+      tpm2Device = value
+    case "keyring-bus-name":
+      guard Self.isBusName(value) else { return "keyring-bus-name is a bus name such as org.freedesktop.secrets" }
+      keyringBusName = value
+    case "pam-service":
+      guard PresenceWire.isService(value) else {
+        return "pam-service is `vault` or begins with `vault-`, in lower case letters, digits and dashes"
+      }
+      pamService = value
     case "max-connections":
       guard let count = Int(value), (4...4096).contains(count) else { return "max-connections is from 4 to 4096" }
       maxConnections = count
@@ -69,6 +92,28 @@ struct Configuration: Sendable, Equatable {
       logLevel = level
     default: return "unknown key `\(key)`"
     }
+    return nil
+  }
+
+  /// libtss2 also takes the path of any library for a kind of connection, which is more than a setting should do.
+  private static func isDevice(_ value: String) -> Bool {
+    let kind = value.prefix { $0 != ":" }
+    return kind != value && !kind.isEmpty && kind.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
+  }
+
+  /// A well-known name, as the D-Bus specification has it.
+  private static func isBusName(_ value: String) -> Bool {
+    let parts = value.split(separator: ".", omittingEmptySubsequences: false)
+    return value.utf8.count <= 255 && parts.count > 1
+      && parts.allSatisfy { part in
+        guard let first = part.first, !("0"..."9").contains(first) else { return false }
+        return part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
+      }
+  }
+
+  private static func flag(_ key: String, _ value: String, into target: inout Bool) -> String? {
+    guard let flag = ["true": true, "false": false][value] else { return "\(key) is true or false" }
+    target = flag
     return nil
   }
 

@@ -19,7 +19,14 @@ final class Connection: ChannelInboundHandler {
   let peer: Peer
   private let service: Service
   private let rate: RequestRate
+  /// When it was accepted, `CLOCK_BOOTTIME` nanoseconds.
+  private let accepted: Int64
   private var context: ChannelHandlerContext?
+  private var outbox: Outbox?
+  private var socket: ClientSocket?
+  private var anticipation = Anticipation()
+  /// Where requests arrive that are not waited for; wiped after each.
+  private var incoming = Incoming()
   private var reader = FrameReader()
   /// Set while a call waits for its answer: what to do if the client goes away.
   private var onCancel: (() -> Void)?
@@ -27,7 +34,6 @@ final class Connection: ChannelInboundHandler {
   private var isOneway = false
   private var isReading = false
   private var isAccepting = true
-  private var hasUnflushed = false
   private var isScheduled = false
   private var inputClosed = false
   private var isClosing = false
@@ -41,7 +47,11 @@ final class Connection: ChannelInboundHandler {
     self.peer = peer
     self.service = service
     rate = service.rate(of: peer)
+    accepted = service.clock.boot()
   }
+
+  /// The session that what the client proves counts for; nil when the process that connected is gone.
+  var session: AuthenticationSession? { AuthenticationSession(of: peer, connected: accepted) }
 
   // MARK: What the service calls
 
@@ -52,17 +62,13 @@ final class Connection: ChannelInboundHandler {
 
   /// Sends a reply whose parameters `write` writes, as one object.
   func reply(continues: Bool = false, _ write: (inout JSONWriter) -> Void) {
-    var writer = JSONWriter()
-    writer.reply(continues: continues, parameters: write)
-    send(writer.take())
+    send { $0.reply(continues: continues, parameters: write) }
     if !continues { release() }
   }
 
   /// Sends an error, which ends the call.
   func fail(_ fault: Fault) {
-    var writer = JSONWriter()
-    writer.reply(fault)
-    send(writer.take())
+    send { $0.reply(fault) }
     release()
   }
 
@@ -86,7 +92,7 @@ final class Connection: ChannelInboundHandler {
   func close() {
     guard !isClosing, let context else { return }
     isClosing = true
-    context.flush()
+    outbox?.flush()
     context.close(promise: nil)
   }
 
@@ -97,17 +103,24 @@ final class Connection: ChannelInboundHandler {
     isClosing = true
     service.lingering += 1
     isLingering = true
-    context.flush()
+    outbox?.flush()
     context.close(mode: .output, promise: nil)
     _ = after(Timeouts.linger) { [weak self] in self?.abandon() }
   }
 
   // MARK: What NIO calls
 
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    let socket = ClientSocket(context.channel)
+    self.socket = socket
+    outbox = Outbox(context.channel, socket, plaintext: service.plaintext)
+  }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
+    outbox = nil
+    socket = nil
     isKeepingUp = false
   }
 
@@ -121,6 +134,7 @@ final class Connection: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     isClosing = true
+    outbox?.clear()
     if isLingering { service.lingering -= 1 }
     halfFrame?.cancel()
     slowReader?.cancel()
@@ -134,21 +148,37 @@ final class Connection: ChannelInboundHandler {
     let buffer = unwrapInboundIn(data)
     defer { WipingAllocator.wipeInPlace(buffer) }
     guard !isClosing else { return }
-    do throws(FrameError) {
-      try buffer.withBytes { bytes throws(FrameError) in try reader.append(bytes) }
-    } catch {
-      return refuse(error)
-    }
-    isReading = true
-    process()
-    isReading = false
+    anticipation.cameBack(now: service.clock.monotonic(), alone: service.isLastReader(self))
+    buffer.withBytes { take($0) }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    if hasUnflushed {
-      hasUnflushed = false
-      context.flush()
-    }
+    outbox?.flush()
+    for _ in 0..<Self.slice where !lookAgain() { return }
+  }
+
+  /// Takes the client's next request if it comes at once, without a turn of the loop for it.
+  private func lookAgain() -> Bool {
+    let now = service.clock.monotonic()
+    guard let socket, reader.pendingCount == 0, onCancel == nil, isAccepting, isKeepingUp, !isScheduled, !isClosing,
+      !inputClosed, anticipation.looks(now: now)
+    else { return false }
+    var count = 0
+    repeat {
+      count = incoming.receive(from: socket)
+    } while count == 0 && service.clock.monotonic() < now + Anticipation.patience
+    anticipation.looked(found: count > 0)
+    guard count > 0 else { return false }
+    incoming.lend(count) { take($0) }
+    outbox?.flush()
+    return true
+  }
+
+  private func take(_ bytes: RawSpan) {
+    do throws(FrameError) { try reader.append(bytes) } catch { return refuse(error) }
+    isReading = true
+    process()
+    isReading = false
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -189,6 +219,9 @@ final class Connection: ChannelInboundHandler {
         guard let frame = try reader.next() else { break }
         left -= 1
         handle(frame)
+        // The client waits for this, and not for us to tidy up.
+        if !reader.hasFrame { outbox?.flush() }
+        reader.takeBack(frame)
       }
     } catch {
       return refuse(error)
@@ -223,15 +256,11 @@ final class Connection: ChannelInboundHandler {
     schedule(after: .zero)
   }
 
-  private func send(_ frame: consuming SecretBuffer) {
-    guard let context, !isClosing, !isOneway else { return }
-    var buffer = WipingAllocator.allocator.buffer(capacity: frame.count)
-    frame.withBytes { bytes in
-      // Copied before the span ends.
-      _ = unsafe bytes.withUnsafeBytes { unsafe buffer.writeBytes($0) }
-    }
-    context.write(wrapOutboundOut(buffer), promise: service.plaintext.promise(for: buffer.readableBytes, on: context))
-    if isReading { hasUnflushed = true } else { context.flush() }
+  /// Sends what `write` writes, together with the other replies to what was read at once.
+  private func send(_ write: (inout JSONWriter) -> Void) {
+    guard let outbox, !isClosing, !isOneway else { return }
+    outbox.write(write)
+    if !isReading || outbox.isFull { outbox.flush() }
   }
 
   /// A frame that cannot be read ends the connection: what follows it cannot be trusted to be a frame.

@@ -13,6 +13,14 @@ final class Conversation {
   private var onAnswer: ((consuming SecureBytes) -> Void)?
   private var timeout: Scheduled<Void>?
   private(set) var isOver = false
+  /// Whether it is over as soon as the vault is unlocked, by whomever.
+  var endsWhenUnlocked = false
+  /// Runs once when it ends, however that is, and is told whether its client dismissed it.
+  var onEnd: ((_ dismissed: Bool) -> Void)?
+  /// Whether a secret came in, or a key is on its way: it, or what it opens, may still be held.
+  var holdsSecret = false
+  /// The vault key, while what was proven here goes on without a worker; wiped at the end, whoever still knows of it.
+  private var vaultKey: Handover?
 
   init(connection: Connection, service: Service) {
     self.connection = connection
@@ -20,7 +28,7 @@ final class Conversation {
     let digits = Array("0123456789abcdef")
     id = String(RandomBytes.array(count: 16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     service.conversations[id] = self
-    connection.hold { [weak self] in self?.end() }
+    connection.hold { [weak self] in self?.end(dismissed: true) }
   }
 
   /// Puts a question; `then` gets the answer.
@@ -41,10 +49,22 @@ final class Conversation {
     }
   }
 
+  /// Has the vault key wiped when the conversation ends, and not only when the last closure that knows it is gone: one of
+  /// them may be waiting for another program then.
+  func willWipe(_ key: Handover) { vaultKey = key }
+
+  /// Says something that wants no answer.
+  func tell(_ style: PromptStyle, method: String, text: String) {
+    guard !isOver else { return }
+    let prompt = Wire.Prompt(style: style.rawValue, method: method, text: text)
+    connection.reply(Wire.ConversationReply(conversation: id, prompt: prompt), continues: true)
+  }
+
   /// Takes the answer to the open question; false when there is none.
   func answer(_ secret: consuming SecureBytes) -> Bool {
     guard let then = onAnswer, !isOver else { return false }
     onAnswer = nil
+    holdsSecret = true
     timeout?.cancel()
     then(secret)
     return true
@@ -57,18 +77,28 @@ final class Conversation {
     connection.reply(Wire.AddSlotReply(slot: slot.map(Int.init)))
   }
 
-  func fail(_ fault: Fault) {
+  func fail(_ fault: Fault) { fail(fault, dismissed: fault == .cancelled) }
+
+  /// Ends it because the vault is locked: nobody dismissed anything.
+  func callOff() { fail(.cancelled, dismissed: false) }
+
+  private func fail(_ fault: Fault, dismissed: Bool) {
     guard !isOver else { return }
-    end()
+    end(dismissed: dismissed)
     connection.fail(fault)
   }
 
   /// Forgets the conversation without a word.
-  func end() {
+  func end(dismissed: Bool = false) {
     isOver = true
     onAnswer = nil
     timeout?.cancel()
     service.conversations[id] = nil
+    _ = vaultKey?.take()
+    vaultKey = nil
+    let onEnd = onEnd
+    self.onEnd = nil
+    onEnd?(dismissed)
   }
 }
 
@@ -77,6 +107,13 @@ enum PromptStyle: String {
   case secret
   case newSecret = "new-secret"
   case confirm
+  case visible
+  /// To be shown; nobody answers.
+  case info
+  /// The same, when something went wrong.
+  case error
+
+  var wantsAnswer: Bool { self != .info && self != .error }
 }
 
 extension Wire.ConversationReply {

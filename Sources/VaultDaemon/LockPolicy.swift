@@ -71,7 +71,7 @@ struct LockPolicy: Sendable {
   }
 
   /// A time too far to count in nanoseconds is never reached.
-  private static func after(_ seconds: Int64, _ start: Int64) -> Int64 {
+  static func after(_ seconds: Int64, _ start: Int64) -> Int64 {
     let (span, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     let (end, further) = start.addingReportingOverflow(span)
     return overflow || further ? .max : end

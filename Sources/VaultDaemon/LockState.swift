@@ -12,7 +12,9 @@ struct LockState: Sendable {
   }
 
   enum Cause: Sendable, Equatable {
-    case start, created, asked, signal, idle, age, timeUp, resume, repaired
+    case start, created, asked, signal, idle, age, timeUp, sleep, resume, sessionLock, repaired
+    /// A screen locker, by its name on the session bus.
+    case screenLock(String)
     /// An unlock, with the method that proved the right to.
     case method(String)
 
@@ -24,6 +26,9 @@ struct LockState: Sendable {
       }
     }
 
+    /// Whether the machine is out of its owner's hands, and its memory with it.
+    var isSleep: Bool { self == .sleep || self == .resume }
+
     /// As `Status` and the journal say it.
     var text: String {
       switch self {
@@ -34,7 +39,10 @@ struct LockState: Sendable {
       case .idle: "nobody asked for anything for the idle time"
       case .age: "the maximum age was reached"
       case .timeUp: "the time asked for at the unlock is up"
+      case .sleep: "the machine goes to sleep"
       case .resume: "the machine slept"
+      case .sessionLock: "the session was locked"
+      case .screenLock(let name): "the screen was locked (\(name))"
       case .repaired: "the store could be opened again"
       case .method(let name): "unlocked by \(name)"
       }

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultKeystore
 internal import VaultStore
 
 /// The store as the daemon found it: none, one that is open, or one that cannot be opened and is left untouched.
@@ -13,15 +14,15 @@ struct OpenVault {
   private(set) var content = Content.none
   /// Why the `always` items are not served, if they are not.
   private(set) var bootKeyProblem: String?
+  /// Whether the boot key is still on its way.
+  private(set) var isAwaitingBootKey = false
 
   init(directory: String) { self.directory = directory }
 
-  /// Opens the store, and what the boot key opens of it.
-  mutating func open(bootKey path: String) {
+  /// Opens the store. ``openAlways(_:from:)`` comes next.
+  mutating func open() {
     do throws(VaultError) {
-      let keychain = try Keychain(opening: directory)
-      content = .open(keychain)
-      openAlways(keychain, bootKey: path)
+      content = .open(try Keychain(opening: directory))
     } catch .noVault {
       content = .none
     } catch {
@@ -29,16 +30,21 @@ struct OpenVault {
     }
   }
 
-  private mutating func openAlways(_ keychain: Keychain, bootKey path: String) {
+  mutating func awaitBootKey() { isAwaitingBootKey = true }
+
+  /// Opens the `always` items with the key that came from `bootKey`, or says why there is none.
+  mutating func openAlways(_ found: consuming Result<SecureBytes, KeystoreError>, from bootKey: BootKey) {
+    isAwaitingBootKey = false
     bootKeyProblem = nil
-    do {
-      try keychain.openAlways(bootKey: BootKey.read(path))
-    } catch BootKey.Problem.missing {
-      bootKeyProblem = "there is no boot key at \(path): `always` items are served only after an unlock"
-    } catch BootKey.Problem.unusable(let reason) {
-      bootKeyProblem = "\(reason): `always` items are served only after an unlock"
-    } catch {
-      bootKeyProblem = "the boot key at \(path) is not this vault's: `always` items are served only after an unlock"
+    let reason: String
+    switch consume found {
+    case .success(let key):
+      guard case .open(let keychain) = content else { return }
+      do throws(VaultError) { return try keychain.openAlways(bootKey: key) } catch {
+        reason = "the boot key at \(bootKey.place) is not this vault's"
+      }
+    case .failure(let error): reason = error.reason
     }
+    bootKeyProblem = "\(reason): `always` items are served only after an unlock"
   }
 }

@@ -10,6 +10,8 @@ struct Paths: Equatable {
   var config: String
   /// Whether `config` was named on the command line and so has to exist.
   var configIsExplicit: Bool
+  /// Where the service manager put the service's credentials, if it did.
+  var credentials: String?
 
   /// A variable is not set that one of the paths hangs on.
   struct Missing: Error, Equatable {
@@ -57,6 +59,7 @@ struct Paths: Equatable {
     }
     runtime = String(socket[..<slash])
     configIsExplicit = options.config != nil
+    credentials = environment("CREDENTIALS_DIRECTORY").flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
   static func environment(_ name: String) -> String? {

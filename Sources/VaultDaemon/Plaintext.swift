@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// Counts the large replies that wait for their clients to read them, because each is a plaintext value in memory.
 ///
 /// Past the cap further large values wait; small ones never do, so a client that does not read delays nobody's tokens.
@@ -18,16 +16,14 @@ final class Plaintext {
   /// Runs `work` once there is room again.
   func whenRoom(_ work: @escaping () -> Void) { waiting.append(work) }
 
-  /// A promise for the write of `count` bytes, or nil where it is not counted.
-  func promise(for count: Int, on context: ChannelHandlerContext) -> EventLoopPromise<Void>? {
-    guard count > Self.small else { return nil }
-    inHand += count
-    let promise = context.eventLoop.makePromise(of: Void.self)
-    promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in self?.release(count) }
-    return promise
+  /// Counts a reply of `count` bytes that has to wait, until it is released.
+  func hold(_ count: Int) {
+    if count > Self.small { inHand += count }
   }
 
-  private func release(_ count: Int) {
+  /// The reply is sent, or never will be.
+  func release(_ count: Int) {
+    guard count > Self.small else { return }
     inHand -= count
     let ready = waiting
     waiting = []

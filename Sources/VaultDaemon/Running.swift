@@ -30,16 +30,23 @@ final class Running {
 
   /// Called once, on the loop.
   func start(on loop: any EventLoop) {
+    let watcher: Watcher
+    do throws(SystemError) { watcher = try Watcher(loop: loop) } catch {
+      log.error("\(error)")
+      exitCode = Daemon.Exit.software
+      return loop.shutdownGracefully { _ in }
+    }
     let service = Service(
-      loop: loop, clock: .system, paths: paths, configuration: configuration, log: log, owner: geteuid(),
-      warnings: Self.warnings())
+      loop: loop, clock: .system, paths: paths, configuration: configuration,
+      programs: HelperPrograms(loop: loop, watcher: watcher, variable: Paths.environment),
+      presenceHelper: PresenceHelper(loop: loop, watcher: watcher, paths: paths, variable: Paths.environment),
+      isSystem: options.system, log: log, owner: geteuid(), warnings: Self.warnings())
     if case .unreadable(let error) = service.vault.content, error.isInUse {
       log.error("\(error.text): \(paths.store); stop it first, or name another store with --store")
       return end(loop, service, Daemon.Exit.taken)
     }
     do {
-      let watcher = try Watcher(loop: loop)
-      let timer = try BootTimer()
+      let timer = try DeadlineTimer(CLOCK_BOOTTIME)
       let clockWatch = try ClockWatch()
       service.arm = { timer.arm($0) }
       try watcher.watch(timer.descriptor) {
@@ -50,6 +57,8 @@ final class Running {
         clockWatch.drain()
         service.checkDeadlines()
       }
+      service.triggers = try LockTriggers(
+        for: service, watcher: watcher, system: options.system, uid: geteuid(), environment: Paths.environment)
       try watcher.watch(signals.descriptor) { [self] in
         while let signal = signals.next() { handle(signal, loop, service) }
       }

@@ -1,5 +1,4 @@
 internal import Logging
-internal import NIOCore
 internal import VaultAPI
 internal import VaultCore
 internal import VaultModel
@@ -7,75 +6,72 @@ internal import VaultStore
 
 /// Proving the right to open the vault. Every method that needs it goes through here, so that every attempt is counted.
 extension Service {
-  /// The kinds of slot a person can name as a method.
-  static let methods: [String: SlotKind] = ["password": .password, "recovery": .recovery]
+  /// The methods that are tried when none is named.
+  private static let usual: [SlotKind] = [.pam, .password]
+  /// The methods that may change the ways in: a finger laid on a reader is not enough for that.
+  private static let strong: [SlotKind] = [.password, .recovery]
 
-  /// Asks for the secret of `method` and hands on the vault key and the slot that it opened.
+  /// Has the right proven with `method`, or with the best one that is possible, and hands on the vault key and the slot
+  /// that it opened.
   func authenticate(
     _ conversation: Conversation, method: String?, purpose: String,
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
   ) {
-    let method = method ?? "password"
     guard case .open(let keychain) = vault.content else { return conversation.fail(storeFault) }
-    if let reason = unavailable(method, keychain) {
-      return conversation.fail(.methodUnavailable(method: method, reason: reason))
-    }
-    let caller = Backoff.Caller(uid: conversation.connection.peer.uid, method: method)
-    if let wait = wait(for: caller) { return conversation.fail(wait) }
-    let what = method == "recovery" ? "Recovery code" : "Password"
-    conversation.ask(.secret, method: method, text: "\(what) \(purpose)") { [unowned self] secret in
-      check(secret, for: caller, conversation, keychain, then: then)
-    }
-  }
-
-  /// Why a method cannot be used now, or nil when it can.
-  func unavailable(_ method: String, _ keychain: Keychain) -> String? {
-    guard let kind = Self.methods[method] else { return "there is no such method; there are password and recovery" }
-    return keychain.slots.contains { $0.kind == kind } ? nil : "the vault has no \(method) slot"
-  }
-
-  private func check(
-    _ secret: consuming SecureBytes, for caller: Backoff.Caller, _ conversation: Conversation, _ keychain: Keychain,
-    then: @escaping (Handover, SlotRecord) -> Void
-  ) {
-    // Asked again, because attempts may have failed since the prompt.
-    if let wait = wait(for: caller) { return conversation.fail(wait) }
-    if caller.method == "recovery" {
-      // A typing error shows in the checksum: no attempt was made, so none is counted.
-      do throws(CryptoError) { _ = try RecoveryCode(typed: secret) } catch {
-        return conversation.fail(.mistypedRecoveryCode)
-      }
-    }
-    let seconds = charge(caller)
-    checking.insert(caller)
-    let slots = keychain.slots.filter { $0.kind == Self.methods[caller.method] }
-    let vaultID = keychain.vaultID
-    let secret = Handover(secret)
-    workers.run(on: loop) { () -> Opened? in
-      for slot in slots {
-        let key = secret.withSecret { bytes in try? slot.openVaultKey(secret: bytes, vaultID: vaultID) }
-        if case .some(.some(let key)) = consume key { return Opened(slot: slot, vaultKey: Handover(key)) }
-      }
-      return nil
-    } then: { [unowned self] opened in
-      checking.remove(caller)
-      guard let opened else {
+    var kinds = Self.usual.filter { kind in kind == .password || keychain.slots.contains { $0.kind == kind } }
+    if let method {
+      guard let kind = SlotKind(name: method) else {
+        let known = SlotKind.allCases.map(\.name).joined(separator: ", ")
         return conversation.fail(
-          .authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000))
+          .methodUnavailable(method: method, reason: "there is no such method; there are \(known)"))
       }
-      forgive(caller)
-      if !conversation.isOver { then(opened.vaultKey, opened.slot) }
+      kinds = [kind]
     }
+    Authentication(self, conversation, keychain, kinds: kinds, purpose: purpose, then: then).start()
   }
 
-  private struct Opened: Sendable {
-    var slot: SlotRecord
-    var vaultKey: Handover
+  /// As ``authenticate(_:method:purpose:then:)``, for a change of the ways in.
+  func authenticateOwner(
+    _ conversation: Conversation, method: String?, purpose: String, alsoLogin: Bool = false,
+    then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
+  ) {
+    let method = method ?? SlotKind.password.name
+    let kind = SlotKind(name: method)
+    guard kind != .pam, alsoLogin || kind != .login else {
+      let known = Self.strong.map(\.name).joined(separator: " or ")
+      return conversation.fail(
+        .methodUnavailable(method: method, reason: "a change of the ways in needs \(known)"))
+    }
+    authenticate(conversation, method: method, purpose: purpose, then: then)
+  }
+
+  /// Why a method cannot be used by `uid` now, as far as that can be told at once; nil when nothing stands in the way.
+  func obstacle(to kind: SlotKind, _ keychain: Keychain, uid: UInt32) -> Fault? {
+    let slots = keychain.slots.filter { $0.kind == kind }
+    guard !slots.isEmpty else {
+      return .methodUnavailable(method: kind.name, reason: "the vault has no \(kind.name) slot")
+    }
+    if kind == .login, slots.allSatisfy({ keychain.staleSlots.contains($0.id) }) {
+      return .methodUnavailable(
+        method: kind.name,
+        reason: "the login password was changed without the vault; `vault passwd --login` takes the new one")
+    }
+    let caller = Backoff.Caller(uid: uid, method: kind.name)
+    guard kind == .pam else { return wait(for: caller) }
+    let obstacles = slots.compactMap { obstacle(toSlot: $0, uid: uid) }
+    if obstacles.count == slots.count {
+      return .methodUnavailable(method: kind.name, reason: obstacles.joined(separator: "; "))
+    }
+    let question = question(for: uid)
+    guard let reason = PresenceCheck.availability(of: question.pam, uid: uid, through: presenceHelper) else {
+      return nil
+    }
+    return wait(for: caller) ?? .methodUnavailable(method: kind.name, reason: reason)
   }
 
   // MARK: Backing off
 
-  private func wait(for caller: Backoff.Caller) -> Fault? {
+  func wait(for caller: Backoff.Caller) -> Fault? {
     let nanoseconds = backoff.wait(for: caller, now: clock.boot())
     if nanoseconds > 0 {
       return .backingOff(method: caller.method, retryAfterMilliseconds: Int((nanoseconds + 999_999) / 1_000_000))
@@ -83,13 +79,14 @@ extension Service {
     return checking.contains(caller) ? .backingOff(method: caller.method, retryAfterMilliseconds: 1000) : nil
   }
 
-  private func charge(_ caller: Backoff.Caller) -> Int64 {
+  /// Counts an attempt before it is made; the answer is the wait in seconds if it fails.
+  func charge(_ caller: Backoff.Caller) -> Int64 {
     let seconds = backoff.charge(caller, now: clock.boot())
     saveBackoff()
     return seconds
   }
 
-  private func forgive(_ caller: Backoff.Caller) {
+  func forgive(_ caller: Backoff.Caller) {
     backoff.forgive(caller)
     saveBackoff()
   }

@@ -23,9 +23,8 @@ extension Service {
       do {
         try keychain.withValue(of: name, version: call.version, now: clock.wall(), evenExpired: call.expired ?? false) {
           item, version, value throws(Fault) in
-          guard item.policy.require == .none else {
-            throw .methodUnavailable(
-              method: item.policy.require.name, reason: "this program cannot ask for it, and the item requires it")
+          guard isAuthorized(item.policy, connection) else {
+            throw .presenceRequired(name: name.text, require: item.policy.require.name)
           }
           let reply = Wire.GetReply(name: name.text, version: version)
           connection.reply { writer in reply.write(to: &writer, content: value) }
@@ -38,6 +37,7 @@ extension Service {
         throw .storageFailed(reason: "\(error)")
       }
     } catch {
+      if case .locked = error, vault.isAwaitingBootKey { return waitForBootKey(call, connection) }
       if case .locked = error, let wait = call.waitMilliseconds, wait > 0 { return self.wait(wait, call, connection) }
       connection.fail(error)
     }
@@ -111,7 +111,7 @@ extension Service {
 
   // MARK: Parts
 
-  private func item(_ name: String, _ keychain: Keychain) throws(Fault) -> ItemInfo {
+  func item(_ name: String, _ keychain: Keychain) throws(Fault) -> ItemInfo {
     let name = try Self.itemName(name)
     do throws(VaultError) { return try keychain.item(named: name) } catch { throw fault(error, name: name.text) }
   }

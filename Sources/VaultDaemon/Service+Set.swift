@@ -11,6 +11,7 @@ extension Service {
     do throws(Fault) {
       let item = NewItem(call)
       let change = try item.change(failed: nil)
+      try checkPolicyChange(change, keychain, connection)
       let version: Int
       do throws(VaultError) { version = try store(item, change, frame, keychain) } catch {
         throw fault(error, name: change.name.text, kind: item.kind)
@@ -30,6 +31,7 @@ extension Service {
     var versions: [Int] = []
     do throws(Fault) {
       for (index, item) in items.enumerated() { changes.append(try item.change(failed: index)) }
+      for change in changes { try checkPolicyChange(change, keychain, connection) }
       do throws(VaultError) {
         // The values are read out of the frame inside the transaction, so one at a time is in the clear.
         try keychain.transaction { () throws(VaultError) in
@@ -88,19 +90,20 @@ private struct NewItem {
   let attributes: [String: String]?
   let accessible: String?
   let require: String?
+  let reuse: Int?
   let expires: Int64?
   let update: Bool?
 
   init(_ call: Wire.SetParameters) {
     (name, value, data, generate, kind) = (call.name, call.value, call.data, call.generate, call.kind)
     (attributes, accessible, require) = (call.attributes, call.accessible, call.require)
-    (expires, update) = (call.expires, call.update)
+    (reuse, expires, update) = (call.reuse, call.expires, call.update)
   }
 
   init(_ item: Wire.NewItem) {
     (name, value, data, generate, kind) = (item.name, item.value, item.data, item.generate, item.kind)
     (attributes, accessible, require) = (item.attributes, item.accessible, item.require)
-    (expires, update) = (item.expires, item.update)
+    (reuse, expires, update) = (item.reuse, item.expires, item.update)
   }
 
   /// The change in the store's words. An expiry of 0 means never.
@@ -119,10 +122,11 @@ private struct NewItem {
     }
     if let require {
       guard let known = Requirement(name: require) else { throw .invalid("require") }
-      guard known == .none else {
-        throw .methodUnavailable(method: require, reason: "this program cannot ask for it yet")
-      }
       change.require = known
+    }
+    if let reuse {
+      guard let seconds = UInt32(exactly: reuse), Policy.reuseWindows.contains(seconds) else { throw .invalid("reuse") }
+      change.reuseWindow = seconds
     }
     if let expires { change.expires = .some(expires == 0 ? nil : expires) }
     return change

@@ -7,11 +7,18 @@ internal import VaultStore
 extension Service {
   func status(_: Wire.Empty, _ connection: Connection) {
     openStore(cause: .repaired)
-    let deadline = policy.next
+    var isWanted = true
+    connection.hold { isWanted = false }
+    methods(for: connection.peer.uid, connection) { [unowned self] methods in
+      if isWanted { connection.reply(status(methods)) }
+    }
+  }
+
+  private func status(_ methods: [Wire.Method]) -> Wire.StatusReply {
     var status = Wire.StatusReply(
-      state: state.kind.rawValue, cause: state.cause.text, since: state.since, methods: methods(), warnings: warnings,
-      version: Version.text, pid: Int(getpid()))
-    if let deadline, deadline.at != .max {
+      state: state.kind.rawValue, cause: state.cause.text, since: state.since, locksOn: triggers?.watched ?? [],
+      methods: methods, warnings: warnings + (triggers?.warnings ?? []), version: Version.text, pid: Int(getpid()))
+    if let deadline = policy.next, deadline.at != .max {
       status.locksAt = clock.wall() + (deadline.at - clock.boot()) / 1_000_000_000
       status.locksBecause = deadline.reason.rawValue
     }
@@ -27,18 +34,6 @@ extension Service {
         status.warnings.append("the clock is behind the newest time in the store; expiry counts from the later one")
       }
     }
-    connection.reply(status)
-  }
-
-  private func methods() -> [Wire.Method] {
-    Self.methods.keys.sorted().map { name in
-      var reason: String?
-      switch vault.content {
-      case .none: reason = "there is no vault yet; make one with vault init"
-      case .unreadable: reason = "the store cannot be opened"
-      case .open(let keychain): reason = unavailable(name, keychain)
-      }
-      return Wire.Method(name: name, available: reason == nil, reason: reason)
-    }
+    return status
   }
 }

@@ -12,13 +12,15 @@ extension Service {
       return connection.reply(Wire.ConversationReply())
     }
     let conversation = Conversation(connection: connection, service: self)
+    conversation.endsWhenUnlocked = call.lockAfter == nil
     authenticate(conversation, method: call.method, purpose: Self.purpose("to unlock the vault", call.reason)) {
       [unowned self] vaultKey, slot in
       do throws(VaultError) {
         guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
         try keychain.unlock(vaultKey: key)
-        unlocked(
-          by: .method(slot.kind == .recovery ? "recovery code" : "password"), for: call.lockAfter.map(Int64.init))
+        remember(slot.kind, connection)
+        if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: connection.peer.uid) }
+        unlocked(by: .method(slot.kind.unlockedBy), for: call.lockAfter.map(Int64.init))
         conversation.finish()
       } catch {
         conversation.fail(Fault(error))
@@ -56,6 +58,18 @@ extension Service {
     guard let reason, !reason.isEmpty else { return what }
     let printable = reason.unicodeScalars.filter { !$0.properties.generalCategory.isInvisible }
     return "\(what) (asked by: \(String(String.UnicodeScalarView(printable)).prefix(200)))"
+  }
+}
+
+extension SlotKind {
+  /// What the state says it was unlocked by.
+  fileprivate var unlockedBy: String {
+    switch self {
+    case .password: "password"
+    case .recovery: "recovery code"
+    case .pam: "fingerprint or login password"
+    case .login: "login password"
+    }
   }
 }
 

@@ -14,6 +14,7 @@ final class Service {
   let paths: Paths
   let log: Logger
   let workers: Workers
+  let programs: HelperPrograms
   let plaintext = Plaintext()
 
   var configuration: Configuration
@@ -25,25 +26,45 @@ final class Service {
   var conversations: [String: Conversation] = [:]
   /// Whose secret is being checked right now; a second attempt beside it would escape the backoff.
   var checking: Set<Backoff.Caller> = []
+  /// Who has shown to be there, for the items that ask for it.
+  var authorizations = Authorizations()
+  /// The presence keys of `memory` slots.
+  var retained = RetainedKeys()
+  /// What has PAM slots count for other fingers, and holds the vault key for it.
+  var slotRenewal: SlotRenewal?
+  /// The prompt for a person's presence that is being shown.
+  var presencePrompt: PresencePrompt?
+  /// Until when a dismissed prompt is not shown again, `CLOCK_BOOTTIME` nanoseconds.
+  var dismissals: [PresencePrompt.Question: Int64] = [:]
   var waiters: [ObjectIdentifier: Waiter] = [:]
+  /// Calls that wait for the boot key, not for a person.
+  var bootWaiters: [ObjectIdentifier: Waiter] = [:]
   var monitors: [ObjectIdentifier: Connection] = [:]
   var warnings: [String]
   /// How many refused clients are still connected.
   var lingering = 0
   /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds.
   var arm: (Int64?) -> Void = { _ in }
+  /// What else locks the vault; set once, right after the service was made.
+  var triggers: LockTriggers?
 
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var rates: [UInt32: RequestRate] = [:]
-  /// How long the machine had slept when the vault was unlocked.
-  private var sleptAtUnlock: Int64 = 0
-  private let owner: UInt32
-
+  private var lastReader: ObjectIdentifier?
+  /// How long the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
+  private var sleptBefore: Int64
+  let owner: UInt32
+  /// Whether it is the machine's vault.
+  let isSystem: Bool
+  let presenceHelper: PresenceHelper
   init(
-    loop: any EventLoop, clock: Clock, paths: Paths, configuration: Configuration, log: Logger, owner: UInt32,
-    warnings: [String]
+    loop: any EventLoop, clock: Clock, paths: Paths, configuration: Configuration, programs: HelperPrograms,
+    presenceHelper: PresenceHelper, isSystem: Bool, log: Logger, owner: UInt32, warnings: [String]
   ) {
     self.loop = loop
+    self.presenceHelper = presenceHelper
+    self.isSystem = isSystem
+    self.programs = programs
     self.clock = clock
     self.paths = paths
     self.configuration = configuration
@@ -51,6 +72,7 @@ final class Service {
     self.owner = owner
     self.warnings = warnings
     workers = Workers()
+    sleptBefore = clock.slept
     policy = LockPolicy(idleAfter: configuration.idle, maximumAge: configuration.maximumAge)
     vault = OpenVault(directory: paths.store)
     backoffFile = BackoffFile(directory: paths.store)
@@ -79,6 +101,14 @@ final class Service {
     connections[id] = nil
     monitors[id] = nil
     waiters[id] = nil
+    bootWaiters[id] = nil
+  }
+
+  /// Whether this connection was the last one that sent something, too; it is from now on.
+  func isLastReader(_ connection: Connection) -> Bool {
+    let id = ObjectIdentifier(connection)
+    defer { lastReader = id }
+    return lastReader == id
   }
 
   /// What the connections of this peer's uid may ask for together.
@@ -99,39 +129,59 @@ final class Service {
   func openStore(cause: LockState.Cause) {
     if case .open = vault.content { return }
     let before = state.kind
-    vault.open(bootKey: configuration.bootKey ?? paths.store + "/boot.key")
+    vault.open()
     let kind: LockState.Kind
     switch vault.content {
     case .none: kind = .new
     case .unreadable: kind = .unreadable
-    case .open: kind = .cold
+    case .open(let keychain):
+      kind = .cold
+      openAlways(keychain)
     }
     if kind != before { change(to: kind, cause: cause) }
   }
 
   /// The vault was opened by its key: what waited for it goes on.
   func unlocked(by cause: LockState.Cause, for seconds: Int64?) {
-    sleptAtUnlock = clock.slept
+    sleptBefore = clock.slept
     policy.unlocked(at: clock.boot(), for: seconds)
     change(to: .unlocked, cause: cause)
-    arm(policy.next?.at)
+    armNext()
+    for conversation in conversations.values where conversation.endsWhenUnlocked { conversation.finish() }
     let ready = waiters.values
     waiters = [:]
     for waiter in ready { waiter.go() }
   }
 
-  /// Wipes what must not outlive a lock. Without an effect unless unlocked.
+  /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
+  /// opens `after-first-unlock` ones. Nothing changes when nothing of that is held.
   func lock(because cause: LockState.Cause) {
-    guard state.kind == .unlocked, case .open(let keychain) = vault.content else { return }
-    keychain.lock(hidingNames: configuration.hideNames)
+    guard case .open(let keychain) = vault.content else { return }
+    // The key that one of them has been given opens what is wiped here.
+    for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
+    slotRenewal?.callOff()
+    authorizations.forget()
+    let forgets = cause.isSleep && !configuration.keepAcrossSleep
+    if forgets || cause == .age { retained.forget(because: cause.text) }
+    guard state.kind == .unlocked || forgets && keychain.opensValues(of: .afterFirstUnlock) else { return }
+    keychain.lock(hidingNames: configuration.hideNames, keepingAfterFirstUnlock: !forgets)
     policy.locked()
-    arm(nil)
+    armNext()
     change(to: .locked, cause: cause)
+  }
+
+  /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now.
+  func goToSleep(then ready: @escaping () -> Void) {
+    lock(because: .sleep)
+    workers.whenIdle(on: loop, ready)
   }
 
   /// Wipes every key, at the daemon's end.
   func wipe() {
     if case .open(let keychain) = vault.content { keychain.wipe() }
+    retained.forget(because: "the daemon stops")
+    slotRenewal?.callOff()
+    presencePrompt?.stop()
     for conversation in conversations.values { conversation.end() }
     conversations = [:]
   }
@@ -139,22 +189,33 @@ final class Service {
   /// Locks if a deadline has passed or the machine has slept. Runs when the timer fires and before every request, so
   /// that the first request after a resume finds the vault locked.
   func checkDeadlines() {
-    guard state.kind == .unlocked else { return }
     // Reading two clocks is not atomic: only a gap of a second or more is a sleep.
-    if clock.hasSlept(since: sleptAtUnlock) { return lock(because: .resume) }
-    if let due = policy.due(at: clock.boot()) { return lock(because: LockState.Cause(due.reason)) }
+    guard let now = clock.bootUnlessSlept(since: sleptBefore) else {
+      sleptBefore = clock.slept
+      return lock(because: .resume)
+    }
+    if let until = retainedUntil, until <= now { retained.forget(because: LockState.Cause.age.text) }
+    if let due = policy.due(at: now) { return lock(because: LockState.Cause(due.reason)) }
   }
 
   func timerFired() {
     checkDeadlines()
-    arm(policy.next?.at)
+    armNext()
+  }
+
+  /// Has the timer fire when the next thing is due: a lock, or the end of the keys that outlive locks.
+  func armNext() { arm([policy.next?.at, retainedUntil].compactMap { $0 }.min()) }
+
+  /// Until when the keys of `memory` slots are kept at most: a proof with a secret does not last for ever.
+  private var retainedUntil: Int64? {
+    retained.since.flatMap { since in configuration.maximumAge.map { LockPolicy.after($0, since) } }
   }
 
   /// A person is there: the idle deadline moves. A system service that claims so is not believed.
   func personAsked(_ interactive: Bool?, _ connection: Connection) {
     guard interactive == true, state.kind == .unlocked, !connection.peer.isSystemService else { return }
     policy.personAsked(at: clock.boot())
-    arm(policy.next?.at)
+    armNext()
   }
 
   /// Takes new settings over; the deadlines of a running unlock follow them at once.

@@ -10,4 +10,8 @@ enum Timeouts {
   static let linger = TimeAmount.seconds(1)
   /// For the answer to a prompt.
   static let prompt = TimeAmount.minutes(5)
+  /// How long another keyring may take. A keyring that waits for a person is one that is locked.
+  static let keyring = TimeAmount.seconds(10)
+  /// How long a TPM may take: a discrete one needs seconds for a key.
+  static let tpm2 = TimeAmount.seconds(20)
 }

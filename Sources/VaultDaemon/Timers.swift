@@ -1,18 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// A timer on `CLOCK_BOOTTIME`, which also counts the time the machine sleeps: a deadline that passed in a sleep is due
-/// at the resume.
-struct BootTimer {
+/// A timer that fires once at a time of its clock.
+///
+/// `CLOCK_BOOTTIME` also counts the time the machine sleeps: a deadline that passed in a sleep is due at the resume.
+struct DeadlineTimer {
   let descriptor: Int32
 
-  init() throws(SystemError) {
-    descriptor = try SystemError.check("timerfd_create", vault_timerfd(CLOCK_BOOTTIME))
+  init(_ clock: Int32) throws(SystemError) {
+    descriptor = try SystemError.check("timerfd_create", vault_timerfd(clock))
   }
 
-  /// Fires once at `deadline` nanoseconds since boot, or, with nil, never.
+  /// Fires once at `deadline` nanoseconds of the clock, or, with nil, never.
   func arm(_ deadline: Int64?) {
-    // Zero would disarm, so a deadline long past becomes the first nanosecond after boot.
+    // Zero would disarm, so a deadline long past becomes the clock's first nanosecond.
     let at = deadline.map { max($0, 1) } ?? 0
     var setting = itimerspec()
     setting.it_value = timespec(tv_sec: Int(at / 1_000_000_000), tv_nsec: Int(at % 1_000_000_000))

@@ -2,15 +2,27 @@ internal import CLinux
 internal import Glibc
 internal import NIOCore
 
-/// Waits for descriptors NIO does not know (timers, signals, later buses) in one thread, and runs their handlers on the
-/// event loop.
+/// Waits for descriptors NIO does not know (timers, signals, buses) in one thread, and runs their handlers on the event
+/// loop.
 ///
 /// A descriptor that became ready is silent until its handler has run on the loop (`EPOLLONESHOT`), so the thread owns
 /// nothing, decides nothing and sleeps in `epoll_wait` for as long as nothing happens.
 final class Watcher {
+  /// What a descriptor is watched for; an error or a hang-up is told of in any case.
+  struct Events: OptionSet {
+    let rawValue: UInt32
+    static let readable = Events(rawValue: EPOLLIN.rawValue)
+    static let writable = Events(rawValue: EPOLLOUT.rawValue)
+  }
+
+  private struct Watch {
+    var events: Events
+    var handler: () -> Void
+  }
+
   private let loop: any EventLoop
   private let epoll: Int32
-  private var handlers: [Int32: () -> Void] = [:]
+  private var watches: [Int32: Watch] = [:]
 
   /// Call on `loop`; the watcher belongs to it.
   init(loop: any EventLoop) throws(SystemError) {
@@ -29,22 +41,43 @@ final class Watcher {
     guard failure == 0 else { throw SystemError(call: "pthread_create", code: failure) }
   }
 
-  /// Runs `handler` on the loop each time `descriptor` is readable. The handler has to read it empty.
-  func watch(_ descriptor: Int32, _ handler: @escaping () -> Void) throws(SystemError) {
-    handlers[descriptor] = handler
-    try control(EPOLL_CTL_ADD, descriptor)
+  /// Runs `handler` on the loop each time `descriptor` is ready for one of `events`, in place of what it was watched for
+  /// before. The handler has to take what made it ready, and has to bear being run once without a reason.
+  func watch(
+    _ descriptor: Int32, for events: Events = .readable, _ handler: @escaping () -> Void
+  ) throws(SystemError) {
+    watches[descriptor] = Watch(events: events, handler: handler)
+    do throws(SystemError) { try arm(descriptor, events) } catch {
+      watches[descriptor] = nil
+      throw error
+    }
+  }
+
+  /// Watches `descriptor` no more. It may be closed already.
+  func forget(_ descriptor: Int32) {
+    guard watches.removeValue(forKey: descriptor) != nil else { return }
+    try? control(EPOLL_CTL_DEL, descriptor, [])
   }
 
   fileprivate func fire(_ descriptor: Int32) {
-    handlers[descriptor]?()
-    // It was added before, so this can only fail if the descriptor is gone, and then there is nothing to watch.
-    try? control(EPOLL_CTL_MOD, descriptor)
+    watches[descriptor]?.handler()
+    // It was armed before, so this can only fail if the descriptor is gone, and then there is nothing to watch.
+    if let watch = watches[descriptor] { try? arm(descriptor, watch.events) }
   }
 
-  private func control(_ operation: Int32, _ descriptor: Int32) throws(SystemError) {
+  /// A closed descriptor leaves the kernel's set by itself, and another may have its number by now: so whether it is
+  /// there is the kernel's to say.
+  private func arm(_ descriptor: Int32, _ events: Events) throws(SystemError) {
+    do throws(SystemError) { try control(EPOLL_CTL_MOD, descriptor, events) } catch {
+      guard error.code == ENOENT else { throw error }
+      try control(EPOLL_CTL_ADD, descriptor, events)
+    }
+  }
+
+  private func control(_ operation: Int32, _ descriptor: Int32, _ events: Events) throws(SystemError) {
     // The data is a union, of which `run` reads the same member.
     var event = unsafe epoll_event(
-      events: EPOLLIN.rawValue | EPOLLONESHOT.rawValue, data: epoll_data_t(fd: descriptor))
+      events: events.rawValue | EPOLLONESHOT.rawValue, data: epoll_data_t(fd: descriptor))
     try SystemError.check("epoll_ctl", unsafe epoll_ctl(epoll, operation, descriptor, &event))
   }
 }

@@ -8,7 +8,8 @@ extension Wire.Item {
   init(_ item: ItemInfo) {
     self.init(
       name: item.name.text, kind: item.kind.rawValue, attributes: item.attributes,
-      accessible: item.policy.accessible.name, require: item.policy.require.name, version: item.current.number,
+      accessible: item.policy.accessible.name, require: item.policy.require.name, reuse: Int(item.policy.reuseWindow),
+      version: item.current.number,
       created: item.created, modified: item.modified, expires: item.expires, size: item.current.size)
   }
 }
@@ -20,10 +21,12 @@ extension Wire.Version {
 }
 
 extension Wire.Slot {
-  init(_ slot: SlotRecord) {
+  init(_ slot: SlotRecord, isStale: Bool) {
     self.init(
-      id: Int(slot.id), kind: slot.kind == .password ? "password" : "recovery", label: slot.label,
-      created: slot.created, kdfMemory: slot.kdf?.memory ?? 0, kdfPasses: slot.kdf?.passes ?? 0)
+      id: Int(slot.id), kind: slot.kind.name, label: slot.label,
+      created: slot.created, kdfMemory: slot.kdf?.memory ?? 0, kdfPasses: slot.kdf?.passes ?? 0,
+      keystore: slot.terms?.keystore, users: slot.terms?.users.map(Int.init) ?? [],
+      stale: isStale ? true : nil)
   }
 }
 

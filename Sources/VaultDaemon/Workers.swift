@@ -5,6 +5,8 @@ internal import VaultCore
 /// The one thread on which Argon2id runs, away from the event loop. One, because each run takes a slot's whole memory.
 final class Workers {
   private let pool = NIOThreadPool(numberOfThreads: 1)
+  /// How much was begun and is not done.
+  private var running = 0
 
   init() { pool.start() }
 
@@ -12,7 +14,16 @@ final class Workers {
   func run<T: Sendable>(
     on loop: any EventLoop, _ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void
   ) {
-    pool.runIfActive(eventLoop: loop, work).assumeIsolated().whenSuccess(done)
+    running += 1
+    pool.runIfActive(eventLoop: loop, work).assumeIsolated().whenSuccess { [self] result in
+      running -= 1
+      done(result)
+    }
+  }
+
+  /// Runs `then` when all that was begun before is done: now, if nothing was.
+  func whenIdle(on loop: any EventLoop, _ then: @escaping () -> Void) {
+    if running == 0 { then() } else { run(on: loop, {}, then: then) }
   }
 }
 
@@ -24,6 +35,9 @@ final class Handover: @unchecked Sendable {
   private var content: SecureBytes?
 
   init(_ content: consuming SecureBytes) { self.content = consume content }
+
+  /// Another one, with a copy of the secret.
+  func copy() -> Handover? { withSecret { secret in Handover(secret.withBytes { SecureBytes(copying: $0) }) } }
 
   /// The secret, which is then no longer here.
   func take() -> SecureBytes? { content.take() }

@@ -44,9 +44,11 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
   /// Whether the text is a name of printable ASCII, no segment of which begins with a dot: almost every name is, and one
   /// look at each byte tells. What is not may still be a name.
   private static func isPlain(_ text: String) -> Bool {
-    guard text.utf8.count <= maximumBytes else { return false }
+    let bytes = text.utf8.span
+    guard bytes.count <= maximumBytes else { return false }
     var atSegmentStart = true
-    for byte in text.utf8 {
+    for index in bytes.indices {
+      let byte = bytes[index]
       guard byte >= 0x20, byte < 0x7F else { return false }
       let isSlash = byte == UInt8(ascii: "/")
       if atSegmentStart && (isSlash || byte == UInt8(ascii: ".")) { return false }

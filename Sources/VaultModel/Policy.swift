@@ -60,6 +60,10 @@ public struct Policy: Hashable, Sendable {
   /// For how many seconds one authentication of a session counts as fresh.
   public var reuseWindow: UInt32
 
+  /// The windows that can be asked for: a proof counts for one second at least, or no reading could use it, and for a
+  /// day at most.
+  public static let reuseWindows: ClosedRange<UInt32> = 1...86_400
+
   /// Makes a policy; without arguments, the one a new item gets.
   public init(accessible: AccessClass = .whenUnlocked, require: Requirement = .none, reuseWindow: UInt32 = 60) {
     self.accessible = accessible

@@ -3,9 +3,13 @@ import Glibc
 extension String {
   /// Whether both are the same UTF-8. Equality of strings is canonical equivalence, which is not the same name.
   func hasSameBytes(as other: String) -> Bool {
-    let count = utf8.count
-    // Each string is lent as a pointer to that many bytes, for the call.
-    return unsafe count == other.utf8.count && memcmp(self, other, count) == 0
+    // As spans, because a short string has no bytes in memory: as an argument in C it is copied to the heap.
+    let (mine, others) = (utf8.span, other.utf8.span)
+    guard mine.count == others.count, !mine.isEmpty else { return mine.count == others.count }
+    // Both have that many bytes, and more than none, so that there is an address.
+    return unsafe mine.withUnsafeBufferPointer { mine in
+      unsafe others.withUnsafeBufferPointer { unsafe memcmp(mine.baseAddress!, $0.baseAddress!, mine.count) == 0 }
+    }
   }
 }
 

@@ -104,5 +104,5 @@ import Glibc
   var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
 
   /// The error for a result code of a call on this connection.
-  func error(_ code: Int32) -> VaultError { SQLiteFailure.error(code, system: unsafe sqlite3_system_errno(handle)) }
+  func error(_ code: Int32) -> VaultError { SQLiteFailure.error(code, system: unsafe vault_db_system_error(handle)) }
 }

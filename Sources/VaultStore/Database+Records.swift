@@ -1,3 +1,5 @@
+import VaultModel
+
 // The few records beside the items: what is said about the vault, wrapped keys, slots and the clock.
 extension Database {
   /// A fact about the whole vault.
@@ -17,6 +19,29 @@ extension Database {
   func key(_ name: String) throws(VaultError) -> [UInt8]? {
     try statements.getKey.bind(1, name)
     return try statements.getKey.first { (row: Statement) throws(VaultError) in try row.bytes(0) }
+  }
+
+  /// Every wrapped key and its name, by name.
+  func keys() throws(VaultError) -> [(name: String, sealed: [UInt8])] {
+    var found: [(name: String, sealed: [UInt8])] = []
+    try statements.keys.each { (row: Statement) throws(VaultError) in
+      found.append((try row.text(0), try row.bytes(1)))
+      return true
+    }
+    return found
+  }
+
+  /// The hashes over all records of a class.
+  func hashes(_ accessible: AccessClass) throws(VaultError) -> [UInt8]? {
+    try statements.getHashes.bind(1, Int64(accessible.rawValue))
+    return try statements.getHashes.first { (row: Statement) throws(VaultError) in try row.bytes(0) }
+  }
+
+  /// Stores the hashes over all records of a class.
+  func putHashes(_ accessible: AccessClass, _ record: [UInt8]) throws(VaultError) {
+    try statements.putHashes.bind(1, Int64(accessible.rawValue))
+    try statements.putHashes.bind(2, record)
+    try statements.putHashes.run()
   }
 
   /// Stores a wrapped key.

@@ -107,8 +107,19 @@ extension Database {
     }
   }
 
-  /// Lets a tag lead to an item.
-  func put(_ tag: Tag, item: Int64) throws(VaultError) { try change(statements.putTag, tag, item) }
+  /// Lets a tag lead to an item of a class.
+  func put(_ tag: Tag, item: Int64, _ accessible: AccessClass) throws(VaultError) {
+    try statements.putTag.bind(3, Int64(accessible.rawValue))
+    try change(statements.putTag, tag, item)
+  }
+
+  /// The class that a tag of an item is stored with; nil when it does not lead there.
+  func tagClass(_ tag: Tag, item: Int64) throws(VaultError) -> Int64? {
+    let statement = statements.tagClass
+    try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(1, bytes) }
+    try statement.bind(2, item)
+    return try statement.first { (row: Statement) throws(VaultError) in try row.integer(0) }
+  }
 
   /// Takes a tag from an item.
   func delete(_ tag: Tag, item: Int64) throws(VaultError) { try change(statements.deleteTag, tag, item) }

@@ -32,7 +32,9 @@ struct DatabaseHeader {
     let version = number(at: 60)
     if version > Schema.version { throw .newer(version) }
     guard version > 0 else { throw .corrupt("vault.db has no schema version") }
-    guard Int(bytes[16]) << 8 | Int(bytes[17]) == Self.pageSize, bytes[18] == 2, bytes[19] == 2 else {
+    guard Int(bytes[16]) << 8 | Int(bytes[17]) == Self.pageSize, bytes[18] == 2, bytes[19] == 2,
+      number(at: 44) == 4, number(at: 56) == 1
+    else {
       throw .corrupt("vault.db has another file format")
     }
     // While a log waits to be folded in, the file may rightly be shorter than its header says.

@@ -34,7 +34,7 @@ extension Keychain {
       do throws(ValueError) { try Attributes.validate(attributes) } catch { throw .invalidValue(error.reason) }
     }
     return try write { () throws(VaultError) in
-      if let old = try find(change.name) {
+      if let old = try find(change.name, marking: true) {
         guard opensValues(of: old.columns.accessible) else { throw .locked }
         guard change.update else { throw .alreadyExists }
         return try revise(old, to: change.applied(to: old.head.item), expires: change.expires, value, now)
@@ -64,7 +64,7 @@ extension Keychain {
     try putHead(
       columns,
       HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [digest]))
-    for tag in try tags(of: item) { try database.put(tag, item: columns.item) }
+    for tag in try tags(of: item) { try put(tag, columns) }
     clock = Clock(time: time, items: clock.items + 1)
     return 1
   }
@@ -75,7 +75,7 @@ extension Keychain {
   ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
   public func move(from: ItemName, to: ItemName, now: Int64) throws(VaultError) {
     try write { () throws(VaultError) in
-      guard let old = try find(from) else { throw unknownName }
+      guard let old = try find(from, marking: true) else { throw unknownName }
       guard opensValues(of: old.columns.accessible), knowsAllNames else { throw .locked }
       if try find(to) != nil { throw .alreadyExists }
       var item = old.head.item
@@ -91,9 +91,13 @@ extension Keychain {
   public func delete(_ names: [ItemName], now: Int64? = nil) throws(VaultError) {
     try write { () throws(VaultError) in
       for name in Set(names) {
-        guard let old = try find(name) else { throw unknownName }
+        guard let old = try find(name, marking: true) else { throw unknownName }
         guard opensValues(of: old.columns.accessible) else { throw .locked }
-        for tag in try tags(of: old.head.item) { try database.delete(tag, item: old.columns.item) }
+        for tag in try tags(of: old.head.item) { try delete(tag, old.columns) }
+        for (version, digest) in zip(old.head.item.versions, old.head.digests) {
+          try note(.remove, old.columns, version: version.number, digest)
+        }
+        noteRemoval(of: old)
         try database.delete(item: old.columns.item)
         clock = Clock(time: now.map(effective) ?? clock.time, items: clock.items - 1)
       }
@@ -105,13 +109,28 @@ extension Keychain {
       AEAD.seal(value, key: key, associatedData: columns.associatedData(vault, version: version))
     }
     try database.putValue(item: columns.item, version: version, sealed: sealed)
-    return sealed.withSpan { Digest(of: $0) }
+    let digest = sealed.withSpan { Digest(of: $0) }
+    try note(.insert, columns, version: version, digest)
+    return digest
   }
 
-  func putHead(_ columns: HeadColumns, _ head: HeadRecord) throws(VaultError) {
+  /// Stores a head, in place of `old` if there is one.
+  func putHead(_ columns: HeadColumns, _ head: HeadRecord, insteadOf old: FoundItem? = nil) throws(VaultError) {
     let sealed = try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       head.encoded().withBytes { AEAD.seal($0, key: key, associatedData: columns.associatedData(vault)) }
     }
     try database.putHead(columns, sealed: sealed)
+    if let old { noteRemoval(of: old) }
+    try note(.insert, columns, head: sealed)
+  }
+
+  func put(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
+    try database.put(tag, item: columns.item, columns.accessible)
+    try note(.insert, tag, item: columns.item, columns.accessible)
+  }
+
+  func delete(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
+    try database.delete(tag, item: columns.item)
+    try note(.remove, tag, item: columns.item, columns.accessible)
   }
 }

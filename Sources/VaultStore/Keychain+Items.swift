@@ -5,6 +5,8 @@ public import VaultModel
 struct FoundItem {
   var columns: HeadColumns
   var head: HeadRecord
+  /// Stands for the record in the hash over its class, if that key is in memory.
+  var mark: RecordMark?
 }
 
 // Reading items.
@@ -22,14 +24,16 @@ extension Keychain {
   public func history(of name: ItemName) throws(VaultError) -> [VersionInfo] { try item(named: name).versions }
 
   /// The head of the item with that name; nil when there is none under the keys in memory.
-  func find(_ name: ItemName) throws(VaultError) -> FoundItem? {
+  ///
+  /// - Parameter marking: whether the head is to be changed.
+  func find(_ name: ItemName, marking: Bool = false) throws(VaultError) -> FoundItem? {
     let tags = try tags(.name(name))
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     return try database.locate(tags) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
-      return FoundItem(columns: row.columns, head: head)
+      return FoundItem(columns: row.columns, head: head, mark: marking ? try mark(row) : nil)
     }
   }
 

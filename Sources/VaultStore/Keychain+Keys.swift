@@ -16,6 +16,8 @@ extension Keychain {
     whenUnlocked = newWhenUnlocked
     afterFirstUnlock = newAfterFirstUnlock
     always = newAlways
+    // A store that cannot be written now, or that is damaged, is served nonetheless, and is asked again next time.
+    if !hasHashes { try? makeHashes() }
   }
 
   /// Takes the keys of `always` items into memory, which needs nobody there.
@@ -36,15 +38,20 @@ extension Keychain {
   ) throws(VaultError) {
     let key = try unwrap(.always, under: .vault, vaultKey)
     let wrapped = KeyWrap.wrap(classKey: key, of: .always, under: .boot, key: bootKey, vaultID: vault)
-    try write { () throws(VaultError) in try database.putKey(KeyName.boot, wrapped) }
+    try change(vaultKey: vaultKey) { () throws(VaultError) in
+      if let old = try database.key(KeyName.boot) { try note(.remove, key: KeyName.boot, old) }
+      try database.putKey(KeyName.boot, wrapped)
+      try note(.insert, key: KeyName.boot, wrapped)
+    }
   }
 
   /// Wipes what opens the values of `when-unlocked` items. Their names can still be searched, unless `hidingNames`.
-  /// `after-first-unlock` and `always` items are served on.
-  public func lock(hidingNames: Bool) {
-    guard hidingNames else { return whenUnlocked.forgetValues() }
-    recent.forget()
-    whenUnlocked.forgetAll()
+  /// `always` items are served on, and `after-first-unlock` items if `keepingAfterFirstUnlock`; otherwise these are as
+  /// they were before the first unlock.
+  public func lock(hidingNames: Bool, keepingAfterFirstUnlock: Bool = true) {
+    if hidingNames || !keepingAfterFirstUnlock { recent.forget() }
+    if hidingNames { whenUnlocked.forgetAll() } else { whenUnlocked.forgetValues() }
+    if !keepingAfterFirstUnlock { afterFirstUnlock.forgetAll() }
   }
 
   /// Wipes all keys: as after opening the file.
@@ -117,15 +124,17 @@ extension Keychain {
     }
   }
 
-  private func checkClock(_ keys: borrowing ClassKeys) throws(VaultError) {
+  func checkClock(_ keys: borrowing ClassKeys) throws(VaultError) {
     let (time, items, mac) = try database.clock()
     let stored = Clock(time: time, items: items)
-    let expected: [UInt8]
     switch keys.integrity {
-    case .some(let key): expected = stored.mac(vault, key: key)
+    case .some(let key):
+      hasHashes = mac == stored.mac(vault, hasHashes: true, key: key)
+      guard hasHashes || mac == stored.mac(vault, hasHashes: false, key: key) else {
+        throw .corrupt("the clock record is not authentic")
+      }
     case .none: throw .locked
     }
-    guard expected == mac else { throw .corrupt("the clock record is not authentic") }
     clock = stored
     clockIsAuthentic = true
   }

@@ -51,9 +51,9 @@ extension Keychain {
 
     let before = try tags(of: old.head.item)
     let after = try tags(of: head.item)
-    for tag in before.subtracting(after) { try database.delete(tag, item: columns.item) }
-    for tag in after.subtracting(before) { try database.put(tag, item: columns.item) }
-    try putHead(columns, head)
+    for tag in before.subtracting(after) { try delete(tag, old.columns) }
+    for tag in after.subtracting(before) { try put(tag, columns) }
+    try putHead(columns, head, insteadOf: old)
     clock.time = time
     return columns.current
   }
@@ -72,8 +72,9 @@ extension Keychain {
     _ head: inout HeadRecord, toMakeRoomFor added: Int, _ old: FoundItem
   ) throws(VaultError) {
     let surplus = max(0, head.item.versions.count + added - Self.keptVersions)
-    for version in head.item.versions.prefix(surplus) {
+    for (version, digest) in zip(head.item.versions, head.digests).prefix(surplus) {
       try database.deleteValue(item: old.columns.item, version: version.number)
+      try note(.remove, old.columns, version: version.number, digest)
     }
     head.item.versions.removeFirst(surplus)
     head.digests.removeFirst(surplus)
@@ -93,6 +94,7 @@ extension Keychain {
     guard opened != nil else { throw Self.missingValue(version.number, old.item) }
     return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
       try check(plaintext)
+      try note(.remove, old, version: version.number, digest)
       return try seal(plaintext, new, version: version.number)
     }
   }

@@ -19,6 +19,16 @@ enum Fact {
     }
   }
 
+  /// What it says something about, in words.
+  var subject: String {
+    switch self {
+    case .name: "name"
+    case .attribute: "attributes"
+    case .folder: "folder"
+    case .kind: "kind"
+    }
+  }
+
   /// Whether it holds for an item, so that a tag which leads elsewhere is noticed.
   func holds(for item: ItemInfo) -> Bool {
     switch self {

@@ -1,4 +1,5 @@
 import VaultCore
+import VaultModel
 
 /// Whether a transaction is open, and what went wrong in it.
 enum TransactionState {
@@ -17,16 +18,20 @@ extension Keychain {
   ///   kept.
   public func transaction<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if case .none = transaction {} else { return try join(body) }
+    if hasFailed { throw .corrupt("the check of the store failed, so nothing is written to it") }
     let (savedClock, savedSlots, savedDamage) = (clock, slots, damagedSlots)
     recent.forget()
+    changes = RecordChanges(isListing: pass != nil)
     try database.begin()
     transaction = .open
     do throws(VaultError) {
       let result = try body()
       if case .failed(let error) = transaction { throw error }
-      if clock != savedClock { try writeClock() }
+      if clock != savedClock { try writeClock(insteadOf: savedClock) }
+      try writeHashes()
       try database.commit()
       transaction = .none
+      pass?.apply(changes)
       return result
     } catch {
       transaction = .none
@@ -46,11 +51,11 @@ extension Keychain {
     }
   }
 
-  private func writeClock() throws(VaultError) {
-    let mac: [UInt8]
-    switch always.integrity {
-    case .some(let key): mac = clock.mac(vault, key: key)
-    case .none: throw .locked
+  private func writeClock(insteadOf old: Clock) throws(VaultError) {
+    let mac = try withIntegrityKey(.always) { [clock] (key: borrowing SecureBytes) throws(VaultError) in
+      note(.remove, .always, .init(.clock), .single, old.mark(vault, key: key))
+      note(.insert, .always, .init(.clock), .single, clock.mark(vault, key: key))
+      return clock.mac(vault, hasHashes: hasHashes, key: key)
     }
     try database.putClock(time: clock.time, items: clock.items, mac: mac)
   }

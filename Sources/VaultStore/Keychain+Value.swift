@@ -18,6 +18,10 @@ extension Keychain {
   ) throws -> R {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
+    if version == nil, let entry = recent[name] {
+      let number = try openRecent(entry, now, evenExpired, scratch)
+      return try scratch.withBytes { (value: RawSpan) throws(E) in try body(entry.item, number, value) }
+    }
     let (item, number) = try openValue(of: name, version, now, evenExpired, scratch)
     return try scratch.withBytes { (value: RawSpan) throws(E) in try body(item, number, value) }
   }
@@ -25,9 +29,6 @@ extension Keychain {
   private func openValue(
     of name: ItemName, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
   ) throws(VaultError) -> (ItemInfo, Int) {
-    if version == nil, let entry = recent[name] {
-      return (entry.item, try openRecent(entry, now, evenExpired, scratch))
-    }
     let tags = try tags(.name(name))
     let found = try database.read(tags, version: version) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)

@@ -31,6 +31,16 @@ public final class Keychain {
   var transaction = TransactionState.none
   var spare: Scratch? = Scratch()
   var recent = RecentItems()
+  // Whether the records have hashes over them; a store of an earlier program has none before its first unlock.
+  var hasHashes = false
+  var changes = RecordChanges(isListing: false)
+  // An integrity key that was derived for one change, in a state in which it is not held.
+  var lentKey: SecureBytes?
+  var pass: VerifyPass?
+  /// What is known of the records as a whole.
+  public internal(set) var integrity = IntegrityState.unchecked
+  // What was known when the check that is under way began.
+  var beforePass = IntegrityState.unchecked
 
   /// Opens the vault in `directory`, which becomes this process's alone until the keychain goes.
   ///
@@ -70,28 +80,39 @@ public final class Keychain {
   ) throws(VaultError) {
     guard let highest = slots.map(\.id).max(), Set(slots.map(\.id)).count == slots.count else { throw .lastSlot }
     guard let vault = try? VaultID(vaultID) else { throw .corrupt("a vault id has 16 bytes") }
-    var wrapped: [(name: String, sealed: [UInt8])] = []
-    let clock = Clock(time: now, items: 0)
-    var mac: [UInt8] = []
-    for accessible in AccessClass.allCases {
-      let key = RandomBytes.secret(count: 32)
-      wrapped.append(
-        (
-          KeyName.vault(accessible),
-          KeyWrap.wrap(classKey: key, of: accessible, under: .vault, key: vaultKey, vaultID: vault)
-        ))
-      guard accessible == .always else { continue }
-      wrapped.append(
-        (KeyName.boot, KeyWrap.wrap(classKey: key, of: accessible, under: .boot, key: bootKey, vaultID: vault)))
-      mac = clock.mac(vault, key: Subkey.integrity.derive(from: key))
+    let whenUnlocked = RandomBytes.secret(count: 32)
+    let afterFirstUnlock = RandomBytes.secret(count: 32)
+    let always = RandomBytes.secret(count: 32)
+    func wrap(_ classKey: borrowing SecureBytes, _ accessible: AccessClass) -> (name: String, sealed: [UInt8]) {
+      let sealed = KeyWrap.wrap(classKey: classKey, of: accessible, under: .vault, key: vaultKey, vaultID: vault)
+      return (KeyName.vault(accessible), sealed)
     }
+    let sealedForBoot = KeyWrap.wrap(classKey: always, of: .always, under: .boot, key: bootKey, vaultID: vault)
+    let wrapped = [
+      wrap(whenUnlocked, .whenUnlocked), wrap(afterFirstUnlock, .afterFirstUnlock), wrap(always, .always),
+      (KeyName.boot, sealedForBoot),
+    ]
+    let clock = Clock(time: now, items: 0)
+    let mac = clock.mac(vault, hasHashes: true, key: Subkey.integrity.derive(from: always))
     try Database.create(in: directory) { (database: Database) throws(VaultError) in
       try database.putMeta(MetaName.vaultID, vault.bytes)
       try database.putMeta(MetaName.nextSlot, MetaName.encode(highest &+ 1))
       for (name, sealed) in wrapped { try database.putKey(name, sealed) }
       for slot in slots { try database.putSlot(Int64(slot.id), slot.encoded()) }
       try database.putClock(time: clock.time, items: clock.items, mac: mac)
+      // The same way that a store without hashes gets them.
+      let keychain = Keychain(database, vault, clock)
+      keychain.whenUnlocked = ClassKeys(classKey: whenUnlocked)
+      keychain.afterFirstUnlock = ClassKeys(classKey: afterFirstUnlock)
+      keychain.always = ClassKeys(classKey: always)
+      try keychain.writeAllHashes()
     }
+  }
+
+  private init(_ database: Database, _ vault: VaultID, _ clock: Clock) {
+    self.database = database
+    self.vault = vault
+    self.clock = clock
   }
 
   /// How many items there are, of all classes, in every state.
@@ -108,12 +129,25 @@ public final class Keychain {
 enum KeyName {
   static func vault(_ accessible: AccessClass) -> String { accessible.name }
   static let boot = "always.boot"
+
+  /// The part of the hashes that is over the row of that name; 0 for a name that is not ours.
+  static func part(_ name: String) -> UInt32 {
+    if name == boot { return 4 }
+    return AccessClass(name: name).map { UInt32($0.rawValue) } ?? 0
+  }
+
+  /// The name of a row.
+  static func name(part: UInt32) -> String {
+    if part == 4 { return boot }
+    return UInt8(exactly: part).flatMap(AccessClass.init(rawValue:))?.name ?? "of another name"
+  }
 }
 
 /// The names in the table `meta`.
 enum MetaName {
   static let vaultID = "vault-id"
   static let nextSlot = "next-slot"
+  static let staleSlots = "stale-slots"
 
   static func encode(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
 

@@ -53,7 +53,8 @@ struct RecentItems {
   /// FNV-1a: a bad spread costs time and nothing else.
   private static func place(_ name: ItemName) -> Int {
     var hash: UInt32 = 2_166_136_261
-    for byte in name.text.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    let bytes = name.text.utf8.span
+    for index in bytes.indices { hash = (hash ^ UInt32(bytes[index])) &* 16_777_619 }
     return Int(hash % UInt32(places))
   }
 }

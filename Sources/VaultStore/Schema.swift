@@ -1,8 +1,8 @@
 /// The tables, as the list of steps that made them.
 ///
 /// A database's `user_version` is the number of steps it has gone through. A step is never edited after a release;
-/// a change is a new step at the end, which brings the older data along. The names `hashes`, `grants`, `deposits` and
-/// `audit` are kept for tables of later steps.
+/// a change is a new step at the end, which brings the older data along. The names `grants`, `deposits` and `audit` are
+/// kept for tables of later steps.
 enum Schema {
   /// "vaul", in the header's application id (sqlite.org/fileformat.html §1.3.16), so that `file` and we know it again.
   static let applicationID = 0x7661_756C
@@ -12,7 +12,8 @@ enum Schema {
   /// Each step is a list of statements, run in one transaction.
   static let steps: [[String]] = [
     [
-      // What is said about the whole vault: `vault-id` (16 bytes), `next-slot` (4 bytes, little-endian).
+      // What is said about the whole vault: `vault-id` (16 bytes), `next-slot` (4 bytes, little-endian),
+      // `stale-slots` (4 bytes each).
       "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
       // Wrapped class keys by name.
       "CREATE TABLE keys(name TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
@@ -28,13 +29,34 @@ enum Schema {
       PRIMARY KEY(item, version)) STRICT
       """,
       // Which items a blind tag (16 bytes) leads to.
-      "CREATE TABLE tags(tag BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY(tag, item)) STRICT, WITHOUT ROWID",
+      firstTags,
       // The newest time of any write in Unix seconds and the number of items, under a MAC.
       """
       CREATE TABLE clock(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, items INTEGER NOT NULL, mac BLOB NOT NULL) STRICT
       """,
-    ]
+    ],
+    [
+      // A tag with the class of its item, so that the hash over a class's tags needs no look at the heads.
+      "CREATE TEMP TABLE moved AS SELECT tag, item, class FROM tags LEFT JOIN heads ON heads.id = item",
+      "DROP TABLE tags",
+      """
+      CREATE TABLE tags(tag BLOB NOT NULL, item INTEGER NOT NULL, class INTEGER NOT NULL, PRIMARY KEY(tag, item)) \
+      STRICT, WITHOUT ROWID
+      """,
+      "INSERT INTO tags SELECT tag, item, ifnull(class, 0) FROM moved ORDER BY tag, item",
+      "DROP TABLE temp.moved",
+      // The hashes over all records of a class; an older store gets them at its first unlock.
+      "CREATE TABLE hashes(class INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
+    ],
   ]
+
+  private static let firstTags =
+    "CREATE TABLE tags(tag BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY(tag, item)) STRICT, WITHOUT ROWID"
+
+  /// The tables that are there after all steps.
+  private static var tables: Set<String> {
+    Set(steps.joined().filter { $0.hasPrefix("CREATE TABLE") }).subtracting([firstTags])
+  }
 
   /// Brings a database of version `from` to ours, and writes it through to the main file, whose header tells the next
   /// program the version.
@@ -51,7 +73,7 @@ enum Schema {
 
   /// Checks that the database has exactly our tables: nothing more that could act, nothing less.
   static func check(_ connection: Connection) throws(VaultError) {
-    var expected = Set(steps.joined())
+    var expected = tables
     let statement = try connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
     try statement.each { (row: Statement) throws(VaultError) in
       let sql = try row.text(0)

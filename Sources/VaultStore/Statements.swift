@@ -11,6 +11,10 @@ struct Statements {
   let nextItem, putHead, deleteHead: Statement
   let value, putValue, deleteValue, deleteValues: Statement
   let putTag, deleteTag: Statement
+  let getHashes, putHashes: Statement
+  let keys, head, versions, tagClass: Statement
+  /// Walks over whole tables, for the check of their hashes.
+  let allValues, allTags: Statement
 
   init(_ c: Connection) throws(VaultError) {
     begin = try c.prepare("BEGIN IMMEDIATE")
@@ -64,7 +68,19 @@ struct Statements {
       """)
     deleteValue = try c.prepare("DELETE FROM vals WHERE item = ?1 AND version = ?2")
     deleteValues = try c.prepare("DELETE FROM vals WHERE item = ?1")
-    putTag = try c.prepare("INSERT OR IGNORE INTO tags(tag, item) VALUES(?1, ?2)")
+    putTag = try c.prepare("INSERT OR REPLACE INTO tags(tag, item, class) VALUES(?1, ?2, ?3)")
     deleteTag = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2")
+    getHashes = try c.prepare("SELECT record FROM hashes WHERE class = ?1")
+    putHashes = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
+    keys = try c.prepare("SELECT name, sealed FROM keys ORDER BY name")
+    head = try c.prepare("SELECT id, class, revision, policy, current, sealed FROM heads WHERE id = ?1")
+    versions = try c.prepare("SELECT version FROM vals WHERE item = ?1 ORDER BY version")
+    tagClass = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")
+    allValues = try c.prepare(
+      """
+      SELECT v.item, v.version, v.sealed, h.class, h.policy FROM vals v LEFT JOIN heads h ON h.id = v.item
+      WHERE (v.item, v.version) > (?1, ?2) ORDER BY v.item, v.version
+      """)
+    allTags = try c.prepare("SELECT tag, item, class FROM tags WHERE (tag, item) > (?1, ?2) ORDER BY tag, item")
   }
 }

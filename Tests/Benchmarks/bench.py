@@ -5,7 +5,7 @@ Everything runs in a folder of its own, on a private bus, and is ended by proces
 take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error."""
 
 import json, os, statistics, subprocess, sys, time
-from world import Keyring, Sandbox, Vault, voluntary_switches
+from world import Desktop, Keyring, PresentUser, Sandbox, Vault, voluntary_switches
 
 BIN, PROGRAMS, RESULT = sys.argv[1:4]
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", 7))
@@ -84,6 +84,50 @@ def whole_processes(vault, keyring):
     line("secret-tool to vault get", c / a, ">= 4", c / a >= 4, "x")
 
 
+def sleeping(vault, desktop):
+    print("\nfrom logind's PrepareForSleep to the inhibitor's end, 64 connected clients (ms)")
+    clients = [vault.connect() for _ in range(64)]
+    times = []
+    for _ in range(5 * ROUNDS):
+        if vault.ask(clients[0], "Status", {})["state"] != "unlocked":
+            vault.converse("Unlock", {"method": "password"})
+        for client in clients:
+            vault.ask(client, "Get", {"name": ITEM})
+        times.append(desktop.sleep())
+        state = vault.ask(clients[0], "Status", {})
+        if (state["state"], state["cause"]) != ("locked", "the machine goes to sleep"):
+            sys.exit(f"bench: the vault did not lock: {state}")
+    for client in clients:
+        client.close()
+    median = statistics.median(times)
+    line("keys gone and inhibitor released, median", median, "< 5", median < 5, "ms", least=min(times))
+    line("the same, worst", max(times), unit="ms")
+
+
+def presence(sandbox):
+    print("\nfrom PAM's yes to the first value (ms): the helper ends, the key is fetched, the vault opens, a waiting get goes on")
+    if not PresentUser.is_possible():
+        return print("  skipped: a PAM service can be installed by root alone")
+    user = sandbox.adopt(PresentUser(sandbox.folder("presence")))
+    vault = sandbox.adopt(Vault(BIN, sandbox.folder("present"), f"pam-service = {user.name}\n"))
+    vault.fill(ITEMS)
+    vault.converse("AddSlot", {"kind": "pam", "keystore": "memory"})
+    times = []
+    with vault.connect() as waiting:
+        for _ in range(5 * ROUNDS):
+            vault.ask(waiting, "Lock", {})
+            waiting.sendall(get_frame(wait=10_000))
+            vault.converse("Unlock", {"method": "pam"})
+            vault.answer(waiting)
+            times.append((time.time_ns() - user.said_yes_at()) / 1e6)
+    line("PAM's yes to the value, median", statistics.median(times), unit="ms", least=min(times), most=max(times))
+
+
+def get_frame(wait):
+    call = {"method": "io.vaultd.Vault.Get", "parameters": {"name": ITEM, "wait_ms": wait}}
+    return json.dumps(call).encode() + b"\0"
+
+
 def starting(vault):
     print("\ndaemon start to first answer (ms)")
     frame = '{"method":"io.vaultd.Vault.Status"}'
@@ -95,7 +139,10 @@ def starting(vault):
 def main():
     with Sandbox() as sandbox:
         print(f"vault bench: {os.cpu_count()} CPUs, {ROUNDS} rounds of {SECONDS:g} s, medians")
-        idle = sandbox.adopt(Vault(BIN, sandbox.folder("idle")))
+        folder = sandbox.folder("idle")
+        desktop = sandbox.adopt(Desktop(folder))
+        idle = sandbox.adopt(Vault(BIN, folder))
+        desktop.await_inhibitor()
         vault = sandbox.adopt(Vault(BIN, sandbox.folder("vault")))
         for each in (idle, vault):
             each.fill(ITEMS)
@@ -106,7 +153,13 @@ def main():
         round_trips(vault, echo, frame)
         many_connections(vault, frame)
 
-        print(f"\na daemon at rest, unlocked, {ITEMS} items")
+        print(f"\na daemon at rest, unlocked, {ITEMS} items, with logind and a screen locker on its buses")
+        with idle.connect() as connection:
+            heard = idle.ask(connection, "Status", {})["locks_on"]
+        if heard != ["sleep", "session-lock", "org.gnome.ScreenSaver"]:
+            sys.exit(f"bench: the daemon does not hear all: {heard}")
+        # The end of that connection is no rest yet.
+        time.sleep(1)
         resident = idle.resident_bytes()
         line("resident memory", resident / 1e6, "< 20", resident < 20e6, "MB")
         before, began = voluntary_switches(idle.pid), time.monotonic()
@@ -115,6 +168,8 @@ def main():
         wakes = voluntary_switches(idle.pid) - before
         line(f"wake-ups in {time.monotonic() - began:.0f} s", wakes, "= 0", wakes == 0)
 
+        sleeping(idle, desktop)
+        presence(sandbox)
         whole_processes(vault, keyring)
         vault.stop()
         starting(vault)

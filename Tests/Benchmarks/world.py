@@ -10,6 +10,9 @@ def clean_environment(folder):
     for name in ("RUNTIME_DIR", "DATA_HOME", "CONFIG_HOME", "CACHE_HOME"):
         environment["XDG_" + name] = os.path.join(folder, name.split("_")[0].lower())
         os.makedirs(environment["XDG_" + name], mode=0o700)
+    # Nothing here reaches the machine's own buses.
+    environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={folder}/system-bus"
+    environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={folder}/bus"
     return environment
 
 
@@ -59,15 +62,44 @@ class Echo(Server):
         self.process.stdout.readline()
 
 
+class PresentUser:
+    """A PAM service that says yes, and writes down when. PAM reads no other folder than /etc/pam.d, so it needs root."""
+
+    def __init__(self, folder):
+        self.name = f"vault-bench-{os.getpid()}"
+        self.path = "/etc/pam.d/" + self.name
+        self.stamp = os.path.join(folder, "yes")
+        self.script = os.path.join(folder, "yes.sh")
+
+    @staticmethod
+    def is_possible():
+        return os.geteuid() == 0
+
+    def open(self):
+        with open(self.script, "w") as file:
+            file.write(f"#!/bin/sh\nexec date +%s%N >{self.stamp}\n")
+        os.chmod(self.script, 0o700)
+        with open(self.path, "w") as file:
+            file.write(f"auth required pam_exec.so quiet {self.script}\naccount required pam_permit.so\n")
+
+    def said_yes_at(self):
+        with open(self.stamp) as file:
+            return int(file.read())
+
+    def stop(self):
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+
+
 class Vault(Server):
     """A vaultd with a vault of its own, spoken to over the protocol alone."""
 
-    def __init__(self, binaries, folder):
+    def __init__(self, binaries, folder, settings=""):
         self.environment = clean_environment(folder)
         self.socket = os.path.join(self.environment["XDG_RUNTIME_DIR"], "vault", "socket")
         config = os.path.join(folder, "vaultd.conf")
         with open(config, "w") as file:
-            file.write("idle = off\nmax-requests-per-second = 10000000\n")
+            file.write("idle = off\nmax-requests-per-second = 10000000\n" + settings)
         os.chmod(config, 0o600)
         self.command = [os.path.join(binaries, "vaultd"), "--config", config]
 
@@ -107,7 +139,8 @@ class Vault(Server):
         with self.connect() as talk, self.connect() as side:
             reply = self.ask(talk, method, parameters, more=True)
             while reply.get("prompt"):
-                self.ask(side, "Respond", {"conversation": reply["conversation"], "answer": PASSWORD})
+                if reply["prompt"]["style"] not in ("info", "error"):
+                    self.ask(side, "Respond", {"conversation": reply["conversation"], "answer": PASSWORD})
                 reply = self.answer(talk)
 
     def fill(self, count):
@@ -122,30 +155,70 @@ class Vault(Server):
                 assert self.ask(connection, "Get", {"name": item["name"]})["value"] == item["value"]
 
 
+class MessageBus(Server):
+    """A bus without service directories, at `name` in `folder`."""
+
+    def __init__(self, folder, name):
+        self.path = os.path.join(folder, name)
+
+    def open(self):
+        with open(self.path + ".conf", "w") as file:
+            file.write(f"""<busconfig><type>session</type><listen>unix:path={self.path}</listen>
+              <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+              <allow own="*"/></policy></busconfig>""")
+        self.start(["dbus-daemon", "--config-file", self.path + ".conf", "--nofork", "--print-address"],
+                   stdout=subprocess.PIPE)
+        self.process.stdout.readline()
+
+
+class Desktop(Server):
+    """The two buses a daemon in `folder` listens to, with logind and a screen locker on them."""
+
+    def __init__(self, folder):
+        self.buses = [MessageBus(folder, name) for name in ("system-bus", "bus")]
+
+    def open(self):
+        for bus in self.buses:
+            bus.open()
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "desktop.py")
+        # Debian's own, for which Debian's modules are made.
+        self.start(["/usr/bin/python3", "-B", program, *(f"unix:path={bus.path}" for bus in self.buses)],
+                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def await_inhibitor(self):
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError("vaultd takes no inhibitor")
+
+    def sleep(self):
+        """Milliseconds from the signal to the inhibitor's end; returns when the machine is awake again."""
+        self.process.stdin.write("sleep\n")
+        self.process.stdin.flush()
+        result = float(self.process.stdout.readline())
+        self.await_inhibitor()
+        return result
+
+    def stop(self):
+        super().stop()
+        for bus in self.buses:
+            bus.stop()
+
+
 class Keyring(Server):
     """gnome-keyring with an encrypted keyring of `count` items, on a bus without service directories."""
 
     def __init__(self, folder, count):
         self.folder, self.count = folder, count
         self.environment = clean_environment(folder)
-        self.environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={folder}/bus"
-        self.bus = Server()
+        self.bus = MessageBus(folder, "bus")
         self.item, self.value = "item-42", self.value_of(42)
 
     def value_of(self, number):
         return f"{number:064}".encode()
 
     def open(self):
-        config = os.path.join(self.folder, "bus.conf")
-        with open(config, "w") as file:
-            file.write(f"""<busconfig><type>session</type><listen>unix:path={self.folder}/bus</listen>
-              <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-              <allow own="*"/></policy></busconfig>""")
-        self.bus.start(["dbus-daemon", "--config-file", config, "--nofork", "--print-address"],
-                       env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.bus.process.stdout.readline()
+        self.bus.open()
         self.start(["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"], env=self.environment,
-                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         self.process.stdin.write(PASSWORD.encode())
         self.process.stdin.close()
         self.await_name()

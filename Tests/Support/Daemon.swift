@@ -5,7 +5,7 @@ import Synchronization
 
 /// The sandbox's `vaultd`.
 extension Sandbox {
-  /// What the daemon started by ``startDaemon(config:arguments:environment:)`` has printed so far.
+  /// What the daemon started by ``startDaemon(config:arguments:environment:through:)`` has printed so far.
   public var daemonLog: String {
     (try? String(contentsOfFile: root + "/vaultd.log", encoding: .utf8)) ?? ""
   }
@@ -16,9 +16,11 @@ extension Sandbox {
   ///   - config: the content of `vaultd.conf`; nil leaves the file alone.
   ///   - arguments: its arguments beside `--ready-fd`.
   ///   - environment: changes to ``environment``.
+  ///   - command: what starts it; nil for the program as just built.
   /// - Throws: ``SandboxError`` with its exit code and output when it ends instead.
   public func startDaemon(
-    config: String? = nil, arguments: [String] = [], environment: [String: String?] = [:]
+    config: String? = nil, arguments: [String] = [], environment: [String: String?] = [:],
+    through command: [String]? = nil
   ) throws {
     if let config { try configure(config) }
     let log = root + "/vaultd.log"
@@ -26,10 +28,11 @@ extension Sandbox {
     defer { Glibc.close(ready.read) }
     let flags = O_WRONLY | O_CREAT | O_APPEND
     unsafe Glibc.close(open(log, flags | O_CLOEXEC, 0o600))
+    let command = command ?? [Sandbox.path(of: "vaultd")]
     let child: Child
     do {
       child = try Child(
-        Sandbox.path(of: "vaultd"), arguments + ["--ready-fd", "3"],
+        command[0], command.dropFirst() + arguments + ["--ready-fd", "3"],
         environment: self.environment(with: environment),
         descriptors: [
           0: .open("/dev/null", O_RDONLY), 1: .open(log, flags), 2: .open(log, flags), 3: .inherit(ready.write),
@@ -71,7 +74,7 @@ extension Sandbox {
     kill(pid, signal)
   }
 
-  /// Ends the daemon that ``startDaemon(config:arguments:environment:)`` started and answers its exit code.
+  /// Ends the daemon that ``startDaemon(config:arguments:environment:through:)`` started and answers its exit code.
   ///
   /// - Parameter signal: SIGTERM (15) unless told otherwise; 0 only waits.
   @discardableResult
@@ -83,7 +86,7 @@ extension Sandbox {
     return status
   }
 
-  /// Waits until the daemon that ``startDaemon(config:arguments:environment:)`` started has ended by itself.
+  /// Waits until the daemon that ``startDaemon(config:arguments:environment:through:)`` started has ended by itself.
   public func waitForDaemon() throws -> Int32 { try stopDaemon(signal: 0) }
 
   /// Who listens on the Unix socket at `path`, by the credentials the kernel kept.

@@ -68,8 +68,9 @@ public struct MemorySearch {
   private static func forms(of secret: [UInt8]) -> [(String, [UInt8])] {
     let hex = secret.map { String(format: "%02x", $0) }.joined()
     var forms = [("raw", secret), ("hex", Array(hex.utf8)), ("HEX", Array(hex.uppercased().utf8))]
-    if let json = try? JSONEncoder().encode(String(decoding: secret, as: UTF8.self)).dropFirst().dropLast(),
-      [UInt8](json) != secret
+    // What is no text never goes into a JSON string; escaping it anyway gives runs of U+FFFD, which any memory has.
+    if let text = String(validating: secret, as: UTF8.self),
+      let json = try? JSONEncoder().encode(text).dropFirst().dropLast(), [UInt8](json) != secret
     {
       forms.append(("JSON", [UInt8](json)))
     }

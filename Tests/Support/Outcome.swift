@@ -19,5 +19,5 @@ public struct Outcome: Sendable, CustomStringConvertible {
 public struct SandboxError: Error, CustomStringConvertible {
   public let description: String
 
-  init(_ description: String) { self.description = description }
+  public init(_ description: String) { self.description = description }
 }

@@ -20,6 +20,9 @@ public final class Sandbox: Sendable {
   /// The user's socket, `$XDG_RUNTIME_DIR/vault/socket`.
   public var socket: String { runtime + "/vault/socket" }
 
+  /// Where the sandbox's programs look for the system bus. There is none unless the test starts one.
+  public var systemBus: String { root + "/system-bus" }
+
   struct State {
     var children: [Child] = []
     var daemon: Child?
@@ -59,6 +62,7 @@ public final class Sandbox: Sendable {
     [
       "HOME": home, "XDG_RUNTIME_DIR": runtime, "XDG_DATA_HOME": root + "/data", "XDG_CONFIG_HOME": root + "/config",
       "PATH": Sandbox.programs + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", "TERM": "xterm",
+      "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=" + systemBus,
     ]
   }
 
@@ -119,18 +123,33 @@ public final class Sandbox: Sendable {
     return path
   }
 
-  /// Ends everything that runs in the sandbox and removes it. Safe to call twice.
-  public func close() {
+  /// Ends `child` with the sandbox.
+  func keep(_ child: Child) -> Child {
+    state.withLock { $0.children.append(child) }
+    return child
+  }
+
+  /// Ends everything that runs in the sandbox.
+  func endAll() {
     let state = state.withLock { state in
-      defer { state = State(closed: true) }
+      defer { state = State(closed: state.closed) }
       return state
     }
-    guard !state.closed else { return }
     for child in state.children + (state.daemon.map { [$0] } ?? []) {
       child.signal(SIGKILL)
       _ = child.wait()
     }
     for pid in residents() { kill(pid, SIGKILL) }
+  }
+
+  /// Ends everything that runs in the sandbox and removes it. Safe to call twice.
+  public func close() {
+    let closed = state.withLock { state in
+      defer { state.closed = true }
+      return state.closed
+    }
+    guard !closed else { return }
+    endAll()
     try? FileManager.default.removeItem(atPath: root)
   }
 }

@@ -21,9 +21,8 @@ public final class WireClient {
       }
     }
     guard connected == 0 else {
-      let code = errno
-      Glibc.close(descriptor)
-      throw SandboxError("connect \(path): \(code)")
+      // All is initialized, so `deinit` closes it.
+      throw SandboxError("connect \(path): \(errno)")
     }
     // A test that waits for ever tells nothing.
     var limit = timeval(tv_sec: 60, tv_usec: 0)

@@ -11,6 +11,8 @@ enum FaultSamples {
     .authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .mistypedRecoveryCode,
     .backingOff(method: "recovery", retryAfterMilliseconds: 60_000),
     .methodUnavailable(method: "password", reason: "none"), .cancelled, .noSuchConversation,
+    .accountExpired(reason: "since May"), .tooManyTries, .presenceFailed(reason: "crashed"),
+    .presenceRequired(name: "a", require: "biometry"),
     .weakSecret(reason: "short"), .tooLarge(limit: 1 << 20), .tooManyConnections, .tooManyRequests,
     .denied(reason: "not yours"), .corrupt(reason: "bad", newer: true), .storageFailed(reason: "full"),
     .misconfigured(reason: "mode"), .invalidFrame(reason: "at byte 0: no value"),

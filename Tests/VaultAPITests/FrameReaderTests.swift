@@ -143,6 +143,33 @@ extension FrameReader {
     #expect(reader.heldCount < 64)
   }
 
+  @Test("A frame that is given back leaves nothing to the next one, however large they are")
+  func takesBack() throws {
+    var reader = FrameReader()
+    for count in [20, 8, 5000, 9, 200_000, 8, 70_000, 33] {
+      try reader.append(FrameReaderTests.frame(of: count) + [0])
+      guard let frame = try reader.next() else {
+        Issue.record("no frame of \(count) bytes")
+        return
+      }
+      #expect(frame.byteCount == count)
+      #expect(frame.members(of: frame.root).count == 1)
+      #expect(frame.member("a", of: frame.root).flatMap { frame.string($0) }?.utf8.count == count - 8)
+      reader.takeBack(frame)
+    }
+    let array = "{\"a\":[" + String(repeating: "1,", count: 1000) + "2]}"
+    for text in [array, "{}", array, "{\"a\":[]}"] {
+      try reader.append(Array(text.utf8) + [0])
+      guard let frame = try reader.next() else {
+        Issue.record("no frame")
+        return
+      }
+      let elements = frame.member("a", of: frame.root).map { frame.elements(of: $0).count }
+      #expect(elements == ["{}": nil, "{\"a\":[]}": 0][text, default: 1001])
+      reader.takeBack(frame)
+    }
+  }
+
   @Test("An empty frame and garbage are errors, and the next frame is whole")
   func goesOn() throws {
     var reader = FrameReader()

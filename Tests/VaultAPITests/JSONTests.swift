@@ -1,5 +1,6 @@
 import Testing
-import VaultAPI
+
+@testable import VaultAPI
 
 /// In the spirit of nst/JSONTestSuite: y accepts, n refuses. Where that suite lets a parser choose (i), the choice
 /// here is the strict one.
@@ -244,5 +245,28 @@ import VaultAPI
     }
     #expect(refusal(ones(Frame.maximumValues)) == nil)
     #expect(refusal(ones(Frame.maximumValues + 1)) == .tooManyValues(limit: Frame.maximumValues))
+  }
+
+  @Test("Looking at eight bytes at once finds the end of a plain run where looking at each one does")
+  func findsEndOfRuns() {
+    var generator = SystemRandomNumberGenerator()
+    for count in 0..<40 {
+      for byte in UInt8.min...UInt8.max {
+        var text = [UInt8](repeating: UInt8(ascii: "x"), count: count)
+        // One odd byte before others that could be taken for odd, too.
+        for index in text.indices {
+          text[index] = [0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7E].randomElement(using: &generator)!
+        }
+        if count > 0 { text[Int.random(in: 0..<count)] = byte }
+        if count > 1 { text[Int.random(in: 1..<count)] = .random(in: 0...255) }
+        for start in 0...min(count, 9) {
+          let plain = text[start...].firstIndex {
+            $0 < 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
+          }
+          let found = text.span.endOfPlainRun(from: start)
+          if found != plain ?? count { Issue.record("\(text) from \(start): \(found)") }
+        }
+      }
+    }
   }
 }

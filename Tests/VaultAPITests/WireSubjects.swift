@@ -54,18 +54,20 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   static let item = Wire.Item(
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
-    require: "none", version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20)
+    require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20)
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true)
-  static let slot = Wire.Slot(id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3)
+  static let slot = Wire.Slot(
+    id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],
+    stale: true)
   static let prompt = Wire.Prompt(style: "confirm", method: "recovery", text: "Type it")
   static let method = Wire.Method(name: "password", available: false, reason: "because")
   static let generator = Wire.Generator(style: "phrase", length: 6, symbols: false)
   static let newItem = Wire.NewItem(
     name: "a", generate: generator, kind: "note", attributes: ["a": "b"], accessible: "always", require: "password",
-    expires: 7, update: true)
+    reuse: 30, expires: 7, update: true)
   static let set = Wire.SetParameters(
     name: "a", generate: generator, kind: "note", attributes: [:], accessible: "always", require: "password",
-    expires: 7, update: false, interactive: true)
+    reuse: 30, expires: 7, update: false, interactive: true)
   static let empty = Wire.Empty()
 
   static let all: [WireSubject] = types + reading + writing + conversations
@@ -90,7 +92,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject(
       "Status.out",
       Wire.StatusReply(
-        state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", vault: "id", items: 3, problem: "p",
+        state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
+        items: 3, problem: "p",
         methods: [method, Wire.Method(name: "recovery", available: true)], warnings: ["w", ""], version: "1", pid: 4)),
     WireSubject(
       "Get.in",
@@ -131,15 +134,21 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   private static let end = Wire.ConversationReply(conversation: "id", prompt: prompt)
   private static let conversations = [
-    WireSubject("Init.in", Wire.InitParameters(recovery: true, kdfMemory: 1, kdfPasses: 2)),
+    WireSubject(
+      "Init.in", Wire.InitParameters(recovery: true, keystore: "file", insecure: true, kdfMemory: 1, kdfPasses: 2)),
     WireSubject("Init.out", end),
+    WireSubject("Authenticate.in", Wire.AuthenticateParameters(name: "a", reason: "r", interactive: true)),
+    WireSubject("Authenticate.out", end),
     WireSubject(
       "Unlock.in", Wire.UnlockParameters(method: "password", lockAfter: 900, reason: "r", interactive: true)),
     WireSubject("Unlock.out", end),
-    WireSubject("ChangePassword.in", Wire.ChangePasswordParameters(method: "m", kdfMemory: 1, kdfPasses: 2)),
-    WireSubject("ChangePassword.out", end),
+    WireSubject("ChangePassword.in", Wire.ChangePasswordParameters(method: "m", kind: "k", kdfMemory: 1, kdfPasses: 2)),
+    WireSubject("ChangePassword.out", end), WireSubject("MarkStale.in", empty), WireSubject("MarkStale.out", empty),
     WireSubject(
-      "AddSlot.in", Wire.AddSlotParameters(kind: "recovery", label: "l", method: "m", kdfMemory: 1, kdfPasses: 2)),
+      "AddSlot.in",
+      Wire.AddSlotParameters(
+        kind: "pam", label: "l", method: "m", keystore: "tpm2", users: [0], insecure: false, kdfMemory: 1, kdfPasses: 2)
+    ),
     WireSubject("AddSlot.out", Wire.AddSlotReply(conversation: "id", prompt: prompt, slot: 2)),
     WireSubject("RemoveSlot.in", Wire.RemoveSlotParameters(id: 1, method: "m")),
     WireSubject("RemoveSlot.out", end),

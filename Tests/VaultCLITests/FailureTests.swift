@@ -17,6 +17,8 @@ import VaultClient
       (.authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .denied),
       (.mistypedRecoveryCode, .invalid), (.backingOff(method: "password", retryAfterMilliseconds: 1), .retry),
       (.methodUnavailable(method: "recovery", reason: "r"), .configuration), (.cancelled, .denied),
+      (.accountExpired(reason: "r"), .denied), (.tooManyTries, .denied), (.presenceFailed(reason: "r"), .denied),
+      (.presenceRequired(name: "a", require: "biometry"), .denied),
       (.noSuchConversation, .retry), (.weakSecret(reason: "r"), .invalid), (.tooLarge(limit: 1), .invalid),
       (.tooManyConnections, .retry), (.tooManyRequests, .retry), (.denied(reason: "r"), .denied),
       (.corrupt(reason: "r", newer: false), .invalid), (.corrupt(reason: "r", newer: true), .invalid),

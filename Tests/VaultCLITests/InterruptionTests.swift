@@ -46,7 +46,11 @@ struct Question: Sendable, CustomTestStringConvertible {
 
   /// A sandbox in which the question can be asked.
   func sandbox() throws -> Sandbox {
-    guard let vault else { return try Sandbox() }
+    guard let vault else {
+      let sandbox = try Sandbox()
+      try sandbox.hidePAM()
+      return sandbox
+    }
     let sandbox = try Sandbox.withVault(unlocked: vault)
     // A second item, so that deleting asks.
     if vault { try sandbox.must(["set", "web2"], stdin: "hunter3") }

@@ -7,6 +7,7 @@ import VaultTesting
   func initialize() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
+    try sandbox.hidePAM()
     let terminal = try Terminal(sandbox, ["init"] + floorOptions)
     try terminal.expect("New password for the vault: ")
     #expect(!terminal.echoes)
@@ -25,6 +26,7 @@ import VaultTesting
   func mismatch() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
+    try sandbox.hidePAM()
     let terminal = try Terminal(sandbox, ["init"] + floorOptions)
     for _ in 1...3 {
       try terminal.expect("New password for the vault: ")

@@ -19,6 +19,9 @@ extension Sandbox {
     return sandbox
   }
 
+  /// Names a PAM service that is not there, lest `init` offers this machine's.
+  func hidePAM() throws { try configure("pam-service = vault-test-none\n") }
+
   /// Runs `vault`, which has to succeed, and answers what it printed.
   @discardableResult
   func must(_ arguments: [String], stdin: String = "") throws -> String {

@@ -56,18 +56,19 @@ import VaultAPI
   @Test("Every call has its method and its reply")
   func callsEverything() throws {
     let item =
-      #"{"name":"a","kind":"note","attributes":{},"accessible":"always","require":"none","version":1,"created":1,"modified":1,"size":0}"#
+      #"{"name":"a","kind":"note","attributes":{},"accessible":"always","require":"none","reuse":60,"version":1,"created":1,"modified":1,"size":0}"#
     let server = try FakeServer { peer, _ in
       while let request = try peer.read() {
         switch request.prefix(while: { $0.isLetter }) {
         case "Status":
-          peer.reply(#"{"state":"new","cause":"c","since":1,"methods":[],"warnings":[],"version":"1","pid":2}"#)
+          peer.reply(
+            #"{"state":"new","cause":"c","since":1,"locks_on":[],"methods":[],"warnings":[],"version":"1","pid":2}"#)
         case "Show": peer.reply("{\"item\":\(item)}")
         case "History": peer.reply(#"{"versions":[{"version":1,"created":2,"size":3,"current":true}]}"#)
         case "Find": peer.reply("{\"items\":[\(item)],\"next\":9}")
         case "ListSlots":
           peer.reply(
-            #"{"slots":[{"id":1,"kind":"password","label":"l","created":1,"kdf_memory":1,"kdf_passes":1}]}"#)
+            #"{"slots":[{"id":1,"kind":"password","label":"l","created":1,"kdf_memory":1,"kdf_passes":1,"users":[]}]}"#)
         case "Set": peer.reply(#"{"version":7}"#)
         case "SetMany": peer.reply(#"{"versions":[1,2]}"#)
         default: peer.reply()

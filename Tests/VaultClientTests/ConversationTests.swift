@@ -13,7 +13,8 @@ import VaultAPI
 
   /// A daemon that puts these prompts in turn, waits for Respond after each, and ends with `end`.
   static func server(_ prompts: [String], end: String) throws -> FakeServer {
-    let answers = prompts.map { _ in Gate() }
+    let asking = prompts.filter { !$0.contains(#""info""#) && !$0.contains(#""error""#) }
+    let answers = asking.map { _ in Gate() }
     let turn = Turn()
     return try FakeServer { peer, _ in
       while let request = try peer.read() {
@@ -22,9 +23,10 @@ import VaultAPI
           peer.reply()
           continue
         }
-        for (index, prompt) in prompts.enumerated() {
+        var waiting = answers.makeIterator()
+        for prompt in prompts {
           peer.reply(prompt, continues: true)
-          answers[index].wait()
+          if asking.contains(prompt) { waiting.next()?.wait() }
         }
         peer.send(end)
       }
@@ -50,10 +52,13 @@ import VaultAPI
     #expect(server.connections == 2)
   }
 
-  @Test("A code to be shown comes with its prompt, an info needs no answer, a slot comes at the end")
+  @Test("A code to be shown comes with its prompt, what only tells needs no answer, a slot comes at the end")
   func showsCode() throws {
     let server = try ConversationTests.server(
-      [ConversationTests.prompt("info"), ConversationTests.prompt("confirm", code: "ABCDE-\\u0046")],
+      [
+        ConversationTests.prompt("info"), ConversationTests.prompt("error"),
+        ConversationTests.prompt("confirm", code: "ABCDE-\\u0046"),
+      ],
       end: #"{"parameters":{"slot":4}}"#)
     defer { server.close() }
     var codes: [[UInt8]] = []
@@ -62,14 +67,13 @@ import VaultAPI
       case .some(let code): codes.append(code.array)
       case .none: codes.append([])
       }
-      return prompt.style == .info ? nil : SecretBuffer("abcde")
+      return prompt.style.wantsAnswer ? SecretBuffer("abcde") : nil
     }
     #expect(slot == 4)
-    #expect(codes == [[], Array("ABCDE-F".utf8)])
+    #expect(codes == [[], [], Array("ABCDE-F".utf8)])
     #expect(
       server.heard == [
-        "AddSlot+{kind:recovery,label:safe}", "Respond{conversation:c0ffee}",
-        "Respond{conversation:c0ffee,answer:abcde}",
+        "AddSlot+{kind:recovery,label:safe}", "Respond{conversation:c0ffee,answer:abcde}",
       ])
   }
 

@@ -17,7 +17,10 @@ import Testing
         idle = 90s
         maximum-age=off
         hide-names = true
+        keep-across-sleep = true
         boot-key = /etc/vault/boot.key
+        tpm2-device = swtpm:path=/run/tpm
+        keyring-bus-name = org.example.Keys-2
         max-connections = 8
         max-requests-per-second = 50
         log-level = debug
@@ -25,10 +28,23 @@ import Testing
     #expect(settings.idle == 90)
     #expect(settings.maximumAge == nil)
     #expect(settings.hideNames)
-    #expect(settings.bootKey == "/etc/vault/boot.key")
+    #expect(settings.keepAcrossSleep)
+    #expect(settings.bootKey == .file("/etc/vault/boot.key"))
+    #expect(settings.tpm2Device == "swtpm:path=/run/tpm")
+    #expect(settings.keyringBusName == "org.example.Keys-2")
     #expect(settings.maxConnections == 8)
     #expect(settings.maxRequestsPerSecond == 50)
     #expect(settings.logLevel == .debug)
+  }
+
+  @Test("the boot key has three forms") func bootKeys() {
+    #expect(BootKey(setting: "/a/b") == .file("/a/b"))
+    #expect(BootKey(setting: "tpm2:/a/b") == .tpm2("/a/b"))
+    #expect(BootKey(setting: "credential:boot.key") == .credential("boot.key"))
+    for text in ["", "a", "tpm2:", "tpm2:a", "credential:", "credential:..", "credential:a/b", "file:/a"] {
+      #expect(BootKey(setting: text) == nil, "\(text)")
+    }
+    for text in ["/a/b", "tpm2:/a/b", "credential:boot.key"] { #expect(BootKey(setting: text)?.place == text) }
   }
 
   @Test(
@@ -37,7 +53,12 @@ import Testing
       ("idle = 5m\nidel = 5m", 2, "unknown key `idel`"), ("idle", 1, "expected `key = value`"),
       ("\n\nidle = soon", 3, "expected a time such as 90s, 5m or 12h, or off"),
       ("idle = 5m\nidle = 6m", 2, "idle is set twice"), ("hide-names = yes", 1, "hide-names is true or false"),
-      ("boot-key = key", 1, "boot-key is an absolute path"),
+      ("keep-across-sleep = ", 1, "keep-across-sleep is true or false"),
+      ("boot-key = key", 1, "boot-key is an absolute path, tpm2: and an absolute path, or credential: and a name"),
+      ("tpm2-device = /tmp/evil.so", 1, "tpm2-device is device:/dev/tpmrm0, or another kind, colon and settings"),
+      ("tpm2-device = /tmp/evil.so:", 1, "tpm2-device is device:/dev/tpmrm0, or another kind, colon and settings"),
+      ("keyring-bus-name = :1.2", 1, "keyring-bus-name is a bus name such as org.freedesktop.secrets"),
+      ("keyring-bus-name = secrets", 1, "keyring-bus-name is a bus name such as org.freedesktop.secrets"),
       ("max-connections = 0", 1, "max-connections is from 4 to 4096"),
       ("max-requests-per-second = -1", 1, "max-requests-per-second is from 10 to 10000000"),
       ("idle = 0s", 1, "expected a time such as 90s, 5m or 12h, or off"),

@@ -57,6 +57,30 @@ import VaultTesting
     }
   }
 
+  @Test("answers keep their order while the client reads and asks on, and the socket is now full and now is not")
+  func manyAnswers() throws {
+    try withClient { (_, client) throws in
+      let values = (0..<10).map { String(repeating: "\($0)", count: $0 % 2 == 0 ? 60_000 : 64) }
+      for (name, value) in values.enumerated() {
+        #expect(try client.call("Set", ["name": "\(name)", "value": value]).error == nil)
+      }
+      func ask(_ number: Int) {
+        client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"\#(number % values.count)"}}"#)
+      }
+      // What is asked for and not yet read is more than a socket holds.
+      let ahead = 30
+      let count = 1000
+      for number in 0..<ahead { ask(number) }
+      for number in 0..<count {
+        if number + ahead < count { ask(number + ahead) }
+        let name = number % values.count
+        let expected = #"{"parameters":{"name":"\#(name)","version":1,"value":"\#(values[name])"}}"#
+        let isExpected = try client.receiveBytes() == Array(expected.utf8)
+        try #require(isExpected, "answer \(number)")
+      }
+    }
+  }
+
   @Test("an existing item is not overwritten unless asked, and keeps its versions") func versions() throws {
     try withClient { (_, client) throws in
       #expect(try client.call("Set", ["name": "a", "value": "one"]).integer("version") == 1)
@@ -186,9 +210,20 @@ import VaultTesting
     }
   }
 
-  @Test("what requires a presence nobody can prove yet is neither stored nor served") func requirements() throws {
-    try withClient { (_, client) throws in
-      #expect(try client.call("Set", ["name": "a", "value": "v", "require": "password"]).error == "MethodUnavailable")
+  @Test("what requires the password is served to the session that has given it, until a lock") func requirements()
+    throws
+  {
+    try withClient { (sandbox, client) throws in
+      let item: WireClient.Message = ["name": "a", "value": "v", "require": "password", "accessible": "always"]
+      #expect(try client.call("Set", item).error == nil)
+      // The unlock was this session's.
+      #expect(try client.call("Get", ["name": "a"]).string("value") == "v")
+      #expect(try client.call("Lock").error == nil)
+      #expect(try client.call("Get", ["name": "a"]).error == "PresenceRequired")
+      #expect(try sandbox.converse("Authenticate", ["name": "a"]) { _ in password }?.error == "PresenceRequired")
+      let shown = try sandbox.converse("Authenticate", ["name": "a", "interactive": true]) { _ in password }
+      #expect(shown?.error == nil)
+      #expect(try client.call("Get", ["name": "a"]).string("value") == "v")
       #expect(
         try client.call("Set", ["name": "a", "value": "v", "require": "nonsense"]).string("parameter") == "require")
     }

@@ -1,11 +1,7 @@
 import CLinux
 import Foundation
 import Testing
-import VaultCore
-import VaultModel
 import VaultTesting
-
-@testable import VaultStore
 
 @Suite("Secrets in the daemon's memory") struct SecretsTests {
   private static let isRoot = geteuid() == 0
@@ -65,7 +61,7 @@ import VaultTesting
     ]
     try load(sandbox, values: values)
     let pid = try #require(sandbox.daemonPid)
-    let keys = try keys(of: sandbox, password: password)
+    let keys = try VaultKeys(of: sandbox, password: password)
 
     // The positive control: while unlocked, the same search finds the key it holds.
     let unlocked = try MemorySearch(pid: pid)
@@ -99,7 +95,7 @@ import VaultTesting
       try sandbox.unlock(password)
       let client = try sandbox.client()
       #expect(try client.call("Set", ["name": "a", "value": "b"]).error == nil)
-      let keys = try keys(of: sandbox, password: password)
+      let keys = try VaultKeys(of: sandbox, password: password)
       #expect(try client.call("Lock").error == nil)
       let locked = try MemorySearch(pid: try #require(sandbox.daemonPid))
       #expect(locked.find(keys.whenUnlockedMetadata) == (hides ? [] : ["raw"]))
@@ -119,35 +115,5 @@ import VaultTesting
     // The kernel gives the files of a process that is not dumpable to root.
     #expect(unsafe stat("/proc/\(pid)/mem", &status) == 0)
     #expect(status.st_uid == 0)
-  }
-
-  // MARK: The keys, derived as the daemon does
-
-  private struct Keys {
-    var vault, whenUnlockedClass, whenUnlockedValues, whenUnlockedMetadata: [UInt8]
-  }
-
-  private func keys(of sandbox: Sandbox, password: String) throws -> Keys {
-    let copy = sandbox.root + "/copy"
-    try FileManager.default.copyItem(atPath: sandbox.store, toPath: copy)
-    try? FileManager.default.removeItem(atPath: copy + "/vault.lock")
-    let keychain = try Keychain(opening: copy)
-    let slot = try #require(keychain.slots.first { $0.kind == .password })
-    let secret = unsafe SecureBytes(copying: Array(password.utf8).span.bytes)
-    let vaultKey = try slot.openVaultKey(secret: secret, vaultID: keychain.vaultID)
-    let classKey = try keychain.unwrap(.whenUnlocked, under: .vault, vaultKey)
-    func bytes(_ key: borrowing SecureBytes) -> [UInt8] {
-      key.withBytes { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
-    }
-    let derived = ClassKeys(classKey: classKey)
-    func held(_ key: borrowing SecureBytes?) -> [UInt8] {
-      switch key {
-      case .some(let key): bytes(key)
-      case .none: []
-      }
-    }
-    return Keys(
-      vault: bytes(vaultKey), whenUnlockedClass: bytes(classKey), whenUnlockedValues: held(derived.values),
-      whenUnlockedMetadata: held(derived.metadata))
   }
 }

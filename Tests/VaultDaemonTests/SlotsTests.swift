@@ -230,6 +230,42 @@ import VaultTesting
     }
   }
 
+  @Test("a login slot that is said to be stale is not tried until it is replaced, over a restart as well")
+  func staleLoginSlot() throws {
+    try withVault { (sandbox, _) throws in
+      #expect(try sandbox.client().call("MarkStale").error == "MethodUnavailable")
+      #expect(try sandbox.converse("ChangePassword", ["kind": "login"]) { _ in password }?.error == "MethodUnavailable")
+      #expect(
+        try sandbox.converse("ChangePassword", ["kind": "pam"]) { _ in password }?.error
+          == "org.varlink.service.InvalidParameter")
+      func setLogin(_ method: String, _ parameters: WireClient.Message, to login: String) throws -> String? {
+        try sandbox.converse(method, floor.merging(parameters) { old, _ in old }) {
+          $0["style"] as? String == "secret" ? password : login
+        }?.error
+      }
+      #expect(try setLogin("AddSlot", ["kind": "login"], to: "first") == nil)
+      #expect(try sandbox.unlock("first", ["method": "login"])?.error == nil)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try sandbox.client().call("MarkStale").error == nil)
+      #expect(try slots(sandbox).map { $0["stale"] as? Bool } == [nil, true])
+      try sandbox.stopDaemon()
+      try sandbox.startDaemon()
+      for _ in 0..<2 {
+        // Not even asked for, so that nothing can be held against its owner.
+        let reply = try sandbox.converse("Unlock", ["method": "login"]) { _ in "first" }
+        #expect(reply?.error == "MethodUnavailable")
+      }
+      #expect(try setLogin("ChangePassword", ["kind": "login"], to: "second") == nil)
+      #expect(try slots(sandbox).map { $0["stale"] as? Bool } == [nil, nil])
+      #expect(try sandbox.unlock("second", ["method": "login"])?.error == nil)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      // The vault's own password is not what was replaced, and a login password may not replace it.
+      #expect(try sandbox.unlock(password)?.error == nil)
+      let parameters: WireClient.Message = ["method": "login", "kind": "password"]
+      #expect(try sandbox.converse("ChangePassword", parameters) { _ in "second" }?.error == "MethodUnavailable")
+    }
+  }
+
   @Test("what a client says of itself cannot dress up the prompt") func promptText() throws {
     try withVault { (sandbox, _) throws in
       let asking = try sandbox.client()

@@ -18,7 +18,10 @@ extension Fixture {
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }
     // quote() writes numbers and blobs as SQL does.
-    let names = ["heads": "id class revision policy current sealed", "vals": "item version sealed", "tags": "tag item"]
+    let names = [
+      "heads": "id class revision policy current sealed", "vals": "item version sealed", "tags": "tag item class",
+      "slots": "id record", "keys": "name sealed", "clock": "id time items mac", "hashes": "class record",
+    ]
     let list = (names[table] ?? "").split(separator: " ").map { "quote(\($0))" }.joined(separator: " || ',' || ")
     let sql = "SELECT \(list) FROM \(table) WHERE \(condition)"
     try Self.check(unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil))

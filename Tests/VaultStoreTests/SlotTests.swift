@@ -11,12 +11,16 @@ import VaultStore
       let keychain = try fixture.open()
       #expect(keychain.vaultID == fixture.vaultID)
       #expect(keychain.slots.map(\.id) == [1] && keychain.nextSlotID == 2)
-      try keychain.addSlot(fixture.slot(2, "second"))
-      try keychain.replaceSlot(fixture.slot(1, "changed"))
+      try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
+      try keychain.replaceSlot(fixture.slot(1, "changed"), vaultKey: fixture.vaultKey)
       #expect(keychain.slots.map(\.id) == [1, 2])
-      #expect(throws: VaultError.alreadyExists) { try keychain.addSlot(fixture.slot(2, "again")) }
-      #expect(throws: VaultError.noSuchSlot(9)) { try keychain.replaceSlot(fixture.slot(9, "x")) }
-      #expect(throws: VaultError.noSuchSlot(9)) { try keychain.removeSlot(id: 9) }
+      #expect(throws: VaultError.alreadyExists) {
+        try keychain.addSlot(fixture.slot(2, "again"), vaultKey: fixture.vaultKey)
+      }
+      #expect(throws: VaultError.noSuchSlot(9)) {
+        try keychain.replaceSlot(fixture.slot(9, "x"), vaultKey: fixture.vaultKey)
+      }
+      #expect(throws: VaultError.noSuchSlot(9)) { try keychain.removeSlot(id: 9, vaultKey: fixture.vaultKey) }
     }
     let keychain = try fixture.open()
     #expect(throws: CryptoError.authenticationFailed) {
@@ -32,10 +36,10 @@ import VaultStore
   func last() throws {
     let fixture = try Fixture()
     let keychain = try fixture.open()
-    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 1) }
-    try keychain.addSlot(fixture.slot(2, "second"))
-    try keychain.removeSlot(id: 1)
-    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 2) }
+    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 1, vaultKey: fixture.vaultKey) }
+    try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
+    try keychain.removeSlot(id: 1, vaultKey: fixture.vaultKey)
+    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey) }
     #expect(keychain.slots.map(\.id) == [2])
   }
 
@@ -44,8 +48,8 @@ import VaultStore
     let fixture = try Fixture()
     do {
       let keychain = try fixture.open()
-      try keychain.addSlot(fixture.slot(keychain.nextSlotID, "second"))
-      try keychain.removeSlot(id: 2)
+      try keychain.addSlot(fixture.slot(keychain.nextSlotID, "second"), vaultKey: fixture.vaultKey)
+      try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey)
       #expect(keychain.nextSlotID == 3)
     }
     #expect(try fixture.open().nextSlotID == 3)
@@ -59,13 +63,13 @@ import VaultStore
     ])
   func damaged(sql: String) throws {
     let fixture = try Fixture()
-    do { try fixture.open().addSlot(fixture.slot(2, "second")) }
+    do { try fixture.open().addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey) }
     try fixture.sql(sql)
     let keychain = try fixture.open()
     #expect(keychain.slots.map(\.id) == [1] && keychain.damagedSlots == [2])
     #expect(keychain.nextSlotID == 3)
-    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 1) }
-    try keychain.removeSlot(id: 2)
+    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 1, vaultKey: fixture.vaultKey) }
+    try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey)
     #expect(keychain.damagedSlots.isEmpty)
   }
 

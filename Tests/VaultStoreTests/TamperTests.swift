@@ -58,8 +58,8 @@ import VaultStore
       // Tags that lead elsewhere.
       "UPDATE OR REPLACE tags SET item = 2 WHERE item = 1",
       "UPDATE tags SET item = 100 WHERE item = 1",
-      "INSERT OR IGNORE INTO tags SELECT tag, 2 FROM tags WHERE item = 1",
-      "INSERT OR IGNORE INTO tags SELECT tag, 3 FROM tags WHERE item = 1",
+      "INSERT OR IGNORE INTO tags SELECT tag, 2, class FROM tags WHERE item = 1",
+      "INSERT OR IGNORE INTO tags SELECT tag, 3, class FROM tags WHERE item = 1",
     ])
   func changed(sql: String) throws {
     let fixture = try fixture()

@@ -35,7 +35,7 @@ import VaultStore
       #expect(throws: VaultError.alreadyExists) {
         try keychain.transaction { () throws(VaultError) in
           try keychain.set(ItemChange(name: items[1], kind: .note), value: secret("x"), now: 9000)
-          try keychain.addSlot(slot)
+          try keychain.addSlot(slot, vaultKey: fixture.vaultKey)
           do throws(VaultError) {
             try keychain.set(ItemChange(name: taken, kind: .note), value: secret("new"), now: 9000)
           } catch {

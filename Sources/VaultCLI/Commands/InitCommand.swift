@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import VaultAPI
 internal import VaultClient
+internal import VaultModel
 
 struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -11,6 +12,7 @@ struct InitCommand: ParsableCommand {
   @Flag(help: "Also make a recovery code, which is shown once and has to be typed back.")
   var recovery = false
 
+  @OptionGroup var presence: PresenceOptions
   @OptionGroup var secrets: SecretOptions
   @OptionGroup var cost: CostOptions
   @OptionGroup var globals: Globals
@@ -22,10 +24,13 @@ struct InitCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
+    let presence = try offered(session)
     try session.call { vault in
       try vault.initialize(
-        recovery: recovery, kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses, answer: answers.answer)
+        recovery: recovery, keystore: presence.keystore?.rawValue, insecure: presence.insecureFile ? true : nil,
+        kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses, answer: answers.answer)
     }
+    presence.sayCost()
     if globals.json {
       try Output.json { writer in
         writer.beginObject()
@@ -40,5 +45,30 @@ struct InitCommand: ParsableCommand {
         Output.note("for the day the password is forgotten, add a recovery code: `vault slot add recovery`")
       }
     }
+  }
+
+  /// What was asked for, or what a person at the terminal takes of what is possible here.
+  private func offered(_ session: Session) throws(Failure) -> PresenceOptions {
+    var presence = presence
+    guard presence.keystore == nil, Keyboard.isAttended, !secrets.passwordStdin else { return presence }
+    let status = try session.call { vault in try vault.status() }
+    guard status.state == "new" else { return presence }
+    let methods = status.methods
+    func reason(_ name: String) -> String? { methods.first { $0.name == name }?.reason }
+    // Before there is a vault every way has an obstacle; where PAM's is the one the password has, it has no other.
+    guard reason("pam") == reason("password") else { return presence }
+    let keyboard = try Keyboard(otherwise: "")
+    let question =
+      "Open it with your fingerprint or login password, too, once the password was given after a start? [y/N] "
+    let answer = try keyboard.ask(question, .shown)
+    switch answer {
+    case .some(let answer):
+      let isYes = answer.withBytes { bytes in
+        bytes.byteCount > 0 && Span<UInt8>(_bytes: bytes)[0] | 0x20 == UInt8(ascii: "y")
+      }
+      if isYes { presence.keystore = .memory }
+    case .none: break
+    }
+    return presence
   }
 }

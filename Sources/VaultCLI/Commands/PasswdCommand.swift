@@ -11,6 +11,9 @@ struct PasswdCommand: ParsableCommand {
       password.
       """)
 
+  @Flag(help: "Have the login slot take another login password, and leave the vault's own as it is.")
+  var login = false
+
   @Flag(help: "Prove the right to with a recovery code instead of the old password.")
   var recovery = false
 
@@ -27,7 +30,8 @@ struct PasswdCommand: ParsableCommand {
     let answers = Answers(secrets, json: globals.json)
     try session.call { vault in
       try vault.changePassword(
-        method: recovery ? "recovery" : nil, kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses,
+        method: recovery ? "recovery" : nil, kind: login ? "login" : nil, kdfMemory: cost.kdfMemory,
+        kdfPasses: cost.kdfPasses,
         answer: answers.answer)
     }
     if globals.json {
@@ -38,7 +42,8 @@ struct PasswdCommand: ParsableCommand {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note("the password is changed; older copies of the store still open with the old one")
+      let changed = login ? "the login slot takes the new password" : "the password is changed"
+      Output.note("\(changed); older copies of the store still open with the old one")
     }
   }
 }

@@ -42,6 +42,12 @@ struct SetCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "For how long one proof counts in your session, up to a day; 60s unless given.", valueName: "duration"),
+    transform: Sizes.reuse)
+  var reuse: Int64?
+
+  @Option(
+    help: ArgumentHelp(
       "When the value stops being served: a duration from now such as 90d, or a date such as 2030-01-31.",
       valueName: "when"),
     transform: Sizes.expiry)
@@ -72,7 +78,7 @@ struct SetCommand: ParsableCommand {
   @Flag(
     help: """
       Store many: each line of standard input is a JSON object with name, value (or data in base64, or generate), \
-      and optionally kind, attributes, accessible, require, expires and update.
+      and optionally kind, attributes, accessible, require, reuse (seconds), expires and update.
       """)
   var batch = false
 
@@ -96,7 +102,8 @@ struct SetCommand: ParsableCommand {
 
   private func validateBatch() throws {
     let single = [
-      name != nil, kind != nil, !attributes.isEmpty, accessible != nil, require != nil, expires != nil, file != nil,
+      name != nil, kind != nil, !attributes.isEmpty, accessible != nil, require != nil, reuse != nil, expires != nil,
+      file != nil,
       generate != nil, length != nil, noSymbols, keepValue,
     ]
     if single.contains(true) {

@@ -24,7 +24,9 @@ struct ShowCommand: ParsableCommand {
     var rows = [("name", item.name), ("kind", item.kind)]
     rows += item.attributes.sorted { $0.key < $1.key }.map { ("attr \($0.key)", $0.value) }
     rows += [
-      ("accessible", item.accessible), ("require", item.require), ("version", String(item.version)),
+      ("accessible", item.accessible),
+      ("require", item.require == "none" ? item.require : "\(item.require), for \(Seconds.format(Int64(item.reuse)))"),
+      ("version", String(item.version)),
       ("size", "\(item.size) bytes"), ("created", Timestamp.format(item.created)),
       ("modified", Timestamp.format(item.modified)), ("expires", item.expires.map(Timestamp.format) ?? "never"),
     ]

@@ -25,8 +25,12 @@ struct SlotListCommand: ParsableCommand {
       if globals.json {
         try Output.json { slot.write(to: &$0) }
       } else {
-        let cost = slot.kdfMemory > 0 ? "\(slot.kdfMemory >> 20) MiB, \(slot.kdfPasses) passes" : "-"
-        table.add(String(slot.id), slot.kind, Timestamp.format(slot.created), cost, Printable.text(slot.label))
+        let cost =
+          slot.kdfMemory > 0
+          ? "\(slot.kdfMemory >> 20) MiB, \(slot.kdfPasses) passes" : slot.keystore.map { "key in \($0)" } ?? "-"
+        table.add(
+          String(slot.id), slot.stale == true ? "\(slot.kind) (stale)" : slot.kind, Timestamp.format(slot.created),
+          cost, Printable.text(slot.label))
       }
     }
     if !globals.json { try Output.text(table.text(withHeading: Output.isTerminal)) }
@@ -37,19 +41,32 @@ struct SlotListCommand: ParsableCommand {
 enum SlotKindArgument: String, ExpressibleByArgument, CaseIterable {
   case password
   case recovery
+  case pam
+  case login
 }
 
 struct SlotAddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Add a way into the vault: another password, or a recovery code.",
-    discussion: "A recovery code is shown once and has to be typed back; whoever holds it opens the vault.")
+    abstract: "Add a way into the vault.",
+    discussion: """
+      password: another password. recovery: a code that is shown once and has to be typed back; whoever holds it opens \
+      the vault. pam: a fingerprint or the login password, as PAM's service `vault` checks it; --keystore says where the \
+      slot's key lies, and what that costs is printed. login: the login password, which pam_vault(8) passes on at login.
+      """)
 
-  @Argument(help: ArgumentHelp("password or recovery.", valueName: "kind"))
+  @Argument(help: ArgumentHelp("password, recovery, pam or login.", valueName: "kind"))
   var kind: SlotKindArgument
 
   @Option(help: ArgumentHelp("What to call it in `vault slot list`.", valueName: "text"))
   var label: String?
+
+  @OptionGroup var presence: PresenceOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "For pam: the user whose presence counts, by number; may be repeated. Yours unless given.", valueName: "uid"))
+  var user: [Int] = []
 
   @Flag(help: "Prove the right to with a recovery code instead of a password.")
   var recovery = false
@@ -60,16 +77,27 @@ struct SlotAddCommand: ParsableCommand {
 
   @Argument(help: .hidden) var unexpected: [String] = []
 
-  func validate() throws { try Refused.secretArguments(unexpected) }
+  func validate() throws {
+    try Refused.secretArguments(unexpected)
+    if kind == .pam && presence.keystore == nil {
+      throw ValidationError("a pam slot needs --keystore, \(PresenceOptions.names); `vault help slot add` says more")
+    }
+    if kind != .pam && (presence.keystore != nil || presence.insecureFile || !user.isEmpty) {
+      throw ValidationError("--keystore, --insecure-file and --user belong to pam slots")
+    }
+  }
 
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
     let slot = try session.call { vault in
       try vault.addSlot(
-        kind: kind.rawValue, label: label, method: recovery ? "recovery" : nil, kdfMemory: cost.kdfMemory,
-        kdfPasses: cost.kdfPasses, answer: answers.answer)
+        kind: kind.rawValue, label: label, method: recovery ? "recovery" : nil,
+        keystore: presence.keystore?.rawValue, users: user.isEmpty ? nil : user,
+        insecure: presence.insecureFile ? true : nil, kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses,
+        answer: answers.answer)
     }
+    presence.sayCost()
     if globals.json {
       try Output.json { writer in
         writer.beginObject()

@@ -25,6 +25,9 @@ struct StatusCommand: ParsableCommand {
     if let at = status.locksAt {
       lines.append(row("locks", "\(moment(at, now: now)) (\(reason(status.locksBecause)))"))
     }
+    if !status.locksOn.isEmpty {
+      lines.append(row("locks on", status.locksOn.map { trigger(Printable.text($0)) }.joined(separator: ", ")))
+    }
     if let problem = status.problem { lines.append(row("problem", Printable.text(problem))) }
     if let items = status.items { lines.append(row("items", String(items))) }
     for method in status.methods {
@@ -55,6 +58,14 @@ struct StatusCommand: ParsableCommand {
     case "age": "the longest it may stay open"
     case "asked": "as asked for at the unlock"
     default: Printable.text(name ?? "no reason given")
+    }
+  }
+
+  private static func trigger(_ name: String) -> String {
+    switch name {
+    case "sleep": "the machine's sleep"
+    case "session-lock": "the session's lock"
+    default: "the screen's lock (\(name))"
     }
   }
 

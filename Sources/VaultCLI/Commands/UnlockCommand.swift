@@ -6,9 +6,18 @@ internal import VaultModel
 struct UnlockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
-    abstract: "Open the vault with a password or a recovery code.")
+    abstract: "Open the vault: with a fingerprint, the login password, its own password or a recovery code.",
+    discussion: """
+      Tries the fingerprint or login password first where the vault has a slot for them (see `vault slot add pam`), and \
+      then its own password. `vault status` says which ways are possible now.
+      """)
 
-  @Flag(help: "Use a recovery code instead of a password.")
+  @Option(
+    help: ArgumentHelp(
+      "Use this way alone: \(SlotKindArgument.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "method"))
+  var method: SlotKindArgument?
+
+  @Flag(help: "Use a recovery code: short for --method recovery.")
   var recovery = false
 
   @Option(
@@ -22,13 +31,24 @@ struct UnlockCommand: ParsableCommand {
 
   @Argument(help: .hidden) var unexpected: [String] = []
 
-  func validate() throws { try Refused.secretArguments(unexpected) }
+  func validate() throws {
+    try Refused.secretArguments(unexpected)
+    if recovery, let method, method != .recovery {
+      throw ValidationError("--recovery and --method \(method.rawValue) exclude each other; give one of them")
+    }
+  }
+
+  /// What was asked for. A line of standard input is the vault's own password unless another way is named.
+  private var chosen: String? {
+    if recovery { return SlotKindArgument.recovery.rawValue }
+    return method?.rawValue ?? (secrets.passwordStdin ? SlotKindArgument.password.rawValue : nil)
+  }
 
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
     try session.call { vault in
-      try vault.unlock(method: recovery ? "recovery" : nil, for: lockAfter.map { .seconds($0) }, answer: answers.answer)
+      try vault.unlock(method: chosen, for: lockAfter.map { .seconds($0) }, answer: answers.answer)
     }
     guard globals.json || Keyboard.isAttended else { return }
     let status = try session.call { vault in try vault.status() }

@@ -63,11 +63,27 @@ struct Doctor {
     if let problem = status.problem {
       findings.append(.fail("store", problem, fix: "keep the files as they are and see vaultd(8)"))
     }
+    findings += ways(status)
     findings += status.warnings.map(Doctor.warning)
     if !findings.contains(where: { $0.check == Doctor.memory }) {
       findings.append(.ok(Doctor.memory, "the daemon's keys stay out of the swap"))
     }
     return status
+  }
+
+  /// The ways in that the vault has, and what keeps one from being used now.
+  private func ways(_ status: Wire.StatusReply) -> [Finding] {
+    guard status.vault != nil, let session = try? Session(globals, startsDaemon: false),
+      let slots = try? session.call({ vault in try vault.slots() })
+    else { return [] }
+    return status.methods.compactMap { method in
+      let kind = method.name == "fingerprint" ? "pam" : method.name
+      guard slots.contains(where: { $0.kind == kind }) else { return nil }
+      let check = "unlock by \(method.name)"
+      guard let reason = method.reason else { return .ok(check, "possible now") }
+      let parts = reason.split(separator: ";", maxSplits: 1).map(String.init)
+      return .warn(check, parts.first ?? reason, fix: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : nil)
+    }
   }
 
   private static let memory = "locked memory"
@@ -104,10 +120,11 @@ struct Doctor {
 
   private func bootKey(_ store: StorePaths, _ owner: uid_t) -> [Finding] {
     guard FileState(store.directory + "/vault.db").exists else { return [] }
-    if let key = Finding.permissions("boot key", store.bootKey, is: .file, owner: owner, mode: 0o600) { return [key] }
+    guard let path = store.bootKey else { return [.ok("boot key", "a credential that the service manager passes")] }
+    if let key = Finding.permissions("boot key", path, is: .file, owner: owner, mode: 0o600) { return [key] }
     return [
       .warn(
-        "boot key", "there is none at \(store.bootKey), so `always` items are served only after an unlock",
+        "boot key", "there is none at \(path), so `always` items are served only after an unlock",
         fix: "put it back, or set boot-key in \(store.configuration)")
     ]
   }

@@ -2,7 +2,8 @@
 struct StorePaths {
   let directory: String
   let configuration: String
-  let bootKey: String
+  /// The file with the boot key, sealed or not; nil when it is a credential, which the service alone sees.
+  let bootKey: String?
 
   /// Nil when the environment does not say.
   init?(system: Bool) {
@@ -14,7 +15,12 @@ struct StorePaths {
       else { return nil }
       (directory, configuration) = (data + "/vault", config + "/vault/vaultd.conf")
     }
-    bootKey = StorePaths.setting("boot-key", in: configuration) ?? directory + "/boot.key"
+    let bootKey = StorePaths.setting("boot-key", in: configuration) ?? directory + "/boot.key"
+    if bootKey.hasPrefix("credential:") {
+      self.bootKey = nil
+    } else {
+      self.bootKey = bootKey.hasPrefix("tpm2:") ? String(bootKey.dropFirst(5)) : bootKey
+    }
   }
 
   private static func folder(_ variable: String, _ fallback: String) -> String? {

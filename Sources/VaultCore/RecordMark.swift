@@ -1,0 +1,55 @@
+/// What stands for one record in a ``RecordSet``: 32 bytes of keyed BLAKE2b over where it stands and what it is.
+public struct RecordMark: Hashable, Sendable {
+  static let count = 32
+  typealias Words = (UInt64, UInt64, UInt64, UInt64)
+  let words: Words
+
+  /// Marks `record` at `place` under the integrity key of the class it belongs to.
+  ///
+  /// The place has a fixed size, so where the record begins is never in doubt.
+  public init(_ place: AssociatedData, _ record: RawSpan, key: borrowing SecureBytes) {
+    self.init(unsafe place.storage.span.bytes, record, key: key)  // Bytes have no padding: all are initialized.
+  }
+
+  private init(_ place: RawSpan, _ record: RawSpan, key: borrowing SecureBytes) {
+    var words: Words = (0, 0, 0, 0)
+    unsafe withUnsafeMutableBytes(of: &words) { bytes in
+      // Unique for the call, and as large as the hash.
+      var out = unsafe MutableRawSpan(_unsafeBytes: bytes)
+      KeyedHash.hash(place, record, key: key, into: &out)
+    }
+    self.words = words
+  }
+
+  init(words: Words) { self.words = words }
+
+  /// Takes 32 bytes that were stored; nil for another size.
+  init?(_ bytes: RawSpan) {
+    guard bytes.byteCount == Self.count else { return nil }
+    // Checked: 32 bytes are there.
+    words = unsafe bytes.unsafeLoadUnaligned(as: Words.self)
+  }
+
+  /// Lends the 32 bytes.
+  func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    // Both closures run before the copy of the words ends its life.
+    try unsafe withUnsafeBytes(of: words) { (bytes: UnsafeRawBufferPointer) throws(E) -> R in
+      try body(unsafe RawSpan(_unsafeBytes: bytes))
+    }
+  }
+
+  static func ^ (a: RecordMark, b: RecordMark) -> RecordMark {
+    RecordMark(
+      words: (
+        a.words.0 ^ b.words.0, a.words.1 ^ b.words.1, a.words.2 ^ b.words.2, a.words.3 ^ b.words.3
+      ))
+  }
+
+  // In time that does not depend on where they differ, because MACs are compared so.
+  public static func == (a: RecordMark, b: RecordMark) -> Bool {
+    let difference = (a ^ b).words
+    return difference.0 | difference.1 | difference.2 | difference.3 == 0
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}

@@ -1,0 +1,96 @@
+internal import VaultAPI
+internal import VaultCore
+internal import VaultStore
+
+/// One person's proof of the right to the vault, held over a conversation.
+///
+/// It tries its methods in their order: one that is not possible now, or that says no, is passed over for the next, and
+/// the person is told. What ends it is a slot that opened, a dismissal, or the last method's fault. The methods are in
+/// extensions, one file each.
+final class Authentication {
+  unowned let service: Service
+  let conversation: Conversation
+  let keychain: Keychain
+  let purpose: String
+  private var kinds: [SlotKind]
+  private let then: (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
+
+  init(
+    _ service: Service, _ conversation: Conversation, _ keychain: Keychain, kinds: [SlotKind], purpose: String,
+    then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
+  ) {
+    self.service = service
+    self.conversation = conversation
+    self.keychain = keychain
+    self.kinds = kinds
+    self.purpose = purpose
+    self.then = then
+  }
+
+  /// Who is held to account for what fails.
+  func caller(_ kind: SlotKind) -> Backoff.Caller {
+    Backoff.Caller(uid: conversation.connection.peer.uid, method: kind.name)
+  }
+
+  func slots(_ kind: SlotKind) -> [SlotRecord] { keychain.slots.filter { $0.kind == kind } }
+
+  /// Begins with the first method.
+  func start() { goOn(after: .methodUnavailable(method: "", reason: "the vault has no slot for it")) }
+
+  /// Takes the next method, or ends with what came of the last one.
+  func goOn(after fault: Fault) {
+    guard !conversation.isOver else { return }
+    guard let kind = kinds.first else { return conversation.fail(fault) }
+    kinds.removeFirst()
+    if let obstacle = service.obstacle(to: kind, keychain, uid: conversation.connection.peer.uid) {
+      tell(kind, obstacle)
+      return goOn(after: obstacle)
+    }
+    switch kind {
+    case .pam: provePresence()
+    case .password, .recovery, .login: proveSecret(kind)
+    }
+  }
+
+  /// What a method came to, before another one is tried.
+  func passedOver(_ kind: SlotKind, _ fault: Fault) {
+    tell(kind, fault)
+    goOn(after: fault)
+  }
+
+  func succeed(_ vaultKey: Handover, _ slot: SlotRecord) {
+    guard !conversation.isOver else { return }
+    conversation.willWipe(vaultKey)
+    then(vaultKey, slot)
+  }
+
+  private func tell(_ kind: SlotKind, _ fault: Fault) {
+    guard let next = kinds.first else { return }
+    conversation.tell(.info, method: kind.name, text: "\(fault.sentence); the \(next.secretName) opens the vault too")
+  }
+}
+
+extension SlotKind {
+  /// What a person types for it, as a prompt calls it.
+  var secretName: String {
+    switch self {
+    case .password: "vault's password"
+    case .recovery: "recovery code"
+    case .pam: "fingerprint or login password"
+    case .login: "login password"
+    }
+  }
+}
+
+extension Fault {
+  /// Why a way in did not open the vault, in words for the person who tried.
+  var sentence: String {
+    switch self {
+    case .methodUnavailable(_, let reason), .accountExpired(let reason), .presenceFailed(let reason): reason
+    case .authenticationFailed: "that was not accepted"
+    case .backingOff(_, let milliseconds): "too soon after a wrong answer, wait \((milliseconds + 999) / 1000) s"
+    case .tooManyTries: "too many tries"
+    default: "that did not work"
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import VaultModel
+
+/// Who has proven to be there, how, and when: what items that require a person are served on.
+///
+/// A proof counts for one authentication session and an item's reuse window, never for the whole machine. Times are
+/// `CLOCK_BOOTTIME` nanoseconds; a lock forgets everything.
+struct Authorizations {
+  /// What was shown.
+  enum Evidence: Hashable, CaseIterable {
+    /// PAM's service `vault` said yes: a finger or the login password.
+    case presence
+    /// PAM's service `vault-biometry` said yes.
+    case biometry
+    /// A password of the vault.
+    case password
+
+    /// Whether it is what an item asks for.
+    func satisfies(_ requirement: Requirement) -> Bool {
+      switch requirement {
+      case .none, .userPresence: true
+      case .biometry: self == .biometry
+      case .password: self == .password
+      }
+    }
+  }
+
+  private struct Proof: Hashable {
+    var session: AuthenticationSession
+    var evidence: Evidence
+  }
+
+  private var given: [Proof: Int64] = [:]
+
+  /// Remembers what a session has shown just now.
+  mutating func add(_ evidence: Evidence, by session: AuthenticationSession, now: Int64) {
+    // Nothing counts for longer than the longest window, so the table stays small.
+    given = given.filter { now - $0.value < Int64(Policy.reuseWindows.upperBound) * 1_000_000_000 }
+    given[Proof(session: session, evidence: evidence)] = now
+  }
+
+  /// Whether a session has shown what `policy` asks for, within its window.
+  func satisfy(_ policy: Policy, _ session: AuthenticationSession, now: Int64) -> Bool {
+    if policy.require == .none { return true }
+    return Evidence.allCases.contains { evidence in
+      guard evidence.satisfies(policy.require), let time = given[Proof(session: session, evidence: evidence)] else {
+        return false
+      }
+      return now - time < Int64(policy.reuseWindow) * 1_000_000_000
+    }
+  }
+
+  mutating func forget() { given = [:] }
+}

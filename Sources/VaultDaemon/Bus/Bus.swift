@@ -1,0 +1,238 @@
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+internal import Logging
+internal import NIOCore
+
+/// A connection to a message bus that comes by itself when the bus does, and again after the bus went away.
+///
+/// It belongs to the event loop: every call into sd-bus is made there, none of them waits, and nothing wakes up while
+/// the bus says nothing. A bus that is not there yet is waited for through inotify, where its address is a path.
+@safe final class Bus {
+  /// `system` or `session`, for the log and for people.
+  let name: String
+  /// Whether calls can be made and signals come.
+  private(set) var isConnected = false
+  /// Why there is no connection, where more is known than that nobody listens.
+  private(set) var problem: String?
+
+  private let address: BusAddress
+  private let loop: any EventLoop
+  private let watcher: Watcher
+  private let clock: Clock
+  private let log: Logger
+  private let timer: DeadlineTimer
+  private var connection: OpaquePointer?
+  private var descriptor: Int32?
+  private var listeners: [() -> Void] = []
+  private var matches: [BusMatch] = []
+  private var calls: [ObjectIdentifier: BusCall] = [:]
+  /// When to try again, `CLOCK_MONOTONIC` nanoseconds; nil while there is nothing to repeat.
+  private var retryAt: Int64?
+  private var armed: Int64?
+  private var connectedAt: Int64 = 0
+  private var delay = Bus.shortestDelay
+
+  private static let shortestDelay: Int64 = 100_000_000
+  private static let longestDelay: Int64 = 60_000_000_000
+
+  /// Call on `loop`, and ``open()`` once those who want to know of the connection are listening.
+  init(
+    _ name: String, at address: BusAddress, on loop: any EventLoop, watcher: Watcher, clock: Clock, log: Logger
+  ) throws(SystemError) {
+    self.name = name
+    self.address = address
+    self.loop = loop
+    self.watcher = watcher
+    self.clock = clock
+    self.log = log
+    timer = try DeadlineTimer(CLOCK_MONOTONIC)
+    try watcher.watch(timer.descriptor) { [weak self] in self?.timerFired() }
+  }
+
+  deinit {
+    disconnect()
+    watcher.forget(timer.descriptor)
+    Glibc.close(timer.descriptor)
+  }
+
+  /// Runs `listener` each time the connection has come or gone.
+  func onChange(_ listener: @escaping () -> Void) { listeners.append(listener) }
+
+  // MARK: Calls and signals
+
+  /// Calls a method; `then` gets the reply, later and exactly once.
+  ///
+  /// - Parameters:
+  ///   - starts: whether a service that does not run may be started for this.
+  ///   - limit: how long until the call has failed.
+  func call(
+    _ method: BusMethod, _ arguments: [BusValue] = [], starts: Bool = true, limit: TimeAmount = .seconds(5),
+    then: @escaping (Result<BusMessage, BusError>) -> Void
+  ) {
+    let call = BusCall(then)
+    guard let connection = unsafe connection, isConnected else {
+      return loop.assumeIsolated().execute { call.finish(.failure(.disconnected)) }
+    }
+    let id = ObjectIdentifier(call)
+    calls[id] = call
+    call.onEnd = { [weak self] in self?.calls[id] = nil }
+    let result = unsafe call.send(method, arguments, starts: starts, limit: limit, on: connection)
+    if result < 0 {
+      let error = BusError(name: "", text: "\(SystemError(call: method.member, code: -result))")
+      return loop.assumeIsolated().execute { call.finish(.failure(error)) }
+    }
+    refresh()
+  }
+
+  /// Asks for a property; `then` gets a message to read its variant from.
+  func property(
+    _ name: String, of object: BusMethod.Object, then: @escaping (Result<BusMessage, BusError>) -> Void
+  ) {
+    let get = BusMethod.Object(
+      destination: object.destination, path: object.path, interface: "org.freedesktop.DBus.Properties")
+    call(get.method("Get"), [.string(object.interface), .string(name)], starts: false, then: then)
+  }
+
+  /// Runs `handler` for each message that `rule` fits, on this connection and the ones after it.
+  ///
+  /// A rule's `sender` is no proof: what was sent to us alone does not pass the bus's own filter. ``BusName`` asks who
+  /// sent it.
+  func match(_ rule: String, _ handler: @escaping (BusMessage) -> Void) {
+    let match = BusMatch(rule, handler)
+    matches.append(match)
+    if let connection = unsafe connection, isConnected {
+      unsafe match.install(on: connection)
+      refresh()
+    }
+  }
+
+  // MARK: The connection
+
+  /// Begins to connect. The rest happens by itself.
+  func open() {
+    retryAt = nil
+    var made: OpaquePointer?
+    var result = unsafe sd_bus_new(&made)
+    unsafe connection = unsafe made
+    if let made = unsafe made {
+      result = unsafe start(made)
+    }
+    guard result >= 0 else { return lost(SystemError(call: "connect", code: -result)) }
+    refresh()
+  }
+
+  private func start(_ connection: OpaquePointer) -> Int32 {
+    let steps: [() -> Int32] = [
+      { unsafe sd_bus_set_address(connection, self.address.text) },
+      { unsafe sd_bus_set_bus_client(connection, 1) },
+      { unsafe sd_bus_negotiate_fds(connection, 1) },
+      { unsafe sd_bus_set_watch_bind(connection, 1) },
+      { unsafe sd_bus_start(connection) },
+    ]
+    for step in steps {
+      let result = step()
+      if result < 0 { return result }
+    }
+    return 0
+  }
+
+  /// Lets sd-bus read, write and dispatch; a flood of messages gives way to the loop's other work in between.
+  private func process() {
+    guard let connection = unsafe connection else { return }
+    for _ in 0..<64 {
+      let result = unsafe sd_bus_process(connection, nil)
+      // A handler may have ended this connection.
+      guard unsafe self.connection == connection else { return }
+      if result < 0 { return lost(SystemError(call: "process", code: -result)) }
+      if unsafe sd_bus_is_open(connection) <= 0 { return lost(nil) }
+      if !isConnected, unsafe sd_bus_is_ready(connection) > 0 { unsafe connected(connection) }
+      if result == 0 { return refresh() }
+    }
+    loop.assumeIsolated().execute { [weak self] in self?.process() }
+  }
+
+  private func connected(_ connection: OpaquePointer) {
+    isConnected = true
+    problem = nil
+    retryAt = nil
+    connectedAt = clock.monotonic()
+    log.debug("connected to the \(name) bus")
+    for match in matches { unsafe match.install(on: connection) }
+    for listener in listeners { listener() }
+  }
+
+  /// The connection is gone, or did not come about: told to those who wait, and tried again after a while, which grows
+  /// as long as connections do not last.
+  private func lost(_ error: SystemError?) {
+    let now = clock.monotonic()
+    let was = isConnected
+    if was && now - connectedAt > delay { delay = Bus.shortestDelay }
+    problem = error.map { "\($0)" }
+    disconnect()
+    retryAt = now + delay
+    delay = min(delay * 2, Bus.longestDelay)
+    rearm(nil)
+    guard was else { return }
+    log.debug("the \(name) bus went away")
+    for listener in listeners { listener() }
+  }
+
+  private func disconnect() {
+    guard let connection = unsafe connection else { return }
+    unsafe self.connection = nil
+    isConnected = false
+    if let descriptor { watcher.forget(descriptor) }
+    descriptor = nil
+    for match in matches { match.remove() }
+    // Does not wait: what was not sent yet is dropped.
+    unsafe sd_bus_close_unref(connection)
+    for call in Array(calls.values) { call.finish(.failure(.disconnected)) }
+  }
+
+  private func timerFired() {
+    timer.drain()
+    armed = nil
+    if let retryAt, retryAt <= clock.monotonic() {
+      disconnect()
+      open()
+    } else {
+      process()
+    }
+  }
+
+  /// Watches for what sd-bus waits for now.
+  private func refresh() {
+    guard let connection = unsafe connection else { return }
+    let current = unsafe sd_bus_get_fd(connection)
+    let events = unsafe sd_bus_get_events(connection)
+    var due = UInt64.max
+    guard unsafe current >= 0 && events >= 0 && sd_bus_get_timeout(connection, &due) >= 0 else { return lost(nil) }
+    if let descriptor, descriptor != current { watcher.forget(descriptor) }
+    descriptor = current
+    do throws(SystemError) {
+      // The numbers of poll(2) are those of epoll(7).
+      try watcher.watch(current, for: Watcher.Events(rawValue: UInt32(events))) { [weak self] in self?.ready() }
+    } catch {
+      return lost(error)
+    }
+    // Microseconds of the same clock.
+    rearm(due == .max ? nil : Int64(clamping: due) &* 1000)
+  }
+
+  private func ready() {
+    process()
+    // The socket's directory changed, and nobody listens yet: it may have been seen between bind(2) and listen(2),
+    // of which the second shows in no directory. So one more look, a second later.
+    guard !isConnected, retryAt == nil, let descriptor, sd_is_socket(descriptor, AF_UNIX, 0, -1) <= 0 else { return }
+    retryAt = clock.monotonic() + 1_000_000_000
+    refresh()
+  }
+
+  private func rearm(_ due: Int64?) {
+    let next = [due, retryAt].compactMap { $0 }.min()
+    guard next != armed else { return }
+    armed = next
+    timer.arm(next)
+  }
+}

@@ -1,0 +1,40 @@
+/// Where a bus listens: a Unix socket, as the D-Bus specification writes it down.
+///
+/// Other transports are left out: one of them starts a program, another speaks to the network, and the units allow
+/// neither.
+struct BusAddress: Equatable {
+  /// What `sd_bus_set_address` takes.
+  var text: String
+
+  /// `$DBUS_SYSTEM_BUS_ADDRESS`, or the usual socket.
+  static func system(_ environment: (String) -> String?) -> BusAddress? {
+    BusAddress(environment("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket")
+  }
+
+  /// `$DBUS_SESSION_BUS_ADDRESS`, or `bus` in `$XDG_RUNTIME_DIR`.
+  static func session(_ environment: (String) -> String?) -> BusAddress? {
+    if let address = environment("DBUS_SESSION_BUS_ADDRESS") { return BusAddress(address) }
+    guard let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else { return nil }
+    return BusAddress("unix:path=" + escape(directory + "/bus"))
+  }
+
+  /// Keeps the Unix sockets of a list of addresses; nil when there is none.
+  init?(_ list: String) {
+    let sockets = list.split(separator: ";").filter { $0.hasPrefix("unix:path=") || $0.hasPrefix("unix:abstract=") }
+    guard !sockets.isEmpty else { return nil }
+    text = sockets.joined(separator: ";")
+  }
+
+  /// Escapes a path: all but these bytes is written in hex (D-Bus specification, Server Addresses).
+  private static func escape(_ path: String) -> String {
+    let plain = Set("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz/.".utf8)
+    let digits = Array("0123456789abcdef")
+    return path.utf8.reduce(into: "") { text, byte in
+      if plain.contains(byte) {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+  }
+}

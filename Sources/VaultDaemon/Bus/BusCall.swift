@@ -1,0 +1,105 @@
+internal import CSystemd
+internal import NIOCore
+
+/// A method of an object that somebody on the bus has.
+struct BusMethod {
+  struct Object {
+    var destination: String
+    var path: String
+    var interface: String
+
+    func method(_ member: String) -> BusMethod { BusMethod(object: self, member: member) }
+  }
+
+  var object: Object
+  var member: String
+}
+
+/// A call that waits for its reply. It ends once: with the reply, with the time, or with the connection.
+@safe final class BusCall {
+  private var then: ((Result<BusMessage, BusError>) -> Void)?
+  // Ours until the end; it holds an unowned pointer to this object, which therefore drops it first.
+  private var slot: OpaquePointer?
+  var onEnd: () -> Void = {}
+
+  init(_ then: @escaping (Result<BusMessage, BusError>) -> Void) { self.then = then }
+
+  deinit { unsafe sd_bus_slot_unref(slot) }
+
+  func finish(_ result: Result<BusMessage, BusError>) {
+    guard let then else { return }
+    self.then = nil
+    unsafe sd_bus_slot_unref(slot)
+    unsafe slot = nil
+    onEnd()
+    onEnd = {}
+    then(result)
+  }
+
+  /// Queues the call; the answer is a negative errno when it cannot be made.
+  func send(
+    _ method: BusMethod, _ arguments: [BusValue], starts: Bool, limit: TimeAmount, on connection: OpaquePointer
+  ) -> Int32 {
+    var made: OpaquePointer?
+    let result = unsafe sd_bus_message_new_method_call(
+      connection, &made, method.object.destination, method.object.path, method.object.interface, method.member)
+    guard let message = unsafe made, result >= 0 else { return result }
+    defer { unsafe sd_bus_message_unref(message) }
+    for argument in arguments {
+      let result = unsafe Self.append(argument, to: message)
+      if result < 0 { return result }
+    }
+    unsafe sd_bus_message_set_auto_start(message, starts ? 1 : 0)
+    return unsafe sd_bus_call_async(
+      connection, &slot, message,
+      { message, call, _ in
+        guard let message = unsafe message, let call = unsafe call else { return 0 }
+        let reply = unsafe BusMessage(message)
+        unsafe Unmanaged<BusCall>.fromOpaque(call).takeUnretainedValue().finish(
+          reply.error.map { .failure($0) } ?? .success(reply))
+        return 1
+      }, Unmanaged.passUnretained(self).toOpaque(), UInt64(limit.nanoseconds / 1000))
+  }
+
+  private static func append(_ value: BusValue, to message: OpaquePointer) -> Int32 {
+    switch value {
+    case .string(let text):
+      return unsafe text.withCString { unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "s")), $0) }
+    case .flag(let flag):
+      var number: Int32 = flag ? 1 : 0
+      return unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "b")), &number)
+    }
+  }
+}
+
+/// A rule by which messages are picked, for as long as the bus object lives.
+@safe final class BusMatch {
+  private let rule: String
+  private let handler: (BusMessage) -> Void
+  // Ours while there is a connection; it holds an unowned pointer to this object.
+  private var slot: OpaquePointer?
+
+  init(_ rule: String, _ handler: @escaping (BusMessage) -> Void) {
+    self.rule = rule
+    self.handler = handler
+  }
+
+  deinit { remove() }
+
+  /// Asks the bus for such messages. A bus that refuses ends the connection.
+  func install(on connection: OpaquePointer) {
+    unsafe sd_bus_add_match_async(
+      connection, &slot, rule,
+      { message, match, _ in
+        guard let message = unsafe message, let match = unsafe match else { return 0 }
+        unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().handler(BusMessage(message))
+        // Others may want it, too.
+        return 0
+      }, nil, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  func remove() {
+    unsafe sd_bus_slot_unref(slot)
+    unsafe slot = nil
+  }
+}

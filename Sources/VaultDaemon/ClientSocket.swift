@@ -1,0 +1,58 @@
+internal import Glibc
+internal import NIOCore
+internal import VaultAPI
+
+/// The socket of a channel, for what is sent and received without NIO's buffers.
+///
+/// NIO owns the descriptor: once it has closed it, when the channel is not active any more, the number may be another's,
+/// and nothing is done here.
+struct ClientSocket {
+  private let channel: any Channel
+  private let descriptor: CInt
+
+  /// Call on the channel's loop.
+  init(_ channel: any Channel) {
+    self.channel = channel
+    // Without a descriptor nothing can be done here, and NIO does it all.
+    let pipeline = channel.pipeline.syncOperations
+    descriptor = (try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }) ?? -1
+  }
+
+  /// The bytes that the socket took. None after an error, too: NIO will meet the same one, and act on it.
+  func send(_ bytes: RawSpan) -> Int {
+    guard channel.isActive else { return 0 }
+    // The bytes are lent for the call.
+    return unsafe bytes.withUnsafeBytes { bytes in
+      max(0, unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
+    }
+  }
+
+  /// Fills `bytes` with what has come, if anything has: how many there are. The end of the stream and errors are left to
+  /// NIO, which meets them again.
+  func receive(into bytes: inout MutableRawSpan) -> Int {
+    guard channel.isActive else { return 0 }
+    // Filled in place by the kernel.
+    return unsafe bytes.withUnsafeMutableBytes { bytes in
+      max(0, unsafe Glibc.recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT)))
+    }
+  }
+}
+
+/// A little room for what a client sends, wiped when it was taken.
+struct Incoming: ~Copyable {
+  /// Enough for most requests; the rest of a longer one comes by way of the loop.
+  private static let size = 1024
+  /// Empty until something is looked for: most clients ask once.
+  private var buffer = SecretBuffer()
+
+  mutating func receive(from socket: ClientSocket) -> Int {
+    if buffer.count == 0 { buffer.append(count: Self.size) { _ in } }
+    return buffer.withMutableBytes { socket.receive(into: &$0) }
+  }
+
+  /// Lends the first `count` bytes, and wipes them.
+  mutating func lend(_ count: Int, _ body: (RawSpan) -> Void) {
+    buffer.withBytes { body($0.extracting(first: count)) }
+    buffer.wipe(0..<count)
+  }
+}

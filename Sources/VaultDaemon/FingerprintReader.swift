@@ -1,0 +1,90 @@
+internal import NIOCore
+
+/// net.reactivated.Fprint: asks whether a finger can open the vault, and which ones are enrolled. Touches no reader.
+enum FingerprintReader {
+  enum Answer: Equatable {
+    /// The names of the user's enrolled fingers (`right-index-finger`), sorted, over all readers.
+    case fingers([String])
+    /// There is no system bus, so that no PAM module reaches a reader either.
+    case noBus
+    case noService
+    case noReader
+    case noEnrolledFinger
+    /// It could not be asked, for this reason.
+    case unknown(String)
+
+    /// Why no finger opens anything here, in words for people; nil when one can.
+    var reason: String? {
+      switch self {
+      case .fingers: nil
+      case .noBus: "there is no system bus, over which fprintd is asked"
+      case .noService: "fprintd is not installed"
+      case .noReader: "there is no fingerprint reader"
+      case .noEnrolledFinger: "no finger is enrolled; see fprintd-enroll(1)"
+      case .unknown(let text): "fprintd cannot be asked: \(text)"
+      }
+    }
+  }
+
+  private static let service = "net.reactivated.Fprint"
+  private static let manager = BusMethod.Object(
+    destination: service, path: "/net/reactivated/Fprint/Manager", interface: "net.reactivated.Fprint.Manager")
+  private static let limit = TimeAmount.seconds(5)
+
+  /// Asks about the user named `user`; `then` gets the answer within five seconds.
+  ///
+  /// fprintd is started if need be. It answers about other users than the caller only to who polkit lets
+  /// (`net.reactivated.fprint.device.setusername`).
+  static func ask(_ bus: Bus?, for user: String, then: @escaping (Answer) -> Void) {
+    guard let bus else { return then(.noBus) }
+    let deadline = NIODeadline.now() + limit
+    bus.call(manager.method("GetDevices"), limit: limit) { [weak bus] result in
+      let devices: [String]
+      do throws(BusError) { devices = try result.get().objectPaths() } catch { return then(answer(to: error)) }
+      guard let bus else { return then(answer(to: .disconnected)) }
+      guard !devices.isEmpty else { return then(.noReader) }
+      let inquiry = Inquiry(devices.count, then)
+      for path in devices {
+        let device = BusMethod.Object(destination: service, path: path, interface: service + ".Device")
+        let rest = max(deadline - .now(), .milliseconds(1))
+        bus.call(device.method("ListEnrolledFingers"), [.string(user)], limit: rest) { result in
+          inquiry.take(Result { () throws(BusError) in try result.get().strings() })
+        }
+      }
+    }
+  }
+
+  private static func answer(to error: BusError) -> Answer {
+    if error == .disconnected { return .noBus }
+    if error.isNoService { return .noService }
+    switch error.name {
+    case "\(service).Error.NoSuchDevice": return .noReader
+    case "\(service).Error.NoEnrolledPrints": return .noEnrolledFinger
+    default: return .unknown("\(error)")
+    }
+  }
+
+  /// What the readers have said so far.
+  private final class Inquiry {
+    private var missing: Int
+    private var fingers: Set<String> = []
+    private var problem = Answer.noEnrolledFinger
+    private let then: (Answer) -> Void
+
+    init(_ readers: Int, _ then: @escaping (Answer) -> Void) {
+      missing = readers
+      self.then = then
+    }
+
+    func take(_ result: Result<[String], BusError>) {
+      switch result {
+      case .success(let names): fingers.formUnion(names)
+      case .failure(let error):
+        let answer = answer(to: error)
+        if answer != .noEnrolledFinger { problem = answer }
+      }
+      missing -= 1
+      if missing == 0 { then(fingers.isEmpty ? problem : .fingers(fingers.sorted())) }
+    }
+  }
+}

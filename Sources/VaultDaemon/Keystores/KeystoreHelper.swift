@@ -1,0 +1,76 @@
+internal import NIOCore
+internal import VaultAPI
+internal import VaultCore
+internal import VaultKeystore
+
+/// A keystore behind a program of its own: `vault-tpm2`, `vault-keyring`.
+struct KeystoreHelper {
+  let programs: HelperPrograms
+  let name: String
+  /// The settings' name for which one it is.
+  let place: String
+  let limit: TimeAmount
+
+  func store(_ key: RawSpan, vault: [UInt8], then: @escaping (Result<[UInt8], KeystoreError>) -> Void) {
+    let request = KeystoreRequest(.store, vault: Self.hex(vault), place: place)
+    ask(request, key: key) { reply in
+      switch consume reply {
+      case .stored(let locator): then(.success(locator))
+      case .failed(let error): then(.failure(error))
+      default: then(.failure(self.nonsense))
+      }
+    }
+  }
+
+  func fetch(
+    _ locator: [UInt8], vault: [UInt8], then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
+  ) -> () -> Void {
+    let request = KeystoreRequest(.fetch, vault: Self.hex(vault), place: place, locator: locator)
+    return ask(request, key: nil) { reply in
+      switch consume reply {
+      case .fetched(let key): then(.success(key.withBytes { SecureBytes(copying: $0) }))
+      case .failed(let error): then(.failure(error))
+      default: then(.failure(self.nonsense))
+      }
+    }
+  }
+
+  func remove(_ locator: [UInt8], vault: [UInt8], then: @escaping (KeystoreError?) -> Void) {
+    let request = KeystoreRequest(.remove, vault: Self.hex(vault), place: place, locator: locator)
+    ask(request, key: nil) { reply in
+      switch consume reply {
+      case .removed: then(nil)
+      case .failed(let error): then(error)
+      default: then(self.nonsense)
+      }
+    }
+  }
+
+  @discardableResult
+  private func ask(
+    _ request: KeystoreRequest, key: RawSpan?, then: @escaping (consuming KeystoreReply) -> Void
+  ) -> () -> Void {
+    guard request.locator.count <= KeystoreRequest.locatorLimit else {
+      then(.failed(KeystoreError(.damaged, "the slot does not say where its key is")))
+      return {}
+    }
+    return programs.ask(name, request.frame(key: key), within: limit) { answer in
+      switch consume answer {
+      case .success(let frame):
+        if let reply = KeystoreReply(frame, to: request.operation) {
+          then(reply)
+        } else {
+          then(.failed(nonsense))
+        }
+      case .failure(let failure): then(.failed(KeystoreError(.unavailable, "\(failure)")))
+      }
+    }
+  }
+
+  private var nonsense: KeystoreError { KeystoreError(.unavailable, "\(name) does not speak as it should") }
+
+  private static func hex(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef")
+    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+  }
+}

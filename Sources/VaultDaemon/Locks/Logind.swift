@@ -1,0 +1,167 @@
+internal import Glibc
+
+/// org.freedesktop.login1: sleep, under a delay inhibitor that is held until the keys are gone, and session locks.
+///
+/// See org.freedesktop.login1(5), and <https://systemd.io/INHIBITOR_LOCKS/> for the order of things: the inhibitor is
+/// taken before it is needed, closed when the daemon is ready, and taken again after the resume.
+final class Logind {
+  /// Where the session locks that count come from.
+  enum Sessions {
+    /// The machine's vault belongs to no session.
+    case none
+    case of(uid: UInt32)
+  }
+
+  /// Why logind does not wait for the keys to be wiped, if it does not.
+  private(set) var inhibitorProblem: String?
+  /// Whether logind is there to be heard.
+  var isWatched: Bool { name.owner != nil }
+
+  private let bus: Bus
+  private let name: BusName
+  private let sessions: Sessions
+  private let onSleep: (_ ready: @escaping () -> Void) -> Void
+  private let onLock: () -> Void
+  private var inhibitor: Int32?
+  private var isAsleep = false
+
+  private static let session = "org.freedesktop.login1.Session"
+
+  /// - Parameters:
+  ///   - onSleep: runs when the machine is about to sleep, which it does soon after `ready` was called.
+  ///   - onLock: runs when one of `sessions` was locked.
+  init(
+    on bus: Bus, sessions: Sessions, onSleep: @escaping (_ ready: @escaping () -> Void) -> Void,
+    onLock: @escaping () -> Void
+  ) {
+    self.bus = bus
+    self.sessions = sessions
+    self.onSleep = onSleep
+    self.onLock = onLock
+    name = BusName("org.freedesktop.login1", on: bus)
+    name.onChange = { [unowned self] in ownerChanged() }
+    name.onSignal("org.freedesktop.login1.Manager", "PrepareForSleep") { [unowned self] message in
+      if let isStart = try? message.flag() { prepare(isStart) }
+    }
+    guard case .of(let uid) = sessions else { return }
+    name.onSignal(Self.session, "Lock") { [unowned self] message in lockIfOwn(message.path, uid) }
+    name.onSignal("org.freedesktop.DBus.Properties", "PropertiesChanged", first: Self.session) {
+      [unowned self] message in
+      if (try? Self.saysLocked(message)) == true { lockIfOwn(message.path, uid) }
+    }
+  }
+
+  // MARK: Sleep
+
+  private var manager: BusMethod.Object {
+    name.object("/org/freedesktop/login1", "org.freedesktop.login1.Manager")
+  }
+
+  private func ownerChanged() {
+    isAsleep = false
+    guard isWatched else {
+      // Nobody could tell us to let go of it.
+      inhibitor.map { _ = close($0) }
+      inhibitor = nil
+      return
+    }
+    inhibit()
+    if case .of(let uid) = sessions { catchUp(uid) }
+  }
+
+  private func prepare(_ isStart: Bool) {
+    isAsleep = isStart
+    guard isStart else { return inhibit() }
+    let held = inhibitor
+    inhibitor = nil
+    onSleep { held.map { _ = close($0) } }
+  }
+
+  private func inhibit() {
+    let arguments = ["sleep", "vault", "wipe the keys before the machine sleeps", "delay"]
+    bus.call(manager.method("Inhibit"), arguments.map { .string($0) }) { [weak self] result in
+      self?.take(Result { () throws(BusError) in try result.get().descriptor() })
+    }
+  }
+
+  private func take(_ result: Result<Int32, BusError>) {
+    switch result {
+    case .failure(let error): inhibitorProblem = "\(error)"
+    case .success(let descriptor):
+      inhibitorProblem = nil
+      // One that comes when the machine is already on its way would only hold it up.
+      if isAsleep || !isWatched {
+        close(descriptor)
+      } else {
+        inhibitor.map { _ = close($0) }
+        inhibitor = descriptor
+      }
+    }
+  }
+
+  // MARK: Sessions
+
+  /// Whether a PropertiesChanged says that the session is locked now.
+  private static func saysLocked(_ message: BusMessage) throws(BusError) -> Bool {
+    _ = try message.string()
+    let changes = try message.array(of: "{sv}") { () throws(BusError) in
+      try message.entry(of: "sv") { () throws(BusError) in
+        guard try message.string() == "LockedHint" else {
+          try message.skip("v")
+          return false
+        }
+        return try message.variant(of: "b", message.flag)
+      }
+    }
+    return changes.contains(true)
+  }
+
+  /// Locks if the session is one of `uid`. When that cannot be learned, it is taken to be.
+  private func lockIfOwn(_ path: String?, _ uid: UInt32) {
+    guard let path else { return }
+    bus.property("User", of: name.object(path, Self.session)) { [weak self] result in
+      let owner = try? result.get().user()
+      if owner == nil || owner == uid { self?.onLock() }
+    }
+  }
+
+  /// What was not heard while there was no connection.
+  private func catchUp(_ uid: UInt32) {
+    bus.call(manager.method("ListSessions"), starts: false) { [weak self] result in
+      for path in (try? result.get().sessions(of: uid)) ?? [] { self?.lockIfLocked(path) }
+    }
+  }
+
+  private func lockIfLocked(_ path: String) {
+    bus.property("LockedHint", of: name.object(path, Self.session)) { [weak self] result in
+      guard let reply = try? result.get(), (try? reply.variant(of: "b", reply.flag)) == true else { return }
+      self?.onLock()
+    }
+  }
+}
+
+extension BusMessage {
+  /// The uid in a session's property `User`.
+  fileprivate func user() throws(BusError) -> UInt32 {
+    try variant(of: "(uo)") { () throws(BusError) in
+      try structure(of: "uo") { () throws(BusError) in
+        let uid = try unsigned()
+        try skip("o")
+        return uid
+      }
+    }
+  }
+
+  /// The paths of the sessions of `uid` in the reply of ListSessions.
+  fileprivate func sessions(of uid: UInt32) throws(BusError) -> [String] {
+    try array(of: "(susso)") { () throws(BusError) in
+      try structure(of: "susso") { () throws(BusError) in
+        try skip("s")
+        let user = try unsigned()
+        try skip("ss")
+        let path = try objectPath()
+        return user == uid ? path : nil
+      }
+    }.compactMap { $0 }
+  }
+}

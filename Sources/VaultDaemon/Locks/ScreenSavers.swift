@@ -1,0 +1,40 @@
+/// The screen lockers that tell the session bus when they cover the screen.
+///
+/// All say `ActiveChanged(true)`, each under its own name: KDE and most small desktops the freedesktop one (Idle
+/// Inhibition Service draft), GNOME and Xfce their own.
+final class ScreenSavers {
+  private struct Kind {
+    var name: String
+    var path: String
+  }
+
+  private static let kinds = [
+    Kind(name: "org.freedesktop.ScreenSaver", path: "/org/freedesktop/ScreenSaver"),
+    Kind(name: "org.gnome.ScreenSaver", path: "/org/gnome/ScreenSaver"),
+    Kind(name: "org.xfce.ScreenSaver", path: "/org/xfce/ScreenSaver"),
+  ]
+
+  /// The names of those that are there.
+  var watched: [String] { names.filter { $0.owner != nil }.map(\.name) }
+
+  private let names: [BusName]
+
+  /// - Parameter onLock: runs with the locker's name when it has covered the screen.
+  init(on bus: Bus, onLock: @escaping (_ name: String) -> Void) {
+    names = Self.kinds.map { kind in
+      let name = BusName(kind.name, on: bus)
+      // From any object: KDE has two.
+      name.onSignal(kind.name, "ActiveChanged") { message in
+        if (try? message.flag()) == true { onLock(kind.name) }
+      }
+      name.onChange = { [unowned bus, unowned name] in
+        guard name.owner != nil else { return }
+        // It may have covered the screen before we could hear it. Not every one of them answers.
+        bus.call(name.object(kind.path, kind.name).method("GetActive"), starts: false) { result in
+          if let reply = try? result.get(), (try? reply.flag()) == true { onLock(kind.name) }
+        }
+      }
+      return name
+    }
+  }
+}

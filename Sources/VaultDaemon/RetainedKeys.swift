@@ -1,0 +1,42 @@
+internal import VaultCore
+
+/// The presence keys of `memory` slots: taken up at each proof with a secret, kept over most locks.
+///
+/// Root can read them here; with the store they open the vault. That is what such a slot costs, and its owner was told.
+struct RetainedKeys {
+  private var keys: [UInt32: Handover] = [:]
+  /// When the latest proof with a secret was made, `CLOCK_BOOTTIME` nanoseconds; nil when there are no keys.
+  private(set) var since: Int64?
+  /// What took them, for the person who wonders.
+  private(set) var lostBecause = "the daemon started"
+
+  func has(_ slot: UInt32) -> Bool { keys[slot] != nil }
+
+  /// Keeps the key of `slot`, after a proof that was made `now`.
+  mutating func keep(_ key: consuming SecureBytes, of slot: UInt32, now: Int64) {
+    keys[slot] = Handover(key)
+    since = now
+  }
+
+  mutating func drop(_ slot: UInt32) {
+    keys[slot] = nil
+    if keys.isEmpty { since = nil }
+  }
+
+  /// A copy of the key of `slot`.
+  func key(of slot: UInt32) -> SecureBytes? {
+    let copy = keys[slot]?.withSecret { key in key.withBytes { SecureBytes(copying: $0) } }
+    // Two layers of optional: no entry, and an empty one, which there is none of.
+    switch consume copy {
+    case .some(let copy): return copy
+    case .none: return nil
+    }
+  }
+
+  /// Wipes all of them.
+  mutating func forget(because cause: String) {
+    if !keys.isEmpty { lostBecause = cause }
+    keys = [:]
+    since = nil
+  }
+}

@@ -1,0 +1,107 @@
+internal import NIOCore
+internal import VaultAPI
+internal import VaultCore
+internal import VaultKeystore
+internal import VaultModel
+internal import VaultStore
+
+/// Finding the boot key, and making one for a new vault.
+extension Service {
+  var bootKey: BootKey { configuration.bootKey ?? .file(paths.store + "/boot.key") }
+
+  var keystores: Keystores {
+    Keystores(programs: programs, workers: workers, directory: paths.store, configuration: configuration)
+  }
+
+  /// Opens the `always` items. A file or a credential is there at once; the TPM takes its time, and the loop goes on.
+  func openAlways(_ keychain: Keychain) {
+    let bootKey = bootKey
+    do throws(KeystoreError) {
+      let content = try bootKey.content(credentials: paths.credentials)
+      guard case .tpm2 = bootKey else { return vault.openAlways(.success(content), from: bootKey) }
+      vault.awaitBootKey()
+      // What the TPM sealed is no secret.
+      let sealed = content.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+      keystores.fetch(sealed, from: .tpm2, vault: keychain.vaultID) { [unowned self] fetched in
+        vault.openAlways(fetched, from: bootKey)
+        // In a later turn: whoever called here still holds the helper's answer.
+        loop.assumeIsolated().execute { [unowned self] in
+          let ready = bootWaiters.values
+          bootWaiters = [:]
+          for waiter in ready { waiter.go() }
+        }
+      }
+    } catch {
+      vault.openAlways(.failure(error), from: bootKey)
+    }
+  }
+
+  /// Holds a call until it is known whether the boot key opens anything: a service that starts with the machine would
+  /// otherwise be told that the vault is locked, moments before its item is served.
+  func waitForBootKey(_ call: Wire.GetParameters, _ connection: Connection) {
+    let waiter = Waiter { [weak self, weak connection] in
+      guard let self, let connection else { return }
+      get(call, connection)
+    }
+    let id = ObjectIdentifier(connection)
+    bootWaiters[id] = waiter
+    connection.hold { [weak self] in
+      waiter.cancel()
+      self?.bootWaiters[id] = nil
+    }
+  }
+
+  /// Why a new vault cannot have its boot key where the settings say, as far as that shows beforehand.
+  func bootKeyObstacle() -> KeystoreError? {
+    guard case .credential = bootKey else { return nil }
+    do throws(KeystoreError) { _ = try bootKey.content(credentials: paths.credentials) } catch { return error }
+    return nil
+  }
+
+  /// Makes the boot key of a new vault, or takes the credential. Nothing is on the disk yet.
+  func newBootKey(vault: [UInt8], then: @escaping (consuming Result<NewBootKey, KeystoreError>) -> Void) {
+    switch bootKey {
+    case .credential:
+      do throws(KeystoreError) {
+        then(.success(NewBootKey(key: try bootKey.content(credentials: paths.credentials), file: nil, sealed: nil)))
+      } catch {
+        then(.failure(error))
+      }
+    case .file:
+      let key = RandomBytes.secret(count: KeystoreRequest.keyCount)
+      then(.success(NewBootKey(key: key, file: bootKey.file(credentials: nil), sealed: nil)))
+    case .tpm2:
+      let key = RandomBytes.secret(count: KeystoreRequest.keyCount)
+      let file = bootKey.file(credentials: nil)
+      let kept = Handover(key.withBytes { SecureBytes(copying: $0) })
+      keystores.store(key, in: .tpm2, vault: vault) { stored in
+        switch stored {
+        case .success(let sealed):
+          guard let key = kept.take() else { return }
+          then(.success(NewBootKey(key: key, file: file, sealed: sealed)))
+        case .failure(let error): then(.failure(error))
+        }
+      }
+    }
+  }
+}
+
+/// The boot key of a vault that is being made, and what has to lie on the disk for it.
+struct NewBootKey: ~Copyable {
+  let key: SecureBytes
+  /// Nil for a credential, which is there already.
+  let file: KeyFile?
+  /// The sealed key; nil where the key itself goes into the file.
+  let sealed: [UInt8]?
+
+  /// Writes the file, over one that an unfinished init may have left.
+  func write() throws(SystemError) {
+    guard let file else { return }
+    if let sealed {
+      // Bytes have no padding: all are initialized.
+      try unsafe file.write(sealed.span.bytes)
+    } else {
+      try key.withBytes { bytes throws(SystemError) in try file.write(bytes) }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+internal import Logging
+internal import VaultAPI
+internal import VaultCore
+internal import VaultKeystore
+internal import VaultModel
+internal import VaultStore
+
+/// The keys that PAM slots are opened with: made, fetched, kept in memory and removed.
+extension Service {
+  /// Makes a slot with a new key in `keystore`. Whoever puts a `memory` slot into the store also keeps its key
+  /// (``retainKeys(of:_:vaultID:)``); whoever drops a slot instead drops its key (``dropPresenceKey(of:vaultID:)``).
+  func makePresenceSlot(
+    id: UInt32, label: String, created: Int64, _ keystore: KeystoreKind, users: [UInt32], fingers: [String],
+    vaultKey: Handover, vaultID: [UInt8], then: @escaping (Result<SlotRecord, Fault>) -> Void
+  ) {
+    func make(_ key: Handover, _ locator: [UInt8]) -> Result<SlotRecord, Fault> {
+      let made = vaultKey.withSecret { vaultKey in
+        key.withSecret { key -> Result<SlotRecord, Fault> in
+          do throws(CryptoError) {
+            let terms = try PresenceTerms(keystore: keystore.rawValue, locator: locator, users: users, fingers: fingers)
+            return .success(
+              try SlotRecord.make(
+                id: id, kind: .pam, label: label, created: created, secret: key, kdf: nil, terms: terms,
+                vaultKey: vaultKey, vaultID: vaultID))
+          } catch {
+            return .failure(Fault(error))
+          }
+        }
+      }
+      return made.flatMap { $0 } ?? .failure(.cancelled)
+    }
+    if keystore == .memory {
+      let key = vaultKey.withSecret { SlotRecord.memoryKey(id: id, vaultKey: $0) }
+      switch consume key {
+      case .some(let key): return then(make(Handover(key), []))
+      case .none: return then(.failure(.cancelled))
+      }
+    }
+    let key = RandomBytes.secret(count: SlotRecord.presenceKeyCount)
+    let kept = Handover(key.withBytes { SecureBytes(copying: $0) })
+    keystores.store(key, in: keystore, vault: vaultID) { [unowned self] stored in
+      switch stored {
+      case .success(let locator):
+        let made = make(kept, locator)
+        if case .failure = made { removeKey(locator, keystore, vaultID, of: id) }
+        then(made)
+      case .failure(let error): then(.failure(.methodUnavailable(method: "pam", reason: error.reason)))
+      }
+    }
+  }
+
+  /// Takes the key of a PAM slot out of its keystore, only after PAM said yes or a secret opened the vault; the answer
+  /// is how to give that up.
+  func fetchPresenceKey(
+    of slot: SlotRecord, then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
+  ) -> () -> Void {
+    guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore),
+      case .open(let keychain) = vault.content
+    else {
+      then(.failure(KeystoreError(.refused, "slot \(slot.id) has no keystore this program knows")))
+      return {}
+    }
+    guard kind == .memory else {
+      return keystores.fetch(terms.locator, from: kind, vault: keychain.vaultID, then: then)
+    }
+    switch retained.key(of: slot.id) {
+    case .some(let key): then(.success(key))
+    case .none: then(.failure(KeystoreError(.notFound, "no key in memory (\(retained.lostBecause))")))
+    }
+    return {}
+  }
+
+  /// Keeps the keys of those of `slots` that keep them in memory, after a proof with a secret.
+  func retainKeys(of slots: [SlotRecord], _ vaultKey: borrowing SecureBytes, vaultID: [UInt8]) {
+    for slot in slots where slot.terms?.keystore == KeystoreKind.memory.rawValue {
+      let key = SlotRecord.memoryKey(id: slot.id, vaultKey: vaultKey)
+      // The record comes from the disk, where others may have written: it counts if it opens.
+      if (try? slot.openVaultKey(secret: key, vaultID: vaultID)) != nil {
+        retained.keep(key, of: slot.id, now: clock.boot())
+      } else {
+        log.error("slot \(slot.id) was changed by another program and is ignored; remove it")
+      }
+    }
+    armNext()
+  }
+
+  /// Forgets the key of a slot that is removed. A keystore that cannot be reached keeps a key that opens nothing.
+  func dropPresenceKey(of slot: SlotRecord, vaultID: [UInt8]) {
+    guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore) else { return }
+    if kind == .memory { return retained.drop(slot.id) }
+    removeKey(terms.locator, kind, vaultID, of: slot.id)
+  }
+
+  private func removeKey(_ locator: [UInt8], _ kind: KeystoreKind, _ vaultID: [UInt8], of slot: UInt32) {
+    keystores.remove(locator, from: kind, vault: vaultID) { [log] problem in
+      if let problem { log.warning("a key of slot \(slot) stays in its keystore: \(problem.reason)") }
+    }
+  }
+}

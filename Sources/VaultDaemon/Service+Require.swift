@@ -1,0 +1,108 @@
+internal import VaultAPI
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+/// Items that ask for a person: Authenticate, and what it gives.
+extension Service {
+  /// Whether the caller's session has shown what an item asks for, not too long ago.
+  func isAuthorized(_ policy: Policy, _ connection: Connection) -> Bool {
+    if policy.require == .none { return true }
+    guard let session = connection.session else { return false }
+    return authorizations.satisfy(policy, session, now: clock.boot())
+  }
+
+  /// Refuses a change of an item's policies to a session that has not shown what the present ones ask for.
+  func checkPolicyChange(_ change: ItemChange, _ keychain: Keychain, _ connection: Connection) throws(Fault) {
+    guard change.update, change.accessible != nil || change.require != nil || change.reuseWindow != nil,
+      let item = try? keychain.item(named: change.name), !isAuthorized(item.policy, connection)
+    else { return }
+    throw .presenceRequired(name: change.name.text, require: item.policy.require.name)
+  }
+
+  /// Has a person show what an item asks for, and remembers it for the caller's session.
+  func authenticate(_ call: Wire.AuthenticateParameters, _ connection: Connection) {
+    guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
+    personAsked(call.interactive, connection)
+    let item: ItemInfo
+    do throws(Fault) { item = try self.item(call.name, keychain) } catch { return connection.fail(error) }
+    let name = item.name.text
+    guard let session = connection.session else {
+      return connection.fail(.denied(reason: "the process that asked is not the one that connected"))
+    }
+    if isAuthorized(item.policy, connection) { return connection.reply(Wire.ConversationReply()) }
+    // Nobody sits at a system service: it must not make people think that it is theirs to let in.
+    guard call.interactive == true, !connection.peer.isSystemService else {
+      return connection.fail(.presenceRequired(name: name, require: item.policy.require.name))
+    }
+    let conversation = Conversation(connection: connection, service: self)
+    let purpose = Self.purpose("to use \(name)", call.reason)
+    showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence in
+      authorizations.add(evidence, by: session, now: clock.boot())
+      conversation.finish()
+    }
+  }
+
+  /// What an unlock has shown counts for the session it was made in, too.
+  func remember(_ kind: SlotKind, _ connection: Connection) {
+    guard let session = connection.session else { return }
+    switch kind {
+    case .password: authorizations.add(.password, by: session, now: clock.boot())
+    case .pam, .login: authorizations.add(.presence, by: session, now: clock.boot())
+    case .recovery: break
+    }
+  }
+
+  private func showEvidence(
+    for requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain, _ purpose: String,
+    then: @escaping (Authorizations.Evidence) -> Void
+  ) {
+    let uid = conversation.connection.peer.uid
+    func typed() {
+      Authentication(self, conversation, keychain, kinds: [.password], purpose: purpose) { _, _ in then(.password) }
+        .start()
+    }
+    switch requirement {
+    case .none, .password: typed()
+    case .biometry:
+      ask(biometryQuestion(for: uid), conversation, keychain, purpose) { fault in
+        if let fault { conversation.fail(fault) } else { then(.biometry) }
+      }
+    case .userPresence:
+      let question = question(for: uid)
+      ask(question, conversation, keychain, purpose) { fault in
+        guard let fault else { return then(question.takesPassword ? .presence : .biometry) }
+        if fault == .cancelled { return conversation.fail(fault) }
+        if keychain.slots.contains(where: { $0.kind == .pam }) {
+          conversation.tell(.info, method: "pam", text: "\(fault.sentence); the vault's password does as well")
+        }
+        typed()
+      }
+    }
+  }
+
+  /// Asks PAM for the presence of a user that one of the slots lists; `then` gets nil for a yes.
+  private func ask(
+    _ question: PresencePrompt.Question, _ conversation: Conversation, _ keychain: Keychain, _ purpose: String,
+    then: @escaping (Fault?) -> Void
+  ) {
+    func unavailable(_ reason: String) -> Fault { .methodUnavailable(method: "pam", reason: reason) }
+    let slots = keychain.slots.filter { $0.terms?.users.contains(question.uid) == true }
+    guard !slots.isEmpty else {
+      return then(unavailable("no slot says whose presence counts; make one with `vault slot add pam`"))
+    }
+    if let reason = PresenceCheck.availability(of: question.pam, uid: question.uid, through: presenceHelper) {
+      return then(unavailable(reason))
+    }
+    askFingers(question.uid) { [unowned self] fingers in
+      guard !conversation.isOver else { return }
+      guard slots.contains(where: { fingers.agree(with: $0.terms?.fingers(of: question.uid) ?? []) }) else {
+        return then(unavailable(fingers.objection))
+      }
+      if !question.takesPassword, let obstacle = fingers.reason { return then(unavailable(obstacle)) }
+      showPresencePrompt(question, for: conversation, purpose: purpose) { outcome, seconds in
+        then(outcome.fault(method: "pam", retryAfterMilliseconds: Int(seconds) * 1000))
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+internal import CSecret
+internal import Glibc
+internal import VaultAPI
+public import VaultKeystore
+
+/// The program `vault-keyring`: keeps presence keys in another Secret Service, such as GNOME Keyring or KeePassXC.
+///
+/// It never prompts: behind a daemon there is nobody to answer. A locked keyring is unavailable.
+public enum Keyring {
+  public static let program = KeystoreProgram(name: "vault-keyring") {
+    request, key throws(KeystoreError) -> KeystoreReply in
+    let items = try PresenceItems(provider: Provider(busName(request.place)), vault: request.vault)
+    switch request.operation {
+    case .store: return .stored(locator: Array(try items.store(key).utf8))
+    case .fetch: return .fetched(key: try items.fetch(try id(request.locator)))
+    case .remove:
+      try items.remove(try id(request.locator))
+      return .removed
+    }
+  }
+
+  /// The settings' bus name, else libsecret's own variable, else the usual name.
+  private static func busName(_ place: String) -> String {
+    if !place.isEmpty { return place }
+    // Read before GLib starts a thread.
+    if let name = unsafe getenv("SECRET_SERVICE_BUS_NAME") { return unsafe String(cString: name) }
+    return "org.freedesktop.secrets"
+  }
+
+  /// A key's id out of its locator: 32 hex digits.
+  private static func id(_ locator: [UInt8]) throws(KeystoreError) -> String {
+    let digits = Set("0123456789abcdef".utf8)
+    guard locator.count == 32, locator.allSatisfy(digits.contains) else {
+      throw KeystoreError(.damaged, "the slot does not say which key of the keyring is its own")
+    }
+    return String(decoding: locator, as: UTF8.self)
+  }
+
+  static func newID() throws(KeystoreError) -> String {
+    var random: (UInt64, UInt64) = (0, 0)
+    guard unsafe vault_random(&random, 16) != 0 else { throw KeystoreError(.unavailable, "no random bytes") }
+    let digits = [random.0, random.1].map { part in
+      let text = String(part, radix: 16)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }
+    return digits.joined()
+  }
+}
+
+/// Takes the message out of a GError and frees it.
+func takeMessage(_ error: inout UnsafeMutablePointer<GError>?) -> String {
+  guard let failure = unsafe error else { return "no reason given" }
+  let message = unsafe failure.pointee.message.map { unsafe String(cString: $0) } ?? "no reason given"
+  unsafe g_clear_error(&error)
+  return message
+}

@@ -1,0 +1,65 @@
+internal import CSecret
+internal import Glibc
+internal import VaultKeystore
+
+/// The Secret Service that was found on the session bus, and found not to be this vault.
+@safe struct Provider: ~Copyable {
+  let service: UnsafeMutablePointer<SecretService>
+
+  /// Finds the owner of a bus name, starting it where the bus knows how to.
+  ///
+  /// It is spoken to by its unique name from then on, so that the one that was looked at is the one that gets the key.
+  init(_ name: String) throws(KeystoreError) {
+    var error: UnsafeMutablePointer<GError>?
+    // Without either GLib would start a bus of its own.
+    guard unsafe getenv("DBUS_SESSION_BUS_ADDRESS") != nil || getenv("XDG_RUNTIME_DIR") != nil,
+      let bus = unsafe g_bus_get_sync(G_BUS_TYPE_SESSION, nil, &error)
+    else { throw KeystoreError(.unavailable, "there is no session bus: \(unsafe takeMessage(&error))") }
+    // GLib would end the process when the bus goes away, and nobody would learn why.
+    unsafe g_dbus_connection_set_exit_on_close(bus, 0)
+    let owner = try unsafe Self.owner(of: name, bus)
+    let pid = try unsafe Self.process(of: owner, bus)
+    guard pid != getppid() else {
+      throw KeystoreError(.refused, "the keyring at \(name) is this vault itself; name another with keyring-bus-name")
+    }
+    guard let service = unsafe vault_open_service(owner, &error) else {
+      throw KeystoreError(.unavailable, "the keyring at \(name) does not answer: \(unsafe takeMessage(&error))")
+    }
+    unsafe self.service = service
+  }
+
+  deinit { unsafe g_object_unref(service) }
+
+  private static func owner(of name: String, _ bus: OpaquePointer) throws(KeystoreError) -> String {
+    if let owner = unsafe text(bus, "GetNameOwner", vault_bus_name(name)) { return owner }
+    var error: UnsafeMutablePointer<GError>?
+    guard let started = unsafe vault_bus_call(bus, "StartServiceByName", vault_bus_start(name), &error) else {
+      throw KeystoreError(
+        .unavailable, "no keyring answers at \(name) on the session bus: \(unsafe takeMessage(&error))")
+    }
+    unsafe g_variant_unref(started)
+    guard let owner = unsafe text(bus, "GetNameOwner", vault_bus_name(name)) else {
+      throw KeystoreError(.unavailable, "no keyring answers at \(name) on the session bus")
+    }
+    return owner
+  }
+
+  private static func text(_ bus: OpaquePointer, _ method: String, _ parameters: OpaquePointer?) -> String? {
+    var error: UnsafeMutablePointer<GError>?
+    guard let value = unsafe vault_bus_call(bus, method, parameters, &error) else {
+      unsafe g_clear_error(&error)
+      return nil
+    }
+    defer { unsafe g_variant_unref(value) }
+    return unsafe g_variant_get_string(value, nil).map { unsafe String(cString: $0) }
+  }
+
+  private static func process(of owner: String, _ bus: OpaquePointer) throws(KeystoreError) -> pid_t {
+    var error: UnsafeMutablePointer<GError>?
+    guard let value = unsafe vault_bus_call(bus, "GetConnectionUnixProcessID", vault_bus_name(owner), &error) else {
+      throw KeystoreError(.unavailable, "the bus does not say who the keyring is: \(unsafe takeMessage(&error))")
+    }
+    defer { unsafe g_variant_unref(value) }
+    return pid_t(bitPattern: unsafe g_variant_get_uint32(value))
+  }
+}

@@ -1,0 +1,25 @@
+/// Where the presence key of a PAM slot lives. PAM only says yes or no, so the key that opens the slot has to be kept
+/// somewhere; each place has its price, which its owner is told.
+public enum KeystoreKind: String, CaseIterable, Sendable {
+  /// Sealed to this machine's TPM 2.0.
+  case tpm2
+  /// In another keyring, over the Secret Service.
+  case keyring
+  /// A file beside the store.
+  case file
+  /// The daemon's own memory, from a password unlock on.
+  case memory
+
+  /// What the choice costs, in one line; said when a slot is made and in vault-security(7).
+  public var cost: String {
+    switch self {
+    case .tpm2:
+      "the vault opens on this machine alone, and for its root without your presence; clearing the TPM voids the slot"
+    case .keyring:
+      "whatever can read your other keyring while that is unlocked can open the vault without your presence"
+    case .file: "whoever can read the daemon's files, or has the disk, can open the vault without your presence"
+    case .memory:
+      "root can take the key from the daemon's memory while the vault is locked; after a restart a password comes first"
+    }
+  }
+}

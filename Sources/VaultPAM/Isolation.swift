@@ -1,0 +1,55 @@
+internal import CLinux
+internal import Glibc
+
+/// What the process gives up before a PAM module loads into it.
+enum Isolation {
+  /// Takes the connection over from standard input and shuts everything else out. Nil when standard input is no
+  /// connected Unix stream socket.
+  ///
+  /// The connection moves to a descriptor that no program started by a module inherits, and `/dev/null` takes its
+  /// place, so that a module's `printf` or `scanf` cannot meddle with the frames.
+  static func takeConnection() -> Int32? {
+    var socket = stat()
+    guard unsafe fstat(STDIN_FILENO, &socket) == 0, socket.st_mode & S_IFMT == S_IFSOCK else { return nil }
+    let connection = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+    let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+    guard connection >= 0, null >= 0 else { return nil }
+    for standard in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+      var status = stat()
+      let isSocket = unsafe fstat(standard, &status) == 0 && status.st_ino == socket.st_ino
+      // Standard error leads to the journal, unless an inetd made it the connection as well.
+      if standard != STDERR_FILENO || isSocket { dup2(null, standard) }
+    }
+    if connection > 3 { close_range(3, UInt32(connection) - 1, 0) }
+    close_range(UInt32(connection) + 1, .max, 0)
+    return connection
+  }
+
+  /// No core dump, no ptrace by the same user, nothing inherited that a module could be steered by.
+  static func apply() {
+    umask(0o077)
+    _ = unsafe chdir("/")
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    _ = vault_set_not_dumpable()
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe pthread_sigmask(SIG_SETMASK, &signals, nil)
+    // A peer that went away shows as EPIPE, and modules wait for the programs they start.
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGCHLD, SIG_DFL)
+    cleanEnvironment()
+  }
+
+  /// Leaves what PAM modules and the programs they start need. Another system bus is believed only where it gains
+  /// nobody anything: in a process without privileges.
+  private static func cleanEnvironment() {
+    let bus: String? =
+      geteuid() == 0 || geteuid() != getuid()
+      ? nil : unsafe getenv("DBUS_SYSTEM_BUS_ADDRESS").map { unsafe String(cString: $0) }
+    clearenv()
+    unsafe setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1)
+    unsafe setenv("LANG", "C.UTF-8", 1)
+    if let bus { unsafe setenv("DBUS_SYSTEM_BUS_ADDRESS", bus, 1) }
+  }
+}

@@ -1,0 +1,64 @@
+import VaultCore
+import VaultModel
+
+/// Where a record stands in its table, in the order in which a check walks over it.
+enum RecordKey: Equatable {
+  case head(Int64)
+  case value(item: Int64, version: Int64)
+  case tag(Tag, item: Int64)
+  /// In a table of a few rows, which a check looks at in one go.
+  case single
+}
+
+/// What a transaction has changed so far, as differences to the stored hashes.
+struct RecordChanges {
+  enum Kind { case insert, remove }
+
+  struct Change {
+    let kind: Kind
+    let accessible: AccessClass
+    let place: RecordSets.Place
+    let key: RecordKey
+    let mark: RecordMark
+  }
+
+  /// The difference of each class's sets.
+  private(set) var differences = ByClass<RecordSets>(repeating: RecordSets())
+  /// Each change by itself; only while a check is under way, which has to know where it was.
+  private(set) var list: [Change] = []
+  private let isListing: Bool
+
+  init(isListing: Bool) { self.isListing = isListing }
+
+  mutating func append(_ change: Change) {
+    switch change.kind {
+    case .insert: differences[change.accessible][change.place].insert(change.mark)
+    case .remove: differences[change.accessible][change.place].remove(change.mark)
+    }
+    if isListing { list.append(change) }
+  }
+}
+
+/// One of something for each access class.
+struct ByClass<Content> {
+  private var whenUnlocked, afterFirstUnlock, always: Content
+
+  init(repeating content: Content) { (whenUnlocked, afterFirstUnlock, always) = (content, content, content) }
+
+  subscript(accessible: AccessClass) -> Content {
+    get {
+      switch accessible {
+      case .whenUnlocked: whenUnlocked
+      case .afterFirstUnlock: afterFirstUnlock
+      case .always: always
+      }
+    }
+    _modify {
+      switch accessible {
+      case .whenUnlocked: yield &whenUnlocked
+      case .afterFirstUnlock: yield &afterFirstUnlock
+      case .always: yield &always
+      }
+    }
+  }
+}

@@ -1,0 +1,247 @@
+import VaultCore
+import VaultModel
+
+/// One check of all records, in steps, so that nobody waits for it.
+///
+/// First it walks over each table and makes the hashes anew. Where these are the stored ones, every record of the class
+/// is exactly the one that was written last, and nothing needs to be opened. Where they are not, or the key is not in
+/// memory, a ``Survey`` opens the records to name what is wrong. Changes that are made meanwhile reach it through
+/// ``apply(_:)``.
+struct VerifyPass {
+  private enum Table: Int, Comparable {
+    case heads, values, tags, few
+    static func < (a: Table, b: Table) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// Which of the classes' keys were there at every record.
+  private(set) var isKeyed = ByClass<Bool>(repeating: true)
+  private(set) var verification = Verification()
+  private var sets = ByClass<RecordSets>(repeating: RecordSets())
+  private var table = Table.heads
+  // How far the walk over the present table is.
+  private var head = Int64.min
+  private var value = (item: Int64.min, version: Int64.min)
+  private var tag: (tag: [UInt8], item: Int64) = ([], Int64.min)
+  private let expected: Int
+  private var survey: Survey?
+
+  /// - Parameter expecting: about how many records there are.
+  init(expecting: Int) { expected = expecting }
+
+  /// How far it is.
+  var state: IntegrityState { .checking(done: min(verification.records, expected), of: expected) }
+
+  /// The hashes over the records of a class that were met.
+  func found(_ accessible: AccessClass) -> RecordSets { sets[accessible] }
+
+  /// Goes on over at most so many records; whether that was the end.
+  mutating func step(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
+    if var survey {
+      defer { self.survey = survey }
+      let isDone = try survey.walk(keychain, records: records, &verification)
+      if isDone { survey.conclude(&verification) }
+      return isDone
+    }
+    guard try walk(keychain, records: records) else { return false }
+    try walkFewRows(keychain)
+    survey = try compare(keychain)
+    return survey == nil
+  }
+
+  // MARK: The walk
+
+  /// Walks over heads, values and tags; whether that was the last record.
+  mutating func walk(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
+    var left = records
+    while left > 0, table != .few {
+      let before = left
+      do throws(VaultError) {
+        switch table {
+        case .heads: try walkHeads(keychain, &left)
+        case .values: try walkValues(keychain, &left)
+        case .tags: try walkTags(keychain, &left)
+        case .few: break
+        }
+      } catch .corrupt(let reason) {
+        // The tree of pages is damaged: what comes after cannot be reached.
+        verification.add(Finding(.damaged, "\(Self.name(table)) cannot be read on: \(reason)"))
+        left = max(left, 1)
+        next()
+        continue
+      }
+      verification.records += before - left
+      if left > 0 { next() }
+    }
+    return table == .few
+  }
+
+  private mutating func next() { table = Table(rawValue: table.rawValue + 1) ?? .few }
+
+  private static func name(_ table: Table) -> String {
+    switch table {
+    case .heads: "the table of heads"
+    case .values: "the table of values"
+    case .tags: "the table of tags"
+    case .few: "a table"
+    }
+  }
+
+  private mutating func walkHeads(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
+    let statement = keychain.database.statements.heads
+    try statement.bind(1, head)
+    defer { statement.reset() }
+    while left > 0, try statement.step() {
+      left -= 1
+      head = try statement.integer(0)
+      guard let row = try? Row(statement) else {
+        verification.add(Finding(.damaged, item: head, "the head of item \(head) has an unknown class"))
+        continue
+      }
+      guard isHashed(row.columns.accessible, keychain) else { continue }
+      let mark = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
+        try keychain.mark(row.columns, head: sealed)
+      }
+      sets[row.columns.accessible][.init(.heads)].insert(mark)
+    }
+  }
+
+  private mutating func walkValues(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
+    let statement = keychain.database.statements.allValues
+    try statement.bind(1, value.item)
+    try statement.bind(2, value.version)
+    defer { statement.reset() }
+    while left > 0, try statement.step() {
+      left -= 1
+      value = (try statement.integer(0), try statement.integer(1))
+      let (item, version) = value
+      if statement.isNull(3) {
+        verification.add(
+          Finding(.foreign, item: item, "version \(version) of item \(item) is there, but no head of that item"))
+        continue
+      }
+      // A head of an unknown class was found already.
+      guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(3))) else { continue }
+      guard isHashed(accessible, keychain) else { continue }
+      let columns = HeadColumns(
+        item: item, accessible: accessible, revision: 0, policyRevision: Int(try statement.integer(4)), current: 0)
+      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Digest(of: sealed) }
+      sets[accessible][.init(.values)].insert(try keychain.mark(columns, version: Int(version), digest))
+    }
+  }
+
+  private mutating func walkTags(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
+    let statement = keychain.database.statements.allTags
+    try statement.bind(1, tag.tag)
+    try statement.bind(2, tag.item)
+    defer { statement.reset() }
+    while left > 0, try statement.step() {
+      left -= 1
+      tag = (try statement.bytes(0), try statement.integer(1))
+      let found = tag.tag.withSpan { Tag($0) }
+      guard let found, let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))) else {
+        verification.add(Finding(.damaged, item: tag.item, "a tag that leads to item \(tag.item) is none of ours"))
+        continue
+      }
+      guard isHashed(accessible, keychain) else { continue }
+      sets[accessible][.init(.tags)].insert(try keychain.mark(found, item: tag.item, accessible))
+    }
+  }
+
+  /// Takes in the tables of a few rows, at once.
+  mutating func walkFewRows(_ keychain: Keychain) throws(VaultError) {
+    if isHashed(Keychain.slotClass, keychain) {
+      for (id, record) in try keychain.database.slots() {
+        let place = RecordSets.Place(.slots, part: UInt32(truncatingIfNeeded: id))
+        sets[Keychain.slotClass][place].insert(try keychain.mark(slot: id, record))
+      }
+      for (name, sealed) in try keychain.database.keys() {
+        let place = RecordSets.Place(.keys, part: KeyName.part(name))
+        sets[Keychain.slotClass][place].insert(try keychain.mark(key: name, sealed))
+      }
+    }
+    if isHashed(.always, keychain) {
+      let (time, items, _) = try keychain.database.clock()
+      let mark = try keychain.withIntegrityKey(.always) {
+        Clock(time: time, items: items).mark(keychain.vault, key: $0)
+      }
+      sets[.always][.init(.clock)].insert(mark)
+    }
+  }
+
+  /// Whether a class is checked. One whose key was wiped meanwhile is not any more.
+  private mutating func isHashed(_ accessible: AccessClass, _ keychain: Keychain) -> Bool {
+    if isKeyed[accessible], !keychain.holdsIntegrityKey(accessible) { isKeyed[accessible] = false }
+    return isKeyed[accessible]
+  }
+
+  /// Takes a committed transaction's changes into account: those that lie where the walk has been.
+  mutating func apply(_ changes: RecordChanges) {
+    guard survey == nil else { return }
+    for change in changes.list where hasPassed(change.key) {
+      switch change.kind {
+      case .insert: sets[change.accessible][change.place].insert(change.mark)
+      case .remove: sets[change.accessible][change.place].remove(change.mark)
+      }
+    }
+  }
+
+  private func hasPassed(_ key: RecordKey) -> Bool {
+    switch key {
+    case .head(let item): table > .heads || table == .heads && item <= head
+    case .value(let item, let version): table > .values || table == .values && (item, version) <= value
+    case .tag(let tag, let item): table > .tags || table == .tags && isAtMost(tag, item)
+    case .single: false
+    }
+  }
+
+  private func isAtMost(_ other: Tag, _ item: Int64) -> Bool {
+    let bytes = other.withBytes { [UInt8](copying: $0) }
+    return bytes == tag.tag ? item <= tag.item : bytes.lexicographicallyPrecedes(tag.tag)
+  }
+
+  // MARK: The comparison
+
+  /// Compares with what is stored; what has to be surveyed, nil when all is well.
+  private mutating func compare(_ keychain: Keychain) throws(VaultError) -> Survey? {
+    var survey = Survey()
+    for accessible in AccessClass.allCases {
+      guard isHashed(accessible, keychain) else {
+        verification.unchecked.append(accessible)
+        // What can be told without the hashes.
+        if keychain.opensNames(of: accessible) { survey.add(accessible, nil, sets[accessible]) }
+        continue
+      }
+      do throws(VaultError) {
+        let stored = try keychain.storedHashes(accessible)
+        guard stored != sets[accessible] else { continue }
+        compareFewRows(stored, sets[accessible], accessible)
+        verification.changed.append(accessible)
+        survey.add(accessible, stored, sets[accessible])
+      } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, reason))
+        verification.changed.append(accessible)
+        survey.add(accessible, nil, sets[accessible])
+      }
+    }
+    return survey.isEmpty ? nil : survey
+  }
+
+  private mutating func compareFewRows(_ stored: RecordSets, _ found: RecordSets, _ accessible: AccessClass) {
+    for place in Set(stored.places + found.places).sorted() where stored[place] != found[place] {
+      let subject: String
+      switch place.table {
+      case .slots: subject = "slot \(place.part)"
+      case .keys: subject = "the wrapped key \(KeyName.name(part: place.part))"
+      case .clock: subject = "the clock record"
+      default: continue
+      }
+      if found[place].count < stored[place].count {
+        verification.add(Finding(.missing, "\(subject) is missing"))
+      } else if stored[place].count < found[place].count {
+        verification.add(Finding(.foreign, "\(subject) was put in by somebody else"))
+      } else {
+        verification.add(Finding(.damaged, "\(subject) is not the one that was stored last"))
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import CLinux
+
+extension User {
+  /// Starts `vaultd` in a session of its own and waits until it listens, has ended, or the time is up.
+  ///
+  /// Called in the worker, as the user. The daemon outlives it.
+  borrowing func startDaemon(until deadline: Deadline) {
+    var ends: (Int32, Int32) = (-1, -1)
+    let made = unsafe withUnsafeMutablePointer(to: &ends) {
+      unsafe $0.withMemoryRebound(to: Int32.self, capacity: 2) { unsafe pipe2($0, O_CLOEXEC) }
+    }
+    guard made == 0 else { return }
+    let child = vault_clone()
+    if child == 0 {
+      setsid()
+      // The look at the socket's directory may have led there.
+      unsafe chdir(("/" as StaticString).cString)
+      // Over the worker's report, which is not the daemon's to hold open.
+      dup2(ends.1, 3)
+      close_range(4, .max, 0)
+      var arguments = unsafe (
+        vaultd, ("--ready-fd" as StaticString).cString, ("3" as StaticString).cString, nil as UnsafePointer<CChar>?
+      )
+      unsafe withUnsafeMutablePointer(to: &arguments) {
+        // Four pointers side by side, as execve(2) wants them; it only reads them.
+        unsafe $0.withMemoryRebound(to: UnsafeMutablePointer<CChar>?.self, capacity: 4) {
+          _ = unsafe execve(vaultd, $0, environment)
+        }
+      }
+      _exit(127)
+    }
+    close(ends.1)
+    var byte: UInt8 = 0
+    if child > 0, deadline.wait(for: POLLIN, on: ends.0) { unsafe _ = read(ends.0, &byte, 1) }
+    close(ends.0)
+  }
+}

@@ -1,0 +1,101 @@
+import CLinux
+import CPAM
+
+/// The environment of the session to come: what PAM's modules set, and what a daemon needs beside it.
+struct Variables: ~Copyable {
+  private var texts: WipedBytes
+  private let pointers: WipedBytes
+  private var count = 0
+
+  /// Empty; nil when there is no memory.
+  init?() {
+    guard let texts = WipedBytes(), let pointers = WipedBytes() else { return nil }
+    self.texts = texts
+    self.pointers = pointers
+  }
+
+  /// `NAME=value` each, and nil behind the last: fresh memory is all zero.
+  var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> {
+    unsafe pointers.raw.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
+  }
+
+  /// Adds what PAM's modules have set.
+  mutating func add(_ pamh: OpaquePointer) {
+    guard let set = unsafe pam_getenvlist(pamh) else { return }
+    var index = 0
+    while let variable = unsafe set[index] {
+      let start = begin()
+      unsafe texts.append(string: variable)
+      if let text = unsafe end(start) { unsafe append(text) }
+      unsafe free(variable)
+      index += 1
+    }
+    unsafe free(set)
+  }
+
+  /// Adds `name` (with its `=`) unless there is one already.
+  mutating func addMissing(_ name: StaticString, _ value: UnsafePointer<CChar>?) {
+    guard let value = unsafe value, unsafe self.value(of: name) == nil else { return }
+    let start = begin()
+    texts.append(name)
+    unsafe texts.append(string: value)
+    if let text = unsafe end(start) { unsafe append(text) }
+  }
+
+  /// The same, for a variable whose value `prefix` begins and `number` ends.
+  mutating func addMissing(_ prefix: StaticString, number: UInt32) {
+    guard unsafe value(of: "XDG_RUNTIME_DIR=") == nil else { return }
+    let start = begin()
+    texts.append(prefix)
+    texts.append(decimal: number)
+    if let text = unsafe end(start) { unsafe append(text) }
+  }
+
+  /// The absolute path in `name`, with `rest` behind it.
+  mutating func path(_ name: StaticString, _ rest: StaticString) -> UnsafePointer<CChar>? {
+    // The XDG specification says to ignore a relative path.
+    guard let value = unsafe value(of: name), unsafe value[0] == 47 else { return nil }
+    let start = begin()
+    unsafe texts.append(string: value)
+    texts.append(rest)
+    return unsafe end(start).map { unsafe UnsafePointer($0) }
+  }
+
+  /// What stands behind `name`, its `=` included.
+  private func value(of name: StaticString) -> UnsafePointer<CChar>? {
+    var index = 0
+    while let variable = unsafe list[index] {
+      if unsafe strncmp(variable, name.cString, name.utf8CodeUnitCount) == 0 {
+        return unsafe UnsafePointer(variable + name.utf8CodeUnitCount)
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private func begin() -> Int { texts.count }
+
+  /// Ends the text that was begun at `start`; nil when it did not fit.
+  private mutating func end(_ start: Int) -> UnsafeMutablePointer<CChar>? {
+    texts.append(UInt8(0))
+    return texts.isBroken ? nil : unsafe (texts.raw + start).assumingMemoryBound(to: CChar.self)
+  }
+
+  private mutating func append(_ variable: UnsafeMutablePointer<CChar>) {
+    // The last place stays nil.
+    guard unsafe count + 1 < pointers.room / MemoryLayout<UnsafeMutablePointer<CChar>?>.stride else { return }
+    unsafe list[count] = variable
+    count += 1
+  }
+}
+
+extension WipedBytes {
+  fileprivate mutating func append(decimal number: UInt32) {
+    var divisor: UInt32 = 1
+    while number / divisor >= 10 { divisor *= 10 }
+    while divisor > 0 {
+      append(UInt8(48 + number / divisor % 10))
+      divisor /= 10
+    }
+  }
+}

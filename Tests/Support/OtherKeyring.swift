@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+
+/// Another Secret Service on a private session bus: GNOME Keyring, with its login keyring unlocked.
+public final class OtherKeyring: Sendable {
+  public static let name = "org.freedesktop.secrets"
+  private static let service = "/org/freedesktop/secrets"
+
+  private let sandbox: Sandbox
+  private let bus: PrivateBus
+
+  /// Starts it and returns when it has its name.
+  public init(in sandbox: Sandbox, on bus: PrivateBus) throws {
+    self.sandbox = sandbox
+    self.bus = bus
+    let log = sandbox.root + "/keyring.log"
+    let input = try Child.pipe()
+    let child: Child
+    do {
+      defer { Glibc.close(input.read) }
+      child = try sandbox.keep(
+        Child(
+          "/usr/bin/gnome-keyring-daemon", ["--foreground", "--components=secrets", "--unlock"],
+          environment: sandbox.environment(with: ["DBUS_SESSION_BUS_ADDRESS": bus.address]),
+          descriptors: [
+            0: .inherit(input.read), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
+          ]))
+    }
+    let password = Array("the other keyring's".utf8)
+    _ = unsafe write(input.write, password, password.count)
+    Glibc.close(input.write)
+    while try bus.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", Self.name) != "b true"
+    {
+      guard child.status == nil else {
+        throw SandboxError("gnome-keyring-daemon: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")")
+      }
+    }
+  }
+
+  /// Locks all of it.
+  public func lock() throws {
+    try bus.call(
+      Self.name, Self.service, "org.freedesktop.Secret.Service", "Lock", "ao", "1", Self.service + "/collection/login")
+  }
+
+  /// How many items it holds.
+  public func count() throws -> Int {
+    let outcome = try sandbox.run(
+      [
+        "--address=" + bus.address, "get-property", Self.name, Self.service + "/collection/login",
+        "org.freedesktop.Secret.Collection", "Items",
+      ], program: "/usr/bin/busctl")
+    let words = outcome.output.split(separator: " ")
+    guard outcome.status == 0, words.count > 1, let count = Int(words[1].trimmingCharacters(in: .newlines)) else {
+      throw SandboxError("Items: \(outcome)")
+    }
+    return count
+  }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Glibc
+
+/// A message bus of one sandbox, on which nothing starts by itself: it has no service directories.
+public final class PrivateBus: Sendable {
+  /// Which of the two buses of a program it is.
+  public enum Kind: String, Sendable {
+    case system, session
+  }
+
+  public let kind: Kind
+  /// Its socket: where the sandbox's programs look for that bus.
+  public let socket: String
+  private let sandbox: Sandbox
+  private let daemon = Running()
+
+  /// `unix:path=…`.
+  public var address: String { "unix:path=" + socket }
+
+  /// Starts the bus and returns when it listens.
+  public init(_ kind: Kind, in sandbox: Sandbox) throws {
+    self.kind = kind
+    self.sandbox = sandbox
+    socket = kind == .system ? sandbox.systemBus : sandbox.runtime + "/bus"
+    try start()
+  }
+
+  /// Starts it again after ``stop()``.
+  public func start() throws {
+    let configuration = """
+      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+      <busconfig>
+        <listen>\(address)</listen>
+        <auth>EXTERNAL</auth>
+        <policy context="default">
+          <allow send_destination="*"/> <allow receive_sender="*"/> <allow own="*"/> <allow user="*"/>
+        </policy>
+      </busconfig>
+      """
+    let file = "\(sandbox.root)/\(kind.rawValue)-bus.conf"
+    try Data(configuration.utf8).write(to: URL(fileURLWithPath: file))
+    let ready = try Child.pipe()
+    defer { Glibc.close(ready.read) }
+    let log = "\(sandbox.root)/\(kind.rawValue)-bus.log"
+    do {
+      defer { Glibc.close(ready.write) }
+      daemon.child = try sandbox.keep(
+        Child(
+          "/usr/bin/dbus-daemon", ["--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=3"],
+          environment: sandbox.environment,
+          descriptors: [
+            0: .open("/dev/null", O_RDONLY), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
+            3: .inherit(ready.write),
+          ]))
+    }
+    // It says where it listens once it does.
+    var byte: UInt8 = 0
+    guard unsafe read(ready.read, &byte, 1) == 1 else {
+      throw SandboxError("dbus-daemon: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")")
+    }
+  }
+
+  /// Ends the bus and takes its socket away, as a session's end does.
+  public func stop() {
+    daemon.child?.signal(SIGTERM)
+    _ = daemon.child?.wait()
+    unsafe unlink(socket)
+  }
+
+  /// Ends the bus as if it had crashed: its socket stays.
+  public func crash() {
+    daemon.child?.signal(SIGKILL)
+    _ = daemon.child?.wait()
+  }
+
+  /// Calls a method and answers what `busctl` prints of the reply.
+  @discardableResult
+  public func call(
+    _ destination: String, _ path: String, _ interface: String, _ method: String, _ arguments: String...
+  ) throws -> String {
+    let outcome = try sandbox.run(
+      ["--address=" + address, "call", destination, path, interface, method] + arguments, program: "/usr/bin/busctl")
+    guard outcome.status == 0 else { throw SandboxError("\(interface).\(method): \(outcome)") }
+    return outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// Starts a service made of python3-dbusmock and returns when it has its name.
+  ///
+  /// - Parameters:
+  ///   - name: the well-known name it takes.
+  ///   - arguments: what python-dbusmock takes: `--template logind`, or a name, a path and an interface.
+  @discardableResult
+  public func mock(_ name: String, _ arguments: [String]) throws -> Service {
+    try program(name, "/usr/bin/python3", ["-u", "-m", "dbusmock", "--\(kind.rawValue)"] + arguments)
+  }
+
+  /// Starts a program that serves on the bus and returns when it has its name.
+  @discardableResult
+  public func program(_ name: String, _ program: String, _ arguments: [String]) throws -> Service {
+    let log = "\(sandbox.root)/\(name).log"
+    let child = try sandbox.keep(
+      Child(
+        program, arguments,
+        environment: sandbox.environment(with: ["DBUS_\(kind.rawValue.uppercased())_BUS_ADDRESS": address]),
+        descriptors: [
+          0: .open("/dev/null", O_RDONLY), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
+        ]))
+    while try call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", name) != "b true" {
+      guard child.status == nil else {
+        throw SandboxError("\(name): \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")")
+      }
+    }
+    return Service(child: child, logFile: log)
+  }
+
+  /// Lets a service made by ``mock(_:_:)`` send a signal.
+  ///
+  /// - Parameter arguments: a signature and what `busctl` takes for it; each is sent as a variant.
+  public func emit(
+    _ name: String, _ path: String, _ interface: String, _ member: String, _ signature: String, _ arguments: String...
+  ) throws {
+    let values = zip(signature.map(String.init), arguments).flatMap { [$0, $1] }
+    let outcome = try sandbox.run(
+      [
+        "--address=" + address, "call", name, path, "org.freedesktop.DBus.Mock", "EmitSignal", "sssav", interface,
+        member, signature, String(arguments.count),
+      ] + values, program: "/usr/bin/busctl")
+    guard outcome.status == 0 else { throw SandboxError("emitting \(member): \(outcome)") }
+  }
+
+  /// Sends a signal from a connection that has no name, and returns when the bus has passed it on.
+  ///
+  /// - Parameters:
+  ///   - pid: the process to send it to alone, past everybody's match rules; nil for everybody.
+  ///   - arguments: Python expressions.
+  public func forge(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [String], to pid: Int32? = nil
+  ) throws {
+    let script = """
+      import dbus, dbus.bus, dbus.lowlevel
+      bus = dbus.bus.BusConnection('\(address)')
+      driver = dbus.Interface(bus.get_object('org.freedesktop.DBus', '/'), 'org.freedesktop.DBus')
+      targets = [None]
+      if \(pid ?? 0):
+        targets = [n for n in driver.ListNames() if n[0] == ':' and driver.GetConnectionUnixProcessID(n) == \(pid ?? 0)]
+      assert targets
+      for target in targets:
+        message = dbus.lowlevel.SignalMessage('\(path)', '\(interface)', '\(member)')
+        if target: message.set_destination(target)
+        message.append(\(arguments.joined(separator: ", ")))
+        bus.send_message(message)
+      driver.GetId()
+      """
+    let outcome = try sandbox.run("-c", script, program: "/usr/bin/python3")
+    guard outcome.status == 0 else { throw SandboxError("forging \(member): \(outcome)") }
+  }
+
+  /// A process that has a name on the bus.
+  public struct Service: Sendable {
+    let child: Child
+    let logFile: String
+
+    /// What it was asked and what it sent so far.
+    public var log: String { (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? "" }
+
+    /// Lets it answer nothing more, though it lives.
+    public func pause() { child.signal(SIGSTOP) }
+
+    /// Ends it, and with it what it owns.
+    public func stop() {
+      child.signal(SIGKILL)
+      _ = child.wait()
+    }
+  }
+
+  /// The bus's process, which changes with every start. Tests use a bus from one thread.
+  private final class Running: @unchecked Sendable {
+    var child: Child?
+  }
+}

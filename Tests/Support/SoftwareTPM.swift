@@ -1,0 +1,73 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A TPM 2.0 of one sandbox, in software: swtpm, whose state lies in the sandbox.
+public final class SoftwareTPM: Sendable {
+  private let sandbox: Sandbox
+  private let folder: String
+  private let running = Mutex<Child?>(nil)
+
+  /// How libtss2 names it, and the setting `tpm2-device`.
+  public var device: String { "swtpm:path=" + folder + "/socket" }
+
+  /// Starts one that is fresh from the factory. Several in one sandbox have different names.
+  public init(in sandbox: Sandbox, name: String = "tpm") throws {
+    self.sandbox = sandbox
+    folder = sandbox.root + "/" + name
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try start()
+  }
+
+  /// Starts it again after ``stop()``, as a machine does.
+  public func start() throws {
+    let log = folder + "/log"
+    let pid = folder + "/pid"
+    let child = try sandbox.keep(
+      Child(
+        "/usr/bin/swtpm",
+        [
+          "socket", "--tpm2", "--tpmstate", "dir=" + folder, "--server", "type=unixio,path=\(folder)/socket", "--ctrl",
+          "type=unixio,path=\(folder)/socket.ctrl", "--flags", "not-need-init,startup-clear", "--pid", "file=" + pid,
+        ], environment: sandbox.environment,
+        descriptors: [
+          0: .open("/dev/null", O_RDONLY), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
+        ]))
+    // It writes its number once both sockets listen.
+    while !FileManager.default.fileExists(atPath: pid) {
+      guard child.status == nil else {
+        throw SandboxError("swtpm: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")")
+      }
+      sched_yield()
+    }
+    running.withLock { $0 = child }
+  }
+
+  /// Takes it away, as if it had been unplugged; its state stays. The sandbox ends it otherwise.
+  public func stop() {
+    let child = running.withLock { $0 }
+    child?.signal(SIGKILL)
+    _ = child?.wait()
+    for name in ["socket", "socket.ctrl", "pid"] { unsafe unlink(folder + "/" + name) }
+  }
+
+  /// Lets it answer nothing until ``resume()``.
+  public func pause() { running.withLock { $0?.signal(SIGSTOP) } }
+  public func resume() { running.withLock { $0?.signal(SIGCONT) } }
+
+  /// Lets a user reach it, as the group `tss` does on Debian.
+  public func open(to user: TestUser) throws {
+    for name in ["/socket", "/socket.ctrl"] {
+      guard unsafe chown(folder + name, user.uid, user.uid) == 0 else { throw SandboxError("chown: \(errno)") }
+    }
+  }
+
+  /// Runs one of the programs of tpm2-tools on it.
+  public func run(_ tool: String, _ arguments: String...) throws {
+    let outcome = try sandbox.run(["-T", device] + arguments, program: "/usr/bin/" + tool)
+    guard outcome.status == 0 else { throw SandboxError("\(tool): \(outcome)") }
+  }
+
+  /// Clears it, as the firmware's menu does: its storage keys are other ones then.
+  public func clear() throws { try run("tpm2_clear", "-c", "p") }
+}

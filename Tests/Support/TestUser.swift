@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A user of this machine with a password, made for one test and removed with it. Needs root.
+public final class TestUser: Sendable {
+  /// Whether this process may make users. Where nothing may be skipped, the answer is yes, and the test fails instead.
+  public static let canBeMade = geteuid() == 0 || ProcessInfo.processInfo.environment["CI"] == "true"
+
+  public let name: String
+  public let uid: UInt32
+  public let password: String
+  private let sandbox: Sandbox
+  private let isRemoved = Mutex(false)
+
+  /// The tools that change the user database wait for its lock a second at a time; taking turns is faster.
+  private static let turn = Mutex(())
+
+  public init(in sandbox: Sandbox) throws {
+    self.sandbox = sandbox
+    name = "vt" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
+    password = "pæss-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    try Self.run(
+      sandbox, "useradd", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
+      "--no-log-init", name)
+    do {
+      uid =
+        UInt32(
+          try sandbox.run("-u", name, program: "/usr/bin/id").output.trimmingCharacters(in: .whitespacesAndNewlines))
+        ?? 0
+      guard uid != 0 else { throw SandboxError("\(name) has no uid") }
+      try Self.run(sandbox, "chpasswd", input: "\(name):\(password)\n")
+    } catch {
+      _ = try? Self.run(sandbox, "userdel", "--force", name)
+      throw error
+    }
+  }
+
+  deinit { remove() }
+
+  /// Changes the account: `chage`, `usermod` and the like, with the user's name at the end.
+  public func change(_ tool: String, _ arguments: String...) throws {
+    try Self.run(sandbox, tool, arguments: arguments + [name])
+  }
+
+  /// Removes the user. Safe to call twice.
+  public func remove() {
+    let first = isRemoved.withLock { removed in
+      defer { removed = true }
+      return !removed
+    }
+    if first { _ = try? Self.run(sandbox, "userdel", "--force", name) }
+  }
+
+  private static func run(_ sandbox: Sandbox, _ tool: String, _ arguments: String..., input: String = "") throws {
+    try run(sandbox, tool, arguments: arguments, input: input)
+  }
+
+  private static func run(_ sandbox: Sandbox, _ tool: String, arguments: [String], input: String = "") throws {
+    let path = ["/usr/sbin/", "/usr/bin/"].map { $0 + tool }.first { FileManager.default.fileExists(atPath: $0) }
+    let outcome = try turn.withLock { _ in
+      try sandbox.run(arguments, program: path ?? tool, stdin: Array(input.utf8))
+    }
+    guard outcome.status == 0 else { throw SandboxError("\(tool): \(outcome)") }
+  }
+}
+
+/// A PAM service of the machine, made for one test and removed with it. Needs root.
+public final class PAMService: Sendable {
+  /// `vault-test-…`: PAM finds it under this name.
+  public let name: String
+  private var path: String { "/etc/pam.d/" + name }
+
+  /// Writes the service's file and, with `biometry`, that of the service `…-biometry` beside it.
+  public init(_ text: String, biometry: String? = nil) throws {
+    name = "vault-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    if let biometry { try Data(biometry.utf8).write(to: URL(fileURLWithPath: path + "-biometry")) }
+  }
+
+  deinit { remove() }
+
+  /// Removes the files. Safe to call twice.
+  public func remove() {
+    unsafe unlink(path)
+    unsafe unlink(path + "-biometry")
+  }
+
+  /// The login password alone, without the pause that pam_unix makes after a wrong one.
+  public static let password = "auth required pam_unix.so nodelay\naccount required pam_unix.so\n"
+  /// What is installed as `vault`, without the pause.
+  public static let fingerOrPassword = """
+    -auth sufficient pam_fprintd.so max-tries=3 timeout=30
+    auth required pam_unix.so nodelay
+    account required pam_unix.so
+
+    """
+  /// What is installed as `vault-biometry`.
+  public static let finger = """
+    auth required pam_fprintd.so max-tries=3 timeout=30
+    account required pam_unix.so
+
+    """
+}

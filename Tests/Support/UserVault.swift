@@ -1,0 +1,214 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The vault of a user made for one test, whose daemon and clients run as that user. Needs root.
+///
+/// PAM is asked through a service of the test's own. What the test says to the daemon goes through a process of the
+/// user's, one for each session (setsid) that the test names.
+public final class UserVault: Sendable {
+  public let sandbox: Sandbox
+  public let user: TestUser
+  public let service: PAMService
+  /// The vault's own password, of 32 characters.
+  public let password: String
+  private let doors = Mutex<Set<String>>([])
+
+  private var programs: String { sandbox.root + "/bin" }
+  private var identity: [String] { ["--reuid=\(user.uid)", "--regid=\(user.uid)", "--clear-groups"] }
+
+  /// - Parameter pam: the PAM service; another one that asks for a finger alone lies beside it.
+  public init(pam: String = PAMService.fingerOrPassword) throws {
+    password = String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
+    let sandbox = try Sandbox()
+    self.sandbox = sandbox
+    do { user = try TestUser(in: sandbox) } catch {
+      sandbox.close()
+      throw error
+    }
+    do { service = try PAMService(pam, biometry: PAMService.finger) } catch {
+      user.remove()
+      sandbox.close()
+      throw error
+    }
+    unsafe chmod(sandbox.root, 0o711)
+    // Where the user can start them, whatever folder this is built in. Not by this process: a file that it wrote could
+    // not be started while another test's child still held it open.
+    let names = ["vault", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring"].map { Sandbox.path(of: $0) }
+    try must(
+      sandbox.run(
+        ["-c", "mkdir $0 && (cp -l \"$@\" $0 2>/dev/null || cp \"$@\" $0)", programs] + names, program: "/bin/sh"))
+  }
+
+  /// Ends everything and removes the user and the services. Safe to call twice.
+  public func close() {
+    service.remove()
+    // A user with processes stays.
+    sandbox.endAll()
+    user.remove()
+    sandbox.close()
+  }
+
+  // MARK: The daemon
+
+  /// Starts the daemon with these settings beside `pam-service`.
+  public func start(_ config: String = "idle = off", environment: [String: String?] = [:]) throws {
+    try sandbox.configure("pam-service = \(service.name)\n\(config)\n")
+    try giveAway(sandbox.home, sandbox.runtime, sandbox.root + "/data", sandbox.root + "/config")
+    try sandbox.startDaemon(environment: environment, through: ["/usr/bin/setpriv"] + identity + [programs + "/vaultd"])
+  }
+
+  /// Starts it and makes the vault, with the smallest Argon2id that is allowed.
+  ///
+  /// - Returns: the recovery code, when one was asked for.
+  @discardableResult
+  public func make(_ config: String = "idle = off", recovery: Bool = false) throws -> String? {
+    try start(config)
+    var code: String?
+    let talk = try converse("Init", ["recovery": recovery, "kdf_memory": 19 << 20, "kdf_passes": 2]) { prompt in
+      guard let shown = prompt["code"] as? String else { return .answer(password) }
+      code = shown
+      return .answer(shown)
+    }
+    guard talk.reply?.error == nil else { throw SandboxError("Init: \(talk)") }
+    return code
+  }
+
+  /// Makes files of root's the user's.
+  public func giveAway(_ paths: String...) throws {
+    try must(sandbox.run(["-R", "\(user.uid):\(user.uid)"] + paths, program: "/bin/chown"))
+  }
+
+  private func must(_ outcome: Outcome) throws {
+    guard outcome.status == 0 else { throw SandboxError("\(outcome)") }
+  }
+
+  // MARK: The clients
+
+  /// Runs the client as the user.
+  @discardableResult
+  public func run(_ arguments: String..., stdin: String = "") throws -> Outcome {
+    try sandbox.run(
+      identity + [programs + "/vault"] + arguments, program: "/usr/bin/setpriv", stdin: Array(stdin.utf8))
+  }
+
+  /// Runs the client as the user on a terminal.
+  public func terminal(_ arguments: String...) throws -> Terminal {
+    try Terminal(sandbox, identity + [programs + "/vault"] + arguments, program: "/usr/bin/setpriv")
+  }
+
+  /// A connection of the user's from the session of that name.
+  public func client(in session: String = "own") throws -> WireClient {
+    let path = sandbox.runtime + "/door-" + session
+    try doors.withLock { doors in
+      guard doors.insert(session).inserted else { return }
+      let null = Child.Descriptor.open("/dev/null", O_RDWR)
+      let child = try sandbox.keep(
+        Child(
+          "/usr/bin/setpriv",
+          identity + ["/usr/bin/socat", "-t0", "UNIX-LISTEN:\(path),fork", "UNIX-CONNECT:\(sandbox.socket)"],
+          environment: sandbox.environment, descriptors: [0: null, 1: null, 2: null]))
+      while (try? WireClient(path)) == nil {
+        guard child.status == nil else { throw SandboxError("socat ended with \(child.status ?? 0)") }
+        sched_yield()
+      }
+    }
+    return try WireClient(path)
+  }
+
+  /// What the user does at a prompt.
+  public enum Reaction {
+    case nothing
+    case answer(String)
+    /// Closes the connection.
+    case leave
+  }
+
+  /// What was said in a conversation, `style text` each, and how it ended; nil when the user left.
+  public struct Talk: CustomStringConvertible {
+    public var said: [String] = []
+    public var reply: WireClient.Reply?
+    public var description: String { "\(reply.map { "\($0)" } ?? "left") after \(said)" }
+
+    /// Whether one of the things that were said contains `text`.
+    public func mentions(_ text: String) -> Bool { said.contains { $0.contains(text) } }
+  }
+
+  /// Holds a conversation.
+  @discardableResult
+  public func converse(
+    _ method: String, _ parameters: WireClient.Message = [:], in session: String = "own",
+    react: (WireClient.Message) throws -> Reaction
+  ) throws -> Talk {
+    let asking = try client(in: session)
+    var talk = Talk()
+    var reply = try asking.call(method, parameters, more: true)
+    while reply.error == nil, let prompt = reply.prompt, let conversation = reply.string("conversation") {
+      talk.said.append("\(prompt["style"] as? String ?? "") \(prompt["text"] as? String ?? "")")
+      switch try react(prompt) {
+      case .nothing: break
+      case .answer(let answer):
+        let answered = try client(in: session).call("Respond", ["conversation": conversation, "answer": answer])
+        if let error = answered.error { throw SandboxError("Respond: \(error) after \(talk.said)") }
+      case .leave: return talk
+      }
+      reply = try asking.reply()
+    }
+    talk.reply = reply
+    return talk
+  }
+
+  /// Holds a conversation with the next of `prints` on the reader at each invitation and the next of `answers` at each
+  /// question; leaves it when there is none.
+  @discardableResult
+  public func converse(
+    _ method: String, _ parameters: WireClient.Message = [:], in session: String = "own",
+    touching prints: [String] = [], on reader: FingerprintStand? = nil, typing answers: [String] = []
+  ) throws -> Talk {
+    var (prints, answers) = (prints[...], answers[...])
+    return try converse(method, parameters, in: session) { prompt in
+      let style = prompt["style"] as? String ?? ""
+      if style == "error" { return .nothing }
+      if style == "info" {
+        guard (prompt["text"] as? String)?.hasPrefix("Swipe") == true else { return .nothing }
+        guard let reader, let print = prints.popFirst() else { return .leave }
+        try reader.touch(print)
+        return .nothing
+      }
+      return answers.popFirst().map { .answer($0) } ?? .leave
+    }
+  }
+
+  /// Unlocks, or tries to, as ``converse(_:_:in:touching:on:typing:)`` does.
+  @discardableResult
+  public func unlock(
+    _ parameters: WireClient.Message = [:], in session: String = "own", touching prints: [String] = [],
+    on reader: FingerprintStand? = nil, typing answers: [String] = []
+  ) throws -> Talk {
+    try converse("Unlock", parameters, in: session, touching: prints, on: reader, typing: answers)
+  }
+
+  /// Makes a PAM slot for the user.
+  public func addSlot(_ keystore: String, _ parameters: WireClient.Message = [:]) throws -> Talk {
+    try converse(
+      "AddSlot", parameters.merging(["kind": "pam", "keystore": keystore]) { old, _ in old }, typing: [password])
+  }
+
+  public func lock() throws {
+    let reply = try client().call("Lock")
+    if let error = reply.error { throw SandboxError("Lock: \(error)") }
+  }
+
+  /// Where the vault stands: the state and why, `locked: a client asked`.
+  public func state() throws -> String {
+    let status = try client().call("Status")
+    return "\(status.string("state") ?? ""): \(status.string("cause") ?? "")"
+  }
+
+  /// Why a method cannot be used now; nil when it can, and a word when it is not listed.
+  public func obstacle(to method: String) throws -> String? {
+    let methods = try client().call("Status").parameters["methods"] as? [WireClient.Message] ?? []
+    guard let found = methods.first(where: { $0["name"] as? String == method }) else { return "not listed" }
+    return found["available"] as? Bool == true ? nil : found["reason"] as? String ?? ""
+  }
+}

@@ -1,0 +1,144 @@
+import Testing
+import VaultTesting
+
+/// A user of the machine at a terminal: the real login password through the real PAM.
+@Suite(
+  "On a terminal, with PAM", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
+struct PresenceTerminalTests {
+  /// A user's vault that the login password opens, too.
+  private func vault() throws -> UserVault {
+    let vault = try UserVault(pam: PAMService.password)
+    do {
+      try vault.make()
+      let slot = try vault.run(
+        "slot", "add", "pam", "--keystore", "file", "--insecure-file", "--password-stdin", stdin: vault.password + "\n")
+      #expect(slot.status == 0)
+      #expect(slot.errors.hasPrefix("vault: note: whoever can read the daemon's files"), "\(slot)")
+    } catch {
+      vault.close()
+      throw error
+    }
+    return vault
+  }
+
+  @Test("the login password of a real user opens the vault, and a wrong one leads to the vault's")
+  func unlock() throws {
+    let vault = try vault()
+    defer { vault.close() }
+    let terminal = try vault.terminal("unlock")
+    try terminal.expect("Fingerprint or login password to unlock the vault\r\n")
+    try terminal.expect("Password: ")
+    #expect(!terminal.echoes)
+    terminal.type(vault.user.password)
+    try terminal.expect("unlocked")
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains(vault.user.password))
+    #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
+
+    try vault.lock()
+    let wrong = try vault.terminal("unlock")
+    try wrong.expect("Password: ")
+    wrong.type("wrong")
+    try wrong.expect("that was not accepted; the vault's password opens the vault too\r\n")
+    try wrong.expect("Password to unlock the vault: ")
+    wrong.type(vault.password)
+    #expect(try wrong.wait() == 0)
+    #expect(try vault.state() == "unlocked: unlocked by password")
+  }
+
+  @Test("with --method nothing else is tried") func method() throws {
+    let vault = try vault()
+    defer { vault.close() }
+    let pam = try vault.terminal("unlock", "--method", "pam")
+    try pam.expect("Password: ")
+    pam.type("wrong")
+    try pam.expect("vault: you were not recognised; try again in 1 s")
+    #expect(try pam.wait() == 77)
+    let password = try vault.terminal("unlock", "--method", "password")
+    try password.expect("Password to unlock the vault: ")
+    password.type(vault.password)
+    #expect(try password.wait() == 0)
+    #expect(!password.screen.contains("login"))
+  }
+
+  @Test("control-C at PAM's question gives up, and nothing is left running") func interrupt() throws {
+    let vault = try vault()
+    defer { vault.close() }
+    let terminal = try vault.terminal("unlock")
+    try terminal.expect("Password: ")
+    terminal.control("c")
+    #expect(try terminal.wait() == 130)
+    #expect(terminal.isCooked)
+    #expect(try vault.state().hasPrefix("cold"))
+  }
+
+  @Test("get asks for the unlock and then for what the item requires, and elsewhere says that nobody was asked")
+  func get() throws {
+    let vault = try vault()
+    defer { vault.close() }
+    let stored = try vault.terminal("set", "web", "--require", "user-presence", "--reuse", "30s", "--generate")
+    try stored.expect("Password: ")
+    stored.type(vault.user.password)
+    #expect(try stored.wait() == 0)
+    let elsewhere = try vault.run("get", "web")
+    #expect(elsewhere.status == 77)
+    #expect(elsewhere.errors.contains("`web` requires user-presence, and nobody was asked; run it on a terminal"))
+    #expect(elsewhere.stdout == [])
+
+    let terminal = try vault.terminal("get", "web")
+    try terminal.expect("Fingerprint or login password to use web (asked by: vault get web)\r\n")
+    try terminal.expect("Password: ")
+    terminal.type(vault.user.password)
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.screen.split(separator: "\r\n").last?.count == 24)
+
+    // A terminal of its own is a session of its own; the unlock made in it counts there.
+    try vault.lock()
+    let locked = try vault.terminal("get", "web")
+    try locked.expect("Fingerprint or login password to unlock the vault (asked by: vault get web)\r\n")
+    try locked.expect("Password: ")
+    locked.type(vault.user.password)
+    #expect(try locked.wait() == 0)
+    #expect(!locked.screen.contains("to use web"))
+  }
+
+  @Test(
+    "init offers the login password where PAM has the service, and takes no for an answer", arguments: ["y", "n", ""])
+  func offer(answer: String) throws {
+    let vault = try UserVault(pam: PAMService.password)
+    defer { vault.close() }
+    try vault.start()
+    let terminal = try vault.terminal("init", "--kdf-memory", "19m", "--kdf-passes", "2")
+    try terminal.expect("Open it with your fingerprint or login password, too")
+    terminal.type(answer)
+    for question in ["New password for the vault: ", "Again: "] {
+      try terminal.expect(question)
+      terminal.type(vault.password)
+    }
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.screen.contains("note: root can take the key") == (answer == "y"))
+    let slots = try vault.run("slot", "list").output
+    #expect(slots.contains("pam       20") == (answer == "y"), "\(slots)")
+    guard answer == "y" else { return }
+    #expect(slots.contains("key in memory"))
+    #expect(try vault.unlock(["method": "pam"], typing: [vault.user.password]).reply?.error == nil)
+    // There is one now, so nothing is offered.
+    let second = try vault.terminal("init")
+    #expect(try second.wait() == 73)
+    #expect(!second.screen.contains("Open it with"))
+  }
+
+  @Test("init offers nothing where PAM has no such service") func noOffer() throws {
+    let vault = try UserVault(pam: PAMService.password)
+    defer { vault.close() }
+    vault.service.remove()
+    try vault.start()
+    let terminal = try vault.terminal("init", "--kdf-memory", "19m", "--kdf-passes", "2")
+    for question in ["New password for the vault: ", "Again: "] {
+      try terminal.expect(question)
+      terminal.type(vault.password)
+    }
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains("Open it with"))
+  }
+}

@@ -1,0 +1,104 @@
+import Testing
+import VaultModel
+
+@testable import VaultCore
+
+@Suite final class RecordSetTests {
+  private let vault = VaultID.random()
+  private let key = RandomBytes.secret(count: 32)
+
+  private func mark(_ item: Int64, _ text: String = "record", table: AssociatedData.Table = .heads) -> RecordMark {
+    let place = AssociatedData(
+      vault: vault, table: table, item: item, version: 1, accessible: .always, policyRevision: 0)
+    return unsafe RecordMark(place, text.utf8Span.span.bytes, key: key)
+  }
+
+  private func filled() -> RecordSets {
+    var sets = RecordSets()
+    for item in 1...5 { sets[.init(.heads)].insert(mark(Int64(item))) }
+    sets[.init(.slots, part: 7)].insert(mark(7, table: .slots))
+    sets[.init(.slots, part: .max)].insert(mark(8, table: .slots))
+    return sets
+  }
+
+  private func decode(
+    _ bytes: [UInt8], vault other: VaultID? = nil, _ accessible: AccessClass = .always
+  ) throws(CryptoError) -> RecordSets {
+    try unsafe RecordSets(decoding: bytes.span.bytes, other ?? vault, accessible, key: key)
+  }
+
+  @Test("a mark is keyed BLAKE2b over the place and the record")
+  func vector() {
+    let place = AssociatedData(
+      vault: vault, table: .values, item: 3, version: 2, accessible: .whenUnlocked, policyRevision: 4)
+    let text = "a record"
+    let expected = unsafe KeyedHash.hash((place.bytes + Array(text.utf8)).span.bytes, key: key, count: 32)
+    let mark = unsafe RecordMark(place, text.utf8Span.span.bytes, key: key)
+    #expect(mark.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } == expected)
+  }
+
+  @Test("the order of records and of changes makes no difference, and what is taken out leaves no trace")
+  func order() {
+    var (first, second) = (RecordSet(), RecordSet())
+    for item in 1...20 { first.insert(mark(Int64(item))) }
+    for item in (1...25).reversed() { second.insert(mark(Int64(item))) }
+    #expect(first != second)
+    for item in 21...25 { second.remove(mark(Int64(item))) }
+    #expect(first == second && first.count == 20)
+    var difference = RecordSet()
+    difference.remove(mark(3))
+    difference.insert(mark(3, "changed"))
+    first.merge(difference)
+    #expect(first.count == 20 && first != second)
+  }
+
+  @Test("a record that is there twice, elsewhere or changed makes another set")
+  func sensitive() {
+    var set = RecordSet()
+    set.insert(mark(1))
+    for other in [mark(2), mark(1, "recorD"), mark(1, "record "), mark(1, ""), mark(1, table: .values)] {
+      var changed = RecordSet()
+      changed.insert(other)
+      #expect(changed != set)
+    }
+    var twice = set
+    for _ in 0..<2 { twice.insert(mark(2)) }
+    #expect(twice != set && twice.count == 3)
+    #expect(!twice.isSet(set, with: mark(2)))
+    set.insert(mark(9))
+    var less = set
+    less.remove(mark(9))
+    #expect(set.isSet(less, with: mark(9)) && !set.isSet(less, with: mark(1)))
+  }
+
+  @Test("what is stored is read back, looks different each time, and tells nothing of equal sets")
+  func stored() throws {
+    let sets = filled()
+    let first = sets.encoded(vault, .always, key: key)
+    let second = sets.encoded(vault, .always, key: key)
+    #expect(try decode(first) == sets && decode(second) == sets)
+    #expect(sets.count == 7 && sets.places.count == 3)
+    // All but the places and the numbers of records differs, in every run of 16 bytes.
+    let windows = Set((0...(first.count - 16)).map { Array(first[$0..<($0 + 16)]) })
+    for start in 0...(second.count - 16) { #expect(!windows.contains(Array(second[start..<(start + 16)]))) }
+    #expect(try decode(RecordSets().encoded(vault, .always, key: key)).isEmpty)
+  }
+
+  @Test("every flipped bit, every truncation, another class, vault or key is refused")
+  func refused() throws {
+    let bytes = filled().encoded(vault, .always, key: key)
+    for bit in 0..<(bytes.count * 8) {
+      var flipped = bytes
+      flipped[bit / 8] ^= 1 << (bit % 8)
+      #expect(throws: CryptoError.authenticationFailed) { try decode(flipped) }
+    }
+    for count in 0..<bytes.count { #expect(throws: CryptoError.self) { try decode(Array(bytes.prefix(count))) } }
+    #expect(throws: CryptoError.authenticationFailed) { try decode(bytes + [0]) }
+    #expect(throws: CryptoError.authenticationFailed) { try decode(bytes, .whenUnlocked) }
+    #expect(throws: CryptoError.authenticationFailed) { try decode(bytes, vault: .random()) }
+    let other = RandomBytes.secret(count: 32)
+    #expect(throws: CryptoError.authenticationFailed) {
+      try unsafe RecordSets(decoding: bytes.span.bytes, vault, .always, key: other)
+    }
+  }
+}

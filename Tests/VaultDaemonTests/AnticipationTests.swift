@@ -1,0 +1,63 @@
+import Testing
+import VaultTesting
+
+@testable import VaultDaemon
+
+@Suite("Looking for the next request") struct AnticipationTests {
+  /// Lets a client ask `count` times, each `gap` nanoseconds after the answer; says whether it is looked for after the last.
+  private func looks(
+    _ anticipation: inout Anticipation, after count: Int, gap: Int64 = 10_000, alone: Bool = true, from start: Int64
+  ) -> Bool {
+    var looks = false
+    for turn in 0..<Int64(count) {
+      anticipation.cameBack(now: start + turn * gap, alone: alone)
+      looks = anticipation.looks(now: start + turn * gap)
+    }
+    return looks
+  }
+
+  @Test("only a client that kept coming back at once is looked for") func streak() {
+    var quick = Anticipation()
+    #expect(!looks(&quick, after: 16, from: 1_000_000))
+    #expect(looks(&quick, after: 2, from: 1_160_000))
+    var slow = Anticipation()
+    #expect(!looks(&slow, after: 1000, gap: 60_000, from: 1_000_000))
+  }
+
+  @Test("where others ask, too, nobody is looked for") func others() {
+    var anticipation = Anticipation()
+    #expect(!looks(&anticipation, after: 1000, alone: false, from: 1_000_000))
+  }
+
+  @Test("a look in vain makes the next one rarer, and looks that found something make it usual again") func vain() {
+    var anticipation = Anticipation()
+    #expect(looks(&anticipation, after: 18, from: 1_000_000))
+    anticipation.looked(found: false)
+    #expect(!looks(&anticipation, after: 32, from: 2_000_000))
+    #expect(looks(&anticipation, after: 2, from: 2_320_000))
+    anticipation.looked(found: true)
+    anticipation.looked(found: false)
+    #expect(!looks(&anticipation, after: 32, from: 3_000_000))
+    // However often in vain, it is not given up for good.
+    for _ in 0..<100 { anticipation.looked(found: false) }
+    #expect(looks(&anticipation, after: (1 << 16) + 2, from: 4_000_000))
+  }
+
+  @Test("a client that asks without a pause gets every answer, of requests of every length") func answers() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let password = "correct horse battery"
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    let client = try sandbox.client()
+    // Requests around the 1,024 bytes that are taken at a look: a long name, which is refused.
+    for length in [1, 900, 1023, 1024, 1025, 2047, 2048, 5000, 1_000_000] {
+      let value = String(repeating: "x", count: length)
+      #expect(try client.call("Set", ["name": "a", "value": value, "update": true]).error == nil)
+      for _ in 0..<100 {
+        #expect(try client.call("Get", ["name": "a"]).string("value")?.count == length)
+        if length < 10_000 { #expect(try client.call("Get", ["name": value]).error != nil) }
+      }
+    }
+  }
+}

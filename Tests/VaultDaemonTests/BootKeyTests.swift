@@ -1,0 +1,162 @@
+import Foundation
+import Glibc
+import Testing
+import VaultModel
+import VaultStore
+import VaultTesting
+
+@Suite("The boot key") struct BootKeyTests {
+  private let password = "correct horse battery"
+
+  /// Makes a vault with an `always` item and stops the daemon.
+  private func prepare(_ sandbox: Sandbox, _ config: String, environment: [String: String?] = [:]) throws {
+    try sandbox.startDaemon(config: config, environment: environment)
+    let made = try sandbox.converse("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2]) { _ in password }
+    #expect(made?.error == nil)
+    try sandbox.unlock(password)
+    for (name, accessible) in [("a", "always"), ("b", "when-unlocked")] {
+      let set = try sandbox.client().call("Set", ["name": name, "value": "value of \(name)", "accessible": accessible])
+      #expect(set.error == nil)
+    }
+    try sandbox.stopDaemon()
+  }
+
+  private func copyOfStore(_ sandbox: Sandbox) throws -> String {
+    let copy = sandbox.root + "/copy"
+    try FileManager.default.copyItem(atPath: sandbox.store, toPath: copy)
+    try FileManager.default.removeItem(atPath: copy + "/vault.lock")
+    return copy
+  }
+
+  private func warnings(_ sandbox: Sandbox) throws -> [String] {
+    try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
+  }
+
+  @Test("sealed to the TPM it opens `always` items from the start, and the file holds no key") func sealed() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let chip = try SoftwareTPM(in: sandbox)
+    let file = sandbox.home + "/boot.sealed"
+    try prepare(sandbox, "boot-key = tpm2:\(file)\ntpm2-device = \(chip.device)")
+    let size = try #require(FileManager.default.contents(atPath: file)?.count)
+    #expect(size > 100)
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/boot.key"))
+    var status = stat()
+    #expect(unsafe stat(file, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+    try sandbox.startDaemon()
+    // Asked while the TPM may still be at work: it waits for that, and for nothing else.
+    let client = try sandbox.client()
+    let always = try client.call("Get", ["name": "a"])
+    #expect(always.string("value") == "value of a", "\(always)")
+    #expect(try client.call("Get", ["name": "b"]).error == "Locked")
+    #expect(try warnings(sandbox).allSatisfy { !$0.contains("boot") })
+  }
+
+  @Test(
+    "once it has opened the `always` items it is gone from memory",
+    .enabled(if: geteuid() == 0, "needs root to read the memory of a process that is not dumpable"))
+  func forgotten() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let chip = try SoftwareTPM(in: sandbox)
+    let file = sandbox.home + "/boot.sealed"
+    try prepare(sandbox, "boot-key = tpm2:\(file)\ntpm2-device = \(chip.device)")
+    try sandbox.startDaemon()
+    #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "value of a")
+    let search = try MemorySearch(pid: try #require(sandbox.daemonPid))
+    let sealed = try #require(FileManager.default.contents(atPath: file))
+    let vault = try Keychain(opening: copyOfStore(sandbox)).vaultID
+    let key = try KeystoreStand(sandbox, "tpm2-device = \(chip.device)").fetch([UInt8](sealed), from: .tpm2)
+    #expect(search.find(key) == [])
+    // The positive control: what the daemon has to know is found.
+    #expect(search.find(vault).contains("raw"))
+  }
+
+  @Test("after the TPM was cleared `always` items wait for the unlock, and the status says why") func cleared() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let chip = try SoftwareTPM(in: sandbox)
+    try prepare(sandbox, "boot-key = tpm2:\(sandbox.home)/boot.sealed\ntpm2-device = \(chip.device)")
+    try chip.clear()
+    try sandbox.startDaemon()
+    let client = try sandbox.client()
+    #expect(try client.call("Get", ["name": "a"]).error == "Locked")
+    let said = try warnings(sandbox)
+    #expect(
+      said.contains { $0.contains("sealed by another TPM, or it was cleared") && $0.contains("`always`") }, "\(said)")
+    try sandbox.unlock(password)
+    #expect(try client.call("Get", ["name": "a"]).string("value") == "value of a")
+  }
+
+  @Test("a TPM that never answers delays nothing but what needs it") func silent() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let chip = try SoftwareTPM(in: sandbox)
+    try prepare(sandbox, "boot-key = tpm2:\(sandbox.home)/boot.sealed\ntpm2-device = \(chip.device)")
+    chip.pause()
+    try sandbox.startDaemon()
+    let waiting = try sandbox.client()
+    waiting.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"a"}}"#)
+    #expect(try sandbox.client().call("Status").string("state") == "cold")
+    #expect(try sandbox.unlock(password)?.error == nil)
+    // The unlock opened it; the call that waits for the TPM goes on with the TPM.
+    #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "value of a")
+    chip.resume()
+    #expect(try waiting.reply().string("value") == "value of a")
+  }
+
+  @Test("init without a TPM is refused and leaves nothing") func noChip() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let file = sandbox.home + "/boot.sealed"
+    try sandbox.startDaemon(config: "boot-key = tpm2:\(file)\ntpm2-device = device:/nonexistent")
+    let reply = try sandbox.converse("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2]) { _ in password }
+    #expect(reply?.error == "Misconfigured")
+    #expect(reply?.string("reason") == "there is no TPM at /nonexistent")
+    #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))
+  }
+
+  @Test("as a credential it opens `always` items from the start") func credential() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let folder = sandbox.root + "/credentials"
+    unsafe mkdir(folder, 0o700)
+    let file = folder + "/vault-boot"
+    try Data((0..<32).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: file))
+    unsafe chmod(file, 0o440)
+    let environment = ["CREDENTIALS_DIRECTORY": folder]
+    try prepare(sandbox, "boot-key = credential:vault-boot", environment: environment)
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/boot.key"))
+    try sandbox.startDaemon(environment: environment)
+    #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "value of a")
+    try sandbox.stopDaemon()
+    // Without the service manager it is a cold vault like any other.
+    try sandbox.startDaemon()
+    #expect(try sandbox.client().call("Get", ["name": "a"]).error == "Locked")
+    let said = try warnings(sandbox)
+    #expect(said.contains { $0.contains("no boot key at credential:vault-boot") }, "\(said)")
+  }
+
+  @Test(
+    "init refuses a credential that is missing, too short or open to others, before it asks for a password",
+    arguments: ["unpassed", "missing", "short", "open"])
+  func badCredential(_ what: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let folder = sandbox.root + "/credentials"
+    unsafe mkdir(folder, 0o700)
+    let file = folder + "/vault-boot"
+    if what != "missing" {
+      try Data(repeating: 7, count: what == "short" ? 31 : 32).write(to: URL(fileURLWithPath: file))
+      unsafe chmod(file, what == "open" ? 0o444 : 0o400)
+    }
+    let environment = what == "unpassed" ? [:] : ["CREDENTIALS_DIRECTORY": folder]
+    try sandbox.startDaemon(config: "boot-key = credential:vault-boot", environment: environment)
+    let reply = try sandbox.client().call("Init", more: true)
+    #expect(reply.error == "Misconfigured", "\(reply)")
+    #expect(reply.string("reason")?.contains("vault-boot") == true, "\(reply)")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))
+  }
+}

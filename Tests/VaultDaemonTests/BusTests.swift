@@ -1,0 +1,94 @@
+import Glibc
+import Logging
+import NIOCore
+import NIOPosix
+import Testing
+import VaultTesting
+
+@testable import VaultDaemon
+
+@Suite("The bus connection") struct BusTests {
+  private let driver = BusMethod.Object(
+    destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
+
+  @Test("a call gets its reply, its error, or the end of its time") func calls() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let real = try PrivateBus(.session, in: sandbox)
+    let stand = try BusStand(real.address)
+    try stand.wait(connected: true)
+    let names = try stand.call(driver.method("ListNames")) { try $0.strings() }
+    #expect(names.contains("org.freedesktop.DBus"))
+    let unknown = #expect(throws: BusError.self) {
+      try stand.call(driver.method("GetNameOwner"), [.string("no.such.name")]) { try $0.string() }
+    }
+    #expect(unknown?.isNoService == true)
+    #expect(throws: BusError.malformed) { try stand.call(driver.method("GetId")) { try $0.flag() } }
+    // A service that is stopped says nothing for ever.
+    let service = try real.mock("vault.test.Silent", ["vault.test.Silent", "/", "vault.test.Silent"])
+    service.pause()
+    let silent = BusMethod.Object(destination: "vault.test.Silent", path: "/", interface: "vault.test.Silent")
+    let late = #expect(throws: BusError.self) {
+      try stand.call(silent.method("Hello"), limit: .seconds(1)) { try $0.string() }
+    }
+    #expect(late?.name == "org.freedesktop.DBus.Error.NoReply")
+    // And one that dies says so at once.
+    service.stop()
+    #expect(throws: BusError.self) { try stand.call(silent.method("Hello")) { try $0.string() } }
+  }
+
+  @Test("a bus that comes later, goes, crashes and comes again is found each time") func reconnects() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let stand = try BusStand("unix:path=\(sandbox.runtime)/bus")
+    #expect(throws: BusError.disconnected) { try stand.call(driver.method("GetId")) { try $0.string() } }
+    let real = try PrivateBus(.session, in: sandbox)
+    try stand.wait(connected: true)
+    real.stop()
+    try stand.wait(connected: false)
+    try real.start()
+    try stand.wait(connected: true)
+    real.crash()
+    try stand.wait(connected: false)
+    try real.start()
+    try stand.wait(connected: true)
+    #expect(try stand.call(driver.method("GetId")) { try $0.string() }.count == 32)
+  }
+
+  @Test("only the owner of a name is believed, also past the bus's own filter") func owners() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let real = try PrivateBus(.session, in: sandbox)
+    let stand = try BusStand(real.address)
+    try stand.wait(connected: true)
+    let (name, path) = ("vault.test.Owner", "/owner")
+    let heard = LoopLines()
+    let subject = try stand.loop.submit { [bus = stand.bus, loop = stand.loop] in
+      let subject = BusName(name, on: bus.value)
+      subject.onChange = { heard.add(subject.owner == nil ? "gone" : "there") }
+      subject.onSignal(name, "Said") { message in heard.add((try? message.string()) ?? "no text") }
+      return NIOLoopBound(subject, eventLoop: loop)
+    }.wait()
+    let service = try real.mock(name, [name, path, name])
+    #expect(heard.next() == "there")
+    for pid in [nil, getpid()] {
+      try real.forge(path, name, "Said", ["'forged'"], to: pid)
+      try real.forge(
+        "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", ["'\(name)'", "':1.1'", "''"], to: pid)
+    }
+    try real.emit(name, path, name, "Said", "s", "real")
+    #expect(heard.next() == "real")
+    service.stop()
+    #expect(heard.next() == "gone")
+    withExtendedLifetime(subject) {}
+  }
+
+  @Test("an address is where a Unix socket is, and nothing that would start a program") func addresses() {
+    #expect(BusAddress("unixexec:path=/bin/sh") == nil)
+    #expect(BusAddress("autolaunch:;unix:abstract=/tmp/x,guid=1;tcp:host=a")?.text == "unix:abstract=/tmp/x,guid=1")
+    #expect(BusAddress.system { _ in nil }?.text == "unix:path=/run/dbus/system_bus_socket")
+    #expect(BusAddress.session { _ in nil } == nil)
+    let runtime = BusAddress.session { $0 == "XDG_RUNTIME_DIR" ? "/run/a b" : nil }
+    #expect(runtime?.text == "unix:path=/run/a%20b/bus")
+  }
+}

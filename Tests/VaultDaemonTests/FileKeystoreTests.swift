@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import Testing
+import VaultKeystore
+import VaultModel
+import VaultTesting
+
+@testable import VaultDaemon
+
+@Suite("The file keystore") struct FileKeystoreTests {
+  private func withKey(_ body: (KeystoreStand, _ key: [UInt8], _ locator: [UInt8], _ path: String) throws -> Void)
+    throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let stand = try KeystoreStand(sandbox)
+    let key = KeystoreStand.newKey()
+    let locator = try stand.store(key, in: .file)
+    let names = try FileManager.default.contentsOfDirectory(atPath: sandbox.home)
+    #expect(names.count == 1)
+    let name = try #require(names.first)
+    #expect(name.wholeMatch(of: /presence-[0-9a-f]{16}\.key/) != nil, "\(name)")
+    try body(stand, key, locator, sandbox.home + "/" + name)
+  }
+
+  @Test("a key is kept in a file of its own, which nobody else may read") func roundTrip() throws {
+    try withKey { stand, key, locator, path in
+      var status = stat()
+      #expect(unsafe lstat(path, &status) == 0)
+      #expect(status.st_mode == S_IFREG | 0o600)
+      #expect(status.st_size == 32)
+      #expect(try stand.fetch(locator, from: .file) == key)
+      let other = KeystoreStand.newKey()
+      let second = try stand.store(other, in: .file)
+      #expect(try stand.fetch(second, from: .file) == other)
+      #expect(try stand.fetch(locator, from: .file) == key)
+    }
+  }
+
+  @Test("a removed key is gone, and removing it again is no error") func remove() throws {
+    try withKey { stand, _, locator, path in
+      try stand.remove(locator, from: .file)
+      #expect(unsafe access(path, F_OK) != 0)
+      #expect(KeystoreStand.error { try stand.fetch(locator, from: .file) }?.code == .notFound)
+      try stand.remove(locator, from: .file)
+    }
+  }
+
+  @Test("a file that was spoilt is told from one that is open to others or somewhere else") func spoilt() throws {
+    try withKey { stand, key, locator, path in
+      func code() -> KeystoreError.Code? { KeystoreStand.error { try stand.fetch(locator, from: .file) }?.code }
+      unsafe chmod(path, 0o640)
+      #expect(code() == .refused)
+      unsafe chmod(path, 0o600)
+      unsafe truncate(path, 31)
+      #expect(code() == .damaged)
+      unsafe truncate(path, 33)
+      #expect(code() == .damaged)
+      unsafe unlink(path)
+      unsafe mkdir(path, 0o700)
+      #expect(code() == .damaged)
+      unsafe rmdir(path)
+      try Data(key).write(to: URL(fileURLWithPath: path + ".real"))
+      unsafe chmod(path + ".real", 0o600)
+      unsafe symlink(path + ".real", path)
+      #expect(code() == .refused)
+      unsafe unlink(path)
+      unsafe mkfifo(path, 0o600)
+      #expect(code() == .damaged)
+    }
+  }
+
+  @Test("a locator that names no file of ours reaches none", arguments: [0, 1, 7, 9, 1024])
+  func locators(_ count: Int) throws {
+    try withKey { stand, _, _, path in
+      let locator = [UInt8](repeating: 0x2E, count: count)
+      #expect(KeystoreStand.error { try stand.fetch(locator, from: .file) }?.code == .damaged)
+      #expect(KeystoreStand.error { try stand.remove(locator, from: .file) }?.code == .damaged)
+      #expect(unsafe access(path, F_OK) == 0)
+    }
+  }
+
+  @Test("a directory that cannot be written is told") func unwritable() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    unsafe rmdir(sandbox.home)
+    let stand = try KeystoreStand(sandbox)
+    let error = KeystoreStand.error { try stand.store(KeystoreStand.newKey(), in: .file) }
+    #expect(error?.code == .unavailable)
+    #expect(error?.reason.contains("No such file or directory") == true, "\(String(describing: error))")
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import Testing
+import VaultKeystore
+import VaultTesting
+
+@testable import VaultDaemon
+
+@Suite("Helper programs") struct HelperTests {
+  /// Runs the script in its home. A program that a test had only just written could still be open in a child of another
+  /// test: "text file busy".
+  private static let stub =
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
+
+  /// Asks a script that stands in for a helper, and answers the error and the script's process, which has to be gone.
+  private func ask(_ script: String, within seconds: Int64 = 60) throws -> KeystoreError? {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    unsafe symlink(Self.stub, sandbox.home + "/vault-tpm2")
+    try sandbox.write("echo $$ >\(sandbox.root)/pid\n\(script)\n", to: "script")
+    let stand = try KeystoreStand(sandbox, programs: sandbox.home)
+    let error = KeystoreStand.error { try stand.ask("vault-tpm2", within: seconds) }
+    if let text = try? String(contentsOfFile: sandbox.root + "/pid", encoding: .utf8),
+      let pid = pid_t(text.trimmingCharacters(in: .newlines))
+    {
+      // It is reaped by the loop; a zombie would still be there for kill.
+      let deadline = Date(timeIntervalSinceNow: 30)
+      while kill(pid, 0) == 0, Date() < deadline { sched_yield() }
+      #expect(kill(pid, 0) != 0, "the helper is still there")
+    } else {
+      Issue.record("the helper did not start")
+    }
+    return error
+  }
+
+  @Test(
+    "one that crashes, gives up or goes away is told from the others",
+    arguments: [
+      ("kill -SEGV $$", "vault-tpm2 was ended by signal 11 before it answered"),
+      ("exit 3", "vault-tpm2 ended with exit code 3 and no answer"),
+      ("exec 0</dev/null; exec sleep 1000", "vault-tpm2 did not answer within 1 s"),
+    ])
+  func ends(_ script: String, _ reason: String) throws {
+    let error = try ask(script, within: script.contains("sleep") ? 1 : 60)
+    #expect(error?.reason == reason)
+  }
+
+  @Test("one that hangs is ended after its time") func hangs() throws {
+    let error = try ask("exec sleep 1000", within: 1)
+    #expect(error == KeystoreError(.unavailable, "vault-tpm2 did not answer within 1 s"))
+  }
+
+  @Test(
+    "one that floods or talks nonsense is ended",
+    arguments: [
+      ("exec yes >&0", "vault-tpm2 sent what is no frame"),
+      ("printf 'nonsense\\0' >&0; exec sleep 1000", "vault-tpm2 sent what is no frame"),
+      ("printf '{}\\0' >&0; exec sleep 1000", "vault-tpm2 does not speak as it should"),
+      ("printf '{\"key\":\"c2hvcnQ=\"}\\0' >&0; exec sleep 1000", "vault-tpm2 does not speak as it should"),
+    ])
+  func nonsense(_ script: String, _ reason: String) throws {
+    let error = try ask(script)
+    #expect(error?.reason == reason)
+  }
+
+  @Test("it gets one descriptor, few variables and ordinary signals") func surroundings() throws {
+    let error = try ask(
+      """
+      found=$(ls /proc/self/fd | tr '\\n' ' '; env | cut -d= -f1 | sort | tr '\\n' ' '; grep -c '^SigBlk:.0*$' /proc/self/status)
+      printf '{"error":"refused","reason":"%s"}\\0' "$found" >&0
+      """)
+    // `ls` has 3 for the directory; HOME, PWD and the like are the shell's own.
+    let words = Set(error?.reason.split(separator: " ").map(String.init) ?? [])
+    #expect(
+      words.isSubset(of: [
+        "0", "1", "2", "3", "HOME", "LANG", "PATH", "PWD", "OLDPWD", "SHLVL", "TSS2_LOG", "XDG_RUNTIME_DIR", "_",
+      ]), "\(words)")
+    #expect(words.isSuperset(of: ["0", "1", "2", "HOME", "PATH"]))
+  }
+
+  @Test("one that is called off is ended and answers nothing") func cancelled() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    unsafe symlink(Self.stub, sandbox.home + "/vault-tpm2")
+    try sandbox.write("printf '{\"error\":\"refused\",\"reason\":\"no\"}\\0' >&0", to: "script")
+    #expect(try KeystoreStand(sandbox, programs: sandbox.home).askAndCancel("vault-tpm2") == false)
+  }
+
+  @Test("one that is not installed is named") func missing() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let stand = try KeystoreStand(sandbox, programs: sandbox.home)
+    #expect(
+      KeystoreStand.error { try stand.ask("vault-tpm2", within: 60) }
+        == KeystoreError(.unavailable, "vault-tpm2 is not installed"))
+  }
+
+  @Test("the programs of the keystores speak with the daemon alone", arguments: ["vault-tpm2", "vault-keyring"])
+  func byHand(_ name: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let byHand = try sandbox.run([], program: name)
+    #expect(byHand.status == 64)
+    #expect(byHand.errors.hasPrefix("\(name): it is started by vaultd"), "\(byHand)")
+    #expect(try sandbox.run("--help", program: name).output.hasPrefix("usage: \(name)"))
+    #expect(try sandbox.run("store", program: name).status == 64)
+  }
+}

@@ -1,0 +1,116 @@
+import NIOCore
+import NIOPosix
+import VaultCore
+import VaultKeystore
+import VaultModel
+import VaultTesting
+
+@testable import VaultDaemon
+
+/// The keystores on a loop of their own, and what a test asks of them from outside.
+final class KeystoreStand: Sendable {
+  /// The vault whose keys it keeps.
+  static let vault = [UInt8](repeating: 0xA5, count: 16)
+
+  let loop: any EventLoop
+  private let keystores: NIOLoopBound<Keystores>
+
+  /// `programs` is where the helper programs are.
+  init(
+    _ sandbox: Sandbox, _ settings: String = "", environment: [String: String] = [:],
+    programs: String = Sandbox.programs
+  ) throws {
+    loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    let loop = loop
+    let configuration = try Configuration(parsing: settings)
+    let directory = sandbox.home
+    let variables = sandbox.environment.merging(environment) { $1 }
+    keystores = try loop.submit {
+      let programs = HelperPrograms(
+        loop: loop, watcher: try Watcher(loop: loop), directory: programs, variable: { variables[$0] })
+      return NIOLoopBound(
+        Keystores(programs: programs, workers: Workers(), directory: directory, configuration: configuration),
+        eventLoop: loop)
+    }.wait()
+  }
+
+  deinit { loop.shutdownGracefully { _ in } }
+
+  /// Keeps a key and answers its locator.
+  func store(_ key: [UInt8], in kind: KeystoreKind) throws -> [UInt8] {
+    let done = loop.makePromise(of: [UInt8].self)
+    loop.execute { [keystores] in
+      let key = unsafe SecureBytes(copying: key.span.bytes)
+      keystores.value.store(key, in: kind, vault: Self.vault) { result in
+        done.completeWith(result.mapError { $0 as any Error })
+      }
+    }
+    return try done.futureResult.wait()
+  }
+
+  /// The key at `locator`.
+  func fetch(_ locator: [UInt8], from kind: KeystoreKind, vault: [UInt8] = KeystoreStand.vault) throws -> [UInt8] {
+    let done = loop.makePromise(of: [UInt8].self)
+    loop.execute { [keystores] in
+      keystores.value.fetch(locator, from: kind, vault: vault) { result in
+        switch consume result {
+        case .success(let key):
+          done.succeed(key.withBytes { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } })
+        case .failure(let error): done.fail(error)
+        }
+      }
+    }
+    return try done.futureResult.wait()
+  }
+
+  func remove(_ locator: [UInt8], from kind: KeystoreKind) throws {
+    let done = loop.makePromise(of: Void.self)
+    loop.execute { [keystores] in
+      keystores.value.remove(locator, from: kind, vault: Self.vault) { error in
+        if let error { done.fail(error) } else { done.succeed() }
+      }
+    }
+    try done.futureResult.wait()
+  }
+
+  /// Asks the keystore program `name` for the key at `locator` and gives it `seconds`.
+  func ask(_ name: String, _ locator: [UInt8] = [], within seconds: Int64) throws -> [UInt8] {
+    let done = loop.makePromise(of: [UInt8].self)
+    loop.execute { [keystores] in
+      let helper = KeystoreHelper(
+        programs: keystores.value.programs, name: name, place: "", limit: .seconds(seconds))
+      _ = helper.fetch(locator, vault: Self.vault) { result in
+        switch consume result {
+        case .success(let key): done.succeed([UInt8](repeating: 0, count: key.count))
+        case .failure(let error): done.fail(error)
+        }
+      }
+    }
+    return try done.futureResult.wait()
+  }
+
+  /// Asks for a key and calls it off at once; answers whether there was an answer all the same by the time another
+  /// helper had given one.
+  func askAndCancel(_ name: String) throws -> Bool {
+    let done = loop.makePromise(of: Bool.self)
+    loop.execute { [keystores] in
+      var answered = false
+      let helper = KeystoreHelper(programs: keystores.value.programs, name: name, place: "", limit: .seconds(60))
+      helper.fetch([], vault: Self.vault) { _ in answered = true }()
+      _ = helper.fetch([], vault: Self.vault) { _ in done.succeed(answered) }
+    }
+    return try done.futureResult.wait()
+  }
+
+  static func newKey() -> [UInt8] { RandomBytes.array(count: 32) }
+
+  /// The error of `body`, which has to be one of a keystore.
+  static func error(_ body: () throws -> some Any) -> KeystoreError? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return error as? KeystoreError
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import Testing
+import VaultTesting
+
+/// A daemon with an unlocked vault of three items, one of each class, and the buses and services it listens to.
+///
+/// Each class's item is named like the class, and so is its value.
+final class LockStand {
+  static let isRoot = geteuid() == 0
+  static let logindPath = "/org/freedesktop/login1"
+  static let manager = "org.freedesktop.login1.Manager"
+  static let session = "org.freedesktop.login1.Session"
+
+  let sandbox: Sandbox
+  let system, session: PrivateBus
+  private(set) var logind: PrivateBus.Service
+  let password = String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
+  private(set) var keys: VaultKeys
+  private let events: WireClient
+
+  /// - Parameter lockers: the screen lockers that own their name on the session bus.
+  init(config: String = "", lockers: [String] = []) throws {
+    sandbox = try Sandbox()
+    system = try PrivateBus(.system, in: sandbox)
+    session = try PrivateBus(.session, in: sandbox)
+    logind = try system.mock("org.freedesktop.login1", ["--template", "logind"])
+    for name in lockers { try Self.startLocker(name, on: session) }
+    _ = try sandbox.makeVault(password: password, config: "idle = off\n" + config)
+    events = try sandbox.client()
+    keys = try VaultKeys(of: sandbox, password: password)
+    try addSession("own", uid: geteuid())
+    try addSession("other", uid: geteuid() &+ 4711)
+    _ = try events.call("Monitor", more: true)
+    try unlock()
+    let client = try sandbox.client()
+    for name in ["when-unlocked", "after-first-unlock", "always"] {
+      let set = try client.call("Set", ["name": name, "value": name, "accessible": name])
+      if let error = set.error { throw SandboxError("Set: \(error)") }
+      _ = try events.reply()
+    }
+    try wait("the daemon to hear what there is") {
+      let heard = try locksOn()
+      return heard.isSuperset(of: ["sleep", "session-lock"] + lockers)
+    }
+    try wait("the inhibitor") { try inhibitors().contains("delay") }
+  }
+
+  deinit { sandbox.close() }
+
+  /// A GNOME-like locker: it can be asked whether it is active, and is not.
+  @discardableResult
+  static func startLocker(_ name: String, on bus: PrivateBus) throws -> PrivateBus.Service {
+    let path = "/" + name.replacing(".", with: "/")
+    let service = try bus.mock(name, [name, path, name])
+    try bus.call(
+      name, path, "org.freedesktop.DBus.Mock", "AddMethod", "sssss", name, "GetActive", "", "b", "ret = False")
+    return service
+  }
+
+  // MARK: What happens outside
+
+  func prepareForSleep(_ isStart: Bool) throws {
+    try system.emit("org.freedesktop.login1", Self.logindPath, Self.manager, "PrepareForSleep", "b", "\(isStart)")
+  }
+
+  func callSession(_ id: String, _ method: String, _ arguments: String...) throws {
+    let path = Self.logindPath + "/session/" + id
+    switch arguments.count {
+    case 0: try system.call("org.freedesktop.login1", path, Self.session, method)
+    default: try system.call("org.freedesktop.login1", path, Self.session, method, "b", arguments[0])
+    }
+  }
+
+  func cover(_ name: String, _ isActive: Bool = true) throws {
+    try session.emit(name, "/" + name.replacing(".", with: "/"), name, "ActiveChanged", "b", "\(isActive)")
+  }
+
+  /// The machine's inhibitors, as busctl prints them.
+  func inhibitors() throws -> String {
+    try system.call("org.freedesktop.login1", Self.logindPath, Self.manager, "ListInhibitors")
+  }
+
+  func restartLogind() throws {
+    logind = try system.mock("org.freedesktop.login1", ["--template", "logind"])
+    try addSession("own", uid: geteuid())
+  }
+
+  private func addSession(_ id: String, uid: UInt32) throws {
+    try system.call(
+      "org.freedesktop.login1", Self.logindPath, "org.freedesktop.DBus.Mock", "AddSession", "ssusb", id, "seat0",
+      "\(uid)", "user-\(id)", "true")
+  }
+
+  // MARK: What the daemon says
+
+  func unlock() throws {
+    let reply = try sandbox.unlock(password)
+    if let error = reply?.error { throw SandboxError("Unlock: \(error)") }
+    _ = try nextEvent()
+  }
+
+  /// The next change of the state: what it is now and why. Waits for it.
+  func nextEvent() throws -> String {
+    let event = try events.reply()
+    return "\(event.string("state") ?? "none"): \(event.string("cause") ?? "none")"
+  }
+
+  func locksOn() throws -> Set<String> {
+    Set(try sandbox.client().call("Status").parameters["locks_on"] as? [String] ?? [])
+  }
+
+  func warnings() throws -> [String] {
+    try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
+  }
+
+  /// The names of the items that are served now.
+  func served() throws -> [String] {
+    let client = try sandbox.client()
+    return try ["when-unlocked", "after-first-unlock", "always"].filter {
+      let reply = try client.call("Get", ["name": $0])
+      guard reply.error == nil else {
+        #expect(reply.error == "Locked")
+        return false
+      }
+      return reply.string("value") == $0
+    }
+  }
+
+  /// Asks again and again, without a pause, until it is so.
+  func wait(_ what: String, until isSo: () throws -> Bool) throws {
+    let deadline = time(nil) + 60
+    while time(nil) < deadline { if try isSo() { return } }
+    throw SandboxError("waited in vain for \(what): \(sandbox.daemonLog)")
+  }
+
+  /// Searches the daemon's memory for what opens items and must not be there; needs root.
+  func expectWiped(afterFirstUnlock: Bool) throws {
+    guard Self.isRoot else { return }
+    let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
+    let gone = [
+      "password": Array(password.utf8), "vault key": keys.vault, "class key": keys.whenUnlockedClass,
+      "value key": keys.whenUnlockedValues, "after-first-unlock class key": keys.afterFirstUnlockClass,
+    ]
+    for (name, secret) in gone { #expect(memory.find(secret) == [], "\(name)") }
+    for key in [keys.afterFirstUnlockValues, keys.afterFirstUnlockMetadata] {
+      let found = memory.find(key)
+      if afterFirstUnlock { #expect(found == []) } else { #expect(found.contains("raw")) }
+    }
+  }
+
+  /// The positive control: what will be searched for is found while the vault is open.
+  func expectHeld() throws {
+    guard Self.isRoot else { return }
+    let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
+    #expect(memory.find(keys.whenUnlockedValues).contains("raw"))
+    #expect(memory.find(keys.afterFirstUnlockValues).contains("raw"))
+  }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("What locks the vault from outside") struct LockTriggersTests {
+  private static let lockers = ["org.freedesktop.ScreenSaver", "org.gnome.ScreenSaver", "org.xfce.ScreenSaver"]
+  private let allServed = ["when-unlocked", "after-first-unlock", "always"]
+
+  @Test("sleep wipes all but the always keys under an inhibitor, which is taken again at the resume") func sleep()
+    throws
+  {
+    let stand = try LockStand()
+    try stand.expectHeld()
+    #expect(try stand.served() == allServed)
+    #expect(try stand.inhibitors().contains(#""sleep" "vault" "wipe the keys before the machine sleeps" "delay""#))
+    try stand.prepareForSleep(true)
+    #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
+    try stand.wait("the inhibitor's end") { try stand.inhibitors() == "a(ssssuu) 0" }
+    #expect(try stand.served() == ["always"])
+    try stand.expectWiped(afterFirstUnlock: true)
+    try stand.prepareForSleep(false)
+    try stand.wait("the next inhibitor") { try stand.inhibitors().contains("delay") }
+    #expect(try stand.served() == ["always"])
+    try stand.unlock()
+    #expect(try stand.served() == allServed)
+  }
+
+  @Test(
+    "the keys are unmapped before the inhibitor is closed",
+    .enabled(if: LockStand.isRoot, "needs root to trace a process that is not dumpable"))
+  func order() throws {
+    let stand = try LockStand()
+    let pid = try #require(stand.sandbox.daemonPid)
+    let trace = stand.sandbox.root + "/trace"
+    let script = """
+      strace -f -y -e trace=munmap,close -o \(trace) -p \(pid) 2>\(trace).log & tracer=$!
+      until grep -q attached \(trace).log; do kill -0 $tracer || exit 1; done
+      busctl --address=\(stand.system.address) call org.freedesktop.login1 \(LockStand.logindPath) \
+        org.freedesktop.DBus.Mock EmitSignal sssav \(LockStand.manager) PrepareForSleep b 1 b true
+      until grep -q 'close(.*pipe:' \(trace); do kill -0 $tracer || exit 1; done
+      kill $tracer; wait $tracer; exit 0
+      """
+    let outcome = try stand.sandbox.run("-c", script, program: "/bin/sh")
+    #expect(outcome.status == 0, "\(outcome)")
+    let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    // The inhibitor of the mocked logind is the only pipe. Each key has a mapping of its own: two that open
+    // when-unlocked values, four that open after-first-unlock items.
+    let closing = try #require(lines.firstIndex { $0.contains("close(") && $0.contains("pipe:") })
+    let before = lines[..<closing].filter { $0.contains("munmap(") }.count
+    #expect(before >= 6, "\(lines)")
+  }
+
+  @Test("with keep-across-sleep only the when-unlocked keys go") func keepAcrossSleep() throws {
+    let stand = try LockStand(config: "keep-across-sleep = true")
+    try stand.prepareForSleep(true)
+    #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
+    #expect(try stand.served() == ["after-first-unlock", "always"])
+    try stand.expectWiped(afterFirstUnlock: false)
+  }
+
+  @Test("sleep also wipes what an earlier lock had kept") func sleepWhileLocked() throws {
+    let stand = try LockStand()
+    #expect(try stand.sandbox.client().call("Lock").error == nil)
+    #expect(try stand.nextEvent() == "locked: a client asked")
+    #expect(try stand.served() == ["after-first-unlock", "always"])
+    try stand.prepareForSleep(true)
+    #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
+    #expect(try stand.served() == ["always"])
+    try stand.expectWiped(afterFirstUnlock: true)
+  }
+
+  @Test("sleep cancels who has given a secret and waits for the key") func sleepWhileUnlocking() throws {
+    let stand = try LockStand()
+    let asking = try stand.sandbox.client()
+    // Proves the right to change the password, and is then asked for the new one.
+    let first = try asking.call("ChangePassword", [:], more: true)
+    let conversation = try #require(first.string("conversation"))
+    let answer: WireClient.Message = ["conversation": conversation, "answer": stand.password]
+    #expect(try stand.sandbox.client().call("Respond", answer).error == nil)
+    #expect(try asking.reply().prompt?["style"] as? String == "new-secret")
+    try stand.prepareForSleep(true)
+    #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
+    #expect(try asking.reply().error == "Cancelled")
+    try stand.expectWiped(afterFirstUnlock: true)
+  }
+
+  @Test("the lock of one's own session locks, and nobody else's", arguments: [false, true])
+  func session(byHint: Bool) throws {
+    let stand = try LockStand()
+    func lock(_ id: String) throws {
+      if byHint { try stand.callSession(id, "SetLockedHint", "true") } else { try stand.callSession(id, "Lock") }
+    }
+    try lock("other")
+    // The answer to whose it is goes out before the next signal does.
+    let question = "Get /org/freedesktop/login1/session/other org.freedesktop.login1.Session.User"
+    try stand.wait("the daemon to ask whose session it is") { stand.logind.log.contains(question) }
+    try stand.prepareForSleep(true)
+    #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
+    try stand.prepareForSleep(false)
+    try stand.unlock()
+    try lock("own")
+    #expect(try stand.nextEvent() == "locked: the session was locked")
+    #expect(try stand.served() == ["after-first-unlock", "always"])
+    try stand.expectWiped(afterFirstUnlock: false)
+  }
+
+  @Test("a screen locker that covers the screen locks", arguments: lockers) func screen(name: String) throws {
+    let stand = try LockStand(lockers: [name])
+    try stand.expectHeld()
+    // Uncovering is no reason.
+    try stand.cover(name, false)
+    try stand.cover(name)
+    #expect(try stand.nextEvent() == "locked: the screen was locked (\(name))")
+    #expect(try stand.served() == ["after-first-unlock", "always"])
+    try stand.expectWiped(afterFirstUnlock: false)
+  }
+
+  @Test("who does not own the name is not believed, even when it writes to the daemon alone") func forged() throws {
+    let stand = try LockStand(lockers: Self.lockers)
+    let pid = try #require(stand.sandbox.daemonPid)
+    for target in [nil, pid] {
+      try stand.system.forge(LockStand.logindPath, LockStand.manager, "PrepareForSleep", ["True"], to: target)
+      try stand.session.forge(
+        "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", ["True"], to: target)
+    }
+    // What comes after them on the same bus is the first to be believed.
+    try stand.callSession("own", "Lock")
+    #expect(try stand.nextEvent() == "locked: the session was locked")
+    try stand.unlock()
+    try stand.session.forge("/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", ["True"], to: pid)
+    try stand.cover("org.xfce.ScreenSaver")
+    #expect(try stand.nextEvent() == "locked: the screen was locked (org.xfce.ScreenSaver)")
+  }
+
+  @Test("after a bus went away and came back its signals lock again") func reconnected() throws {
+    let name = "org.gnome.ScreenSaver"
+    let stand = try LockStand(lockers: [name])
+    stand.session.stop()
+    stand.system.stop()
+    try stand.wait("the buses' end") { try stand.locksOn().isEmpty }
+    let warnings = try stand.warnings()
+    #expect(warnings.contains { $0.hasPrefix("no system bus: ") })
+    #expect(warnings.contains { $0.hasPrefix("no session bus: ") })
+    #expect(try stand.served() == allServed)
+
+    try stand.system.start()
+    try stand.restartLogind()
+    try stand.wait("the inhibitor") { try stand.inhibitors().contains("delay") }
+    try stand.session.start()
+    try LockStand.startLocker(name, on: stand.session)
+    try stand.wait("all to be heard") {
+      try stand.locksOn() == ["sleep", "session-lock", name]
+    }
+    #expect(try stand.warnings().filter { $0.contains("bus") || $0.contains("logind") } == [])
+    try stand.cover(name)
+    #expect(try stand.nextEvent() == "locked: the screen was locked (\(name))")
+    try stand.unlock()
+    try stand.callSession("own", "Lock")
+    #expect(try stand.nextEvent() == "locked: the session was locked")
+    try stand.prepareForSleep(true)
+    #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
+    try stand.wait("the inhibitor's end") { try stand.inhibitors() == "a(ssssuu) 0" }
+  }
+
+  @Test("a session that was locked while nobody could say so locks when the bus is back") func caughtUp() throws {
+    let stand = try LockStand()
+    stand.logind.stop()
+    try stand.wait("logind's end") { try !stand.locksOn().contains("sleep") }
+    #expect(try stand.warnings().contains { $0.hasPrefix("no logind on the system bus: ") })
+    // The daemon looks when the session is locked already.
+    try stand.sandbox.signalDaemon(SIGSTOP)
+    try stand.restartLogind()
+    try stand.callSession("own", "SetLockedHint", "true")
+    try stand.sandbox.signalDaemon(SIGCONT)
+    #expect(try stand.nextEvent() == "locked: the session was locked")
+  }
+
+  @Test("without any bus the daemon works, and says what it cannot hear") func noBus() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: "correct horse battery")
+    #expect(try sandbox.unlock("correct horse battery")?.error == nil)
+    let status = try sandbox.client().call("Status")
+    let warnings = status.parameters["warnings"] as? [String] ?? []
+    #expect(status.parameters["locks_on"] as? [String] == [])
+    #expect(warnings.contains { $0.hasPrefix("no system bus: a suspend is noticed only when the machine resumes") })
+    #expect(warnings.contains("no session bus: let your screen locker run `vault lock`"))
+  }
+
+  @Test("a session bus without a screen locker is said to be silent") func noLocker() throws {
+    let stand = try LockStand()
+    #expect(
+      try stand.warnings().contains(
+        "no screen locker announces itself on the session bus: let your screen locker run `vault lock`"))
+  }
+
+  @Test("logind that grants no delay is said to") func noInhibitor() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let system = try PrivateBus(.system, in: sandbox)
+    // It has the name, and none of the methods.
+    try system.mock("org.freedesktop.login1", ["org.freedesktop.login1", LockStand.logindPath, LockStand.manager])
+    try sandbox.startDaemon()
+    var warnings: [String] = []
+    while !warnings.contains(where: { $0.hasPrefix("logind does not wait for the keys to be wiped") }) {
+      warnings = try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
+    }
+  }
+
+  @Test("the machine's vault hears of sleep alone") func systemMode() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let system = try PrivateBus(.system, in: sandbox)
+    let session = try PrivateBus(.session, in: sandbox)
+    try LockStand.startLocker("org.gnome.ScreenSaver", on: session)
+    try system.mock("org.freedesktop.login1", ["--template", "logind"])
+    try sandbox.startDaemon(
+      arguments: ["--system", "--store", sandbox.store, "--socket", sandbox.socket, "--config", "/dev/null"])
+    var heard: [String] = []
+    while heard.isEmpty { heard = try sandbox.client().call("Status").parameters["locks_on"] as? [String] ?? [] }
+    #expect(heard == ["sleep"])
+  }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite(
+  "A slot whose key stays in memory", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
+struct MemorySlotTests {
+  @Test("the right finger opens the vault, a wrong one does not, and after a restart the password comes first")
+  func fingers() throws {
+    let stand = try FingerStand()
+    defer { stand.close() }
+    let vault = stand.vault
+    try vault.make()
+    #expect(try vault.addSlot("memory").reply?.integer("slot") == 2)
+    try stand.expectFingerOpens()
+    try vault.lock()
+    let wrong = try vault.unlock(["method": "pam"], touching: ["finger-B", "finger-C"], on: stand.reader)
+    #expect(wrong.reply == nil)
+    #expect(wrong.mentions("Failed to match fingerprint"))
+    #expect(try vault.state() == "locked: a client asked")
+
+    try vault.sandbox.stopDaemon()
+    try vault.start()
+    let reason = "no key in memory (the daemon started); unlock with the password once"
+    #expect(try vault.obstacle(to: "pam") == reason)
+    #expect(try vault.obstacle(to: "fingerprint") == reason)
+    let forced = try vault.unlock(["method": "pam"], touching: ["finger-A"], on: stand.reader)
+    #expect(forced.reply?.error == "MethodUnavailable")
+    #expect(forced.reply?.string("reason") == reason)
+    let talk = try vault.unlock(typing: [vault.password])
+    #expect(
+      talk.said == ["info \(reason); the vault's password opens the vault too", "secret Password to unlock the vault"])
+    #expect(try vault.state() == "unlocked: unlocked by password")
+    try stand.expectFingerOpens()
+  }
+
+  @Test("sleep takes the key, unless it is to be kept across sleep", arguments: [false, true])
+  func sleep(isKept: Bool) throws {
+    let stand = try FingerStand()
+    defer { stand.close() }
+    let vault = stand.vault
+    try vault.make("idle = off\nkeep-across-sleep = \(isKept)")
+    _ = try vault.addSlot("memory")
+    try stand.expectFingerOpens()
+    try stand.sleep()
+    let reason = "no key in memory (the machine goes to sleep); unlock with the password once"
+    #expect(try vault.obstacle(to: "pam") == (isKept ? nil : reason))
+    if isKept { return try stand.expectFingerOpens() }
+    #expect(try vault.unlock(["method": "pam"]).reply?.string("reason") == reason)
+    #expect(try vault.unlock(typing: [vault.password]).reply?.error == nil)
+    try stand.expectFingerOpens()
+  }
+
+  @Test("the maximum age takes the key, and no unlock with a finger puts that off", arguments: [false, true])
+  func age(isLocked: Bool) throws {
+    let stand = try FingerStand()
+    defer { stand.close() }
+    let vault = stand.vault
+    try vault.make("idle = off\nmaximum-age = 6s")
+    _ = try vault.addSlot("memory")
+    try stand.expectFingerOpens()
+    if isLocked { try vault.lock() }
+    let reason = "no key in memory (the maximum age was reached); unlock with the password once"
+    try stand.wait("the age") { try vault.obstacle(to: "pam") == reason }
+    // Opened by a finger, it may stay open for longer than the key is kept.
+    try vault.lock()
+    #expect(try vault.unlock(["method": "pam"]).reply?.string("reason") == reason)
+  }
+
+  @Test("a shorter maximum age holds for a key that is kept already") func reconfigured() throws {
+    let stand = try FingerStand()
+    defer { stand.close() }
+    let vault = stand.vault
+    try vault.make()
+    _ = try vault.addSlot("memory")
+    #expect(try vault.obstacle(to: "pam") == nil)
+    try vault.sandbox.configure("pam-service = \(vault.service.name)\nmaximum-age = 1s\n")
+    try vault.sandbox.signalDaemon(SIGHUP)
+    try stand.wait("the age") { try vault.obstacle(to: "pam")?.contains("the maximum age was reached") == true }
+  }
+
+  @Test("a vault can be made with one, and opens with a finger from then on") func initialized() throws {
+    let stand = try FingerStand()
+    defer { stand.close() }
+    let vault = stand.vault
+    try vault.start()
+    let made = try vault.converse(
+      "Init", ["keystore": "memory", "kdf_memory": 19 << 20, "kdf_passes": 2], typing: [vault.password])
+    #expect(made.reply?.error == nil)
+    try stand.expectFingerOpens()
+  }
+}

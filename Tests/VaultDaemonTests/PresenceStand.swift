@@ -1,0 +1,142 @@
+import Foundation
+import Glibc
+import NIOCore
+import NIOPosix
+import Testing
+import VaultCore
+import VaultTesting
+
+@testable import VaultDaemon
+
+/// Runs checks on a loop of its own, as the daemon would, with `vault-pam` or a script in its place.
+final class PresenceStand: Sendable {
+  /// What a test does at a prompt.
+  enum Reaction: Sendable {
+    case nothing
+    case answer(String)
+    case cancel
+  }
+
+  /// What came of a check.
+  struct Result: Sendable {
+    /// `style text`, one each.
+    var said: [String]
+    var outcome: PresenceCheck.Outcome
+  }
+
+  let sandbox: Sandbox
+  let user: TestUser
+  let loop: any EventLoop
+  private let watcher: NIOLoopBound<Watcher>
+
+  /// The helper as just built, where every user can start it.
+  let program: String
+  /// Where a helper's unit would listen.
+  var socket: String { sandbox.root + "/pam.socket" }
+
+  init() throws {
+    sandbox = try Sandbox()
+    user = try TestUser(in: sandbox)
+    unsafe chmod(sandbox.root, 0o711)
+    program = sandbox.root + "/vault-pam"
+    // A file that this process itself wrote could not be started while a child of another test's, between its fork and
+    // its exec, still held it open.
+    try sandbox.run(Sandbox.path(of: "vault-pam"), program, program: "/bin/cp")
+    loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    let loop = loop
+    watcher = try loop.submit { NIOLoopBound(try Watcher(loop: loop), eventLoop: loop) }.wait()
+  }
+
+  func close() {
+    loop.shutdownGracefully { _ in }
+    user.remove()
+    sandbox.close()
+  }
+
+  /// A shell script in the place of the helper. `$helper` is the real one, `$pid` the file for ``pid()``, `$uid` the
+  /// test's user.
+  func script(_ text: String) throws -> String {
+    let path = sandbox.root + "/script-" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
+    let head = "#!/bin/bash\nhelper=\(program) pid=\(sandbox.root)/pid uid=\(user.uid)\n"
+    try sandbox.run("-c", "cat >\(path); chmod 755 \(path)", program: "/bin/sh", stdin: head + text + "\n")
+    return path
+  }
+
+  /// The helper running as the test's user.
+  func asUser(_ options: String = "") throws -> String {
+    try script("exec setpriv \(options) --reuid=$uid --regid=$uid --clear-groups \"$helper\"")
+  }
+
+  /// The process id that a script left.
+  func pid() throws -> pid_t {
+    let text = try String(contentsOfFile: sandbox.root + "/pid", encoding: .utf8)
+    return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+  }
+
+  /// Waits until a process is gone, zombies included.
+  func waitForEnd(of pid: pid_t) throws {
+    for _ in 0..<10_000 {
+      if kill(pid, 0) != 0 && errno == ESRCH { return }
+      usleep(1000)
+    }
+    Issue.record("process \(pid) is still there")
+  }
+
+  /// Runs a check of the test's user to its end; nil when `react` cancelled it.
+  ///
+  /// - Parameters:
+  ///   - uid: another one than the test's user's.
+  ///   - program: what stands in for the installed helper: the real one, unless told otherwise.
+  ///   - variables: the child's environment, as `NAME=value`.
+  ///   - react: gets each prompt as `style text`.
+  func check(
+    _ service: String, uid: UInt32? = nil, through program: String? = nil, variables: [String] = [],
+    socket: String? = nil, forbidsNewPrivileges: Bool = false, limits: PresenceCheck.Limits = .init(),
+    react: @escaping @Sendable (String) throws -> Reaction = { _ in .nothing }
+  ) throws -> Result? {
+    let done = loop.makePromise(of: Result?.self)
+    let (program, uid, socket) = (program ?? self.program, uid ?? user.uid, socket ?? self.socket)
+    loop.execute { [watcher, loop] in
+      let helper = PresenceHelper(
+        loop: loop, watcher: watcher.value, socket: socket, program: program,
+        environment: ["PATH=/usr/bin:/bin:/usr/sbin:/sbin"] + variables, forbidsNewPrivileges: forbidsNewPrivileges)
+      var check: PresenceCheck?
+      var said: [String] = []
+      check = PresenceCheck(
+        through: helper, service: service, uid: uid, limits: limits,
+        onPrompt: { style, text in
+          said.append("\(style.rawValue) \(text)")
+          do {
+            switch try react("\(style.rawValue) \(text)") {
+            case .nothing: break
+            case .answer(let answer): check?.answer(consuming: SecureBytes(copying: unsafe answer.utf8.span.bytes))
+            case .cancel:
+              check?.cancel()
+              done.succeed(nil)
+            }
+          } catch {
+            done.fail(error)
+          }
+        }, onEnd: { done.succeed(Result(said: said, outcome: $0)) })
+      // A test that waits for ever tells nothing.
+      loop.assumeIsolated().scheduleTask(in: .seconds(90)) { done.fail(TooLate(said: said)) }
+    }
+    return try done.futureResult.wait()
+  }
+
+  /// What can be told without trying.
+  func availability(of service: String, _ program: String?, forbidsNewPrivileges: Bool) throws -> String? {
+    try loop.submit { [watcher, loop, socket, uid = user.uid] in
+      PresenceCheck.availability(
+        of: service, uid: uid,
+        through: PresenceHelper(
+          loop: loop, watcher: watcher.value, socket: socket, program: program,
+          forbidsNewPrivileges: forbidsNewPrivileges))
+    }.wait()
+  }
+
+  struct TooLate: Error { var said: [String] }
+
+  /// Listens as the helper's unit does, and starts `program` for each connection, until the answer goes away.
+  func listen(_ program: String) throws -> Activation { try Activation(socket, in: sandbox, command: [program]) }
+}

@@ -1,0 +1,147 @@
+import Glibc
+import Testing
+import VaultAPI
+import VaultTesting
+
+@testable import VaultDaemon
+
+/// A real user's password through the real pam_unix, asked for by the real helper.
+@Suite("Presence", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
+struct PresenceTests {
+  private let stand: PresenceStand
+  private let service: PAMService
+
+  init() throws {
+    stand = try PresenceStand()
+    service = try PAMService(PAMService.password)
+  }
+
+  @Test("the right password is a yes, and nothing else is") func passwords() throws {
+    defer { clean() }
+    let right = try stand.check(service.name) { [password = stand.user.password] _ in .answer(password) }
+    #expect(right?.outcome == .succeeded)
+    #expect(right?.said == ["secret Password"])
+    // The last two would be the right one to a module that reads up to a NUL, or the first 511 bytes.
+    let wrong = [
+      "", "wrong", stand.user.password + "x", String(stand.user.password.dropLast()), stand.user.password + "\0x",
+      stand.user.password + String(repeating: "x", count: 600),
+    ]
+    for answer in wrong {
+      #expect(try stand.check(service.name) { _ in .answer(answer) }?.outcome == .failed, "\(answer.count) characters")
+    }
+  }
+
+  @Test("an expired account or password is told apart from a wrong one") func expired() throws {
+    defer { clean() }
+    let answer = PresenceStand.Reaction.answer(stand.user.password)
+    try stand.user.change("chage", "-E0")
+    let account = try stand.check(service.name) { $0.hasPrefix("secret") ? answer : .nothing }
+    #expect(account?.outcome == .expired("the account has expired"))
+    #expect(account?.said.last?.hasPrefix("error Your account has expired") == true)
+    #expect(try stand.check(service.name) { _ in .answer("wrong") }?.outcome == .failed)
+    try stand.user.change("chage", "-E-1", "-d0")
+    let password = try stand.check(service.name) { $0.hasPrefix("secret") ? answer : .nothing }
+    #expect(password?.outcome == .expired("the password has expired; set a new one with passwd(1)"))
+  }
+
+  @Test("a locked account and one without a password do not pass") func locked() throws {
+    defer { clean() }
+    try stand.user.change("usermod", "-L")
+    let answer = PresenceStand.Reaction.answer(stand.user.password)
+    #expect(try stand.check(service.name) { _ in answer }?.outcome == .failed)
+    try stand.user.change("passwd", "-q", "-d")
+    let empty = try PAMService("auth required pam_unix.so nodelay nullok\naccount required pam_unix.so\n")
+    defer { empty.remove() }
+    #expect(try stand.check(empty.name) { _ in .answer("") }?.outcome == .failed)
+  }
+
+  @Test("too many tries, a module that is not there, a service that is not there: each its own outcome")
+  func otherOutcomes() throws {
+    defer { clean() }
+    func outcome(_ text: String) throws -> PresenceCheck.Outcome? {
+      let service = try PAMService(text)
+      defer { service.remove() }
+      return try stand.check(service.name)?.outcome
+    }
+    #expect(try outcome("auth required pam_debug.so auth=maxtries\naccount required pam_unix.so\n") == .tooManyTries)
+    #expect(try outcome("auth required pam_nix.so\naccount required pam_unix.so\n")?.isUnavailable == true)
+    #expect(try outcome("auth required pam_debug.so auth=authinfo_unavail\n")?.isUnavailable == true)
+    #expect(
+      try outcome("auth required pam_debug.so\naccount required pam_debug.so acct=perm_denied\n")?.isUnavailable == true
+    )
+    #expect(
+      try outcome("auth required pam_debug.so\naccount required pam_debug.so acct=new_authtok_reqd\n")?.isExpired
+        == true)
+    #expect(try outcome("auth required pam_debug.so\naccount required pam_unix.so\n") == .succeeded)
+    #expect(try stand.check("vault-test-nix")?.outcome.isUnavailable == true)
+    #expect(try stand.check("login")?.outcome.isUnavailable == true)
+    #expect(try stand.check(service.name, uid: 4_000_000_000)?.outcome.isUnavailable == true)
+  }
+
+  @Test("a user without privileges has its own password checked, and no other's") func ordinaryUser() throws {
+    defer { clean() }
+    let helper = try stand.asUser()
+    let own = try stand.check(service.name, through: helper) { [p = stand.user.password] _ in .answer(p) }
+    #expect(own?.outcome == .succeeded)
+    let wrong = try stand.check(service.name, through: helper) { _ in .answer("wrong") }
+    #expect(wrong?.outcome == .failed)
+    let another = try stand.check(service.name, uid: 0, through: helper) { [p = stand.user.password] _ in .answer(p) }
+    #expect(another?.outcome == .unavailable("running as uid \(stand.user.uid), it cannot check uid 0"))
+    #expect(another?.said == [])
+  }
+
+  @Test("under NoNewPrivileges it says so, and works through the helper's own unit") func noNewPrivileges() throws {
+    defer { clean() }
+    let answer = PresenceStand.Reaction.answer(stand.user.password)
+    let inside = try stand.check(service.name, through: stand.asUser("--no-new-privs")) { _ in answer }
+    #expect(inside?.outcome.reason?.contains("no new privileges are allowed here") == true)
+    #expect(inside?.said == [])
+    let daemon = try stand.check(service.name, forbidsNewPrivileges: true) { _ in answer }
+    #expect(daemon?.outcome.reason?.contains("start vault-pam.socket") == true)
+    let unit = try stand.listen(stand.asUser())
+    #expect(try stand.check(service.name, forbidsNewPrivileges: true) { _ in answer }?.outcome == .succeeded)
+    #expect(try stand.check(service.name, forbidsNewPrivileges: true) { _ in .answer("no") }?.outcome == .failed)
+    withExtendedLifetime(unit) {}
+  }
+
+  @Test("as root it serves root and the user vault alone") func strangers() throws {
+    defer { clean() }
+    let unit = try stand.listen(stand.program)
+    unsafe chmod(stand.socket, 0o666)
+    // The whole conversation of a stranger who knows the password.
+    let request =
+      "{\"service\":\"\(service.name)\",\"uid\":\(stand.user.uid)}\0{\"answer\":\"\(stand.user.password)\"}\0"
+    let said = try stand.sandbox.run(
+      "--reuid=\(stand.user.uid)", "--clear-groups", "socat", "-t10", "-,ignoreeof", "UNIX-CONNECT:" + stand.socket,
+      program: "/usr/bin/setpriv", stdin: request)
+    #expect(said.output.contains("uid \(stand.user.uid) may not ask"), "\(said)")
+    #expect(!said.output.contains("prompt"))
+    withExtendedLifetime(unit) {}
+  }
+
+  @Test("it can be told beforehand what will not work") func availability() throws {
+    defer { clean() }
+    func reason(_ service: String, _ program: String?, forbids: Bool = false) throws -> String? {
+      try stand.availability(of: service, program, forbidsNewPrivileges: forbids)
+    }
+    #expect(try reason(service.name, stand.program) == nil)
+    #expect(try reason("vault-test-nix", stand.program)?.contains("/etc/pam.d/vault-test-nix is missing") == true)
+    #expect(try reason(service.name, nil) == "vault-pam is not installed")
+    #expect(try reason(service.name, "/nowhere/vault-pam") == "vault-pam is not installed")
+    #expect(try reason(service.name, stand.program, forbids: true)?.contains("start vault-pam.socket") == true)
+    let unit = try stand.listen(stand.program)
+    #expect(try reason(service.name, nil, forbids: true) == nil)
+    withExtendedLifetime(unit) {}
+  }
+
+  private func clean() {
+    service.remove()
+    stand.close()
+  }
+}
+
+extension PresenceCheck.Outcome {
+  var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
+  var isExpired: Bool { if case .expired = self { true } else { false } }
+  var isBroken: Bool { if case .broken = self { true } else { false } }
+}

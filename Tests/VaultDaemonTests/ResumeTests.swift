@@ -1,0 +1,97 @@
+import Glibc
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+import VaultTesting
+
+@testable import VaultDaemon
+
+@Suite("A resume that only the clocks tell of") struct ResumeTests {
+  /// Clocks of a machine that sleeps when the test says so.
+  private final class Machine: Sendable {
+    private let slept = Mutex<Int64>(0)
+    func sleep(seconds: Int64) { slept.withLock { $0 += seconds * 1_000_000_000 } }
+
+    var clock: Clock {
+      Clock(
+        boot: { [self] in Clock.system.monotonic() + slept.withLock { $0 } }, monotonic: Clock.system.monotonic,
+        wall: Clock.system.wall)
+    }
+  }
+
+  /// Unlocks a vault on a machine that never spoke of sleep, and hands out what a test needs.
+  private func withUnlocked(
+    _ settings: String = "", _ body: @escaping @Sendable (Service, Keychain, Machine) throws -> Void
+  ) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    defer { loop.shutdownGracefully { _ in } }
+    let (store, socket) = (sandbox.store, sandbox.socket)
+    try loop.submit {
+      let vaultKey = RandomBytes.secret(count: 32)
+      let id = RandomBytes.array(count: 16)
+      let slot = try SlotRecord.make(
+        id: 1, kind: .recovery, label: "", created: 1000, secret: RecoveryCode.random().text(), kdf: nil,
+        vaultKey: vaultKey, vaultID: id)
+      try Keychain.create(
+        in: store, slots: [slot], vaultID: id, vaultKey: vaultKey, bootKey: RandomBytes.secret(count: 32), now: 1000)
+      let machine = Machine()
+      var options = Options()
+      (options.store, options.socket, options.config) = (store, socket, "/dev/null")
+      let paths = try Paths(options: options) { _ in nil }
+      let watcher = try Watcher(loop: loop)
+      let service = Service(
+        loop: loop, clock: machine.clock, paths: paths, configuration: try Configuration(parsing: settings),
+        programs: HelperPrograms(loop: loop, watcher: watcher) { _ in nil },
+        presenceHelper: PresenceHelper(loop: loop, watcher: watcher, paths: paths) { _ in nil }, isSystem: false,
+        log: Logger(label: "test"), owner: geteuid(), warnings: [])
+      guard case .open(let keychain) = service.vault.content else { throw SandboxError("the store is not open") }
+      try keychain.unlock(vaultKey: vaultKey)
+      service.unlocked(by: .method("password"), for: nil)
+      service.checkDeadlines()
+      #expect(service.state.kind == .unlocked)
+      try body(service, keychain, machine)
+    }.wait()
+  }
+
+  @Test("it locks, and wipes the after-first-unlock keys like any sleep") func unlocked() throws {
+    try withUnlocked { service, keychain, machine in
+      machine.sleep(seconds: 2)
+      service.checkDeadlines()
+      #expect(service.state.kind == .locked)
+      #expect(service.state.cause == .resume)
+      #expect(!keychain.opensValues(of: .whenUnlocked))
+      #expect(!keychain.opensValues(of: .afterFirstUnlock))
+      #expect(!keychain.opensNames(of: .afterFirstUnlock))
+      #expect(keychain.opensValues(of: .always))
+    }
+  }
+
+  @Test("it wipes what an earlier lock had kept, each time the machine sleeps") func locked() throws {
+    try withUnlocked { service, keychain, machine in
+      service.lock(because: .asked)
+      service.checkDeadlines()
+      #expect(keychain.opensValues(of: .afterFirstUnlock))
+      machine.sleep(seconds: 3600)
+      service.checkDeadlines()
+      #expect(!keychain.opensValues(of: .afterFirstUnlock))
+      #expect(service.state.cause == .resume)
+    }
+  }
+
+  @Test("it keeps what keep-across-sleep asks to keep") func kept() throws {
+    try withUnlocked("keep-across-sleep = true") { service, keychain, machine in
+      machine.sleep(seconds: 2)
+      service.checkDeadlines()
+      #expect(service.state.cause == .resume)
+      #expect(!keychain.opensValues(of: .whenUnlocked))
+      #expect(keychain.opensValues(of: .afterFirstUnlock))
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import CFaultyDisk
+import CSQLite
+import Foundation
+import Testing
+
+/// A directory whose files are on a disk that writes down what is done to it, and fails when told to.
+@safe final class FaultyDisk {
+  private let disk: OpaquePointer
+  private let directory: String
+  /// The files as they were when the watch began.
+  private let base: [String: Data]
+
+  init(_ fixture: Fixture) throws {
+    directory = fixture.directory
+    base = try fixture.files().filter { $0.key != "vault.lock" }
+    unsafe disk = faulty_disk_watch(directory)
+  }
+
+  /// After the store was closed.
+  deinit { unsafe faulty_disk_forget(disk) }
+
+  // MARK: What was done
+
+  enum Kind: Int32 { case write, truncate, sync, remove }
+
+  struct Event {
+    var kind: Kind
+    var file: String
+    var offset: Int
+    var data: Data
+  }
+
+  var count: Int { Int(unsafe faulty_disk_count(disk)) }
+
+  /// Everything that was done so far.
+  func events() -> [Event] {
+    (0..<count).map { index in
+      var event = unsafe faulty_disk_event_at(disk, Int64(index))
+      let file = unsafe withUnsafeBytes(of: &event.file) {
+        unsafe String(cString: $0.bindMemory(to: CChar.self).baseAddress!)
+      }
+      let data = unsafe event.data.map { unsafe Data(bytes: $0, count: Int(event.size)) } ?? Data()
+      return unsafe Event(
+        kind: Kind(rawValue: event.kind)!, file: file, offset: Int(event.offset), data: data)
+    }
+  }
+
+  /// What survives of the operations on a file since its last sync.
+  enum Luck: CaseIterable {
+    case nothing, everything, firstHalf, everySecond, torn
+
+    func keep(_ events: [Event]) -> [Event] {
+      switch self {
+      case .nothing: return []
+      case .everything: return events
+      case .firstHalf: return Array(events.prefix(events.count / 2))
+      case .everySecond: return events.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+      case .torn:
+        guard var last = events.last else { return [] }
+        // A disk writes sectors of 512 bytes whole.
+        last.data = last.data.prefix(last.data.count / 2 / 512 * 512)
+        return events.dropLast() + [last]
+      }
+    }
+  }
+
+  /// The files after a power cut behind the first `count` of `events`.
+  func files(_ events: [Event], cutAfter count: Int, _ luck: Luck) -> [String: Data] {
+    var files = base
+    var pending: [String: [Event]] = [:]
+    for event in events.prefix(count) {
+      switch event.kind {
+      case .sync: for done in pending.removeValue(forKey: event.file) ?? [] { Self.apply(done, &files) }
+      case .remove:
+        pending[event.file] = nil
+        files[event.file] = nil
+      case .write, .truncate: pending[event.file, default: []].append(event)
+      }
+    }
+    for unsynced in pending.values { for event in luck.keep(unsynced) { Self.apply(event, &files) } }
+    return files
+  }
+
+  private static func apply(_ event: Event, _ files: inout [String: Data]) {
+    var data = files.removeValue(forKey: event.file) ?? Data()
+    let end = event.offset + (event.kind == .write ? event.data.count : 0)
+    if data.count < end { data.append(Data(count: end - data.count)) }
+    if event.kind == .truncate {
+      data = data.prefix(end)
+    } else {
+      data.replaceSubrange(event.offset..<end, with: event.data)
+    }
+    files[event.file] = data
+  }
+
+  // MARK: Failing
+
+  struct Failure: CaseIterable, CustomTestStringConvertible {
+    var code: Int32
+    var number: Int32
+    var text: String
+    var testDescription: String { text }
+
+    static let allCases = [
+      Failure(code: SQLITE_FULL, number: ENOSPC, text: "the disk is full"),
+      Failure(code: SQLITE_READONLY, number: EROFS, text: "readonly"),
+      Failure(code: SQLITE_IOERR | (3 << 8), number: EIO, text: "Input/output error"),
+      Failure(code: SQLITE_IOERR | (4 << 8), number: EDQUOT, text: "Disk quota exceeded"),
+    ]
+  }
+
+  /// The operation after the next `count` fails, and those after it unless `once`.
+  func fail(after count: Int, _ failure: Failure, once: Bool = false) {
+    unsafe faulty_disk_fail(disk, Int64(count), failure.code, failure.number, once ? 1 : 0)
+  }
+
+  func recover() { unsafe faulty_disk_fail(disk, -1, 0, 0, 0) }
+
+  /// Whether any operation has failed since ``fail(after:_:once:)``.
+  var hasFailed: Bool { unsafe faulty_disk_failures(disk) > 0 }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+/// What happens to a store whose files are copied, taken away or put elsewhere, and whose clock jumps.
+@Suite struct PlaceTests {
+  private let manager = FileManager.default
+
+  @Test("a copy of a closed store is the same vault, and the two go their own ways")
+  func copied() throws {
+    let fixture = try IntegrityTests.filled()
+    let copy = try Fixture(create: false)
+    try manager.copyItem(atPath: fixture.directory, toPath: copy.directory)
+    let (first, second) = (try fixture.unlocked(), try copy.open())
+    try second.unlock(vaultKey: fixture.vaultKey)
+    try first.put("only here")
+    try second.put("only there")
+    for (keychain, here, there) in [(first, "only here", "only there"), (second, "only there", "only here")] {
+      #expect(try keychain.text(here) == "value")
+      #expect(throws: VaultError.noSuchItem) { try keychain.text(there) }
+      #expect(try keychain.verify().isOK)
+    }
+  }
+
+  @Test("records of a copy that went its own way are noticed")
+  func mixed() throws {
+    let fixture = try IntegrityTests.filled()
+    let copy = try Fixture(create: false)
+    try manager.copyItem(atPath: fixture.directory, toPath: copy.directory)
+    do {
+      let keychain = try copy.open()
+      try keychain.unlock(vaultKey: fixture.vaultKey)
+      try keychain.put("room 0/item 1", "theirs", update: true)
+    }
+    try fixture.unlocked().put("room 0/item 1", "ours", update: true)
+    try fixture.putBack(copy.copied("vals", where: "item = 2"))
+    let result = try fixture.unlocked().verify()
+    #expect(result.findings.contains { $0.kind == .replayed && $0.item == 2 })
+  }
+
+  @Test("a copy of an open store's files opens to a moment of it")
+  func copiedWhileOpen() throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try fixture.unlocked()
+    try keychain.put("late")
+    let copy = try FileCopy(fixture.files())
+    let other = try Keychain(opening: copy.directory)
+    try other.unlock(vaultKey: fixture.vaultKey)
+    #expect(try other.text("late") == "value")
+    #expect(try other.verify().isOK)
+    withExtendedLifetime(keychain) {}
+  }
+
+  @Test("a store whose directory was taken away is served on, and says what it cannot do when it is opened again")
+  func vanished() throws {
+    let fixture = try IntegrityTests.filled()
+    do {
+      let keychain = try fixture.unlocked()
+      try manager.removeItem(atPath: fixture.directory)
+      #expect(try keychain.text("room 1/item 1") == "value 1.1")
+      #expect(try keychain.verify().isOK)
+      // Either is right, as long as it does not lie: SQLite still has the files open.
+      do { try keychain.put("new") } catch let error as VaultError { #expect(error.isStorage) }
+    }
+    #expect(throws: VaultError.noVault) { try fixture.open() }
+    #expect(!manager.fileExists(atPath: fixture.directory))
+  }
+
+  @Test("a clock that jumps back and forth loses nothing, and the newest time stays")
+  func clock() throws {
+    let fixture = try Fixture()
+    let times: [Int64] = [2000, -5, 4_000_000_000, 0, .max, 1, .min, 3000]
+    do {
+      let keychain = try fixture.unlocked()
+      for (index, time) in times.enumerated() { try keychain.put("item \(index)", "\(index)", now: time) }
+      #expect(keychain.newestTime == .max)
+    }
+    let keychain = try fixture.unlocked()
+    #expect(keychain.newestTime == .max)
+    for index in times.indices { #expect(try keychain.text("item \(index)", now: 10) == "\(index)") }
+    #expect(try keychain.verify().isOK)
+  }
+}

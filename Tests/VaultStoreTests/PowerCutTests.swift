@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+/// The power goes at any moment. What was acknowledged is there afterwards, and the store is whole.
+@Suite struct PowerCutTests {
+  /// The names and values that there should be.
+  private typealias Content = [String: String]
+
+  /// Changes a store in every way, and notes after which operation of the disk each was acknowledged.
+  private func work(_ keychain: Keychain, _ disk: FaultyDisk) throws -> [(acknowledged: Int, content: Content)] {
+    var content: Content = [:]
+    var steps = [(acknowledged: disk.count, content: content)]
+    func done() { steps.append((disk.count, content)) }
+    for round in 0..<6 {
+      let text = "item \(round)"
+      try keychain.put(text, "first", attributes: ["round": "\(round)"])
+      content[text] = "first"
+      done()
+      let long = String(repeating: "\(round)", count: 9000)
+      try keychain.put(text, long, update: true)
+      content[text] = long
+      done()
+      if round % 2 == 1 {
+        try keychain.delete([name("item \(round - 1)")])
+        content["item \(round - 1)"] = nil
+        done()
+        try keychain.move(from: name(text), to: name("moved \(round)"), now: 3000)
+        content["moved \(round)"] = content.removeValue(forKey: text)
+        done()
+      }
+    }
+    return steps
+  }
+
+  /// Does the work and cuts the power before and after every sync, each time with every luck. What was lost.
+  private func losses(synchronous: String) throws -> [String] {
+    let fixture = try Fixture()
+    let disk = try FaultyDisk(fixture)
+    let steps: [(acknowledged: Int, content: Content)]
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.database.connection.execute("PRAGMA synchronous = \(synchronous)")
+      // So that the log is folded in, and used from its beginning again, several times.
+      try keychain.database.connection.execute("PRAGMA wal_autocheckpoint = 12")
+      steps = try work(keychain, disk)
+    }
+    let events = disk.events()
+    #expect(events.contains { $0.file == "vault.db" && $0.kind == .write }, "the log was never folded in")
+    // Without syncs, the moments of acknowledgement are the boundaries.
+    var cuts = Set(steps.map(\.acknowledged))
+    for (index, event) in events.enumerated() where event.kind == .sync { cuts.formUnion([index, index + 1]) }
+    var losses: [String] = []
+    for cut in cuts.sorted() {
+      for luck in FaultyDisk.Luck.allCases {
+        let files = disk.files(events, cutAfter: cut, luck)
+        // The change that was on its way is there or not.
+        let known = steps.lastIndex { $0.acknowledged <= cut } ?? 0
+        let allowed = steps[known...].prefix(2).map(\.content)
+        if let loss = try loss(files, fixture, allowed) { losses.append("cut after \(cut), \(luck): \(loss)") }
+      }
+    }
+    return losses
+  }
+
+  /// What is wrong with the files after a cut.
+  private func loss(_ files: [String: Data], _ fixture: Fixture, _ allowed: [Content]) throws -> String? {
+    let copy = try FileCopy(files)
+    do {
+      let keychain = try Keychain(opening: copy.directory)
+      try keychain.unlock(vaultKey: fixture.vaultKey)
+      let names = try keychain.names("")
+      var found: Content = [:]
+      for text in names { found[text] = try keychain.text(text) }
+      guard allowed.contains(found) else { return "\(found.keys.sorted()) instead of \(allowed[0].keys.sorted())" }
+      let result = try keychain.verify()
+      return result.isOK ? nil : "\(result.findings.map(\.text))"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test("nothing that was acknowledged is lost, wherever the power is cut")
+  func survives() throws { #expect(try losses(synchronous: "FULL") == []) }
+
+  @Test("the same test finds losses when nothing is synced")
+  func control() throws { #expect(try losses(synchronous: "OFF").count > 20) }
+
+  @Test("when a change is acknowledged, all of the log that it wrote has been synced")
+  func order() throws {
+    let fixture = try Fixture()
+    let disk = try FaultyDisk(fixture)
+    let keychain = try fixture.unlocked()
+    let steps = try work(keychain, disk)
+    let events = disk.events()
+    for step in steps.dropFirst() {
+      let last = try #require(events[..<step.acknowledged].last { $0.file == "vault.db-wal" })
+      #expect(last.kind == .sync)
+    }
+    withExtendedLifetime(keychain) {}
+  }
+}
+
+/// Files in a directory of their own, in memory rather than on the disk where that can be had.
+final class FileCopy {
+  let directory: String
+
+  init(_ files: [String: Data]) throws {
+    let place = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
+    var template = Array("\(place)/v-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
+    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    for (name, data) in files { try put(name, data) }
+  }
+
+  func put(_ name: String, _ data: Data) throws {
+    guard
+      FileManager.default.createFile(
+        atPath: directory + "/" + name, contents: data, attributes: [.posixPermissions: 0o600])
+    else { throw POSIXError(.EIO) }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
+}

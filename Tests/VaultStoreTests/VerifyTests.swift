@@ -1,0 +1,238 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+/// Somebody edits the store while it is closed. A check names what was done, and to which item.
+@Suite struct VerifyTests {
+  /// Items 1 to 3: `a` and `b` with two versions each, `c` in another class; slots 1 and 2.
+  static func fixture() throws -> Fixture {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for text in ["a", "b"] {
+      try keychain.put("folder/" + text, "\(text) 1", attributes: ["item": text])
+      try keychain.put("folder/" + text, "\(text) 2", update: true)
+    }
+    try keychain.put("c", "c 1", accessible: .always)
+    let terms = try PresenceTerms(keystore: "memory", locator: [], users: [0], fingers: [])
+    try keychain.addSlot(
+      SlotRecord.make(
+        id: 2, kind: .pam, label: "", created: 1, secret: RandomBytes.secret(count: 32), kdf: nil, terms: terms,
+        vaultKey: fixture.vaultKey, vaultID: fixture.vaultID), vaultKey: fixture.vaultKey)
+    return fixture
+  }
+
+  private func verify(_ fixture: Fixture) throws -> Verification {
+    let keychain = try fixture.unlocked()
+    let result = try keychain.verify()
+    #expect(keychain.integrity == (result.findings.isEmpty ? .ok : .failed))
+    return result
+  }
+
+  /// What was done, what is found, and the items it is found at.
+  struct Edit: CustomTestStringConvertible {
+    var sql: [String]
+    var kind: Finding.Kind
+    var text: String
+    var items: Set<Int64> = []
+    var testDescription: String { sql.joined(separator: "; ") }
+
+    init(_ sql: String..., kind: Finding.Kind, _ text: String, items: Set<Int64> = []) {
+      (self.sql, self.kind, self.text, self.items) = (sql, kind, text, items)
+    }
+  }
+
+  @Test(
+    "each edit is named, with the items that it harms and no others",
+    arguments: [
+      Edit(
+        "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1", kind: .damaged, "head of item 1", items: [1]),
+      Edit("UPDATE heads SET class = 3 WHERE id = 1", kind: .damaged, "head of item 1", items: [1]),
+      Edit("UPDATE heads SET class = 77 WHERE id = 1", kind: .damaged, "head of item 1", items: [1]),
+      Edit("UPDATE heads SET policy = policy + 1 WHERE id = 2", kind: .damaged, "head of item 2", items: [2]),
+      Edit(
+        "UPDATE heads SET sealed = (SELECT sealed FROM heads WHERE id = 2) WHERE id = 1", kind: .damaged,
+        "head of item 1", items: [1]),
+      Edit("DELETE FROM heads WHERE id = 1", kind: .missing, "item 1, which has no head", items: [1]),
+      Edit(
+        "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 2 AND version = 1", kind: .damaged,
+        "version 1 of item 2", items: [2]),
+      Edit("DELETE FROM vals WHERE item = 2 AND version = 2", kind: .missing, "version 2 of item 2", items: [2]),
+      Edit(
+        "UPDATE vals SET item = 3 WHERE item = 2 AND version = 2", kind: .foreign, "version 2 of item 3", items: [2, 3]),
+      Edit(
+        "UPDATE vals SET item = 99 WHERE item = 2 AND version = 2", kind: .foreign, "version 2 of item 99",
+        items: [2, 99]),
+      Edit(
+        "INSERT INTO vals SELECT item, 9, sealed FROM vals WHERE item = 1 AND version = 1", kind: .foreign,
+        "version 9 of item 1", items: [1]),
+      Edit(
+        "UPDATE vals SET version = 3 - version + 10 WHERE item = 1",
+        "UPDATE vals SET version = version - 10 WHERE item = 1",
+        kind: .damaged, "version 1 of item 1", items: [1]),
+      Edit("DELETE FROM tags WHERE item = 3", kind: .missing, "item 3 is found by its name", items: [3]),
+      Edit("UPDATE OR REPLACE tags SET item = 2 WHERE item = 1", kind: .foreign, "leads to item 2", items: [1, 2]),
+      Edit("UPDATE tags SET item = 99 WHERE item = 1", kind: .missing, "item 99, which has no head", items: [1, 99]),
+      Edit("UPDATE tags SET class = 3 WHERE item = 1", kind: .foreign, "leads to item 1", items: [1]),
+      Edit("UPDATE tags SET class = 0 WHERE item = 1", kind: .damaged, "leads to item 1", items: [1]),
+      Edit("INSERT INTO tags VALUES(zeroblob(16), 3, 3)", kind: .foreign, "leads to item 3", items: [3]),
+      Edit("INSERT INTO tags VALUES(zeroblob(7), 3, 3)", kind: .damaged, "leads to item 3", items: [3]),
+      Edit("DELETE FROM slots WHERE id = 2", kind: .missing, "slot 2"),
+      Edit("UPDATE slots SET record = zeroblob(length(record)) WHERE id = 2", kind: .damaged, "slot 2"),
+      Edit("INSERT INTO slots SELECT 3, record FROM slots WHERE id = 1", kind: .foreign, "slot 3"),
+      Edit("UPDATE keys SET sealed = zeroblob(72) WHERE name = 'always.boot'", kind: .damaged, "key always.boot"),
+      Edit("DELETE FROM keys WHERE name = 'always.boot'", kind: .missing, "key always.boot"),
+      Edit("INSERT INTO keys VALUES('spare', zeroblob(72))", kind: .foreign, "key of another name"),
+      Edit("DELETE FROM hashes WHERE class = 1", kind: .damaged, "class when-unlocked"),
+      Edit("DELETE FROM hashes", kind: .damaged, "class always"),
+      Edit(
+        "UPDATE hashes SET record = zeroblob(length(record)) WHERE class = 2", kind: .damaged,
+        "class after-first-unlock"),
+      Edit(
+        "UPDATE hashes SET record = (SELECT record FROM hashes WHERE class = 2) WHERE class = 1", kind: .damaged,
+        "class when-unlocked"),
+      Edit(
+        "DELETE FROM heads WHERE id = 2", "DELETE FROM vals WHERE item = 2", "DELETE FROM tags WHERE item = 2",
+        kind: .missing, "heads of class when-unlocked 1 are missing"),
+      Edit("DELETE FROM heads", "DELETE FROM vals", "DELETE FROM tags", kind: .missing, "2 are missing"),
+    ])
+  func named(edit: Edit) throws {
+    let fixture = try Self.fixture()
+    for sql in edit.sql { try fixture.sql(sql) }
+    let result = try verify(fixture)
+    let texts = result.findings.map { "\($0.kind): \($0.text)" }
+    #expect(result.findings.contains { $0.kind == edit.kind && $0.text.contains(edit.text) }, "\(texts)")
+    #expect(Set(result.findings.compactMap(\.item)) == edit.items, "\(texts)")
+    for finding in result.findings {
+      if let name = finding.name { #expect(name.text == ["folder/a", "folder/b", "c"][Int(finding.item ?? 0) - 1]) }
+    }
+  }
+
+  @Test("a slot whose parameters were weakened is named")
+  func weakened() throws {
+    let fixture = try Self.fixture()
+    try fixture.unlocked().addSlot(fixture.slot(3, "third"), vaultKey: fixture.vaultKey)
+    // Byte 23 begins the memory's eight bytes; the passes come after it.
+    try fixture.sql(
+      "UPDATE slots SET record = CAST(substr(record, 1, 23) || x'03' || substr(record, 25) AS BLOB) WHERE id = 3")
+    let texts = try verify(fixture).findings.map(\.text)
+    #expect(texts == ["slot 3 is not the one that was stored last"])
+  }
+
+  @Test("a slot's old record that is put back is named: the old password would open the vault again")
+  func oldPassword() throws {
+    let fixture = try Self.fixture()
+    let old = try fixture.copied("slots", where: "id = 1")
+    try fixture.unlocked().replaceSlot(fixture.slot(1, "changed"), vaultKey: fixture.vaultKey)
+    try fixture.putBack(old)
+    #expect(try verify(fixture).findings.map(\.text) == ["slot 1 is not the one that was stored last"])
+  }
+
+  private func copy(_ item: Int64, of fixture: Fixture) throws -> [[String]] {
+    try [
+      fixture.copied("heads", where: "id = \(item)"), fixture.copied("vals", where: "item = \(item)"),
+      fixture.copied("tags", where: "item = \(item)"),
+    ]
+  }
+
+  @Test("an old head, or an old value, that is put back is named as such", arguments: ["heads", "vals"])
+  func replayed(table: String) throws {
+    let fixture = try Self.fixture()
+    let old = try fixture.copied(table, where: (table == "heads" ? "id" : "item") + " = 1")
+    do {
+      try fixture.unlocked().set(ItemChange(name: name("folder/a"), attributes: [:], update: true), now: 3000)
+    }
+    try fixture.putBack(old)
+    let result = try verify(fixture)
+    #expect(
+      result.findings.contains { $0.kind == .replayed && $0.item == 1 && $0.name?.text == "folder/a" },
+      "\(result.findings)")
+    #expect(Set(result.findings.compactMap(\.item)) == [1])
+  }
+
+  @Test("an item that is put back as a whole, as it was before, is noticed")
+  func replayedWhole() throws {
+    let fixture = try Self.fixture()
+    let old = try copy(1, of: fixture)
+    do { try fixture.unlocked().put("folder/a", "a 2 again", update: true) }
+    try fixture.sql("DELETE FROM vals WHERE item = 1", "DELETE FROM tags WHERE item = 1")
+    for rows in old { try fixture.putBack(rows) }
+    let result = try verify(fixture)
+    #expect(result.changed == [.whenUnlocked])
+    #expect(
+      result.findings.contains { $0.kind == .replayed && $0.text.contains("when-unlocked") }, "\(result.findings)")
+  }
+
+  @Test("an item that was deleted, and is put back, is named")
+  func restored() throws {
+    let fixture = try Self.fixture()
+    let old = try copy(2, of: fixture)
+    do { try fixture.unlocked().delete([name("folder/b")]) }
+    for rows in old { try fixture.putBack(rows) }
+    let result = try verify(fixture)
+    #expect(
+      result.findings.contains { $0.kind == .foreign && $0.item == 2 && $0.name?.text == "folder/b" },
+      "\(result.findings)")
+    #expect(Set(result.findings.compactMap(\.item)) == [2])
+  }
+
+  @Test("old hashes that are put back with the records of their class do not fit the other classes or the clock")
+  func oldHashes() throws {
+    let fixture = try Self.fixture()
+    let old = try fixture.copied("hashes", where: "class = 3")
+    do { try fixture.unlocked().put("d", accessible: .always, now: 9000) }
+    try fixture.putBack(old)
+    let texts = try verify(fixture).findings.map(\.text)
+    #expect(texts.contains("the clock record is not the one that was stored last"), "\(texts)")
+    #expect(texts.contains("of the heads of class always 1 are too many in all"), "\(texts)")
+  }
+
+  @Test("the value table of another vault is noticed at each of its records")
+  func otherVault() throws {
+    let (fixture, other) = (try Self.fixture(), try Self.fixture())
+    let rows = try other.copied("vals", where: "1")
+    try fixture.putBack(rows)
+    let result = try verify(fixture)
+    #expect(result.findings.filter { $0.kind == .damaged && $0.text.hasPrefix("version") }.count == rows.count)
+    #expect(Set(result.findings.compactMap(\.item)) == [1, 2, 3])
+  }
+
+  @Test("while locked, what the names' keys show is named all the same")
+  func lockedNames() throws {
+    let fixture = try Self.fixture()
+    try fixture.sql("DELETE FROM vals WHERE item = 1", "DELETE FROM tags WHERE item = 2")
+    let keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    let result = try keychain.verify()
+    #expect(Set(result.findings.compactMap(\.item)) == [1, 2])
+    #expect(result.unchecked == [.whenUnlocked])
+    #expect(keychain.integrity == .failed)
+  }
+
+  @Test("a store with damaged pages is checked to its end, in steps too", arguments: [3, 1000])
+  func pages(records: Int) throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      for index in 0..<100 { try keychain.put("item \(index)", String(repeating: "x", count: 500)) }
+    }
+    let whole = try #require(try fixture.files()["vault.db"])
+    var found = 0
+    for page in 1..<(whole.count / 4096) {
+      var damaged = whole
+      for offset in 0..<64 { damaged[page * 4096 + offset] ^= 0x55 }
+      try damaged.write(to: URL(fileURLWithPath: fixture.path("vault.db")))
+      guard let keychain = try? fixture.unlocked() else {
+        found += 1
+        continue
+      }
+      keychain.beginVerification()
+      var result: Verification?
+      for _ in 0..<10_000 where result == nil { result = try keychain.continueVerification(records: records) }
+      #expect(result != nil, "page \(page)")
+      if result?.findings.isEmpty == false { found += 1 }
+    }
+    #expect(found > whole.count / 4096 / 2)
+  }
+}
