@@ -32,7 +32,8 @@ without-known-warnings := sed -u -e '/in statically linked applications requires
 DEPS       := libsodium-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
               libsecret-1-dev fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace
-BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux
+BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
+              sqlite3 pass gnupg keepassxc
 
 .PHONY: all build deps bench-deps demo test check lint fmt bench clean
 all: build
@@ -65,11 +66,13 @@ bench-deps:
 demo: deps build
 	@Tests/demo.sh $(abspath $(BIN))
 
-# The last lines are `swift test`'s own.
+# The last lines are `swift test`'s own, or say once more what failed, which stands far above them otherwise.
 test: deps lint check demo
 	swift build --build-tests --explicit-target-dependency-import-check error
-	swift test
-	swift test -c release --scratch-path .build/test-release
+	$(call run-tests,)
+	$(call run-tests,-c release --scratch-path .build/test-release)
+
+run-tests = swift test $(1) 2>&1 | tee .build/test.log || { grep -aE '^(✘|↳|.*error:)' .build/test.log; exit 1; }
 
 # Man pages, units, the installed tree.
 check: deps build

@@ -31,9 +31,14 @@ extension HeadRecord {
   /// The plaintext to seal.
   ///
   /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
-  public func encoded() -> SecureBytes {
+  public func encoded() -> SecureBytes { SecureBytes(count: encodedCount) { out in encode(into: &out) } }
+
+  /// Writes the plaintext to seal into ``encodedCount`` bytes.
+  ///
+  /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
+  public func encode(into out: inout MutableRawSpan) {
     do throws(CryptoError) { try validate() } catch { preconditionFailure("a head that cannot be read back") }
-    return SecureBytes(count: encodedCount) { out in write(to: &out) }
+    write(to: &out)
   }
 
   /// Refuses what the encoding has no room for.

@@ -116,8 +116,11 @@ extension Keychain {
 
   /// Stores a head, in place of `old` if there is one.
   func putHead(_ columns: HeadColumns, _ head: HeadRecord, insteadOf old: FoundItem? = nil) throws(VaultError) {
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    scratch.fill(count: head.encodedCount) { head.encode(into: &$0) }
     let sealed = try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
-      head.encoded().withBytes { AEAD.seal($0, key: key, associatedData: columns.associatedData(vault)) }
+      scratch.withBytes { AEAD.seal($0, key: key, associatedData: columns.associatedData(vault)) }
     }
     try database.putHead(columns, sealed: sealed)
     if let old { noteRemoval(of: old) }

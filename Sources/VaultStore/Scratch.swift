@@ -17,12 +17,25 @@ final class Scratch {
   func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData
   ) throws(CryptoError) {
-    wipe()
-    let count = sealed.byteCount - AEAD.overhead
-    if count > memory.count { memory = SecureBytes(count: count) }
+    makeRoom(for: sealed.byteCount - AEAD.overhead)
     used = try memory.withMutableBytes { (bytes: inout MutableRawSpan) throws(CryptoError) in
       try AEAD.open(sealed, key: key, associatedData: associatedData, into: &bytes)
     }
+  }
+
+  /// Puts `count` bytes in place of what was there.
+  func fill(count: Int, _ body: (inout MutableRawSpan) -> Void) {
+    makeRoom(for: count)
+    memory.withMutableBytes { (all: inout MutableRawSpan) in
+      var bytes = all.extracting(first: count)
+      body(&bytes)
+    }
+    used = count
+  }
+
+  private func makeRoom(for count: Int) {
+    wipe()
+    if count > memory.count { memory = SecureBytes(count: count) }
   }
 
   /// Lends the content.

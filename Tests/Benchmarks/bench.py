@@ -2,34 +2,17 @@
 """bench.py BIN PROGRAMS RESULT: the figures vault must reach, each beside its yardstick in the same run.
 
 Everything runs in a folder of its own, on a private bus, and is ended by process id. Ratios are medians of rounds that
-take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error."""
+take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error; BENCH_PARTS
+chooses among `requests` and `store`; BENCH_ITEMS is how many items a large store has."""
 
 import json, os, statistics, subprocess, sys, time
+import store
+from report import BIN, PROGRAMS, ROUNDS, SECONDS, conclude, line, measure, ratio
 from world import Desktop, Keyring, PresentUser, Sandbox, Vault, voluntary_switches
 
-BIN, PROGRAMS, RESULT = sys.argv[1:4]
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", 7))
-SECONDS = float(os.environ.get("BENCH_SECONDS", 1))
 IDLE_SECONDS = int(os.environ.get("BENCH_IDLE_SECONDS", 60))
 ITEM, ITEMS, KEYRING_ITEMS = "bench/item-042", 100, 1000
-lines = []
-
-
-def measure(program, *arguments, cpu=None, **options):
-    pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
-    command = pin + [os.path.join(PROGRAMS, program), *map(str, arguments)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout)
-
-
-def line(name, measured, goal=None, passed=None, unit="", **details):
-    lines.append({"name": name, "measured": measured, "unit": unit, "goal": goal, "passed": passed, **details})
-    verdict = {None: "", True: "pass", False: "FAIL"}[passed]
-    print(f"  {name:<52} {measured:>12,.2f} {unit:<5} {goal or '':<9} {verdict}", flush=True)
-
-
-def ratio(pairs):
-    """The median of each round's own ratio, and both sides' medians."""
-    return statistics.median(a / b for a, b in pairs), *map(statistics.median, zip(*pairs))
+PARTS = {"requests", "store"}
 
 
 def round_trips(vault, echo, frame):
@@ -136,47 +119,54 @@ def starting(vault):
          least=result["min"], most=result["max"])
 
 
+def requests(sandbox):
+    """The daemon's answers, with few items."""
+    folder = sandbox.folder("idle")
+    desktop = sandbox.adopt(Desktop(folder))
+    idle = sandbox.adopt(Vault(BIN, folder))
+    desktop.await_inhibitor()
+    vault = sandbox.adopt(Vault(BIN, sandbox.folder("vault")))
+    for each in (idle, vault):
+        each.fill(ITEMS)
+    frame = json.dumps({"method": "io.vaultd.Vault.Get", "parameters": {"name": ITEM}}, separators=(",", ":"))
+    probe = measure("load", vault.socket, 1, 0.05, frame)
+    echo = sandbox.adopt_echo(PROGRAMS, probe["reply_bytes"])
+    print(f"frames: {probe['request_bytes']} bytes there, {probe['reply_bytes']} bytes back")
+    round_trips(vault, echo, frame)
+    many_connections(vault, frame)
+
+    print(f"\na daemon at rest, unlocked, {ITEMS} items, with logind and a screen locker on its buses")
+    with idle.connect() as connection:
+        heard = idle.ask(connection, "Status", {})["locks_on"]
+    if heard != ["sleep", "session-lock", "org.gnome.ScreenSaver"]:
+        sys.exit(f"bench: the daemon does not hear all: {heard}")
+    # The end of that connection is no rest yet.
+    time.sleep(1)
+    resident = idle.resident_bytes()
+    line("resident memory", resident / 1e6, "< 20", resident < 20e6, "MB")
+    before, began = voluntary_switches(idle.pid), time.monotonic()
+    keyring = sandbox.adopt(Keyring(sandbox.folder("keyring"), KEYRING_ITEMS))
+    time.sleep(max(0, began + IDLE_SECONDS - time.monotonic()))
+    wakes = voluntary_switches(idle.pid) - before
+    line(f"wake-ups in {time.monotonic() - began:.0f} s", wakes, "= 0", wakes == 0)
+
+    sleeping(idle, desktop)
+    presence(sandbox)
+    whole_processes(vault, keyring)
+    vault.stop()
+    starting(vault)
+
+
 def main():
-    with Sandbox() as sandbox:
-        print(f"vault bench: {os.cpu_count()} CPUs, {ROUNDS} rounds of {SECONDS:g} s, medians")
-        folder = sandbox.folder("idle")
-        desktop = sandbox.adopt(Desktop(folder))
-        idle = sandbox.adopt(Vault(BIN, folder))
-        desktop.await_inhibitor()
-        vault = sandbox.adopt(Vault(BIN, sandbox.folder("vault")))
-        for each in (idle, vault):
-            each.fill(ITEMS)
-        frame = json.dumps({"method": "io.vaultd.Vault.Get", "parameters": {"name": ITEM}}, separators=(",", ":"))
-        probe = measure("load", vault.socket, 1, 0.05, frame)
-        echo = sandbox.adopt_echo(PROGRAMS, probe["reply_bytes"])
-        print(f"frames: {probe['request_bytes']} bytes there, {probe['reply_bytes']} bytes back")
-        round_trips(vault, echo, frame)
-        many_connections(vault, frame)
-
-        print(f"\na daemon at rest, unlocked, {ITEMS} items, with logind and a screen locker on its buses")
-        with idle.connect() as connection:
-            heard = idle.ask(connection, "Status", {})["locks_on"]
-        if heard != ["sleep", "session-lock", "org.gnome.ScreenSaver"]:
-            sys.exit(f"bench: the daemon does not hear all: {heard}")
-        # The end of that connection is no rest yet.
-        time.sleep(1)
-        resident = idle.resident_bytes()
-        line("resident memory", resident / 1e6, "< 20", resident < 20e6, "MB")
-        before, began = voluntary_switches(idle.pid), time.monotonic()
-        keyring = sandbox.adopt(Keyring(sandbox.folder("keyring"), KEYRING_ITEMS))
-        time.sleep(max(0, began + IDLE_SECONDS - time.monotonic()))
-        wakes = voluntary_switches(idle.pid) - before
-        line(f"wake-ups in {time.monotonic() - began:.0f} s", wakes, "= 0", wakes == 0)
-
-        sleeping(idle, desktop)
-        presence(sandbox)
-        whole_processes(vault, keyring)
-        vault.stop()
-        starting(vault)
-    missed = [entry["name"] for entry in lines if entry["passed"] is False]
-    with open(RESULT, "w") as file:
-        json.dump({"cpus": os.cpu_count(), "rounds": ROUNDS, "seconds": SECONDS, "lines": lines}, file, indent=2)
-    print(f"\nwritten to {RESULT}; " + (f"missed: {', '.join(missed)}" if missed else "every goal reached"))
+    parts = set(filter(None, os.environ.get("BENCH_PARTS", "").split(","))) or PARTS
+    if parts - PARTS:
+        sys.exit(f"bench: BENCH_PARTS are {', '.join(sorted(PARTS))}")
+    print(f"vault bench: {os.cpu_count()} CPUs, {ROUNDS} rounds of {SECONDS:g} s, medians")
+    for part, run in (("requests", requests), ("store", store.run)):
+        if part in parts:
+            with Sandbox() as sandbox:
+                run(sandbox)
+    missed = conclude()
     sys.exit(1 if missed and os.environ.get("BENCH_STRICT") == "1" else 0)
 
 

@@ -1,6 +1,7 @@
-/* load SOCKET CONNECTIONS SECONDS FRAME: sends FRAME on each connection, waits for the answer, sends again: never two
- * questions in flight on one connection. Prints one JSON object: answers per second in all, by the median connection
- * and by the worst, and the median and 99th percentile round trip in microseconds. */
+/* load SOCKET CONNECTIONS SECONDS FRAME [LIMIT…]: sends FRAME on each connection, waits for the answer, sends again:
+ * never two questions in flight on one connection. Each run of # in FRAME becomes another random number of so many
+ * digits every time, below its LIMIT. Prints one JSON object: answers per second in all, by the median connection and
+ * by the worst, and the median and 99th percentile round trip in microseconds. */
 #define _GNU_SOURCE
 #include "wire.h"
 #include <sys/epoll.h>
@@ -9,8 +10,11 @@ enum { buffer_bytes = 65536, samples_kept = 1 << 20 };
 static char buffer[buffer_bytes];
 static double samples[samples_kept];
 static size_t taken, reply_bytes;
-static const char *frame;
+static char *frame;
 static size_t frame_bytes;
+static char *numbers[4]; /* in the frame */
+static unsigned long limits[4];
+static size_t digits[4], number_count;
 
 struct client {
     int fd;
@@ -18,7 +22,24 @@ struct client {
     double asked;
 };
 
+static void find_numbers(char **given, size_t count) {
+    for (char *at = strchr(frame, '#'); at != NULL; at = strchr(at, '#')) {
+        if (number_count == count || number_count == 4) exit(64);
+        numbers[number_count] = at;
+        limits[number_count] = strtoul(given[number_count], NULL, 10);
+        at += digits[number_count++] = strspn(at, "#");
+    }
+}
+
+static void draw_numbers(void) {
+    for (size_t i = 0; i < number_count; i++) {
+        unsigned long number = random() % limits[i];
+        for (size_t d = digits[i]; d-- > 0; number /= 10) numbers[i][d] = '0' + number % 10;
+    }
+}
+
 static void ask(struct client *c) {
+    draw_numbers();
     c->asked = now();
     send_all(c->fd, frame, frame_bytes);
 }
@@ -32,11 +53,12 @@ static void answered(struct client *c, size_t size, double at) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) return 64;
+    if (argc < 5) return 64;
     size_t count = strtoul(argv[2], NULL, 10);
     double seconds = strtod(argv[3], NULL);
     frame = argv[4];
     frame_bytes = strlen(frame) + 1;
+    find_numbers(argv + 5, argc - 5);
 
     struct client *clients = calloc(count, sizeof *clients);
     int epoll = epoll_create1(EPOLL_CLOEXEC);

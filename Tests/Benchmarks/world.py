@@ -94,6 +94,8 @@ class PresentUser:
 class Vault(Server):
     """A vaultd with a vault of its own, spoken to over the protocol alone."""
 
+    recovery_code = None
+
     def __init__(self, binaries, folder, settings=""):
         self.environment = clean_environment(folder)
         self.socket = os.path.join(self.environment["XDG_RUNTIME_DIR"], "vault", "socket")
@@ -102,6 +104,7 @@ class Vault(Server):
             file.write("idle = off\nmax-requests-per-second = 10000000\n" + settings)
         os.chmod(config, 0o600)
         self.command = [os.path.join(binaries, "vaultd"), "--config", config]
+        self.store = os.path.join(self.environment["XDG_DATA_HOME"], "vault", "vault.db")
 
     def open(self):
         reader, writer = os.pipe()
@@ -134,14 +137,24 @@ class Vault(Server):
             raise RuntimeError(answer)
         return answer.get("parameters") or {}
 
-    def converse(self, method, parameters):
-        """Answers every prompt with the password."""
+    def converse(self, method, parameters, secret=PASSWORD):
+        """Answers every prompt with the secret, and types back a recovery code that it is shown. Seconds from the last
+        answer to the end."""
+        answered = time.perf_counter()
         with self.connect() as talk, self.connect() as side:
             reply = self.ask(talk, method, parameters, more=True)
-            while reply.get("prompt"):
-                if reply["prompt"]["style"] not in ("info", "error"):
-                    self.ask(side, "Respond", {"conversation": reply["conversation"], "answer": PASSWORD})
+            while prompt := reply.get("prompt"):
+                self.recovery_code = prompt.get("code") or self.recovery_code
+                if prompt["style"] not in ("info", "error"):
+                    answer = {"conversation": reply["conversation"], "answer": prompt.get("code") or secret}
+                    answered = time.perf_counter()
+                    self.ask(side, "Respond", answer)
                 reply = self.answer(talk)
+            return time.perf_counter() - answered
+
+    def lock(self):
+        with self.connect() as connection:
+            self.ask(connection, "Lock", {})
 
     def fill(self, count):
         self.converse("Init", {"kdf_memory": 19 << 20, "kdf_passes": 2})
@@ -222,6 +235,9 @@ class Keyring(Server):
         self.process.stdin.write(PASSWORD.encode())
         self.process.stdin.close()
         self.await_name()
+        self.fill()
+
+    def fill(self):
         for i in range(self.count):
             subprocess.run(["secret-tool", "store", f"--label=item {i}", "name", f"item-{i}"],
                            input=self.value_of(i), env=self.environment, check=True)
@@ -234,7 +250,7 @@ class Keyring(Server):
             raise RuntimeError("gnome-keyring keeps no keyring")
 
     def await_name(self):
-        for _ in range(200):
+        for _ in range(2000):
             names = subprocess.run(
                 ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
                  "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"],
@@ -247,6 +263,33 @@ class Keyring(Server):
     def stop(self):
         super().stop()
         self.bus.stop()
+
+
+class LargeKeyring(Keyring):
+    """gnome-keyring with more items than can be stored one by one: it finds them in a keyring in the clear."""
+
+    def fill(self):
+        pass
+
+    def open(self):
+        folder = os.path.join(self.environment["XDG_DATA_HOME"], "keyrings")
+        os.mkdir(folder, mode=0o700)
+        with open(os.path.join(folder, "bench.keyring"), "w") as file:
+            file.write("[keyring]\ndisplay-name=bench\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n")
+            for i in range(self.count):
+                file.write(f"\n[{i + 1}]\nitem-type=0\ndisplay-name=item {i}\nsecret={self.value_of(i).decode()}\n"
+                           f"mtime=0\nctime=0\n\n[{i + 1}:attribute0]\nname=name\ntype=string\nvalue=item-{i}\n")
+        super().open()
+
+    def unlock_times(self, rounds):
+        """Milliseconds; encrypts the keyring before."""
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keyring.py")
+        command = ["/usr/bin/python3", "-B", program, f"unix:path={self.bus.path}", PASSWORD, str(rounds)]
+        times = json.loads(subprocess.run(command, env=self.environment, check=True, stdout=subprocess.PIPE).stdout)
+        with open(os.path.join(self.folder, "data", "keyrings", "bench.keyring"), "rb") as file:
+            if not file.read().startswith(b"GnomeKeyring") or times[0] == 0:
+                raise RuntimeError("the keyring is not encrypted; the comparison would be unfair")
+        return times
 
 
 class Sandbox:

@@ -1,0 +1,35 @@
+"""How a figure is printed and judged, and how the measuring programs are run."""
+
+import json, os, statistics, subprocess, sys
+
+BIN, PROGRAMS, RESULT = sys.argv[1:4]
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", 7))
+SECONDS = float(os.environ.get("BENCH_SECONDS", 1))
+lines = []
+
+
+def measure(program, *arguments, cpu=None, **options):
+    """What one of the programs beside this file, in C, prints."""
+    pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
+    command = pin + [os.path.join(PROGRAMS, program), *map(str, arguments)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout)
+
+
+def line(name, measured, goal=None, passed=None, unit="", **details):
+    lines.append({"name": name, "measured": measured, "unit": unit, "goal": goal, "passed": passed, **details})
+    verdict = {None: "", True: "pass", False: "FAIL"}[passed]
+    print(f"  {name:<58} {measured:>12,.2f} {unit:<5} {goal or '':<10} {verdict}", flush=True)
+
+
+def ratio(pairs):
+    """The median of each round's own ratio, and both sides' medians."""
+    return statistics.median(a / b for a, b in pairs), *map(statistics.median, zip(*pairs))
+
+
+def conclude():
+    """Writes all figures down; the names of the goals that were missed."""
+    missed = [entry["name"] for entry in lines if entry["passed"] is False]
+    with open(RESULT, "w") as file:
+        json.dump({"cpus": os.cpu_count(), "rounds": ROUNDS, "seconds": SECONDS, "lines": lines}, file, indent=2)
+    print(f"\nwritten to {RESULT}; " + (f"missed: {', '.join(missed)}" if missed else "every goal reached"))
+    return missed

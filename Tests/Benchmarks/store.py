@@ -1,0 +1,285 @@
+"""A store as it grows: every figure at BENCH_ITEMS items, beside the same with few, or beside another tool's."""
+
+import json, os, random, shutil, sqlite3, statistics, subprocess, time
+from report import BIN, PROGRAMS, ROUNDS, SECONDS, line, measure, ratio
+from tools import KeePassXC, Pass
+from world import PASSWORD, Keyring, LargeKeyring, Server, Vault
+
+ITEMS = int(os.environ.get("BENCH_ITEMS", 1_000_000))
+FEW = 1000
+FOLDER = 20
+MATCHES = 10
+KEYRING_ITEMS = 10_000
+BATCH = 1000
+SINGLES = 100
+# A write that is not on the disk when it is answered would make any rate possible.
+SQLITE_DURABLE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"
+
+
+def item(i, count):
+    """Item `i` of `count`: in a folder of 20, and with an attribute that 10 share, scattered over the store."""
+    return {"name": f"home-{i // FOLDER:05}/device-{i % FOLDER:02}", "kind": "device-token", "value": f"{i:064}",
+            "attributes": {"serial": f"{i:08}", "batch": f"{i % (count // MATCHES):06}"}}
+
+
+def plaintext_bytes(item):
+    pairs = [item["name"], item["kind"], item["value"], *item["attributes"], *item["attributes"].values()]
+    return sum(len(text.encode()) for text in pairs)
+
+
+class Store(Vault):
+    """A vault of `count` items, which a recovery code opens too."""
+
+    def __init__(self, folder, count):
+        # The figures are about a person's machine: no limit on how fast one client may ask.
+        super().__init__(BIN, folder)
+        self.count = count
+
+    def make(self):
+        self.converse("Init", {"kdf_memory": 19 << 20, "kdf_passes": 2, "recovery": True})
+        self.unlock()
+
+    def unlock(self):
+        """Seconds that it takes without Argon2id, which a recovery code does not need."""
+        with self.connect() as connection:
+            if self.ask(connection, "Status", {})["state"] == "unlocked":
+                self.ask(connection, "Lock", {})
+        return self.converse("Unlock", {"method": "recovery"}, self.recovery_code)
+
+    def add(self, numbers):
+        """Stores items in batches; seconds."""
+        began = time.perf_counter()
+        with self.connect() as connection:
+            for first in range(numbers.start, numbers.stop, BATCH):
+                items = [item(i, self.count) for i in range(first, min(first + BATCH, numbers.stop))]
+                self.ask(connection, "SetMany", {"items": items})
+        return time.perf_counter() - began
+
+    def add_singly(self, numbers):
+        """Milliseconds of each durable set."""
+        times = []
+        with self.connect() as connection:
+            for i in numbers:
+                began = time.perf_counter()
+                self.ask(connection, "Set", item(i, self.count))
+                times.append((time.perf_counter() - began) * 1e3)
+        return times
+
+    def find_times(self, queries, most):
+        """Milliseconds of the first page for each query; every one must have `most` items."""
+        times = []
+        with self.connect() as connection:
+            for query in queries:
+                began = time.perf_counter()
+                found = self.ask(connection, "Find", {"query": query})["items"]
+                times.append((time.perf_counter() - began) * 1e3)
+                if len(found) != most:
+                    raise RuntimeError(f"{query}: {len(found)} items, not {most}")
+        return times
+
+    def get_load(self, seconds=SECONDS):
+        """Gets of names drawn at random, one after the other."""
+        name = {"name": "home-#####/device-##"}
+        frame = json.dumps({"method": "io.vaultd.Vault.Get", "parameters": name}, separators=(",", ":"))
+        return measure("load", self.socket, 1, seconds, frame, self.count // FOLDER, FOLDER)
+
+    def integrity(self):
+        with self.connect() as connection:
+            return self.ask(connection, "Status", {})["integrity"]
+
+    def restart(self):
+        self.stop()
+        self.open()
+
+
+class Rows:
+    """SQLite's own durable inserts of one row, about as large as an item's records."""
+
+    def __init__(self, folder):
+        self.connection = sqlite3.connect(os.path.join(folder, "rows.db"), isolation_level=None)
+        for statement in SQLITE_DURABLE.split(";"):
+            self.connection.execute(statement)
+        self.connection.execute("CREATE TABLE rows(id INTEGER PRIMARY KEY, record BLOB NOT NULL)")
+
+    def add(self, count):
+        """Milliseconds of each."""
+        times = []
+        for _ in range(count):
+            began = time.perf_counter()
+            self.connection.execute("INSERT INTO rows(record) VALUES (?)", (os.urandom(400),))
+            times.append((time.perf_counter() - began) * 1e3)
+        return times
+
+
+def writing(few, large, folder):
+    print("\nstoring items (ms each)")
+    rows = Rows(folder)
+    large.add_singly(range(0, 10))
+    tenth = statistics.median(large.add_singly(range(10, 10 + SINGLES)))
+    at = 10 + SINGLES
+    pairs = []
+    for _ in range(ROUNDS):
+        ours = statistics.median(large.add_singly(range(at, at + SINGLES)))
+        at += SINGLES
+        pairs.append((statistics.median(rows.add(SINGLES)), ours))
+    value, theirs, ours = ratio(pairs)
+    line("one durable set", ours, unit="ms")
+    line("SQLite, one durable insert of a row", theirs, unit="ms")
+    line("rate of single sets to SQLite's inserts", value, ">= 0.5", value >= 0.5, "x")
+    batch = large.add(range(at, 10_000 - SINGLES)) / (10_000 - SINGLES - at) * 1e3
+    line(f"a set within a batch of {BATCH}", batch, unit="ms")
+    line("rate in a batch to single sets", ours / batch, ">= 20", ours / batch >= 20, "x")
+    late = statistics.median(large.add_singly(range(10_000 - SINGLES, 10_000)))
+    line("the 10,000th set to the 10th", late / tenth, "<= 1.5", late / tenth <= 1.5, "x")
+    few.add(range(few.count))
+    elapsed = large.add(range(10_000, ITEMS))
+    line(f"all the others up to {ITEMS:,}, each", elapsed / (ITEMS - 10_000) * 1e3, unit="ms")
+
+
+def unlocking(large, keyring):
+    print("\nunlocking, without Argon2id (ms)")
+    times = [large.unlock() * 1e3 for _ in range(ROUNDS)]
+    median = statistics.median(times)
+    line(f"unlock with a recovery code, {ITEMS:,} items", median, "< 200", median < 200, "ms", most=max(times))
+    line(f"gnome-keyring, {KEYRING_ITEMS:,} items", statistics.median(keyring.unlock_times(ROUNDS)), unit="ms")
+
+
+def checking(large):
+    """The check after the first unlock: alone, and with gets beside it."""
+    print("\nthe check of all records after the first unlock")
+    large.restart()
+    began = time.perf_counter()
+    large.unlock()
+    while (state := large.integrity())["state"] == "checking":
+        time.sleep(0.02)
+    elapsed = time.perf_counter() - began
+    if state["state"] != "ok":
+        raise RuntimeError(f"the check of a good store ends with {state}")
+    rate = state["records"] / elapsed
+    line(f"records a second, {state['records']:,} records", rate, ">= 200000", rate >= 200_000)
+
+    pairs = []
+    for _ in range(ROUNDS):
+        alone = large.get_load()
+        large.restart()
+        large.unlock()
+        beside = large.get_load()
+        if large.integrity()["state"] != "checking":
+            print("  the check was over before the gets were: more BENCH_ITEMS or less BENCH_SECONDS")
+        pairs.append((beside["p99_us"], alone["p99_us"]))
+    value, beside, alone = ratio(pairs)
+    line("p99 of gets beside the check", beside, unit="us")
+    line("p99 of gets alone", alone, unit="us")
+    line("the one to the other", value, "<= 5", value <= 5, "x")
+    while large.integrity()["state"] == "checking":
+        time.sleep(0.1)
+
+
+def reading(few, large):
+    print("\nreading (us, ms)")
+    pairs = [(large.get_load()["p50_us"], few.get_load()["p50_us"]) for _ in range(ROUNDS)]
+    value, ours, theirs = ratio(pairs)
+    line(f"get by name, {ITEMS:,} items", ours, unit="us")
+    line(f"get by name, {FEW:,} items", theirs, unit="us")
+    line("the one to the other", value, "<= 1.3", value <= 1.3, "x")
+    draw = random.Random(4)
+    folders = [f"name~home-{draw.randrange(ITEMS // FOLDER):05}/**" for _ in range(SINGLES)]
+    batches = [f"batch={draw.randrange(ITEMS // MATCHES):06}" for _ in range(SINGLES)]
+    for title, queries, count, limit in (
+        (f"find by one attribute, {MATCHES} matches", batches, MATCHES, 5),
+        (f"list of one folder, {FOLDER} items", folders, FOLDER, 5),
+        ("first page of a list of everything", [""] * SINGLES, 100, 50),
+    ):
+        times = large.find_times(queries, count)
+        median = statistics.median(times)
+        line(title, median, f"< {limit}", median < limit, "ms", most=max(times))
+
+
+def sizes(few, large):
+    print(f"\nsizes, {ITEMS:,} items")
+    resident, small = large.resident_bytes() / 1e6, few.resident_bytes() / 1e6
+    line("resident memory", resident, "< 150", resident < 150, "MB")
+    line(f"more than with {FEW:,}: the database's cache and its log's index", resident - small, unit="MB")
+    large.stop()
+    stored = os.path.getsize(large.store) / ITEMS
+    plain = statistics.mean(plaintext_bytes(item(i, ITEMS)) for i in range(0, ITEMS, max(1, ITEMS // 1000)))
+    line("bytes in the store for each item", stored, unit="B")
+    line("bytes of its name, attributes and value", plain, unit="B")
+    large.open()
+    large.unlock()
+
+
+def copying(sandbox, large):
+    print("\nbackup and restore (s)")
+    folder = sandbox.folder("copies")
+    ours, theirs, copy = (os.path.join(folder, name) for name in ("vault.backup", "sqlite.db", "copy.db"))
+    vault = [os.path.join(BIN, "vault")]
+    # sqlite3 needs a file that no daemon holds.
+    large.stop()
+    shutil.copyfile(large.store, copy)
+    large.open()
+    large.unlock()
+    backups, restores = [], []
+    for turn in range(max(3, ROUNDS // 2)):
+        yardstick = timed(["sqlite3", copy, f".backup {theirs}"])
+        backup = timed([*vault, "backup", ours], env=large.environment)
+        target = sandbox.adopt(Vault(BIN, sandbox.folder(f"restored-{turn}")))
+        restore = timed([*vault, "restore", "--password-stdin", ours], env=target.environment, input=PASSWORD.encode())
+        target.stop()
+        if os.path.getsize(target.store) < 0.9 * os.path.getsize(copy):
+            raise RuntimeError("the restored store is smaller than what it was made from")
+        shutil.rmtree(os.path.dirname(target.store))
+        backups.append((yardstick, backup))
+        restores.append((yardstick, restore))
+        for path in (ours, theirs):
+            os.unlink(path)
+    line(f"sqlite3 .backup, {os.path.getsize(copy) / 1e6:,.0f} MB", ratio(backups)[1], unit="s")
+    for title, pairs in (("vault backup", backups), ("vault restore", restores)):
+        value, _, seconds = ratio(pairs)
+        line(title, seconds, unit="s")
+        line(f"speed of {title} to .backup", value, ">= 0.5", value >= 0.5, "x")
+
+
+def timed(command, **options):
+    """Seconds of a whole process."""
+    began = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, **options)
+    return time.perf_counter() - began
+
+
+def beside_others(sandbox, few):
+    print(f"\none secret out of {FEW:,} as a whole process (ms)")
+    keyring = sandbox.adopt(Keyring(sandbox.folder("keyring"), FEW))
+    store = sandbox.adopt(Pass(sandbox.folder("pass"), FEW))
+    keepass = sandbox.adopt(KeePassXC(sandbox.folder("keepass"), FEW))
+    commands = {
+        "vault get": ([os.path.join(BIN, "vault"), "get", item(42, FEW)["name"]], few.environment),
+        "secret-tool lookup": (["secret-tool", "lookup", "name", keyring.item], keyring.environment),
+        "pass show, key without a passphrase": (store.command(protected=False), store.environment),
+        "pass show, key with a passphrase": (store.command(protected=True), store.environment),
+        "keepassxc-cli show": (keepass.command, keepass.environment),
+    }
+    times = {title: [] for title in commands}
+    for _ in range(3 * ROUNDS):
+        for title, (command, environment) in commands.items():
+            times[title].append(timed(command, env=environment) * 1e3)
+    ours = statistics.median(times["vault get"])
+    for title, list in times.items():
+        median = statistics.median(list)
+        line(title, median, unit="ms", to_vault=median / ours)
+
+
+def run(sandbox):
+    few = sandbox.adopt(Store(sandbox.folder("few"), FEW))
+    large = sandbox.adopt(Store(sandbox.folder("large"), ITEMS))
+    for each in (few, large):
+        each.make()
+    writing(few, large, sandbox.folder("rows"))
+    reading(few, large)
+    keyring = sandbox.adopt(LargeKeyring(sandbox.folder("large-keyring"), KEYRING_ITEMS))
+    unlocking(large, keyring)
+    keyring.stop()
+    checking(large)
+    sizes(few, large)
+    beside_others(sandbox, few)
+    copying(sandbox, large)

@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+/// The store on a small file system of its own.
+@Suite(
+  "A disk that takes no more",
+  .enabled(if: geteuid() == 0 || ProcessInfo.processInfo.environment["CI"] == "true", "needs root to mount one"))
+struct FullDiskTests {
+  private func withSmallDisk(_ body: (Sandbox, _ remount: (String) throws -> Void) throws -> Void) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let data = sandbox.root + "/data"
+    func mount(_ options: String) throws {
+      let outcome = try sandbox.run("-t", "tmpfs", "-o", options, "vault-test", data, program: "/usr/bin/mount")
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+    try mount("size=1m,mode=0700")
+    defer {
+      // The daemon has files open there.
+      _ = try? sandbox.stopDaemon()
+      _ = try? sandbox.run("--lazy", data, program: "/usr/bin/umount")
+    }
+    try sandbox.startDaemon()
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try body(sandbox) { try mount("remount,\($0)") }
+  }
+
+  /// Stores ever more until nothing fits any more; how often it did.
+  private func fill(_ sandbox: Sandbox) throws -> Int {
+    let block = (0..<50_000).map { _ in UInt8.random(in: 0...255) }
+    for number in 0..<100 {
+      let outcome = try sandbox.run(["set", "--kind", "blob", "fill/\(number)"], stdin: block)
+      guard outcome.status != 0 else { continue }
+      #expect(outcome.status == 74)
+      #expect(outcome.errors.contains("disk is full"), "\(outcome)")
+      return number
+    }
+    Issue.record("a disk of 1 MiB took 5 MB")
+    return 0
+  }
+
+  @Test("a full disk refuses with 74 and its cause, keeps what was there, and takes more when there is room")
+  func full() throws {
+    try withSmallDisk { sandbox, remount in
+      try sandbox.must(["set", "token"], stdin: "old")
+      let stored = try fill(sandbox)
+      #expect(stored > 0)
+      #expect(try sandbox.must(["get", "token"]) == "old")
+      #expect(try sandbox.must(["list"]).split(separator: "\n").count == stored + 1)
+
+      try remount("size=8m")
+      try sandbox.must(["set", "--update", "token"], stdin: "new")
+      try sandbox.must(["set", "fill/\(stored)"], stdin: "fits now")
+      #expect(try sandbox.must(["get", "token"]) == "new")
+      // The same daemon went on, and what it wrote is there for the next one.
+      #expect(try sandbox.stopDaemon() == 0)
+      try sandbox.startDaemon()
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      #expect(try sandbox.must(["get", "token"]) == "new")
+      #expect(try sandbox.must(["list"]).split(separator: "\n").count == stored + 2)
+    }
+  }
+}
