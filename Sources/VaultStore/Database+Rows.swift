@@ -50,6 +50,12 @@ extension Database {
     try statements.heads.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
   }
 
+  /// Lends the head with a number; nil when there is none.
+  func withHead<R>(_ item: Int64, _ body: (Row) throws(VaultError) -> R) throws(VaultError) -> R? {
+    try statements.head.bind(1, item)
+    return try statements.head.first { (row: Statement) throws(VaultError) in try body(Row(row)) }
+  }
+
   /// How many entries have one of the tags, counted up to `limit`.
   func count(tagged tags: ClassTags, limit: Int) throws(VaultError) -> Int {
     try statements.countTagged.bind(tags)
