@@ -50,6 +50,12 @@ extension Database {
     try statements.heads.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
   }
 
+  /// Lends the head with a number; nil when there is none.
+  func withHead<R>(_ item: Int64, _ body: (Row) throws(VaultError) -> R) throws(VaultError) -> R? {
+    try statements.head.bind(1, item)
+    return try statements.head.first { (row: Statement) throws(VaultError) in try body(Row(row)) }
+  }
+
   /// How many entries have one of the tags, counted up to `limit`.
   func count(tagged tags: ClassTags, limit: Int) throws(VaultError) -> Int {
     try statements.countTagged.bind(tags)
@@ -119,6 +125,13 @@ extension Database {
     try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(1, bytes) }
     try statement.bind(2, item)
     return try statement.first { (row: Statement) throws(VaultError) in try row.integer(0) }
+  }
+
+  /// The class of an item; nil where it has no head, or one of no class.
+  func headClass(_ item: Int64) throws(VaultError) -> AccessClass? {
+    try statements.head.bind(1, item)
+    let number = try statements.head.first { (row: Statement) throws(VaultError) in try row.integer(1) }
+    return number.flatMap { UInt8(exactly: $0) }.flatMap(AccessClass.init(rawValue:))
   }
 
   /// Takes a tag from an item.

@@ -18,7 +18,9 @@ extension Keychain {
   ///   kept.
   public func transaction<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if case .none = transaction {} else { return try join(body) }
-    if hasFailed { throw .corrupt("the check of the store failed, so nothing is written to it") }
+    if hasFailed {
+      throw .corrupt("the check of the store failed, so nothing is written to it; `vault verify` says what is wrong")
+    }
     let (savedClock, savedSlots, savedDamage) = (clock, slots, damagedSlots)
     recent.forget()
     changes = RecordChanges(isListing: pass != nil)

@@ -30,6 +30,7 @@ struct StatusCommand: ParsableCommand {
     }
     if let problem = status.problem { lines.append(row("problem", Printable.text(problem))) }
     if let items = status.items { lines.append(row("items", String(items))) }
+    if let integrity = status.integrity { lines.append(row("integrity", Integrity.text(integrity))) }
     for method in status.methods {
       let reason = method.reason.map { ", \(Printable.text($0))" } ?? ""
       lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))

@@ -1,0 +1,132 @@
+import VaultCore
+import VaultModel
+
+/// Copies items from one vault's store into another of the same vault id: opened with the keys of the one, so that every
+/// record is authenticated, and sealed under the keys of the other.
+///
+/// Number, revisions, versions, times and policy stay what they are. Both keychains need their keys in memory, and the
+/// target a transaction that is open. One item is one result, so that a damaged one costs no other.
+struct ItemCopy {
+  let source: Keychain
+  let target: Keychain
+  /// Whether an item whose older versions are damaged is copied without these. Its current version is needed in any case.
+  var toleratesLoss = false
+
+  /// What became of one item.
+  struct Result {
+    /// The head in the target.
+    var head: HeadRecord
+    /// Whether anything was written, and the target did not have the item as it is already.
+    var isCopied: Bool
+    /// The versions that were left behind.
+    var lost: [Int] = []
+  }
+
+  /// Brings the item with a number to what it is in the source, also if that is that it is not there; nil then.
+  func bring(_ item: Int64) throws(VaultError) -> Result? {
+    let result = try source.database.withHead(item) { (row: Row) throws(VaultError) in
+      try copy(row, taggedAtOnce: true)
+    }
+    if result == nil { try remove(item) }
+    return result
+  }
+
+  /// Copies the item of a row of the source, in place of what the target has of it.
+  ///
+  /// - Parameter taggedAtOnce: whether its tags are written, too. Without, they are the caller's, who can write those of
+  ///   many items in an order that suits the disk.
+  /// - Throws: ``VaultError/corrupt(_:)`` when a record that is needed does not open or is missing. Then nothing of the
+  ///   item is in the target, if there was nothing before and ``toleratesLoss`` is set; otherwise take the transaction
+  ///   back.
+  func copy(_ row: Row, taggedAtOnce: Bool) throws(VaultError) -> Result {
+    let scratch = source.takeScratch()
+    defer { source.giveBack(scratch) }
+    let columns = row.columns
+    let head = try source.openHead(row, scratch)
+    var isThere = false
+    if let there = try target.head(of: columns.item) {
+      if Self.isSame(head, there.head), columns == there.columns {
+        if taggedAtOnce { try putTags(of: head, columns) }
+        return Result(head: head, isCopied: false)
+      }
+      isThere = true
+    }
+    if isThere { try remove(columns.item) }
+    var result = Result(head: head, isCopied: true)
+    result.head.item.versions = []
+    result.head.digests = []
+    // The newest first: without it there is no item, and nothing was written for it yet.
+    for (version, digest) in zip(head.item.versions, head.digests).reversed() {
+      do throws(VaultError) {
+        let sealed = try copyValue(version, digest, columns, scratch)
+        result.head.item.versions.insert(version, at: 0)
+        result.head.digests.insert(sealed, at: 0)
+      } catch .corrupt(let reason) {
+        guard toleratesLoss, version.number != columns.current else { throw .corrupt(reason) }
+        result.lost.append(version.number)
+      }
+    }
+    try target.putHead(columns, result.head)
+    target.clock.items += 1
+    if taggedAtOnce { try putTags(of: result.head, columns) }
+    return result
+  }
+
+  private func copyValue(
+    _ version: VersionInfo, _ digest: Digest, _ columns: HeadColumns, _ scratch: Scratch
+  ) throws(VaultError) -> Digest {
+    let opened: Void? = try source.database.withValue(item: columns.item, version: version.number) {
+      (sealed: RawSpan) throws(VaultError) in
+      try source.open(sealed, columns, version, digest, scratch)
+    }
+    guard opened != nil else { throw Keychain.missingValue(version.number, columns.item) }
+    return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
+      try target.seal(plaintext, columns, version: version.number)
+    }
+  }
+
+  /// Takes an item out of the target, if it is there.
+  func remove(_ item: Int64) throws(VaultError) {
+    guard let old = try target.head(of: item) else { return }
+    for tag in try target.tags(of: old.head.item) where try target.database.tagClass(tag, item: item) != nil {
+      try target.delete(tag, old.columns)
+    }
+    for (version, digest) in zip(old.head.item.versions, old.head.digests) {
+      try target.note(.remove, old.columns, version: version.number, digest)
+    }
+    target.noteRemoval(of: old)
+    try target.database.delete(item: item)
+    target.clock.items -= 1
+  }
+
+  /// Writes those tags of an item that the target does not have yet.
+  private func putTags(of head: HeadRecord, _ columns: HeadColumns) throws(VaultError) {
+    for tag in try target.tags(of: head.item) { try put(tag, item: columns.item, columns.accessible) }
+  }
+
+  /// Lets a tag lead to an item of the target, unless it does.
+  func put(_ tag: Tag, item: Int64, _ accessible: AccessClass) throws(VaultError) {
+    guard try target.database.tagClass(tag, item: item) == nil else { return }
+    try target.database.put(tag, item: item, accessible)
+    try target.note(.insert, tag, item: item, accessible)
+  }
+
+  /// Whether both are the same revision of an item; the digests are of different ciphertexts.
+  private static func isSame(_ one: HeadRecord, _ other: HeadRecord) -> Bool {
+    var other = other
+    guard one.digests.count == other.digests.count else { return false }
+    other.digests = one.digests
+    return one == other
+  }
+}
+
+extension Keychain {
+  /// The head with a number, opened and checked; nil when there is none.
+  func head(of item: Int64) throws(VaultError) -> FoundItem? {
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    return try database.withHead(item) { (row: Row) throws(VaultError) in
+      FoundItem(columns: row.columns, head: try openHead(row, scratch), mark: try mark(row))
+    }
+  }
+}
