@@ -38,7 +38,8 @@ import Glibc
     try execute("PRAGMA temp_store = MEMORY")
     try execute("PRAGMA cell_size_check = ON")
     try execute("PRAGMA secure_delete = ON")
-    try execute("PRAGMA cache_size = -8192")
+    // KiB. It fills as a store is read; all but the leaves of a million items fit.
+    try execute("PRAGMA cache_size = -65536")
     try execute("PRAGMA journal_size_limit = 4194304")
   }
 

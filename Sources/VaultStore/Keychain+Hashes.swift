@@ -17,6 +17,7 @@ extension Keychain {
   ) {
     guard hasHashes else { return }
     changes.append(.init(kind: kind, accessible: accessible, place: place, key: key, mark: mark()))
+    if place.table == .heads { itemCounts[accessible]? += kind == .insert ? 1 : -1 }
   }
 
   /// A head that is written.
@@ -125,6 +126,11 @@ extension Keychain {
         throw .corrupt("the hash over the records of class \(accessible.name) is not authentic")
       }
     }
+  }
+
+  /// Learns how many items a class has, once its keys are in memory.
+  func countItems(_ accessible: AccessClass) {
+    itemCounts[accessible] = hasHashes ? (try? storedHashes(accessible))?[.init(.heads)].count : nil
   }
 
   private func store(_ sets: RecordSets, _ accessible: AccessClass) throws(VaultError) {

@@ -18,6 +18,7 @@ extension Keychain {
     always = newAlways
     // A store that cannot be written now, or that is damaged, is served nonetheless, and is asked again next time.
     if !hasHashes { try? makeHashes() }
+    AccessClass.allCases.forEach(countItems)
   }
 
   /// Takes the keys of `always` items into memory, which needs nobody there.
@@ -28,6 +29,7 @@ extension Keychain {
     try checkClock(newAlways)
     recent.forget()
     always = newAlways
+    countItems(.always)
   }
 
   /// Wraps the `always` keys under another boot key, for a vault that came to another machine.

@@ -47,14 +47,16 @@ enum Fact {
 }
 
 extension Keychain {
-  /// The tags of a fact under those keys that are in memory.
+  /// The tags of a fact under those keys that are in memory, to look items up by.
   ///
-  /// - Throws: ``VaultError/locked`` when there is none.
+  /// A class without items has none: each tag that leads nowhere is a walk down a tree, and in a large store a page
+  /// from the disk.
+  /// - Throws: ``VaultError/locked`` when there is no key.
   func tags(_ fact: Fact) throws(VaultError) -> ClassTags {
-    let tags = ClassTags(
-      whenUnlocked: tag(fact, whenUnlocked), afterFirstUnlock: tag(fact, afterFirstUnlock), always: tag(fact, always))
-    if tags.whenUnlocked == nil, tags.afterFirstUnlock == nil, tags.always == nil { throw .locked }
-    return tags
+    guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
+    func tag(_ accessible: AccessClass) -> Tag? { itemCounts[accessible] == 0 ? nil : self.tag(fact, accessible) }
+    return ClassTags(
+      whenUnlocked: tag(.whenUnlocked), afterFirstUnlock: tag(.afterFirstUnlock), always: tag(.always))
   }
 
   /// The tags that lead to an item of a class.
@@ -67,10 +69,13 @@ extension Keychain {
     }
   }
 
-  private func tag(_ fact: Fact, _ keys: borrowing ClassKeys) -> Tag? {
-    switch keys.tags {
-    case .some(let key): fact.tag(key)
-    case .none: nil
+  /// The tag of a fact in one class; nil without its key.
+  func tag(_ fact: Fact, _ accessible: AccessClass) -> Tag? {
+    withKeys(accessible) { (keys: borrowing ClassKeys) in
+      switch keys.tags {
+      case .some(let key): fact.tag(key)
+      case .none: nil
+      }
     }
   }
 }

@@ -21,7 +21,7 @@ extension Keychain {
     if hasFailed {
       throw .corrupt("the check of the store failed, so nothing is written to it; `vault verify` says what is wrong")
     }
-    let (savedClock, savedSlots, savedDamage) = (clock, slots, damagedSlots)
+    let (savedClock, savedSlots, savedDamage, savedCounts) = (clock, slots, damagedSlots, itemCounts)
     recent.forget()
     changes = RecordChanges(isListing: pass != nil)
     try database.begin()
@@ -38,7 +38,7 @@ extension Keychain {
     } catch {
       transaction = .none
       database.rollback()
-      (clock, slots, damagedSlots) = (savedClock, savedSlots, savedDamage)
+      (clock, slots, damagedSlots, itemCounts) = (savedClock, savedSlots, savedDamage, savedCounts)
       throw error
     }
   }

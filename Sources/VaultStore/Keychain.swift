@@ -34,6 +34,9 @@ public final class Keychain {
   // Whether the records have hashes over them; a store of an earlier program has none before its first unlock.
   var hasHashes = false
   var changes = RecordChanges(isListing: false)
+  // How many items each class has, as its hash says; nil before its key was there. What is counted there is authentic
+  // and no secret, so it outlasts a lock.
+  var itemCounts = ByClass<Int64?>(repeating: nil)
   // An integrity key that was derived for one change, in a state in which it is not held.
   var lentKey: SecureBytes?
   var pass: VerifyPass?

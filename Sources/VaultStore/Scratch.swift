@@ -23,14 +23,11 @@ final class Scratch {
     }
   }
 
-  /// Puts `count` bytes in place of what was there.
+  /// Puts `count` bytes in place of what was there; `body` writes that many from the beginning.
   func fill(count: Int, _ body: (inout MutableRawSpan) -> Void) {
     makeRoom(for: count)
-    memory.withMutableBytes { (all: inout MutableRawSpan) in
-      var bytes = all.extracting(first: count)
-      body(&bytes)
-    }
     used = count
+    memory.withMutableBytes(body)
   }
 
   private func makeRoom(for count: Int) {

@@ -145,7 +145,7 @@ struct Survey {
   ) throws(VaultError) -> [Finding] {
     var findings: [Finding] = []
     for fact in Fact.all(head.item) {
-      guard let tag = try keychain.tags(fact)[columns.accessible] else { continue }
+      guard let tag = keychain.tag(fact, columns.accessible) else { continue }
       let found = try keychain.database.tagClass(tag, item: columns.item)
       if found != Int64(columns.accessible.rawValue) {
         findings.append(
