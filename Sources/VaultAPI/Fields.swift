@@ -128,20 +128,20 @@ struct Fields {
   }
 
   mutating func integers(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [Int] {
+    try require(optionalIntegers(frame, key), key)
+  }
+
+  mutating func optionalIntegers(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [Int]? {
+    guard let node = node(frame, key) else { return nil }
+    guard frame.kind(node) == .array else { throw ParameterError("\(key)") }
     var values: [Int] = []
-    for (index, node) in try elements(frame, key).enumerated() {
+    for (index, node) in frame.elements(of: node).enumerated() {
       guard let value = frame.integer(node).flatMap({ Int(exactly: $0) }) else {
         throw ParameterError("\(key)[\(index)]")
       }
       values.append(value)
     }
     return values
-  }
-
-  mutating func optionalIntegers(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [Int]? {
-    // Looking it up twice costs nothing worth a second way.
-    guard node(frame, key) != nil else { return nil }
-    return try integers(frame, key)
   }
 
   mutating func list<T: WireValue>(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [T] {

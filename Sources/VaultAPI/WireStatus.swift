@@ -50,6 +50,8 @@ extension Wire {
     public var vault: String?
     /// How many there are.
     public var items: Int?
+    /// How far a rekey is; nil when none is under way.
+    public var rekey: Progress?
     /// Why the store is unreadable.
     public var problem: String?
     /// The ways to unlock.
@@ -64,7 +66,8 @@ extension Wire {
     /// Fills it in; what is left out is absent.
     public init(
       state: String, cause: String, since: Int64, locksAt: Int64? = nil, locksBecause: String? = nil,
-      locksOn: [String] = [], vault: String? = nil, items: Int? = nil, problem: String? = nil, methods: [Method],
+      locksOn: [String] = [], vault: String? = nil, items: Int? = nil, rekey: Progress? = nil, problem: String? = nil,
+      methods: [Method],
       warnings: [String],
       version: String, pid: Int
     ) {
@@ -76,6 +79,7 @@ extension Wire {
       self.locksOn = locksOn
       self.vault = vault
       self.items = items
+      self.rekey = rekey
       self.problem = problem
       self.methods = methods
       self.warnings = warnings
@@ -93,6 +97,7 @@ extension Wire {
       locksOn = try fields.strings(frame, "locks_on")
       vault = try fields.optionalString(frame, "vault")
       items = try fields.optionalInt(frame, "items")
+      rekey = try fields.optional(frame, "rekey")
       problem = try fields.optionalString(frame, "problem")
       methods = try fields.list(frame, "methods")
       warnings = try fields.strings(frame, "warnings")
@@ -111,6 +116,7 @@ extension Wire {
       writer.field("locks_on", locksOn)
       writer.field("vault", vault)
       writer.field("items", items)
+      writer.field("rekey", rekey)
       writer.field("problem", problem)
       writer.field("methods", methods)
       writer.field("warnings", warnings)

@@ -68,13 +68,14 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let set = Wire.SetParameters(
     name: "a", generate: generator, kind: "note", attributes: [:], accessible: "always", require: "password",
     reuse: 30, expires: 7, update: false, interactive: true)
+  static let progress = Wire.Progress(done: 1, of: 2)
   static let empty = Wire.Empty()
 
   static let all: [WireSubject] = types + reading + writing + conversations
 
   private static let types = [
     WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
-    WireSubject("Method", method), WireSubject("Generator", generator),
+    WireSubject("Method", method), WireSubject("Progress", progress), WireSubject("Generator", generator),
     WireSubject("Prompt", prompt, [Array("XXXXX-é".utf8)]) { value, writer, code in
       value.write(to: &writer, code: code)
     } read: { value, frame throws(ParameterError) in
@@ -93,7 +94,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Status.out",
       Wire.StatusReply(
         state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
-        items: 3, problem: "p",
+        items: 3, rekey: progress, problem: "p",
         methods: [method, Wire.Method(name: "recovery", available: true)], warnings: ["w", ""], version: "1", pid: 4)),
     WireSubject(
       "Get.in",
@@ -152,6 +153,11 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("AddSlot.out", Wire.AddSlotReply(conversation: "id", prompt: prompt, slot: 2)),
     WireSubject("RemoveSlot.in", Wire.RemoveSlotParameters(id: 1, method: "m")),
     WireSubject("RemoveSlot.out", end),
+    WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
+    WireSubject(
+      "Rekey.out",
+      Wire.RekeyReply(
+        conversation: "id", prompt: prompt, done: 1, of: 2, slots: [1], leftOut: [2], cancelled: true)),
     WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in
       value.write(to: &writer, answer: secret)
     } read: { value, frame throws(ParameterError) in
