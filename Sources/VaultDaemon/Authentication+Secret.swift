@@ -39,6 +39,7 @@ extension Authentication {
           .authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000))
       }
       service.forgive(caller)
+      conversation.isProven(by: secret)
       succeed(opened.vaultKey, opened.slot)
     }
   }
