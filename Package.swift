@@ -98,7 +98,8 @@ let package = Package(
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
     // What the tests share: a sandbox with its own home, daemon and terminals.
     .target(
-      name: "VaultTesting", dependencies: ["CLinux", "CMemorySearch"], path: "Tests/Support", swiftSettings: strict),
+      name: "VaultTesting", dependencies: ["CLinux", "CSQLite", "CMemorySearch"], path: "Tests/Support",
+      swiftSettings: strict),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
     .testTarget(
       name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium"],

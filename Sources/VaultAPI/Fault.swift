@@ -8,8 +8,8 @@ public enum Fault: Error, Hashable, Sendable {
   case locked(state: String, cause: String)
   /// The time to wait is up, and the vault is still locked.
   case timedOut
-  /// No item has this name.
-  case noSuchItem(name: String)
+  /// No item has this name. `unverified` when the store has not been found whole: somebody may have taken it away.
+  case noSuchItem(name: String, unverified: Bool? = nil)
   /// The item has no such version, or no longer.
   case noSuchVersion(name: String, version: Int)
   /// There is no such way in.

@@ -15,7 +15,8 @@ extension Fault {
       self = .locked(state: try fields.string(frame, "state"), cause: try fields.string(frame, "cause"))
     case "TimedOut": self = .timedOut
     case "NoSuchItem":
-      self = .noSuchItem(name: try fields.string(frame, "name"))
+      self = .noSuchItem(
+        name: try fields.string(frame, "name"), unverified: try fields.optionalBool(frame, "unverified"))
     case "NoSuchVersion":
       self = .noSuchVersion(name: try fields.string(frame, "name"), version: try fields.int(frame, "version"))
     case "NoSuchSlot":
@@ -94,8 +95,9 @@ extension Fault {
     case .locked(let state, let cause):
       writer.field("state", state)
       writer.field("cause", cause)
-    case .noSuchItem(let name):
+    case .noSuchItem(let name, let unverified):
       writer.field("name", name)
+      writer.field("unverified", unverified)
     case .noSuchVersion(let name, let version):
       writer.field("name", name)
       writer.field("version", version)

@@ -1,7 +1,7 @@
 /// Every method the daemon serves: those of io.vaultd.Vault, and the two of org.varlink.service.
 public enum MethodName: Hashable, Sendable, CaseIterable {
   case get, status, initialize, unlock, authenticate, respond, lock, set, setMany, show, find, delete, move, history
-  case listSlots, changePassword, markStale, addSlot, removeSlot, rekey, monitor
+  case listSlots, changePassword, markStale, addSlot, removeSlot, rekey, monitor, verify
   case getInfo, getInterfaceDescription
 
   /// The name as a call carries it.
@@ -28,6 +28,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     case .removeSlot: "io.vaultd.Vault.RemoveSlot"
     case .rekey: "io.vaultd.Vault.Rekey"
     case .monitor: "io.vaultd.Vault.Monitor"
+    case .verify: "io.vaultd.Vault.Verify"
     case .getInfo: "org.varlink.service.GetInfo"
     case .getInterfaceDescription: "org.varlink.service.GetInterfaceDescription"
     }
@@ -45,7 +46,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
   /// Whether the method streams replies or asks questions, so that it must be called with `more`.
   public var needsMore: Bool {
     switch self {
-    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .monitor: true
+    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .monitor, .verify: true
     default: false
     }
   }

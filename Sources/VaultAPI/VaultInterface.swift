@@ -82,6 +82,39 @@ public enum VaultInterface {
       of: int
     )
 
+    # What is known of all records together. `state` is unchecked, checking, ok or failed; `done` and `of` count records.
+    type Integrity (
+      state: string,
+      done: ?int,
+      of: ?int
+    )
+
+    # One thing that is wrong with the store.
+    type Finding (
+      # damaged, missing, replayed or foreign
+      kind: string,
+      # the number of the item it is about, and its name, where there is one and it can be told
+      item: ?int,
+      name: ?string,
+      # what is wrong, without names
+      text: string
+    )
+
+    # What a check of the store came to.
+    type Verification (
+      records: int,
+      # how many items nothing is wrong with, of the classes that were checked in full, and how many something is wrong with
+      unharmed: int,
+      harmed: int,
+      # how many findings there are beside those that were sent
+      omitted: int,
+      # the classes of which not everything could be checked, and why
+      unchecked: []string,
+      reason: ?string,
+      # the classes whose records are, taken together, not those that were written last: any item of these may be an older one
+      changed: []string
+    )
+
     # How to draw a new secret: `style` is password or phrase; `length` counts characters or words.
     type Generator (
       style: string,
@@ -118,6 +151,8 @@ public enum VaultInterface {
       locks_on: []string,
       vault: ?string,
       items: ?int,
+      # the check of all records, which begins at the first unlock; absent without a store
+      integrity: ?Integrity,
       # how many items a rekey that is under way has looked at
       rekey: ?Progress,
       problem: ?string,
@@ -229,8 +264,13 @@ public enum VaultInterface {
       cancelled: ?bool
     )
 
-    # Streams what happens: call with `more`. The first reply is the present state. `event` is state or item; `change` is
-    # created, updated, deleted or moved; `to` is the new name of a moved item.
+    # Checks all records of the store, or joins a check that is under way: call with `more`. Replies tell how far it is, then
+    # what is wrong, and the last one the result. Works in every state, as far as the keys in memory allow.
+    method Verify() -> (progress: ?Integrity, findings: []Finding, result: ?Verification)
+
+    # Streams what happens: call with `more`. The first reply is the present state. `event` is state, item or integrity (the
+    # check of the store failed; `cause` says what was found); `change` is created, updated, deleted or moved; `to` is the new
+    # name of a moved item.
     method Monitor() -> (
       event: string,
       time: int,
@@ -246,7 +286,8 @@ public enum VaultInterface {
     # `state` is cold or locked
     error Locked (state: string, cause: string)
     error TimedOut ()
-    error NoSuchItem (name: string)
+    # `unverified` is true unless the store was found whole: somebody may have taken the item away
+    error NoSuchItem (name: string, unverified: ?bool)
     error NoSuchVersion (name: string, version: int)
     error NoSuchSlot (id: int)
     error LastSlot ()

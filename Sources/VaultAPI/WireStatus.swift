@@ -50,6 +50,8 @@ extension Wire {
     public var vault: String?
     /// How many there are.
     public var items: Int?
+    /// What is known of the records as a whole; nil without a store.
+    public var integrity: Integrity?
     /// How far a rekey is; nil when none is under way.
     public var rekey: Progress?
     /// Why the store is unreadable.
@@ -66,10 +68,8 @@ extension Wire {
     /// Fills it in; what is left out is absent.
     public init(
       state: String, cause: String, since: Int64, locksAt: Int64? = nil, locksBecause: String? = nil,
-      locksOn: [String] = [], vault: String? = nil, items: Int? = nil, rekey: Progress? = nil, problem: String? = nil,
-      methods: [Method],
-      warnings: [String],
-      version: String, pid: Int
+      locksOn: [String] = [], vault: String? = nil, items: Int? = nil, integrity: Integrity? = nil,
+      rekey: Progress? = nil, problem: String? = nil, methods: [Method], warnings: [String], version: String, pid: Int
     ) {
       self.state = state
       self.cause = cause
@@ -79,6 +79,7 @@ extension Wire {
       self.locksOn = locksOn
       self.vault = vault
       self.items = items
+      self.integrity = integrity
       self.rekey = rekey
       self.problem = problem
       self.methods = methods
@@ -97,6 +98,7 @@ extension Wire {
       locksOn = try fields.strings(frame, "locks_on")
       vault = try fields.optionalString(frame, "vault")
       items = try fields.optionalInt(frame, "items")
+      integrity = try fields.optional(frame, "integrity")
       rekey = try fields.optional(frame, "rekey")
       problem = try fields.optionalString(frame, "problem")
       methods = try fields.list(frame, "methods")
@@ -116,6 +118,7 @@ extension Wire {
       writer.field("locks_on", locksOn)
       writer.field("vault", vault)
       writer.field("items", items)
+      writer.field("integrity", integrity)
       writer.field("rekey", rekey)
       writer.field("problem", problem)
       writer.field("methods", methods)
@@ -128,7 +131,7 @@ extension Wire {
 
   /// What `Monitor` streams.
   public struct Event: Hashable, WireValue {
-    /// `state` or `item`.
+    /// `state`, `item` or `integrity`.
     public var event: String
     /// Unix time in seconds.
     public var time: Int64

@@ -11,7 +11,13 @@ extension Failure {
       let why = state == "cold" ? "not unlocked since the daemon started" : cause
       self.init(.retry, "the vault is locked (\(Printable.text(why))); open it with `vault unlock`")
     case .timedOut: self.init(.retry, "the vault stayed locked for all of the wait; open it with `vault unlock`")
-    case .noSuchItem(let name): self.init(.missing, "there is no item \(Printable.quoted(name)); see `vault list`")
+    case .noSuchItem(let name, true):
+      self.init(
+        .missing,
+        "there is no item \(Printable.quoted(name)), as far as the store can be trusted: it has not been found whole; "
+          + "see `vault verify`")
+    case .noSuchItem(let name, _):
+      self.init(.missing, "there is no item \(Printable.quoted(name)); see `vault list`")
     case .noSuchVersion(let name, let version):
       self.init(.missing, "\(Printable.quoted(name)) has no version \(version); see `vault history`")
     case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id); see `vault slot list`")
@@ -83,7 +89,8 @@ extension Failure {
     case .corrupt(let reason, false):
       self.init(
         .invalid,
-        "the store cannot be trusted: \(Printable.text(reason)); keep it as it is and restore a backup beside it")
+        "the store cannot be trusted: \(Printable.text(reason))"
+          + (reason.contains(";") ? "" : "; keep it as it is and restore a backup beside it"))
     case .storageFailed(let reason):
       self.init(
         .io, "the disk did not do its part: \(Printable.text(reason)); see to its space and health, then try again")

@@ -41,6 +41,23 @@ public struct ClassKeys: ~Copyable, Sendable {
     integrity = Subkey.integrity.derive(from: classKey)
   }
 
+  /// Another set of the same keys.
+  public borrowing func copy() -> ClassKeys {
+    var copy = ClassKeys()
+    copy.values = Self.copy(of: values)
+    copy.metadata = Self.copy(of: metadata)
+    copy.tags = Self.copy(of: tags)
+    copy.integrity = Self.copy(of: integrity)
+    return copy
+  }
+
+  private static func copy(of key: borrowing SecureBytes?) -> SecureBytes? {
+    switch key {
+    case .some(let key): key.withBytes { SecureBytes(copying: $0) }
+    case .none: nil
+    }
+  }
+
   /// Whether values can be opened.
   public var opensValues: Bool { values != nil }
   /// Whether heads can be opened and items looked up.

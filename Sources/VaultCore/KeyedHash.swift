@@ -53,10 +53,16 @@ public enum KeyedHash {
 
   /// Lends a hash state on the stack: libsodium wants it aligned to 64 bytes and wipes it at the end.
   @unsafe static func withState(_ body: (OpaquePointer) -> Void) {
-    unsafe withUnsafeTemporaryAllocation(byteCount: crypto_generichash_statebytes(), alignment: 64) { memory in
-      unsafe body(OpaquePointer(memory.baseAddress!))
+    precondition(crypto_generichash_statebytes() <= stateCount, "libsodium's hash state has grown")
+    // Of a constant size and a usual alignment, because all else is taken from the heap; so it is aligned here.
+    unsafe withUnsafeTemporaryAllocation(byteCount: stateCount + stateAlignment, alignment: 16) { memory in
+      let start = memory.baseAddress!
+      unsafe body(OpaquePointer(start.alignedUp(toMultipleOf: stateAlignment)))
     }
   }
+
+  private static let stateCount = 384
+  private static let stateAlignment = 64
 
   @unsafe static func update(_ state: OpaquePointer, _ bytes: RawSpan) {
     unsafe bytes.withUnsafeBytes { input in

@@ -17,7 +17,7 @@ extension Service {
   func fault(_ error: VaultError, name: String, kind: String? = nil, failed: Int? = nil) -> Fault {
     switch error {
     case .locked: .locked(state: state.kind.rawValue, cause: state.cause.text)
-    case .noSuchItem: .noSuchItem(name: name)
+    case .noSuchItem: .noSuchItem(name: name, unverified: isVerified ? nil : true)
     case .noSuchVersion(let version): .noSuchVersion(name: name, version: version)
     case .alreadyExists: .alreadyExists(name: name, failed: failed)
     case .expired(let time): .expired(name: name, expires: time)

@@ -11,8 +11,11 @@ internal import VaultStore
 final class Rekeying {
   /// How long one turn takes, and for how long the loop is then everybody else's. A task without a delay would run before
   /// the loop has looked at its sockets again.
-  private static let turn: Int64 = 300_000
+  private static let turn: Int64 = 150_000
   private static let pause = TimeAmount.microseconds(50)
+  /// How long it waits for the check of the store before it looks again, and how often that may be given up.
+  private static let patience = TimeAmount.milliseconds(10)
+  private static let checks = 3
   /// Records in one step; the clock is looked at after each.
   private static let records = 4
   /// How often those who wait are told, in nanoseconds.
@@ -26,6 +29,7 @@ final class Rekeying {
   private var waiters: [ObjectIdentifier: Connection] = [:]
   private var next: Scheduled<Void>?
   private var toldAt: Int64 = 0
+  private var checksBegun = 0
   private var isOver = false
   /// Why it does not go on by itself.
   private(set) var problem: VaultError?
@@ -46,9 +50,14 @@ final class Rekeying {
 
   /// Goes on, also after a problem.
   func goOn() {
-    guard next == nil, !isOver else { return }
     problem = nil
-    next = service.loop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
+    checksBegun = 0
+    turn(after: Self.pause)
+  }
+
+  private func turn(after pause: TimeAmount) {
+    guard next == nil, !isOver else { return }
+    next = service.loop.assumeIsolated().scheduleTask(in: pause) { [self] in
       next = nil
       takeTurn()
     }
@@ -66,24 +75,32 @@ final class Rekeying {
     guard !isOver else { return }
     let end = service.clock.monotonic() + Self.turn
     do throws(VaultError) {
+      guard try isChecked() else {
+        tell()
+        return turn(after: Self.patience)
+      }
       repeat {
-        if try isChecked(), try rekey.step(records: Self.records) { return try finish() }
+        if try rekey.step(records: Self.records) { return try finish() }
       } while service.clock.monotonic() < end
     } catch {
       return fail(error)
     }
     tell()
-    goOn()
+    turn(after: Self.pause)
   }
 
-  /// Goes on with the check of the live store; whether it has found everything in order.
+  /// Whether the check of the live store has found everything in order; it goes on by itself otherwise.
   private func isChecked() throws(VaultError) -> Bool {
+    if keychain.isVerified { return true }
     switch keychain.integrity {
-    case .ok: return true
     case .failed: throw .corrupt("the check of the store found that it was changed")
-    case .unchecked: keychain.beginVerification()
-    case .checking: _ = try keychain.continueVerification(records: Self.records * 8)
+    case .unchecked:
+      // It was never begun, or given up because the disk failed.
+      checksBegun += 1
+      guard checksBegun <= Self.checks else { throw .storage("the store cannot be checked") }
+    case .checking, .ok: break
     }
+    service.goOnChecking()
     return false
   }
 

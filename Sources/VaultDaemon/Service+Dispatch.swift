@@ -34,6 +34,7 @@ extension Service {
     case .removeSlot: removeSlot(try Wire.RemoveSlotParameters(frame, node), connection)
     case .rekey: rekey(try Wire.RekeyParameters(frame, node), connection)
     case .monitor: monitor(try Wire.Empty(frame, node), connection)
+    case .verify: verify(try Wire.Empty(frame, node), connection)
     case .getInfo: serviceInfo(try Wire.Empty(frame, node), connection)
     case .getInterfaceDescription: describe(try Wire.GetInterfaceDescriptionParameters(frame, node), connection)
     }

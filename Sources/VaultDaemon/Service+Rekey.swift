@@ -152,6 +152,8 @@ extension Service {
       dropPresenceKey(of: slot, vaultID: keychain.vaultID)
     }
     log.info("the vault has a new key, and everything is sealed under it")
+    // Whoever waits for a check of the old store gets one of the new.
+    if !check.readers.isEmpty { goOnChecking() }
   }
 
   /// Opens the store anew when it could not be opened while another one took its place.

@@ -29,6 +29,7 @@ extension Service {
       let digits = Array("0123456789abcdef")
       status.vault = String(keychain.vaultID.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
       status.items = (try? keychain.itemCount())
+      status.integrity = Wire.Integrity(keychain.integrity)
       status.rekey = rekeyStatus(keychain)
       if let problem = rekeying?.problem { status.warnings.append("the rekey rests: \(problem.text)") }
       if let problem = vault.bootKeyProblem { status.warnings.append(problem) }

@@ -47,6 +47,8 @@ final class Service {
   var lingering = 0
   /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds.
   var arm: (Int64?) -> Void = { _ in }
+  /// Who waits for the check of all records, and how it gets its turns.
+  var check = IntegrityCheck()
   /// What else locks the vault; set once, right after the service was made.
   var triggers: LockTriggers?
 
@@ -148,6 +150,7 @@ final class Service {
     sleptBefore = clock.slept
     policy.unlocked(at: clock.boot(), for: seconds)
     change(to: .unlocked, cause: cause)
+    checkStore()
     armNext()
     for conversation in conversations.values where conversation.endsWhenUnlocked { conversation.finish() }
     let ready = waiters.values

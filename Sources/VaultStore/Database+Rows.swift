@@ -127,6 +127,13 @@ extension Database {
     return try statement.first { (row: Statement) throws(VaultError) in try row.integer(0) }
   }
 
+  /// The class of an item; nil where it has no head, or one of no class.
+  func headClass(_ item: Int64) throws(VaultError) -> AccessClass? {
+    try statements.head.bind(1, item)
+    let number = try statements.head.first { (row: Statement) throws(VaultError) in try row.integer(1) }
+    return number.flatMap { UInt8(exactly: $0) }.flatMap(AccessClass.init(rawValue:))
+  }
+
   /// Takes a tag from an item.
   func delete(_ tag: Tag, item: Int64) throws(VaultError) { try change(statements.deleteTag, tag, item) }
 

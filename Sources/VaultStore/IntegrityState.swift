@@ -18,6 +18,10 @@ public struct Verification: Hashable, Sendable {
   public internal(set) var findings: [Finding] = []
   /// How many findings there are more.
   public internal(set) var omitted = 0
+  /// How many items nothing is wrong with, of the classes that were checked in full.
+  public internal(set) var unharmed = 0
+  /// How many items something is wrong with.
+  public var harmed: Int { harmedItems.count }
   /// The classes of which not all could be checked, for want of keys.
   public internal(set) var unchecked: [AccessClass] = []
   /// The classes whose records are, taken together, not those that were written last. An item of these of which nothing
@@ -29,9 +33,34 @@ public struct Verification: Hashable, Sendable {
   /// Whether everything was checked and nothing is wrong.
   public var isOK: Bool { findings.isEmpty && unchecked.isEmpty }
 
+  private var harmedItems: Set<Int64> = []
+  // Those of them that were not asked for yet.
+  private var newlyHarmed: [Int64] = []
+  // The listed findings, without names.
+  private var listed: Set<Finding> = []
+
   mutating func add(_ finding: Finding) {
-    if findings.contains(finding) { return }
-    if findings.count < Finding.limit { findings.append(finding) } else { omitted += 1 }
+    if let item = finding.item, harmedItems.insert(item).inserted { newlyHarmed.append(item) }
+    var nameless = finding
+    nameless.name = nil
+    if listed.contains(nameless) { return }
+    guard findings.count < Finding.limit else {
+      omitted += 1
+      return
+    }
+    listed.insert(nameless)
+    findings.append(finding)
+  }
+
+  /// The items that were found to be harmed since this was called last.
+  mutating func takeNewlyHarmed() -> [Int64] {
+    defer { newlyHarmed = [] }
+    return newlyHarmed
+  }
+
+  /// Drops the names of items, which may not be told any more.
+  mutating func forgetNames() {
+    for place in findings.indices { findings[place].name = nil }
   }
 }
 
@@ -40,7 +69,7 @@ public struct Finding: Hashable, Sendable {
   /// How many are listed at most.
   public static let limit = 1000
 
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: String, Hashable, Sendable {
     /// A record is not what was written.
     case damaged
     /// A record is not there.

@@ -50,6 +50,7 @@ extension Keychain {
   /// they were before the first unlock.
   public func lock(hidingNames: Bool, keepingAfterFirstUnlock: Bool = true) {
     if hidingNames || !keepingAfterFirstUnlock { recent.forget() }
+    if hidingNames { pass?.forgetNames() }
     if hidingNames { whenUnlocked.forgetAll() } else { whenUnlocked.forgetValues() }
     if !keepingAfterFirstUnlock { afterFirstUnlock.forgetAll() }
   }
@@ -60,6 +61,7 @@ extension Keychain {
     whenUnlocked.forgetAll()
     afterFirstUnlock.forgetAll()
     always.forgetAll()
+    pass?.forgetNames()
     clockIsAuthentic = false
   }
 

@@ -116,7 +116,7 @@ public final class Keychain {
     }
   }
 
-  private init(_ database: Database, _ vault: VaultID, _ clock: Clock) {
+  init(_ database: Database, _ vault: VaultID, _ clock: Clock) {
     self.database = database
     self.vault = vault
     self.clock = clock

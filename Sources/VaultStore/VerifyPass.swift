@@ -24,6 +24,8 @@ struct VerifyPass {
   private var tag: (tag: [UInt8], item: Int64) = ([], Int64.min)
   private let expected: Int
   private var survey: Survey?
+  // How many of the items that something is wrong with have a head.
+  private var harmed = ByClass<Int64>(repeating: 0)
 
   /// - Parameter expecting: about how many records there are.
   init(expecting: Int) { expected = expecting }
@@ -34,8 +36,25 @@ struct VerifyPass {
   /// The hashes over the records of a class that were met.
   func found(_ accessible: AccessClass) -> RecordSets { sets[accessible] }
 
+  /// Drops the names of items, which may not be told any more.
+  mutating func forgetNames() { verification.forgetNames() }
+
   /// Goes on over at most so many records; whether that was the end.
   mutating func step(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
+    let isDone = try advance(keychain, records: records)
+    for item in verification.takeNewlyHarmed() {
+      if let accessible = try keychain.database.headClass(item) { harmed[accessible] += 1 }
+    }
+    if isDone {
+      for accessible in AccessClass.allCases where !verification.unchecked.contains(accessible) {
+        let heads = sets[accessible][.init(.heads)].count
+        verification.unharmed += Int(clamping: max(0, heads - harmed[accessible]))
+      }
+    }
+    return isDone
+  }
+
+  private mutating func advance(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
     if var survey {
       defer { self.survey = survey }
       let isDone = try survey.walk(keychain, records: records, &verification)
@@ -54,7 +73,6 @@ struct VerifyPass {
   mutating func walk(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
     var left = records
     while left > 0, table != .few {
-      let before = left
       do throws(VaultError) {
         switch table {
         case .heads: try walkHeads(keychain, &left)
@@ -69,7 +87,6 @@ struct VerifyPass {
         next()
         continue
       }
-      verification.records += before - left
       if left > 0 { next() }
     }
     return table == .few
@@ -86,12 +103,19 @@ struct VerifyPass {
     }
   }
 
+  // Each of them puts together what it meets, because a look at the sets costs as much as a small hash.
+
   private mutating func walkHeads(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
     let statement = keychain.database.statements.heads
     try statement.bind(1, head)
-    defer { statement.reset() }
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    defer {
+      statement.reset()
+      merge(found, .heads)
+    }
     while left > 0, try statement.step() {
       left -= 1
+      verification.records += 1
       head = try statement.integer(0)
       guard let row = try? Row(statement) else {
         verification.add(Finding(.damaged, item: head, "the head of item \(head) has an unknown class"))
@@ -101,7 +125,13 @@ struct VerifyPass {
       let mark = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
         try keychain.mark(row.columns, head: sealed)
       }
-      sets[row.columns.accessible][.init(.heads)].insert(mark)
+      found[row.columns.accessible].insert(mark)
+    }
+  }
+
+  private mutating func merge(_ found: ByClass<RecordSet>, _ table: AssociatedData.Table) {
+    for accessible in AccessClass.allCases where found[accessible] != RecordSet() {
+      sets[accessible][.init(table)].merge(found[accessible])
     }
   }
 
@@ -109,9 +139,14 @@ struct VerifyPass {
     let statement = keychain.database.statements.allValues
     try statement.bind(1, value.item)
     try statement.bind(2, value.version)
-    defer { statement.reset() }
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    defer {
+      statement.reset()
+      merge(found, .values)
+    }
     while left > 0, try statement.step() {
       left -= 1
+      verification.records += 1
       value = (try statement.integer(0), try statement.integer(1))
       let (item, version) = value
       if statement.isNull(3) {
@@ -124,26 +159,39 @@ struct VerifyPass {
       guard isHashed(accessible, keychain) else { continue }
       let columns = HeadColumns(
         item: item, accessible: accessible, revision: 0, policyRevision: Int(try statement.integer(4)), current: 0)
-      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Digest(of: sealed) }
-      sets[accessible][.init(.values)].insert(try keychain.mark(columns, version: Int(version), digest))
+      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in
+        left -= sealed.byteCount / Self.usualLength
+        return Digest(of: sealed)
+      }
+      found[accessible].insert(try keychain.mark(columns, version: Int(version), digest))
     }
   }
+
+  /// A longer value takes longer than other records, in bytes.
+  private static let usualLength = 4096
 
   private mutating func walkTags(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
     let statement = keychain.database.statements.allTags
     try statement.bind(1, tag.tag)
     try statement.bind(2, tag.item)
-    defer { statement.reset() }
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    defer {
+      statement.reset()
+      merge(found, .tags)
+    }
     while left > 0, try statement.step() {
       left -= 1
-      tag = (try statement.bytes(0), try statement.integer(1))
-      let found = tag.tag.withSpan { Tag($0) }
-      guard let found, let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))) else {
-        verification.add(Finding(.damaged, item: tag.item, "a tag that leads to item \(tag.item) is none of ours"))
+      verification.records += 1
+      let item = try statement.integer(1)
+      // Where the next step begins; whatever is behind the last tag is behind all tags.
+      if left == 0 { tag = (try statement.bytes(0), item) }
+      let tag = try statement.withBlob(0) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
+      guard let tag, let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))) else {
+        verification.add(Finding(.damaged, item: item, "a tag that leads to item \(item) is none of ours"))
         continue
       }
       guard isHashed(accessible, keychain) else { continue }
-      sets[accessible][.init(.tags)].insert(try keychain.mark(found, item: tag.item, accessible))
+      found[accessible].insert(try keychain.mark(tag, item: item, accessible))
     }
   }
 
@@ -205,7 +253,7 @@ struct VerifyPass {
   private mutating func compare(_ keychain: Keychain) throws(VaultError) -> Survey? {
     var survey = Survey()
     for accessible in AccessClass.allCases {
-      guard isHashed(accessible, keychain) else {
+      guard keychain.hasHashes, isHashed(accessible, keychain) else {
         verification.unchecked.append(accessible)
         // What can be told without the hashes.
         if keychain.opensNames(of: accessible) { survey.add(accessible, nil, sets[accessible]) }

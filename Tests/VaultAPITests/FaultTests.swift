@@ -4,7 +4,8 @@ import VaultAPI
 /// Every error with all its fields.
 enum FaultSamples {
   static let vault: [Fault] = [
-    .noVault, .vaultExists, .locked(state: "cold", cause: "start"), .timedOut, .noSuchItem(name: "a/é"),
+    .noVault, .vaultExists, .locked(state: "cold", cause: "start"), .timedOut,
+    .noSuchItem(name: "a/é", unverified: true),
     .noSuchVersion(name: "a", version: 2), .noSuchSlot(id: 3), .lastSlot, .alreadyExists(name: "a", failed: 0),
     .expired(name: "a", expires: 1_700_000_000), .invalidName(name: "..", reason: "dots", failed: 1),
     .invalidValue(kind: "wifi", reason: "short", failed: 2), .invalidQuery(reason: "what", position: 7),

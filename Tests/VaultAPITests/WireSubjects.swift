@@ -69,6 +69,10 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     name: "a", generate: generator, kind: "note", attributes: [:], accessible: "always", require: "password",
     reuse: 30, expires: 7, update: false, interactive: true)
   static let progress = Wire.Progress(done: 1, of: 2)
+  static let integrity = Wire.Integrity(state: "checking", done: 1, total: 2)
+  static let finding = Wire.Finding(kind: "replayed", item: 7, name: "a", text: "older")
+  static let verification = Wire.Verification(
+    records: 9, unharmed: 3, harmed: 2, omitted: 1, unchecked: ["always"], reason: "locked", changed: ["when-unlocked"])
   static let empty = Wire.Empty()
 
   static let all: [WireSubject] = types + reading + writing + conversations
@@ -76,6 +80,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   private static let types = [
     WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
     WireSubject("Method", method), WireSubject("Progress", progress), WireSubject("Generator", generator),
+    WireSubject("Integrity", integrity), WireSubject("Finding", finding), WireSubject("Verification", verification),
     WireSubject("Prompt", prompt, [Array("XXXXX-é".utf8)]) { value, writer, code in
       value.write(to: &writer, code: code)
     } read: { value, frame throws(ParameterError) in
@@ -94,7 +99,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Status.out",
       Wire.StatusReply(
         state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
-        items: 3, rekey: progress, problem: "p",
+        items: 3, integrity: integrity, rekey: progress, problem: "p",
         methods: [method, Wire.Method(name: "recovery", available: true)], warnings: ["w", ""], version: "1", pid: 4)),
     WireSubject(
       "Get.in",
@@ -112,6 +117,9 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("History.in", Wire.HistoryParameters(name: "a", interactive: true)),
     WireSubject("History.out", Wire.HistoryReply(versions: [version])),
     WireSubject("ListSlots.in", empty), WireSubject("ListSlots.out", Wire.ListSlotsReply(slots: [slot])),
+    WireSubject("Verify.in", empty),
+    WireSubject(
+      "Verify.out", Wire.VerifyReply(progress: integrity, findings: [finding, finding], result: verification)),
     WireSubject("Monitor.in", empty),
     WireSubject(
       "Monitor.out",

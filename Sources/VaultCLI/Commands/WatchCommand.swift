@@ -31,7 +31,8 @@ struct WatchCommand: ParsableCommand {
       let target = event.target.map { " to \(Printable.text($0))" } ?? ""
       return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? ""))\(target)"
     }
+    let subject = event.event == "state" ? "" : "\(Printable.text(event.event)) "
     let cause = event.cause.map { " (\(Printable.text($0)))" } ?? ""
-    return "\(time) \(Printable.text(event.state ?? event.event))\(cause)"
+    return "\(time) \(subject)\(Printable.text(event.state ?? ""))\(cause)"
   }
 }

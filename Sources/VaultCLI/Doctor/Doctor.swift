@@ -63,6 +63,10 @@ struct Doctor {
     if let problem = status.problem {
       findings.append(.fail("store", problem, fix: "keep the files as they are and see vaultd(8)"))
     }
+    if status.integrity?.state == "failed" {
+      findings.append(
+        .fail("integrity", "the check of the store found something wrong", fix: "see `vault verify` for what it is"))
+    }
     findings += ways(status)
     findings += status.warnings.map(Doctor.warning)
     if !findings.contains(where: { $0.check == Doctor.memory }) {

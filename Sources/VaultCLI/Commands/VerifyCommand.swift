@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import VaultAPI
+internal import VaultClient
+
+struct VerifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Check every record of the store, and name what is damaged, missing, replayed or foreign.",
+    discussion: """
+      Changes nothing, and keeps nobody waiting. While the vault is locked it goes as far as the keys in memory allow, \
+      and says what it could not check. The exit code is 0 when everything was checked and nothing is wrong, 65 when \
+      something is wrong, and 75 when nothing is but not everything could be checked.
+      """)
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let progress = Progress()
+    defer { progress.clear() }
+    var findings: [Wire.Finding] = []
+    let result = try session.call { vault in
+      findings = []
+      return try vault.verify { reply in
+        if let done = reply.progress { progress.show(Integrity.bar(done)) }
+        findings += reply.findings
+      }
+    }
+    progress.clear()
+    let report = VerifyReport(findings: findings, result: result)
+    if globals.json { try Output.json { report.write(to: &$0) } } else { try Output.text(report.text) }
+    if let failure = report.failure { throw failure }
+  }
+}

@@ -1,0 +1,28 @@
+internal import VaultAPI
+
+/// What is known of the records as a whole, in words.
+enum Integrity {
+  static func text(_ integrity: Wire.Integrity) -> String {
+    switch integrity.state {
+    case "ok": "all records are as they were written"
+    case "checking": "being checked, \(percent(integrity))"
+    case "unchecked": "not checked yet; the next unlock does"
+    case "failed": Style.red("something is wrong, and nothing is written any more; see `vault verify`")
+    default: Printable.text(integrity.state)
+    }
+  }
+
+  /// How far a check is, as a bar on a person's terminal.
+  static func bar(_ integrity: Wire.Integrity) -> String {
+    let (done, total) = (max(0, integrity.done ?? 0), max(1, integrity.total ?? 1))
+    let filled = Int(30 * min(1, Double(done) / Double(total)))
+    let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: 30 - filled)
+    return "checking [\(bar)] \(percent(integrity)), \(done) records"
+  }
+
+  /// How far a check is.
+  static func percent(_ integrity: Wire.Integrity) -> String {
+    let (done, total) = (max(0, integrity.done ?? 0), max(1, integrity.total ?? 1))
+    return "\(Int(100 * Double(min(done, total)) / Double(total))) %"
+  }
+}

@@ -1,0 +1,87 @@
+internal import VaultAPI
+
+/// What `vault verify` says.
+struct VerifyReport {
+  let findings: [Wire.Finding]
+  let result: Wire.Verification
+
+  var isWhole: Bool { findings.isEmpty && result.unchecked.isEmpty }
+
+  /// The names of the items that something is wrong with, as far as they can be told.
+  private var harmed: [String] {
+    Set(findings.compactMap(\.name)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// One line for each thing that is wrong, and what it comes to.
+  var text: String {
+    var lines = findings.map { finding in
+      let name = finding.name.map { " (\(Printable.text($0)))" } ?? ""
+      return "\(mark(finding.kind)): \(Printable.text(finding.text))\(name)"
+    }
+    if result.omitted > 0 { lines.append("and \(result.omitted) more") }
+    if !findings.isEmpty { lines.append("") }
+    lines.append("checked:   \(result.records) records")
+    lines.append("unharmed:  \(VerifyReport.items(result.unharmed))\(caveat)")
+    if result.harmed > 0 { lines.append("harmed:    \(VerifyReport.items(result.harmed))") }
+    if !result.unchecked.isEmpty {
+      let reason = result.reason.map { ": \(Printable.text($0))" } ?? ""
+      lines.append("unchecked: whether all records of class \(list(result.unchecked)) are the latest\(reason)")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Records that open and belong together can still be older ones, where those of the class together are not the latest.
+  private var caveat: String {
+    result.changed.isEmpty ? "" : "; of class \(list(result.changed)) any may be an older copy of itself"
+  }
+
+  private func mark(_ kind: String) -> String { Style.red(Printable.text(kind)) }
+
+  private func list(_ classes: [String]) -> String { classes.map(Printable.text).joined(separator: ", ") }
+
+  private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+
+  /// Why the command does not end with 0; nil when all is well.
+  var failure: Failure? {
+    if !findings.isEmpty {
+      let count = findings.count + result.omitted
+      return Failure(
+        .invalid,
+        "\(count) \(count == 1 ? "thing is" : "things are") wrong with the store; keep it as it is, "
+          + "and restore a backup in its place")
+    }
+    if !result.unchecked.isEmpty {
+      return Failure(
+        .retry, "nothing was found wrong, and not everything could be checked; `vault unlock`, then verify again")
+    }
+    return nil
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("ok")
+    writer.bool(isWhole)
+    for (key, number) in [
+      ("records", result.records), ("unharmed", result.unharmed), ("harmed", result.harmed),
+      ("omitted", result.omitted),
+    ] {
+      writer.key(key)
+      writer.integer(Int64(number))
+    }
+    for (key, texts) in [("harmed_names", harmed), ("unchecked", result.unchecked), ("changed", result.changed)] {
+      writer.key(key)
+      writer.beginArray()
+      for text in texts { writer.string(text) }
+      writer.endArray()
+    }
+    if let reason = result.reason {
+      writer.key("reason")
+      writer.string(reason)
+    }
+    writer.key("findings")
+    writer.beginArray()
+    for finding in findings { finding.write(to: &writer) }
+    writer.endArray()
+    writer.endObject()
+  }
+}

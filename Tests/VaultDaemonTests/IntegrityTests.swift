@@ -1,0 +1,311 @@
+import Foundation
+import Testing
+import VaultStore
+import VaultTesting
+
+@testable import VaultAPI
+@testable import VaultDaemon
+
+@Suite("The check of all records") struct IntegrityTests {
+  private let password = "correct horse battery"
+
+  /// A vault with items 1 to 3, `folder/a` and `folder/b` with two versions each and `c` of class `always`, whose daemon
+  /// was stopped. Slot 2 is a recovery code.
+  private func stopped(config: String = "idle = off") throws -> Sandbox {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeVault(password: password, config: config, recovery: true)
+    try sandbox.unlock(password)
+    let client = try sandbox.client()
+    for version in 1...2 {
+      for name in ["folder/a", "folder/b"] {
+        let set = try client.call("Set", ["name": name, "value": "\(name) \(version)", "update": true])
+        #expect(set.error == nil)
+      }
+    }
+    #expect(try client.call("Set", ["name": "c", "value": "c 1", "accessible": "always"]).error == nil)
+    try sandbox.stopDaemon()
+    return sandbox
+  }
+
+  private func integrity(_ sandbox: Sandbox) throws -> WireClient.Message {
+    try sandbox.client().call("Status").parameters["integrity"] as? WireClient.Message ?? [:]
+  }
+
+  private func state(_ sandbox: Sandbox) throws -> String? { try integrity(sandbox)["state"] as? String }
+
+  /// What `Verify` says.
+  private struct Result {
+    var progress = 0
+    var findings: [WireClient.Message] = []
+    var result: WireClient.Message = [:]
+
+    var kinds: Set<String> { Set(findings.compactMap { $0["kind"] as? String }) }
+    var names: Set<String> { Set(findings.compactMap { $0["name"] as? String }) }
+    var texts: [String] { findings.compactMap { $0["text"] as? String } }
+    func integer(_ key: String) -> Int? { result[key] as? Int }
+    func strings(_ key: String) -> [String] { result[key] as? [String] ?? [] }
+  }
+
+  private func verify(_ sandbox: Sandbox) throws -> Result {
+    let client = try sandbox.client()
+    return try result(client.call("Verify", more: true), from: client)
+  }
+
+  private func result(_ first: WireClient.Reply, from client: WireClient) throws -> Result {
+    var result = Result()
+    var reply = first
+    while true {
+      try #require(reply.error == nil, "\(reply)")
+      if reply.parameters["progress"] != nil { result.progress += 1 }
+      result.findings += reply.parameters["findings"] as? [WireClient.Message] ?? []
+      guard reply.continues else { break }
+      reply = try client.reply()
+    }
+    result.result = try #require(reply.parameters["result"] as? WireClient.Message)
+    return result
+  }
+
+  // MARK: In the background
+
+  @Test("the first unlock has all records checked, and the status says what is known") func unlock() throws {
+    let sandbox = try stopped()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    #expect(try state(sandbox) == "unchecked")
+    try sandbox.unlock(password)
+    #expect(try state(sandbox) == "ok")
+    #expect(try sandbox.client().call("Get", ["name": "d"]).parameters["unverified"] == nil)
+    #expect(try sandbox.client().call("Set", ["name": "d", "value": "1"]).error == nil)
+    #expect(try sandbox.client().call("Lock").error == nil)
+    #expect(try state(sandbox) == "ok")
+  }
+
+  @Test("what fails is told, nothing is written any more, and what authenticates is served on") func failed() throws {
+    let sandbox = try stopped()
+    defer { sandbox.close() }
+    try sandbox.editStore("UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 1 AND version = 2")
+    try sandbox.startDaemon()
+    let watching = try sandbox.client()
+    #expect(try watching.call("Monitor", more: true).string("state") == "cold")
+    try sandbox.unlock(password)
+    #expect(try watching.reply().string("state") == "unlocked")
+    let event = try watching.reply()
+    #expect(event.string("event") == "integrity" && event.string("state") == "failed")
+    #expect(event.string("cause") == "the check of the store found 1 thing wrong")
+    #expect(try state(sandbox) == "failed")
+    let client = try sandbox.client()
+    for call in [
+      try client.call("Set", ["name": "d", "value": "1"]), try client.call("Delete", ["names": ["c"]]),
+      try client.call("Move", ["from": "c", "to": "d"]),
+      try client.call("SetMany", ["items": [["name": "d", "value": "1"]]]),
+    ] {
+      #expect(call.error == "Corrupt")
+      #expect(call.string("reason")?.contains("`vault verify`") == true)
+    }
+    #expect(try client.call("Get", ["name": "folder/b"]).string("value") == "folder/b 2")
+    #expect(try client.call("Get", ["name": "folder/a"]).error == "Corrupt")
+    #expect(try client.call("Get", ["name": "folder/a", "version": 1]).string("value") == "folder/a 1")
+    let missing = try client.call("Get", ["name": "d"])
+    #expect(missing.error == "NoSuchItem" && missing.parameters["unverified"] as? Bool == true)
+    #expect(sandbox.daemonLog.contains("damaged: version 2 of item 1 is not the one its head names"))
+    #expect(!sandbox.daemonLog.contains("folder"))
+  }
+
+  @Test("a large store is checked while it is served, and a lock stops the check until the next unlock")
+  func large() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    let items = (0..<3000).map { ["name": "folder/item \($0)", "value": "\($0)", "attributes": ["n": "\($0)"]] }
+    #expect(try sandbox.client().call("SetMany", ["items": items]).error == nil)
+    var wasStopped = false
+    // However unlikely: a check that is done before the lock comes proves nothing.
+    for _ in 0..<10 where !wasStopped {
+      try sandbox.stopDaemon()
+      try sandbox.startDaemon()
+      let client = try sandbox.client()
+      try sandbox.unlock(password)
+      #expect(try client.call("Lock").error == nil)
+      let first = try integrity(sandbox)
+      guard first["state"] as? String == "checking" else { continue }
+      wasStopped = true
+      let done = try #require(first["done"] as? Int)
+      #expect(done >= 256)
+      #expect(first["of"] as? Int ?? 0 > 9000)
+      #expect(try integrity(sandbox)["done"] as? Int == done)
+      try sandbox.unlock(password)
+      let missing = try client.call("Get", ["name": "none"])
+      #expect(missing.error == "NoSuchItem")
+      while try state(sandbox) == "checking" {
+        #expect(try client.call("Get", ["name": "folder/item 2999"]).string("value") == "2999")
+        #expect(try client.call("Set", ["name": "new", "value": "x", "update": true]).error == nil)
+      }
+      #expect(try state(sandbox) == "ok")
+    }
+    #expect(wasStopped)
+    let result = try verify(sandbox)
+    #expect(result.findings.isEmpty && result.progress > 0)
+    #expect(result.integer("unharmed") == 3001)
+    #expect(result.integer("records") ?? 0 > 9000)
+  }
+
+  @Test("each state of a check has its words") func states() {
+    #expect(Wire.Integrity(.unchecked) == Wire.Integrity(state: "unchecked"))
+    #expect(Wire.Integrity(.checking(done: 1, of: 2)) == Wire.Integrity(state: "checking", done: 1, total: 2))
+    #expect(Wire.Integrity(.ok) == Wire.Integrity(state: "ok"))
+    #expect(Wire.Integrity(.failed) == Wire.Integrity(state: "failed"))
+  }
+
+  // MARK: On demand
+
+  @Test("a store that is as it was written has no findings") func whole() throws {
+    let sandbox = try stopped()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    try sandbox.unlock(password)
+    let result = try verify(sandbox)
+    #expect(result.findings.isEmpty)
+    #expect(result.integer("unharmed") == 3 && result.integer("harmed") == 0)
+    #expect(result.strings("unchecked").isEmpty && result.strings("changed").isEmpty)
+    // Heads, values, tags, slots, keys and the clock.
+    #expect(result.integer("records") ?? 0 >= 3 + 5 + 3)
+    #expect(try state(sandbox) == "ok")
+  }
+
+  struct Edit: CustomTestStringConvertible {
+    var sql: String
+    var kind: String
+    var text: String
+    var names: Set<String> = []
+    var unharmed: Int
+    var testDescription: String { sql }
+  }
+
+  @Test(
+    "what was edited is named, with the items that it harms",
+    arguments: [
+      Edit(
+        sql: "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1", kind: "damaged",
+        text: "the head of item 1 does not open", unharmed: 2),
+      Edit(
+        sql: "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 2 AND version = 1", kind: "damaged",
+        text: "version 1 of item 2 is not the one its head names", names: ["folder/b"], unharmed: 2),
+      Edit(
+        sql: "DELETE FROM vals WHERE item = 2", kind: "missing", text: "version 2 of item 2 is missing",
+        names: ["folder/b"], unharmed: 2),
+      Edit(
+        sql: "DELETE FROM tags WHERE item = 3", kind: "missing",
+        text: "the tag by which item 3 is found by its name is missing", names: ["c"], unharmed: 2),
+      Edit(
+        sql: "DELETE FROM heads WHERE id = 1", kind: "missing", text: "a tag leads to item 1, which has no head",
+        unharmed: 2),
+      Edit(
+        sql: "INSERT INTO tags VALUES(zeroblob(16), 3, 3)", kind: "foreign",
+        text: "a tag leads to item 3, where it does not belong", names: ["c"], unharmed: 2),
+      Edit(
+        sql: "UPDATE vals SET item = 99 WHERE item = 2 AND version = 2", kind: "foreign",
+        text: "version 2 of item 99 is there, but no head of that item", names: ["folder/b"], unharmed: 2),
+      Edit(
+        sql: "UPDATE slots SET record = CAST(record || x'00' AS BLOB) WHERE id = 2", kind: "damaged",
+        text: "slot 2 is not the one that was stored last", unharmed: 3),
+      Edit(
+        sql: "DELETE FROM hashes WHERE class = 1", kind: "damaged",
+        text: "the hash over the records of class when-unlocked is missing", unharmed: 3),
+    ])
+  func edited(_ edit: Edit) throws {
+    let sandbox = try stopped()
+    defer { sandbox.close() }
+    try sandbox.editStore(edit.sql)
+    try sandbox.startDaemon()
+    #expect(try sandbox.unlock(password)?.error == nil)
+    let result = try verify(sandbox)
+    #expect(result.texts.contains(edit.text), "\(result.texts)")
+    #expect(result.kinds.contains(edit.kind))
+    #expect(result.names == edit.names)
+    #expect(result.integer("unharmed") == edit.unharmed, "\(result.result)")
+    #expect(try state(sandbox) == "failed")
+  }
+
+  @Test("an old head, or an old item as a whole, that is put back is named as such", arguments: [false, true])
+  func replayed(whole: Bool) throws {
+    let sandbox = try stopped()
+    defer { sandbox.close() }
+    var old = try sandbox.copyRows("heads", where: "id = 1")
+    if whole { old += try sandbox.copyRows("vals", where: "item = 1") }
+    try sandbox.startDaemon()
+    try sandbox.unlock(password)
+    let client = try sandbox.client()
+    #expect(try client.call("Set", ["name": "folder/a", "value": "new", "update": true]).error == nil)
+    try sandbox.stopDaemon()
+    if whole { try sandbox.editStore("DELETE FROM vals WHERE item = 1") }
+    for row in old { try sandbox.editStore(row) }
+    try sandbox.startDaemon()
+    try sandbox.unlock(password)
+    let result = try verify(sandbox)
+    #expect(result.strings("changed") == ["when-unlocked"])
+    if whole {
+      #expect(result.kinds.contains("replayed"), "\(result.texts)")
+    } else {
+      #expect(result.findings.contains { $0["name"] as? String == "folder/a" }, "\(result.texts)")
+    }
+  }
+
+  @Test("while locked it goes as far as the keys allow, and says what it could not check") func locked() throws {
+    let sandbox = try stopped()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    let cold = try verify(sandbox)
+    #expect(cold.strings("unchecked") == ["when-unlocked", "after-first-unlock"])
+    #expect(cold.result["reason"] as? String == "the vault was not unlocked since the daemon started")
+    #expect(cold.integer("unharmed") == 1)
+    #expect(try state(sandbox) == "unchecked")
+    try sandbox.unlock(password)
+    #expect(try state(sandbox) == "ok")
+    #expect(try sandbox.client().call("Lock").error == nil)
+    let locked = try verify(sandbox)
+    #expect(locked.findings.isEmpty)
+    #expect(locked.strings("unchecked") == ["when-unlocked"])
+    #expect(locked.result["reason"] as? String == "the vault is locked")
+    // What was found before still holds.
+    #expect(try state(sandbox) == "ok")
+  }
+
+  @Test("names are told while locked, unless they are to be hidden", arguments: [false, true])
+  func names(hidden: Bool) throws {
+    let sandbox = try stopped(config: "idle = off\nhide-names = \(hidden)")
+    defer { sandbox.close() }
+    try sandbox.editStore("DELETE FROM vals WHERE item = 2 AND version = 2")
+    try sandbox.startDaemon()
+    try sandbox.unlock(password)
+    #expect(try sandbox.client().call("Lock").error == nil)
+    let result = try verify(sandbox)
+    #expect(result.names == (hidden ? [] : ["folder/b"]), "\(result.findings)")
+  }
+
+  @Test("two who ask at once both hear the result, and one who leaves disturbs nobody") func together() throws {
+    let sandbox = try stopped()
+    defer { sandbox.close() }
+    try sandbox.editStore("DELETE FROM vals WHERE item = 2 AND version = 2")
+    try sandbox.startDaemon()
+    try sandbox.unlock(password)
+    let (first, second) = (try sandbox.client(), try sandbox.client())
+    let call = Array(#"{"method":"io.vaultd.Vault.Verify","more":true}"#.utf8) + [0]
+    do { try sandbox.client().send(call) }
+    first.send(call)
+    second.send(call)
+    for client in [first, second] {
+      let result = try result(client.reply(), from: client)
+      #expect(result.names == ["folder/b"])
+    }
+    #expect(try sandbox.client().call("Verify").error == "org.varlink.service.ExpectedMore")
+  }
+
+  @Test("without a vault there is nothing to check") func noVault() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    #expect(try sandbox.client().call("Verify", more: true).error == "NoVault")
+    #expect(try integrity(sandbox).isEmpty)
+  }
+}
