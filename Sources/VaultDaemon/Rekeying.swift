@@ -80,7 +80,10 @@ final class Rekeying {
         return turn(after: Self.patience)
       }
       repeat {
-        if try rekey.step(records: Self.records) { return try finish() }
+        guard try rekey.step(records: Self.records) else { continue }
+        // A backup that was begun before reads the file that is to be replaced.
+        guard keychain.canBeReplaced else { return turn(after: Self.patience) }
+        return try finish()
       } while service.clock.monotonic() < end
     } catch {
       return fail(error)

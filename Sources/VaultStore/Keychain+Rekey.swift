@@ -61,6 +61,9 @@ extension Keychain {
     try directory.removeDirectory(Rekey.directoryName, with: Database.allNames)
   }
 
+  /// Whether another store can take this one's place now: not while a backup reads the file.
+  public var canBeReplaced: Bool { snapshot == nil }
+
   /// Whether all classes can be read and written.
   var holdsAllKeys: Bool { AccessClass.allCases.allSatisfy(opensValues) }
 
@@ -73,6 +76,7 @@ extension Keychain {
   ) throws(VaultError) {
     let (path, lock) = (database.path, database.lock)
     let inside = Rekey.path(in: self)
+    guard canBeReplaced else { throw .storage("a backup is being made") }
     guard case .none = transaction, let directory = try StoreDirectory.open(path),
       let second = try StoreDirectory.open(inside)
     else { throw .storage("\(inside) disappears") }
