@@ -42,6 +42,8 @@ public enum Fault: Error, Hashable, Sendable {
   case presenceFailed(reason: String)
   /// The item asks for a person, and none has shown to be there: `Authenticate` does that. `require` is the item's.
   case presenceRequired(name: String, require: String)
+  /// The vault is being given a new key, and the ways in stay as they are until it has it.
+  case rekeying
   /// The conversation was cancelled.
   case cancelled
   /// No conversation has this id, or it is over.
@@ -62,6 +64,10 @@ public enum Fault: Error, Hashable, Sendable {
   case corrupt(reason: String, newer: Bool)
   /// The disk did not do its part.
   case storageFailed(reason: String)
+  /// Something is under way that this call would be in the way of.
+  case busy(reason: String)
+  /// What was given as a backup is none, or not what was written.
+  case invalidBackup(reason: String)
   /// Settings or file modes must be put right first.
   case misconfigured(reason: String)
   /// The call itself was wrong, as org.varlink.service names it.
@@ -93,6 +99,7 @@ public enum Fault: Error, Hashable, Sendable {
     case .tooManyTries: "io.vaultd.Vault.TooManyTries"
     case .presenceFailed: "io.vaultd.Vault.PresenceFailed"
     case .presenceRequired: "io.vaultd.Vault.PresenceRequired"
+    case .rekeying: "io.vaultd.Vault.Rekeying"
     case .cancelled: "io.vaultd.Vault.Cancelled"
     case .noSuchConversation: "io.vaultd.Vault.NoSuchConversation"
     case .weakSecret: "io.vaultd.Vault.WeakSecret"
@@ -103,6 +110,8 @@ public enum Fault: Error, Hashable, Sendable {
     case .denied: "io.vaultd.Vault.Denied"
     case .corrupt: "io.vaultd.Vault.Corrupt"
     case .storageFailed: "io.vaultd.Vault.StorageFailed"
+    case .busy: "io.vaultd.Vault.Busy"
+    case .invalidBackup: "io.vaultd.Vault.InvalidBackup"
     case .misconfigured: "io.vaultd.Vault.Misconfigured"
     case .service(let fault): fault.fullName
     case .unknown(let name): name

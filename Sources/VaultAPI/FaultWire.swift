@@ -53,6 +53,7 @@ extension Fault {
       self = .presenceFailed(reason: try fields.string(frame, "reason"))
     case "PresenceRequired":
       self = .presenceRequired(name: try fields.string(frame, "name"), require: try fields.string(frame, "require"))
+    case "Rekeying": self = .rekeying
     case "Cancelled": self = .cancelled
     case "NoSuchConversation": self = .noSuchConversation
     case "WeakSecret":
@@ -69,6 +70,10 @@ extension Fault {
       self = .corrupt(reason: try fields.string(frame, "reason"), newer: try fields.bool(frame, "newer"))
     case "StorageFailed":
       self = .storageFailed(reason: try fields.string(frame, "reason"))
+    case "Busy":
+      self = .busy(reason: try fields.string(frame, "reason"))
+    case "InvalidBackup":
+      self = .invalidBackup(reason: try fields.string(frame, "reason"))
     case "Misconfigured":
       self = .misconfigured(reason: try fields.string(frame, "reason"))
     default:
@@ -147,6 +152,10 @@ extension Fault {
       writer.field("reason", reason)
       writer.field("newer", newer)
     case .storageFailed(let reason):
+      writer.field("reason", reason)
+    case .busy(let reason):
+      writer.field("reason", reason)
+    case .invalidBackup(let reason):
       writer.field("reason", reason)
     case .misconfigured(let reason):
       writer.field("reason", reason)

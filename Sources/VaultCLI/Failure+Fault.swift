@@ -73,6 +73,11 @@ extension Failure {
       self.init(
         .denied, "the check of who is there broke down: \(Printable.text(reason)); use `vault unlock --method password`"
       )
+    case .rekeying:
+      self.init(
+        .retry,
+        "the vault is being given a new key, and until then its ways in stay as they are and no backup is made; wait for it with `vault rekey`, or give it up with `vault rekey --cancel`"
+      )
     case .cancelled: self.init(.denied, "cancelled, and nothing was changed; start again when you are ready")
     case .noSuchConversation: self.init(.retry, "the question is no longer open; start again")
     case .weakSecret(let reason): self.init(.invalid, "too weak: \(Printable.text(reason)); choose a stronger one")
@@ -89,6 +94,9 @@ extension Failure {
     case .storageFailed(let reason):
       self.init(
         .io, "the disk did not do its part: \(Printable.text(reason)); see to its space and health, then try again")
+    case .busy(let reason): self.init(.retry, "\(Printable.text(reason)); try again when that is done")
+    case .invalidBackup(let reason):
+      self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason)); use another copy of it")
     case .misconfigured(let reason):
       self.init(.configuration, "\(Printable.text(reason)); put that right and try again (`vault doctor` helps)")
     case .service(let fault): self.init(fault)

@@ -32,10 +32,16 @@ final class Service {
   var retained = RetainedKeys()
   /// What has PAM slots count for other fingers, and holds the vault key for it.
   var slotRenewal: SlotRenewal?
+  /// The rekey that is under way, while the vault is unlocked.
+  var rekeying: Rekeying?
   /// The prompt for a person's presence that is being shown.
   var presencePrompt: PresencePrompt?
   /// Until when a dismissed prompt is not shown again, `CLOCK_BOOTTIME` nanoseconds.
   var dismissals: [PresencePrompt.Question: Int64] = [:]
+  /// The backup or the restore that is under way.
+  var transfer: Transfer?
+  /// Where it runs; not where Argon2id does, lest an unlock waits for it.
+  lazy var transferThread = Workers()
   var waiters: [ObjectIdentifier: Waiter] = [:]
   /// Calls that wait for the boot key, not for a person.
   var bootWaiters: [ObjectIdentifier: Waiter] = [:]
@@ -159,10 +165,12 @@ final class Service {
   /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
   /// opens `after-first-unlock` ones. Nothing changes when nothing of that is held.
   func lock(because cause: LockState.Cause) {
+    callOffTransfer(because: cause)
     guard case .open(let keychain) = vault.content else { return }
     // The key that one of them has been given opens what is wiped here.
     for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
     slotRenewal?.callOff()
+    rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: cause.text))
     authorizations.forget()
     let forgets = cause.isSleep && !configuration.keepAcrossSleep
     if forgets || cause == .age { retained.forget(because: cause.text) }
@@ -176,15 +184,19 @@ final class Service {
   /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now.
   func goToSleep(then ready: @escaping () -> Void) {
     lock(because: .sleep)
-    workers.whenIdle(on: loop, ready)
+    workers.whenIdle(on: loop) { [unowned self] in
+      if transfer == nil { ready() } else { transferThread.whenIdle(on: loop, ready) }
+    }
   }
 
   /// Wipes every key, at the daemon's end.
   func wipe() {
+    rekeying?.stop(.cancelled)
     if case .open(let keychain) = vault.content { keychain.wipe() }
     retained.forget(because: "the daemon stops")
     slotRenewal?.callOff()
     presencePrompt?.stop()
+    transfer?.callOff(because: .cancelled)
     for conversation in conversations.values { conversation.end() }
     conversations = [:]
   }

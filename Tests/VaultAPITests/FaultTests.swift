@@ -11,12 +11,13 @@ enum FaultSamples {
     .invalidValue(kind: "wifi", reason: "short", failed: 2), .invalidQuery(reason: "what", position: 7),
     .authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .mistypedRecoveryCode,
     .backingOff(method: "recovery", retryAfterMilliseconds: 60_000),
-    .methodUnavailable(method: "password", reason: "none"), .cancelled, .noSuchConversation,
+    .methodUnavailable(method: "password", reason: "none"), .rekeying, .cancelled, .noSuchConversation,
     .accountExpired(reason: "since May"), .tooManyTries, .presenceFailed(reason: "crashed"),
     .presenceRequired(name: "a", require: "biometry"),
     .weakSecret(reason: "short"), .tooLarge(limit: 1 << 20), .tooManyConnections, .tooManyRequests,
     .denied(reason: "not yours"), .corrupt(reason: "bad", newer: true), .storageFailed(reason: "full"),
-    .misconfigured(reason: "mode"), .invalidFrame(reason: "at byte 0: no value"),
+    .misconfigured(reason: "mode"), .busy(reason: "a"), .invalidBackup(reason: "b"),
+    .invalidFrame(reason: "at byte 0: no value"),
   ]
   static let service: [Fault] = [
     .service(.interfaceNotFound(interface: "i")), .service(.methodNotFound(method: "m")),

@@ -1,0 +1,182 @@
+import Glibc
+import VaultCore
+import VaultModel
+
+/// Saves what still authenticates of a damaged store: into a second one with the same keys and ways in, in steps.
+///
+/// Each item is opened and sealed again, so whatever is in the second store was whole; the damaged store is only read. An
+/// item is saved when its head and its current value open; its older versions are as many as do. Nobody is promised that
+/// these are the latest: where old records were put back together, they open.
+///
+/// The second store is nobody's vault: it is there for a backup to be made of ``target``, and goes with ``remove(_:)``. Both
+/// keychains have one owner, and all keys of the source have to be in memory.
+public final class Salvage {
+  /// What was saved, and what was not.
+  public struct Result: Hashable, Sendable {
+    /// How many items were saved.
+    public internal(set) var saved = 0
+    /// What is lost, at most ``Finding/limit`` of it.
+    public internal(set) var losses: [Finding] = []
+    /// How many losses there are more.
+    public internal(set) var omitted = 0
+
+    mutating func lose(_ finding: Finding) {
+      if losses.count < Finding.limit { losses.append(finding) } else { omitted += 1 }
+    }
+  }
+
+  private enum Direction {
+    /// From the first head on.
+    case up
+    /// Where the tree of pages is broken: from the last head back to where the walk up ended.
+    case down
+  }
+
+  /// What was saved until now.
+  public private(set) var result: Result
+  /// The second store, whose keys are in memory.
+  public let target: Keychain
+  private let source: Keychain
+  private let backwards: Statement
+  private var direction = Direction.up
+  // The last heads that were met on the way up and on the way down.
+  private var lowest = Int64.min
+  private var highest = Int64.max
+  private var walked = 0
+
+  /// Begins with a second store that has the keys and slots and no item.
+  ///
+  /// - Parameters:
+  ///   - directory: where the second store is made. One that was left there is removed.
+  ///   - now: Unix seconds.
+  /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/corrupt(_:)`` when no slot is left that
+  ///   could open what is saved; ``VaultError/storage(_:)``.
+  public init(_ source: Keychain, in directory: String, now: Int64) throws(VaultError) {
+    guard AccessClass.allCases.allSatisfy(source.opensValues) else { throw .locked }
+    self.source = source
+    var result = Result()
+    try Self.remove(directory)
+    do throws(VaultError) {
+      target = try source.makeEmptyCopy(in: directory, now: now) { result.lose($0) }
+      // It need not outlive a crash.
+      try target.database.connection.execute("PRAGMA synchronous = OFF")
+      backwards = try source.database.connection.prepare(
+        "SELECT id, class, revision, policy, current, sealed FROM heads WHERE id < ?1 ORDER BY id DESC")
+    } catch {
+      try? Self.remove(directory)
+      throw error
+    }
+    self.result = result
+  }
+
+  /// How many items were looked at, of about how many.
+  public var progress: (done: Int, of: Int) {
+    let count = Int(clamping: source.clock.items)
+    return (min(walked, count), count)
+  }
+
+  /// Goes on over at most so many items; whether that was the last one.
+  ///
+  /// - Throws: ``VaultError/locked`` when a key of the source is gone; ``VaultError/storage(_:)`` when the system fails to
+  ///   read or to write. There is no going on after either.
+  public func step(items: Int) throws(VaultError) -> Bool {
+    guard AccessClass.allCases.allSatisfy(source.opensValues) else { throw .locked }
+    var left = max(1, items)
+    return try target.transaction { () throws(VaultError) in
+      if direction == .up, try walkUp(&left) { return true }
+      return direction == .down ? try walkDown(&left) : false
+    }
+  }
+
+  /// Removes the second store that is in `directory`, if one is. Whatever used it must be gone: the last connection to close
+  /// removes the log that has its name, be it another's.
+  public static func remove(_ directory: String) throws(VaultError) {
+    guard let found = try StoreDirectory.open(directory) else { return }
+    for name in [Database.fileName, Database.newName] {
+      for suffix in ["", "-wal", "-journal"] { try found.remove(name + suffix) }
+    }
+    try found.remove(StoreLock.fileName)
+    if unsafe rmdir(found.path) != 0 { throw SystemCall.error("rmdir", found.path, errno) }
+  }
+
+  // MARK: The walk
+
+  /// Whether the last head was met.
+  private func walkUp(_ left: inout Int) throws(VaultError) -> Bool {
+    let statement = source.database.statements.heads
+    try statement.bind(1, lowest)
+    defer { statement.reset() }
+    do throws(VaultError) {
+      while left > 0 {
+        guard try statement.step() else { return true }
+        let item = try statement.integer(0)
+        // In a tree that is whole they ascend.
+        guard item > lowest else { throw .corrupt("heads are not in their order") }
+        lowest = item
+        left -= 1
+        try save(statement, item)
+      }
+    } catch .corrupt(let reason) {
+      result.lose(Finding(.damaged, "the table of heads cannot be read on after item \(max(lowest, 0)): \(reason)"))
+      direction = .down
+    }
+    return false
+  }
+
+  /// Whether it is where the walk up had to end.
+  private func walkDown(_ left: inout Int) throws(VaultError) -> Bool {
+    try backwards.bind(1, highest)
+    defer { backwards.reset() }
+    do throws(VaultError) {
+      while left > 0 {
+        guard try backwards.step() else { return true }
+        let item = try backwards.integer(0)
+        guard item < highest, item > lowest else { return true }
+        highest = item
+        left -= 1
+        try save(backwards, item)
+      }
+    } catch .corrupt(let reason) {
+      result.lose(Finding(.damaged, "the table of heads cannot be read on before item \(highest): \(reason)"))
+      return true
+    }
+    return false
+  }
+
+  /// Saves the item of the present row, or says why it is lost.
+  private func save(_ statement: Statement, _ item: Int64) throws(VaultError) {
+    walked += 1
+    var name: ItemName?
+    do throws(VaultError) {
+      let row = try Row(statement)
+      let head = try openHead(row)
+      name = head.item.name
+      guard try makeRoom(for: head.item.name, item) else { return }
+      let copied = try ItemCopy(source: source, target: target, toleratesLoss: true).copy(row, taggedAtOnce: true)
+      result.saved += 1
+      for version in copied.lost {
+        result.lose(Finding(.damaged, item: item, name: name, "version \(version) of item \(item) is lost"))
+      }
+    } catch .corrupt(let reason) {
+      result.lose(Finding(.damaged, item: item, name: name, "item \(item) is lost: \(reason)"))
+    }
+  }
+
+  private func openHead(_ row: Row) throws(VaultError) -> HeadRecord {
+    let scratch = source.takeScratch()
+    defer { source.giveBack(scratch) }
+    return try source.openHead(row, scratch)
+  }
+
+  /// Sees to it that no two items have one name: a deleted one that was put back can have that of a later one, which has
+  /// the higher number. Whether there is room.
+  private func makeRoom(for name: ItemName, _ item: Int64) throws(VaultError) -> Bool {
+    guard let other = try target.find(name)?.columns.item else { return true }
+    let older = min(item, other)
+    result.lose(Finding(.foreign, item: older, name: name, "item \(older) has the name of item \(max(item, other))"))
+    guard older == other else { return false }
+    try ItemCopy(source: source, target: target).remove(other)
+    result.saved -= 1
+    return true
+  }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@Suite("What is saved of a damaged store") struct SalvageTests {
+  /// Saves what there is, in steps of that many items.
+  private func salvage(_ fixture: Fixture, items: Int = 2) throws -> Salvage {
+    let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+    for _ in 0..<10_000 { if try salvage.step(items: items) { return salvage } }
+    throw RawError(text: "it does not end")
+  }
+
+  /// The items of the fixture that are there, with all that can be asked of them.
+  private func content(_ keychain: Keychain) throws -> [String: [String]] {
+    var found: [String: [String]] = [:]
+    for text in try keychain.names("") {
+      let item = try keychain.item(named: name(text))
+      found[text] = try item.versions.map { version in
+        "\(version) \(item.attributes) \(item.policy) \(try keychain.text(text, version: version.number))"
+      }
+    }
+    return found
+  }
+
+  @Test("of a whole store it is everything, under the same keys and slots") func whole() throws {
+    let fixture = try VerifyTests.fixture()
+    let before = try content(fixture.unlocked())
+    do {
+      let salvage = try salvage(fixture)
+      #expect(salvage.result.saved == 3 && salvage.result.losses.isEmpty)
+      #expect(salvage.progress.done == 3 && salvage.progress.of == 3)
+      #expect(try salvage.target.verify().isOK)
+      #expect(try content(salvage.target) == before)
+    }
+    let again = try Keychain(opening: fixture.path("salvage"))
+    #expect(again.slots.map(\.id) == [1, 2] && again.vaultID == fixture.vaultID)
+    try again.unlock(vaultKey: fixture.vaultKey)
+    #expect(try again.verify().isOK)
+    #expect(try content(again) == before)
+  }
+
+  struct Damage: CustomTestStringConvertible {
+    var sql: [String]
+    var saved: Set<String>
+    var losses: [String]
+    var testDescription: String { sql.joined(separator: "; ") }
+  }
+
+  @Test(
+    "each damage costs what it hits, and that is said",
+    arguments: [
+      Damage(
+        sql: ["UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1"], saved: ["folder/b", "c"],
+        losses: ["item 1 is lost: the head of item 1 does not open"]),
+      Damage(
+        sql: ["UPDATE heads SET class = 77 WHERE id = 2"], saved: ["folder/a", "c"],
+        losses: ["item 2 is lost: the head of item 2 has an unknown class"]),
+      Damage(
+        sql: ["UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 2 AND version = 1"],
+        saved: ["folder/a", "folder/b", "c"], losses: ["version 1 of item 2 is lost"]),
+      Damage(
+        sql: ["DELETE FROM vals WHERE item = 2 AND version = 1"], saved: ["folder/a", "folder/b", "c"],
+        losses: ["version 1 of item 2 is lost"]),
+      Damage(
+        sql: ["UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 2 AND version = 2"],
+        saved: ["folder/a", "c"], losses: ["item 2 is lost"]),
+      Damage(sql: ["DELETE FROM tags"], saved: ["folder/a", "folder/b", "c"], losses: []),
+      Damage(
+        sql: ["UPDATE OR REPLACE tags SET item = 2 WHERE item = 1", "INSERT INTO tags VALUES(zeroblob(7), 3, 3)"],
+        saved: ["folder/a", "folder/b", "c"], losses: []),
+      Damage(sql: ["DELETE FROM heads WHERE id = 3"], saved: ["folder/a", "folder/b"], losses: []),
+      Damage(
+        sql: ["DELETE FROM hashes"], saved: ["folder/a", "folder/b", "c"],
+        losses: ["the hash over the slots is lost, so whether they are the latest cannot be told"]),
+      Damage(
+        sql: ["UPDATE slots SET record = zeroblob(length(record)) WHERE id = 2"], saved: ["folder/a", "folder/b", "c"],
+        losses: ["slot 2 is lost: it is not the one that was stored last"]),
+      Damage(
+        sql: ["INSERT INTO slots SELECT 3, record FROM slots WHERE id = 2"], saved: ["folder/a", "folder/b", "c"],
+        losses: ["slot 3 is lost: it is not the one that was stored last"]),
+      Damage(
+        sql: [
+          "UPDATE keys SET sealed = zeroblob(72) WHERE name = 'always.boot'", "INSERT INTO keys VALUES('x', x'00')",
+        ],
+        saved: ["folder/a", "folder/b", "c"],
+        losses: ["the wrapped key always.boot is lost", "the wrapped key of another name is lost"]),
+    ])
+  func damage(_ damage: Damage) throws {
+    let fixture = try VerifyTests.fixture()
+    let before = try content(fixture.unlocked())
+    for sql in damage.sql { try fixture.sql(sql) }
+    let salvage = try salvage(fixture)
+    let texts = salvage.result.losses.map(\.text)
+    #expect(texts.count == damage.losses.count, "\(texts)")
+    for loss in damage.losses { #expect(texts.contains { $0.hasPrefix(loss) }, "\(texts)") }
+    #expect(salvage.result.saved == damage.saved.count)
+    let after = try content(salvage.target)
+    #expect(Set(after.keys) == damage.saved)
+    for (name, versions) in after {
+      let old = try #require(before[name])
+      #expect(versions == Array(old.suffix(versions.count)))
+    }
+    #expect(try salvage.target.verify().isOK)
+  }
+
+  @Test("a deleted item that was put back does not take the name of the one that has it now") func names() throws {
+    let fixture = try VerifyTests.fixture()
+    let old = try fixture.copied("heads", where: "id = 2") + fixture.copied("vals", where: "item = 2")
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.delete([name("folder/b")])
+      try keychain.put("folder/b", "the new one")
+    }
+    try fixture.putBack(old)
+    let salvage = try salvage(fixture, items: 1)
+    #expect(salvage.result.losses.map(\.text) == ["item 2 has the name of item 4"])
+    #expect(salvage.result.saved == 3)
+    #expect(try salvage.target.text("folder/b") == "the new one")
+    #expect(try salvage.target.verify().isOK)
+  }
+
+  @Test("the number of a lost item is not given again") func numbers() throws {
+    let fixture = try VerifyTests.fixture()
+    try fixture.sql("DELETE FROM heads WHERE id = 3")
+    let salvage = try salvage(fixture)
+    try salvage.target.put("new")
+    let path = fixture.path("salvage/vault.db")
+    // The keychain's lock keeps SQLite out, so the file is looked at as a copy.
+    let copy = try Fixture.temporaryDirectory()
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + "/vault.db" + suffix)
+    }
+    #expect(try Fixture.run(copy + "/vault.db", "SELECT max(id) FROM heads") == 4)
+  }
+
+  @Test("nothing is saved without all keys, nor without a slot that could open it") func refused() throws {
+    let fixture = try VerifyTests.fixture()
+    let keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    #expect(throws: VaultError.locked) { _ = try Salvage(keychain, in: fixture.path("salvage"), now: 5000) }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
+    keychain.lock(hidingNames: false)
+    #expect(throws: VaultError.locked) { _ = try salvage.step(items: 1) }
+  }
+
+  @Test("an old slot that was put back does not come along, and without another nothing is saved") func oldSlot() throws
+  {
+    let fixture = try VerifyTests.fixture()
+    let old = try fixture.copied("slots", where: "id = 1")
+    try fixture.unlocked().replaceSlot(fixture.slot(1, "changed"), vaultKey: fixture.vaultKey)
+    try fixture.putBack(old)
+    do {
+      let salvage = try salvage(fixture)
+      #expect(salvage.target.slots.map(\.id) == [2])
+      #expect(salvage.result.losses.map(\.text) == ["slot 1 is lost: it is not the one that was stored last"])
+    }
+    try fixture.sql("DELETE FROM slots WHERE id = 2")
+    let keychain = try fixture.unlocked()
+    #expect(throws: VaultError.corrupt("no slot is left that could open what is saved")) {
+      _ = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
+    }
+    #expect(!FileManager.default.fileExists(atPath: fixture.path("salvage")))
+  }
+
+  @Test("what an earlier attempt left is replaced, and goes") func leftover() throws {
+    let fixture = try VerifyTests.fixture()
+    do { _ = try salvage(fixture) }
+    do { #expect(try salvage(fixture).result.saved == 3) }
+    try Salvage.remove(fixture.path("salvage"))
+    try Salvage.remove(fixture.path("salvage"))
+    #expect(!FileManager.default.fileExists(atPath: fixture.path("salvage")))
+    #expect(try fixture.unlocked().verify().isOK)
+  }
+
+  @Test("of a store with a damaged page all that can be reached is saved, and nothing else") func pages() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      for index in 0..<150 { try keychain.put("item \(index)", "value \(index)") }
+    }
+    let whole = try #require(try fixture.files()["vault.db"])
+    var fromBothEnds = 0
+    for page in 1..<(whole.count / 4096) {
+      var damaged = whole
+      for offset in 0..<64 { damaged[page * 4096 + offset] ^= 0x55 }
+      try damaged.write(to: URL(fileURLWithPath: fixture.path("vault.db")))
+      // Without the keys or the clock there is no vault to save from.
+      guard (try? fixture.unlocked()) != nil, let salvage = try? salvage(fixture, items: 20) else { continue }
+      let names = try salvage.target.names("")
+      #expect(names.count == salvage.result.saved)
+      for name in names { #expect(try salvage.target.text(name) == "value \(name.dropFirst(5))") }
+      #expect(try salvage.target.verify().isOK, "page \(page)")
+      let isBroken = salvage.result.losses.contains { $0.text.hasPrefix("the table of heads") }
+      if isBroken, names.contains("item 0"), names.contains("item 149") { fromBothEnds += 1 }
+    }
+    #expect(fromBothEnds > 0)
+  }
+}
