@@ -49,12 +49,13 @@ public struct Reply: Hashable, Sendable {
 extension JSONWriter {
   /// Writes a whole call with its NUL; `parameters` writes one object.
   public mutating func call(
-    _ method: MethodName, more: Bool = false, parameters: (inout JSONWriter) -> Void
+    _ method: MethodName, more: Bool = false, upgrade: Bool = false, parameters: (inout JSONWriter) -> Void
   ) {
     beginObject()
     key("method")
     literal(method.fullName)
     if more { field("more", true) }
+    if upgrade { field("upgrade", true) }
     key("parameters")
     parameters(&self)
     endObject()

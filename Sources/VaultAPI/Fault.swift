@@ -62,6 +62,10 @@ public enum Fault: Error, Hashable, Sendable {
   case corrupt(reason: String, newer: Bool)
   /// The disk did not do its part.
   case storageFailed(reason: String)
+  /// Something is under way that this call would be in the way of.
+  case busy(reason: String)
+  /// What was given as a backup is none, or not what was written.
+  case invalidBackup(reason: String)
   /// Settings or file modes must be put right first.
   case misconfigured(reason: String)
   /// The call itself was wrong, as org.varlink.service names it.
@@ -103,6 +107,8 @@ public enum Fault: Error, Hashable, Sendable {
     case .denied: "io.vaultd.Vault.Denied"
     case .corrupt: "io.vaultd.Vault.Corrupt"
     case .storageFailed: "io.vaultd.Vault.StorageFailed"
+    case .busy: "io.vaultd.Vault.Busy"
+    case .invalidBackup: "io.vaultd.Vault.InvalidBackup"
     case .misconfigured: "io.vaultd.Vault.Misconfigured"
     case .service(let fault): fault.fullName
     case .unknown(let name): name

@@ -69,6 +69,10 @@ extension Fault {
       self = .corrupt(reason: try fields.string(frame, "reason"), newer: try fields.bool(frame, "newer"))
     case "StorageFailed":
       self = .storageFailed(reason: try fields.string(frame, "reason"))
+    case "Busy":
+      self = .busy(reason: try fields.string(frame, "reason"))
+    case "InvalidBackup":
+      self = .invalidBackup(reason: try fields.string(frame, "reason"))
     case "Misconfigured":
       self = .misconfigured(reason: try fields.string(frame, "reason"))
     default:
@@ -147,6 +151,10 @@ extension Fault {
       writer.field("reason", reason)
       writer.field("newer", newer)
     case .storageFailed(let reason):
+      writer.field("reason", reason)
+    case .busy(let reason):
+      writer.field("reason", reason)
+    case .invalidBackup(let reason):
       writer.field("reason", reason)
     case .misconfigured(let reason):
       writer.field("reason", reason)

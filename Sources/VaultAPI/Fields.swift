@@ -120,7 +120,7 @@ struct Fields {
 
   mutating func strings(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [String] {
     var texts: [String] = []
-    for (index, node) in try elements(frame, key).enumerated() {
+    for (index, node) in try elements(frame, node(frame, key), key).enumerated() {
       guard let text = frame.string(node) else { throw ParameterError("\(key)[\(index)]") }
       texts.append(text)
     }
@@ -128,8 +128,14 @@ struct Fields {
   }
 
   mutating func integers(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [Int] {
+    try integers(frame, node(frame, key), key)
+  }
+
+  private func integers(
+    _ frame: borrowing Frame, _ list: Frame.Node?, _ key: StaticString
+  ) throws(ParameterError) -> [Int] {
     var values: [Int] = []
-    for (index, node) in try elements(frame, key).enumerated() {
+    for (index, node) in try elements(frame, list, key).enumerated() {
       guard let value = frame.integer(node).flatMap({ Int(exactly: $0) }) else {
         throw ParameterError("\(key)[\(index)]")
       }
@@ -139,17 +145,29 @@ struct Fields {
   }
 
   mutating func optionalIntegers(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [Int]? {
-    // Looking it up twice costs nothing worth a second way.
-    guard node(frame, key) != nil else { return nil }
-    return try integers(frame, key)
+    guard let node = node(frame, key) else { return nil }
+    return try integers(frame, node, key)
   }
 
   mutating func list<T: WireValue>(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [T] {
+    try list(frame, node(frame, key), key)
+  }
+
+  private func list<T: WireValue>(
+    _ frame: borrowing Frame, _ list: Frame.Node?, _ key: StaticString
+  ) throws(ParameterError) -> [T] {
     var values: [T] = []
-    for (index, node) in try elements(frame, key).enumerated() {
+    for (index, node) in try elements(frame, list, key).enumerated() {
       do { values.append(try T(frame, node)) } catch { throw error.inside("\(key)[\(index)]") }
     }
     return values
+  }
+
+  mutating func optionalList<T: WireValue>(
+    _ frame: borrowing Frame, _ key: StaticString
+  ) throws(ParameterError) -> [T]? {
+    guard let node = node(frame, key) else { return nil }
+    return try list(frame, node, key)
   }
 
   mutating func optional<T: WireValue>(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> T? {
@@ -161,10 +179,10 @@ struct Fields {
     try require(optional(frame, key), key)
   }
 
-  private mutating func elements(
-    _ frame: borrowing Frame, _ key: StaticString
+  private func elements(
+    _ frame: borrowing Frame, _ node: Frame.Node?, _ key: StaticString
   ) throws(ParameterError) -> [Frame.Node] {
-    guard let node = node(frame, key), frame.kind(node) == .array else { throw ParameterError("\(key)") }
+    guard let node, frame.kind(node) == .array else { throw ParameterError("\(key)") }
     return frame.elements(of: node)
   }
 }

@@ -88,6 +88,13 @@ public struct FrameReader: ~Copyable, Sendable {
   /// Takes back a frame that is done with, so that the next one need not allocate memory. It is wiped at once.
   public mutating func takeBack(_ frame: consuming Frame) { spare = frame.leaveMemory() }
 
+  /// Gives away what came behind the frames that were taken, where other bytes than frames follow.
+  public mutating func takeRest() -> SecretBuffer {
+    let rest = buffer.withBytes { SecretBuffer(copying: $0.extracting(droppingFirst: start)) }
+    self = FrameReader(limit: limit)
+    return rest
+  }
+
   private mutating func fail() -> FrameError {
     failed = true
     complete = 0

@@ -1,7 +1,7 @@
 /// Every method the daemon serves: those of io.vaultd.Vault, and the two of org.varlink.service.
 public enum MethodName: Hashable, Sendable, CaseIterable {
   case get, status, initialize, unlock, authenticate, respond, lock, set, setMany, show, find, delete, move, history
-  case listSlots, changePassword, markStale, addSlot, removeSlot, monitor, verify
+  case listSlots, changePassword, markStale, addSlot, removeSlot, monitor, verify, backup, restore
   case getInfo, getInterfaceDescription
 
   /// The name as a call carries it.
@@ -28,6 +28,8 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     case .removeSlot: "io.vaultd.Vault.RemoveSlot"
     case .monitor: "io.vaultd.Vault.Monitor"
     case .verify: "io.vaultd.Vault.Verify"
+    case .backup: "io.vaultd.Vault.Backup"
+    case .restore: "io.vaultd.Vault.Restore"
     case .getInfo: "org.varlink.service.GetInfo"
     case .getInterfaceDescription: "org.varlink.service.GetInterfaceDescription"
     }
@@ -45,8 +47,11 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
   /// Whether the method streams replies or asks questions, so that it must be called with `more`.
   public var needsMore: Bool {
     switch self {
-    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .monitor, .verify: true
+    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .monitor, .verify, .restore: true
     default: false
     }
   }
+
+  /// Whether other bytes than Varlink's follow on the connection, so that it must be called with `upgrade`.
+  public var needsUpgrade: Bool { self == .backup || self == .restore }
 }

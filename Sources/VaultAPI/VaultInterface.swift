@@ -12,8 +12,8 @@ public enum VaultInterface {
     # A value travels as `value` when it is UTF-8 without control characters other than tab, CR and LF, and otherwise as
     # `data` (base64, RFC 4648 with padding). Absent optional fields may be left out or null.
     #
-    # Init, Unlock, Authenticate, ChangePassword, AddSlot and RemoveSlot are conversations: call them with `more`. Each reply that
-    # carries a `prompt` that asks waits for Respond with the reply's `conversation` id, sent on another connection by the
+    # Init, Unlock, Authenticate, ChangePassword, AddSlot, RemoveSlot and Restore are conversations: call them with `more`. Each
+    # reply that carries a `prompt` that asks waits for Respond with the reply's `conversation` id, sent on another connection by the
     # same uid; the last reply carries no prompt. Closing the connection cancels the conversation.
     interface io.vaultd.Vault
 
@@ -258,6 +258,17 @@ public enum VaultInterface {
       to: ?string
     )
 
+    # Copies the whole vault as it is now: opened by a password or a recovery code alone, see vault-backup(5). Call it with
+    # `upgrade`. Behind the reply blocks follow, each a length (4 bytes, little-endian) and that many bytes; `size` bytes in
+    # all. A block without bytes is the last, and a reply without parameters, or an error, comes behind it.
+    method Backup() -> (size: int)
+
+    # Makes the vault from a backup; there must be none. A conversation; call it with `upgrade`, too. `header` is the backup's
+    # header in base64; `method` is password or recovery. After the first reply without a prompt, the client sends the rest
+    # of the backup as it is and closes its side; the last reply follows. `left_out` are slots that need the machine they
+    # were made on.
+    method Restore(header: string, method: ?string) -> (conversation: ?string, prompt: ?Prompt, left_out: ?[]Slot)
+
     error NoVault ()
     error VaultExists ()
     # `state` is cold or locked
@@ -299,6 +310,10 @@ public enum VaultInterface {
     # the store cannot be trusted or read; `newer` when a later program wrote it
     error Corrupt (reason: string, newer: bool)
     error StorageFailed (reason: string)
+    # something is under way that this would be in the way of
+    error Busy (reason: string)
+    # what was given as a backup is none, or not what was written
+    error InvalidBackup (reason: string)
     # settings or file modes that must be put right first
     error Misconfigured (reason: string)
 

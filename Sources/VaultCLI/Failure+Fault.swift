@@ -89,6 +89,9 @@ extension Failure {
     case .storageFailed(let reason):
       self.init(
         .io, "the disk did not do its part: \(Printable.text(reason)); see to its space and health, then try again")
+    case .busy(let reason): self.init(.retry, "\(Printable.text(reason)); try again when that is done")
+    case .invalidBackup(let reason):
+      self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason)); use another copy of it")
     case .misconfigured(let reason):
       self.init(.configuration, "\(Printable.text(reason)); put that right and try again (`vault doctor` helps)")
     case .service(let fault): self.init(fault)

@@ -16,6 +16,14 @@ enum Sizes {
     return bytes
   }
 
+  /// Bytes as a person reads them: in the largest unit of which there are at least two.
+  static func text(_ bytes: Int) -> String {
+    for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] where bytes >= 2 * size {
+      return "\(bytes / size) \(unit)"
+    }
+    return "\(bytes) bytes"
+  }
+
   /// Seconds: `90`, `15m`, `12h`, `7d`, `1w`.
   static func seconds(_ text: String) throws -> Int64 {
     guard let seconds = Seconds.parse(text), seconds > 0 else {

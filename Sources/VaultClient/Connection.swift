@@ -13,9 +13,13 @@ public final class Connection {
   public static let defaultPatience = Duration.seconds(2)
   private static let chunk = 16 << 10
 
-  private let socket: Descriptor
+  let socket: Descriptor
   private let interrupt: Interrupt?
-  private var reader = FrameReader()
+  /// A descriptor whose readiness ends all waiting, with ``Fault/cancelled``.
+  var cancellation: Int32?
+  var reader = FrameReader()
+  /// What came behind the last frame, where other bytes than frames follow.
+  var rest = SecretBuffer()
   private var scratch = SecretBuffer()
   /// Whether any byte of the answer to the last request has come.
   private(set) var hasHeard = false
@@ -99,7 +103,7 @@ public final class Connection {
       }
       switch errno {
       case EINTR: continue
-      case EAGAIN: try Connection.wait(for: POLLOUT, on: socket.number, until: deadline, interrupt)
+      case EAGAIN: try wait(for: POLLOUT, until: deadline)
       // The daemon may have said why before it hung up, so the reading decides.
       case EPIPE, ECONNRESET: return
       default: throw .system("send", errno: errno)
@@ -138,7 +142,7 @@ public final class Connection {
       default:
         switch code {
         case EINTR: continue
-        case EAGAIN: try Connection.wait(for: POLLIN, on: socket.number, until: deadline, interrupt)
+        case EAGAIN: try wait(for: POLLIN, until: deadline)
         case ECONNRESET: throw .disconnected
         default: throw .system("recv", errno: code)
         }
@@ -146,17 +150,25 @@ public final class Connection {
     }
   }
 
+  /// Waits until the socket is ready.
+  func wait(for event: Int32, until deadline: Deadline) throws(ClientError) {
+    try Connection.wait(for: event, on: socket.number, until: deadline, interrupt, cancellation)
+  }
+
   /// Waits until `descriptor` is ready, or only for the time to pass when there is none.
   private static func wait(
-    for event: Int32, on descriptor: Int32?, until deadline: Deadline, _ interrupt: Interrupt?
+    for event: Int32, on descriptor: Int32?, until deadline: Deadline, _ interrupt: Interrupt?,
+    _ cancellation: Int32? = nil
   ) throws(ClientError) {
     var polled = [
       pollfd(fd: descriptor ?? -1, events: Int16(event), revents: 0),
       pollfd(fd: interrupt?.number ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: cancellation ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    let ready = unsafe poll(&polled, 2, deadline.pollTimeout)
+    let ready = unsafe poll(&polled, 3, deadline.pollTimeout)
     if ready < 0, errno != EINTR { throw .system("poll", errno: errno) }
     if polled[1].revents != 0 { throw .disconnected }
+    if polled[2].revents != 0 { throw .fault(.cancelled) }
     if ready == 0, descriptor != nil { throw .timedOut }
   }
 }

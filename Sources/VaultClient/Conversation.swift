@@ -109,6 +109,12 @@ extension Vault {
   @discardableResult
   private func converse(_ method: MethodName, _ parameters: some WireValue, _ answer: Answer) throws -> Int? {
     var replies = try stream(method, timeout: keyTimeout, parameters)
+    return try converse(&replies, answer)
+  }
+
+  /// The same, once it has begun.
+  @discardableResult
+  func converse(_ replies: inout ReplyStream, _ answer: Answer) throws -> Int? {
     while let response = try replies.next(timeout: keyTimeout) {
       // AddSlot's reply has all the fields of the others.
       let reply: Wire.AddSlotReply = try response.decode()

@@ -1,8 +1,10 @@
 import VaultAPI
 
-/// The replies to one call made with `more`, on a connection of its own. To end it is to close that connection.
+/// The replies to one call made with `more`, or with `upgrade`, on a connection of its own. To end it is to close that
+/// connection.
 struct ReplyStream: ~Copyable {
-  private let connection: Connection
+  /// For what follows where Varlink ends.
+  let connection: Connection
   private var first: Response?
   private var isOver = false
 
@@ -10,12 +12,14 @@ struct ReplyStream: ~Copyable {
   /// that, the call is made once more on a new connection.
   init(
     _ method: MethodName, at location: SocketLocation, patience: Duration, timeout: Duration?,
-    interrupt: Interrupt? = nil, _ parameters: (inout JSONWriter) -> Void
+    interrupt: Interrupt? = nil, cancellation: Int32? = nil, _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) {
-    let message = try Session.message(method, more: true, parameters)
+    let message = try Session.message(
+      method, more: method.needsMore, upgrade: method.needsUpgrade, parameters)
     var mayRetry = true
     while true {
       let connection = try Connection(to: location, patience: patience, interrupt: interrupt)
+      connection.cancellation = cancellation
       do throws(ClientError) {
         let deadline = Deadline(after: timeout)
         try connection.send(message, until: deadline)

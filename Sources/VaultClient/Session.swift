@@ -32,10 +32,10 @@ final class Session {
   }
 
   static func message(
-    _ method: MethodName, more: Bool, _ parameters: (inout JSONWriter) -> Void
+    _ method: MethodName, more: Bool, upgrade: Bool = false, _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> SecretBuffer {
     var writer = JSONWriter()
-    writer.call(method, more: more, parameters: parameters)
+    writer.call(method, more: more, upgrade: upgrade, parameters: parameters)
     let limit = FrameReader.defaultLimit
     guard writer.byteCount - 1 <= limit else { throw .tooLarge(limit: limit) }
     return writer.take()

@@ -60,8 +60,11 @@ public struct Vault {
       method, again: again, patience: patience, timeout: timeout.map { $0 + (wait ?? .zero) }, parameters)
   }
 
-  func stream(_ method: MethodName, timeout: Duration?, _ parameters: some WireValue) throws(ClientError) -> ReplyStream
-  {
-    try ReplyStream(method, at: location, patience: patience, timeout: timeout) { parameters.write(to: &$0) }
+  func stream(
+    _ method: MethodName, timeout: Duration?, cancellation: Int32? = nil, _ parameters: some WireValue
+  ) throws(ClientError) -> ReplyStream {
+    try ReplyStream(method, at: location, patience: patience, timeout: timeout, cancellation: cancellation) {
+      parameters.write(to: &$0)
+    }
   }
 }

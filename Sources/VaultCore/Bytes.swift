@@ -16,3 +16,10 @@ extension MutableRawSpan {
   /// Sets the byte at `index`, which is checked.
   mutating func setByte(_ index: Int, _ value: UInt8) { storeBytes(of: value, toByteOffset: index, as: UInt8.self) }
 }
+
+extension [UInt8] {
+  /// Lends the bytes.
+  func withSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try body(unsafe span.bytes)  // Bytes have no padding: all are initialized.
+  }
+}

@@ -12,6 +12,8 @@ public enum Subkey: UInt64, CaseIterable, Sendable {
   case integrity = 5
   /// For the audit log.
   case audit = 6
+  /// Seals backups; that of `after-first-unlock` alone is used.
+  case backup = 7
 
   /// Derives the key from the key of a class (`crypto_kdf`, context `classkey`).
   public func derive(from classKey: borrowing SecureBytes) -> SecureBytes {
@@ -29,6 +31,9 @@ public struct ClassKeys: ~Copyable, Sendable {
   public private(set) var tags: SecureBytes?
   /// Authenticates the class's set of records; gone after ``forgetValues()``.
   public private(set) var integrity: SecureBytes?
+  /// Seals backups, where this is `after-first-unlock`, so that an idle lock does not keep one from being made; gone after
+  /// ``forgetValues()``. All it opens is records as they lie in the store, sealed.
+  public private(set) var backup: SecureBytes?
 
   /// No keys.
   public init() {}
@@ -39,6 +44,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     metadata = Subkey.metadata.derive(from: classKey)
     tags = Subkey.tags.derive(from: classKey)
     integrity = Subkey.integrity.derive(from: classKey)
+    backup = Subkey.backup.derive(from: classKey)
   }
 
   /// Another set of the same keys.
@@ -48,6 +54,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     copy.metadata = Self.copy(of: metadata)
     copy.tags = Self.copy(of: tags)
     copy.integrity = Self.copy(of: integrity)
+    copy.backup = Self.copy(of: backup)
     return copy
   }
 
@@ -67,6 +74,7 @@ public struct ClassKeys: ~Copyable, Sendable {
   public mutating func forgetValues() {
     values = nil
     integrity = nil
+    backup = nil
   }
 
   /// Wipes everything.

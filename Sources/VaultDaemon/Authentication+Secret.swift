@@ -12,39 +12,52 @@ extension Authentication {
   }
 
   private func check(_ secret: consuming SecureBytes, _ kind: SlotKind) {
-    let caller = caller(kind)
-    // Asked again, because attempts may have failed since the prompt.
-    if let wait = service.wait(for: caller) { return conversation.fail(wait) }
-    if kind == .recovery {
-      // A typing error shows in the checksum: no attempt was made, so none is counted.
-      do throws(CryptoError) { _ = try RecoveryCode(typed: secret) } catch {
-        return conversation.fail(.mistypedRecoveryCode)
+    service.open(slots(kind), vaultID: keychain.vaultID, with: secret, by: caller(kind)) { [self] opened in
+      switch opened {
+      case .success(let opened): succeed(opened.vaultKey, opened.slot)
+      case .failure(let fault): conversation.fail(fault)
       }
     }
-    let seconds = service.charge(caller)
-    service.checking.insert(caller)
-    let slots = slots(kind)
-    let vaultID = keychain.vaultID
+  }
+}
+
+/// A slot, and the vault key that it gave.
+struct OpenedSlot: Sendable {
+  var slot: SlotRecord
+  var vaultKey: Handover
+}
+
+extension Service {
+  /// Tries a typed secret on `slots`, which are of one kind. It counts as an attempt of `caller`.
+  func open(
+    _ slots: [SlotRecord], vaultID: [UInt8], with secret: consuming SecureBytes, by caller: Backoff.Caller,
+    then: @escaping (Result<OpenedSlot, Fault>) -> Void
+  ) {
+    // Asked again, because attempts may have failed since the prompt.
+    if let wait = wait(for: caller) { return then(.failure(wait)) }
+    if slots.first?.kind == .recovery {
+      // A typing error shows in the checksum: no attempt was made, so none is counted.
+      do throws(CryptoError) { _ = try RecoveryCode(typed: secret) } catch {
+        return then(.failure(.mistypedRecoveryCode))
+      }
+    }
+    let seconds = charge(caller)
+    checking.insert(caller)
     let secret = Handover(secret)
-    service.workers.run(on: service.loop) { () -> Opened? in
+    workers.run(on: loop) { () -> OpenedSlot? in
       for slot in slots {
         let key = secret.withSecret { bytes in try? slot.openVaultKey(secret: bytes, vaultID: vaultID) }
-        if case .some(.some(let key)) = consume key { return Opened(slot: slot, vaultKey: Handover(key)) }
+        if case .some(.some(let key)) = consume key { return OpenedSlot(slot: slot, vaultKey: Handover(key)) }
       }
       return nil
     } then: { [self] opened in
-      service.checking.remove(caller)
+      checking.remove(caller)
       guard let opened else {
-        return conversation.fail(
-          .authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000))
+        return then(
+          .failure(.authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000)))
       }
-      service.forgive(caller)
-      succeed(opened.vaultKey, opened.slot)
+      forgive(caller)
+      then(.success(opened))
     }
-  }
-
-  private struct Opened: Sendable {
-    var slot: SlotRecord
-    var vaultKey: Handover
   }
 }

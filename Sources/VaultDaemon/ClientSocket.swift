@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import NIOCore
 internal import VaultAPI
@@ -25,6 +26,13 @@ struct ClientSocket {
     return unsafe bytes.withUnsafeBytes { bytes in
       max(0, unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
     }
+  }
+
+  /// Another descriptor of the same socket, which stays connected when NIO closes its own.
+  func duplicate() -> CInt? {
+    guard channel.isActive else { return nil }
+    let copy = vault_dup_above(descriptor, 0)
+    return copy >= 0 ? copy : nil
   }
 
   /// Fills `bytes` with what has come, if anything has: how many there are. The end of the stream and errors are left to

@@ -88,6 +88,22 @@ final class Connection: ChannelInboundHandler {
     if isKeepingUp { _ = after(.zero, work) } else { onWritable = work }
   }
 
+  /// Sends the last reply there is, and takes the socket out of the loop's hands: what follows is for the caller to send
+  /// and receive. Nil, and the connection closes, when the client has not read what was sent before, or has not waited.
+  func handOver(_ value: some WireValue) -> RawSocket? {
+    onCancel = nil
+    guard let context, let outbox, let socket, !isClosing, !isOneway, reader.pendingCount == 0 else {
+      close()
+      return nil
+    }
+    outbox.write { $0.reply(value) }
+    outbox.flush()
+    let copy = outbox.isEmpty ? socket.duplicate() : nil
+    isClosing = true
+    context.close(mode: .all, promise: nil)
+    return copy.flatMap { try? RawSocket($0, patience: Timeouts.transfer) }
+  }
+
   /// Sends what is still to be sent and closes.
   func close() {
     guard !isClosing, let context else { return }

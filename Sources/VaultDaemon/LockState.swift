@@ -12,7 +12,7 @@ struct LockState: Sendable {
   }
 
   enum Cause: Sendable, Equatable {
-    case start, created, asked, signal, idle, age, timeUp, sleep, resume, sessionLock, repaired
+    case start, created, asked, signal, idle, age, timeUp, sleep, resume, sessionLock, repaired, restored
     /// A screen locker, by its name on the session bus.
     case screenLock(String)
     /// An unlock, with the method that proved the right to.
@@ -43,6 +43,7 @@ struct LockState: Sendable {
       case .resume: "the machine slept"
       case .sessionLock: "the session was locked"
       case .screenLock(let name): "the screen was locked (\(name))"
+      case .restored: "the vault was restored from a backup"
       case .repaired: "the store could be opened again"
       case .method(let name): "unlocked by \(name)"
       }

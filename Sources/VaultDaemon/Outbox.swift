@@ -40,6 +40,9 @@ final class Outbox {
     if let rest { queue(rest) }
   }
 
+  /// Whether the socket has taken everything.
+  var isEmpty: Bool { queued == 0 && writer.byteCount == 0 }
+
   /// Forgets what was written.
   func clear() { writer.removeAll() }
 

@@ -10,6 +10,7 @@ extension Service {
       return connection.fail(.unknownMethod(frame.string(call.method) ?? ""))
     }
     guard call.more || !method.needsMore else { return connection.fail(.service(.expectedMore)) }
+    guard call.upgrade || !method.needsUpgrade else { return connection.fail(.invalid("upgrade")) }
     checkDeadlines()
     let node = call.parameters
     switch method {
@@ -34,6 +35,8 @@ extension Service {
     case .removeSlot: removeSlot(try Wire.RemoveSlotParameters(frame, node), connection)
     case .monitor: monitor(try Wire.Empty(frame, node), connection)
     case .verify: verify(try Wire.Empty(frame, node), connection)
+    case .backup: backup(try Wire.Empty(frame, node), connection)
+    case .restore: restore(try Wire.RestoreParameters(frame, node), connection)
     case .getInfo: serviceInfo(try Wire.Empty(frame, node), connection)
     case .getInterfaceDescription: describe(try Wire.GetInterfaceDescriptionParameters(frame, node), connection)
     }

@@ -13,6 +13,7 @@ extension Service {
     case .unreadable: return connection.fail(storeFault)
     case .none: break
     }
+    if let restoreObstacle { return connection.fail(restoreObstacle) }
     if let obstacle = bootKeyObstacle() { return connection.fail(.misconfigured(reason: obstacle.reason)) }
     guard let cost = cost(call.kdfMemory, call.kdfPasses, connection) else { return }
     var keystore: KeystoreKind?
@@ -89,6 +90,10 @@ extension Service {
     guard case .none = vault.content else {
       drop(slots, of: new)
       return conversation.fail(.vaultExists)
+    }
+    if let restoreObstacle {
+      drop(slots, of: new)
+      return conversation.fail(restoreObstacle)
     }
     do {
       try StoreDirectory.prepare(paths.store)

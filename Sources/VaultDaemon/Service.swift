@@ -36,6 +36,10 @@ final class Service {
   var presencePrompt: PresencePrompt?
   /// Until when a dismissed prompt is not shown again, `CLOCK_BOOTTIME` nanoseconds.
   var dismissals: [PresencePrompt.Question: Int64] = [:]
+  /// The backup or the restore that is under way.
+  var transfer: Transfer?
+  /// Where it runs; not where Argon2id does, lest an unlock waits for it.
+  lazy var transferThread = Workers()
   var waiters: [ObjectIdentifier: Waiter] = [:]
   /// Calls that wait for the boot key, not for a person.
   var bootWaiters: [ObjectIdentifier: Waiter] = [:]
@@ -159,6 +163,7 @@ final class Service {
   /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
   /// opens `after-first-unlock` ones. Nothing changes when nothing of that is held.
   func lock(because cause: LockState.Cause) {
+    callOffTransfer(because: cause)
     guard case .open(let keychain) = vault.content else { return }
     // The key that one of them has been given opens what is wiped here.
     for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
@@ -176,7 +181,9 @@ final class Service {
   /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now.
   func goToSleep(then ready: @escaping () -> Void) {
     lock(because: .sleep)
-    workers.whenIdle(on: loop, ready)
+    workers.whenIdle(on: loop) { [unowned self] in
+      if transfer == nil { ready() } else { transferThread.whenIdle(on: loop, ready) }
+    }
   }
 
   /// Wipes every key, at the daemon's end.
@@ -185,6 +192,7 @@ final class Service {
     retained.forget(because: "the daemon stops")
     slotRenewal?.callOff()
     presencePrompt?.stop()
+    transfer?.callOff(because: .cancelled)
     for conversation in conversations.values { conversation.end() }
     conversations = [:]
   }

@@ -8,6 +8,10 @@ enum Timeouts {
   static let slowReader = TimeAmount.seconds(30)
   /// For a client that was refused to read why.
   static let linger = TimeAmount.seconds(1)
+  /// For a client to take or send the next bytes of a backup, in milliseconds.
+  static let transfer: Int32 = 60_000
+  /// For a client to read how a backup or a restore ended, in milliseconds: the next one may be waiting behind it.
+  static let lastWord: Int32 = 30_000
   /// For the answer to a prompt.
   static let prompt = TimeAmount.minutes(5)
   /// How long another keyring may take. A keyring that waits for a person is one that is locked.

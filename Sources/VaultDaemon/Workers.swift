@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import VaultCore
 
-/// The one thread on which Argon2id runs, away from the event loop. One, because each run takes a slot's whole memory.
+/// One thread for what would hold the event loop. One, because each run of Argon2id takes a slot's whole memory.
 final class Workers {
   private let pool = NIOThreadPool(numberOfThreads: 1)
   /// How much was begun and is not done.

@@ -7,15 +7,21 @@ import Glibc
   private let handle: OpaquePointer
   // Released after the handle is closed, because closing still writes.
   private let lock: StoreLock
+  /// The main file's.
+  let path: String
   private let log: String
   private let hadLog: Bool
   private var isTrusted = false
+  /// A descriptor of the main file beside SQLite's own. Closing one drops all locks that this process has on the file, so
+  /// it stays open until SQLite has closed its own.
+  private var reading: Int32 = -1
 
   /// Opens the existing file at `path`, of any length.
   ///
   /// Until ``trust()`` is called, closing leaves the file and its log as they were found.
   init(path: String, lock: StoreLock) throws(VaultError) {
     self.lock = lock
+    self.path = path
     log = path + "-wal"
     hadLog = unsafe access(log, F_OK) == 0
     _ = Self.configured
@@ -44,6 +50,7 @@ import Glibc
 
   deinit {
     unsafe sqlite3_close_v2(handle)
+    if reading >= 0 { close(reading) }
     // SQLite makes an empty log on its first look; what is not ours is left without one, as it was.
     var status = stat()
     if !isTrusted, !hadLog, unsafe stat(log, &status) == 0, status.st_size == 0 { unsafe unlink(log) }
@@ -95,6 +102,30 @@ import Glibc
     let found = try statement.first { (row: Statement) throws(VaultError) in try row.text(0) }
     guard let found else { throw .corrupt("vault.db: an answer is missing") }
     return found
+  }
+
+  /// Writes the log through to the main file and empties it.
+  func checkpoint() throws(VaultError) {
+    if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
+  }
+
+  /// Whether a commit that makes the log long writes it through to the main file, as it does unless told otherwise.
+  func setFoldsLog(_ isOn: Bool) { unsafe sqlite3_wal_autocheckpoint(handle, isOn ? 1000 : 0) }
+
+  /// A descriptor to read the main file with, which lives as long as the connection.
+  func descriptor() throws(VaultError) -> Int32 {
+    if reading >= 0 { return reading }
+    let opened = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard opened >= 0 else { throw SystemCall.error("open", path, errno) }
+    reading = opened
+    return opened
+  }
+
+  /// Whether another file, or none, has the main file's name now.
+  var hasMoved: Bool {
+    var moved: Int32 = 0
+    // Answers with a number of that type.
+    return unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved != 0
   }
 
   /// Whether a transaction is open. An error can end one, so ask before rolling back.

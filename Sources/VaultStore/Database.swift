@@ -26,18 +26,21 @@ final class Database {
       guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
     }
     guard let lock else { throw .storage("vault.lock disappears") }
-    connection = try Self.connect(directory, lock)
+    connection = try Self.connect(Self.fileName, directory, lock)
     statements = try Statements(connection)
     try Self.removeUnfinished(in: directory)
   }
+
+  /// The main file as it is now, for as long as the answer is not ended.
+  func snapshot() throws(VaultError) -> Snapshot { try Snapshot(connection) }
 
   /// Says that the records are ours too, so closing may fold the log into the file.
   func trust() { connection.trust() }
 
   private static func connect(
-    _ directory: borrowing StoreDirectory, _ lock: StoreLock
+    _ name: String, _ directory: borrowing StoreDirectory, _ lock: StoreLock
   ) throws(VaultError) -> Connection {
-    let connection = try Connection(path: directory.path(of: fileName), lock: lock)
+    let connection = try Connection(path: directory.path(of: name), lock: lock)
     guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
     // The log may know better than the file's header.
     let version = Int(try connection.integer("PRAGMA user_version"))
@@ -45,7 +48,7 @@ final class Database {
     guard version > 0, Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
       throw .corrupt("vault.db belongs to another program")
     }
-    try WriteAheadLog.check(pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
+    try WriteAheadLog.check(name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
     if version == Schema.version { try Schema.check(connection) }
     if version < Schema.version {
       try Schema.migrate(connection, from: version)
@@ -61,19 +64,38 @@ final class Database {
   ///   throws. Nothing is left of the attempt.
   static func create(in path: String, fill: (Database) throws(VaultError) -> Void) throws(VaultError) {
     let directory = try StoreDirectory.openOrMake(path)
-    if directory.contains(fileName) { throw .vaultExists }
-    guard let lock = try StoreLock.take(in: directory, creating: true) else { throw .storage("vault.lock disappears") }
-    try removeUnfinished(in: directory)
+    let lock = try lockForNew(in: directory)
     do throws(VaultError) {
       try build(in: directory, lock, fill)
-      guard try directory.link(newName, as: fileName) else { throw .vaultExists }
-      try directory.sync()
-      try removeUnfinished(in: directory)
-      try directory.sync()
+      try putInPlace(in: directory)
     } catch {
       try? removeUnfinished(in: directory)
       throw error
     }
+  }
+
+  /// Takes the lock of a directory in which a database is to be made, under another name at first.
+  static func lockForNew(in directory: borrowing StoreDirectory) throws(VaultError) -> StoreLock {
+    if directory.contains(fileName) { throw .vaultExists }
+    guard let lock = try StoreLock.take(in: directory, creating: true) else { throw .storage("vault.lock disappears") }
+    try removeUnfinished(in: directory)
+    return lock
+  }
+
+  /// Checks that the new database is whole, all of it in its main file, and that it is on the disk.
+  static func settle(in directory: borrowing StoreDirectory) throws(VaultError) {
+    guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory),
+      try directory.size(of: newName + "-wal") == nil
+    else { throw .storage("vault.db could not be written whole") }
+    try directory.syncFile(newName)
+  }
+
+  /// Gives the new database its name, never another's.
+  static func putInPlace(in directory: borrowing StoreDirectory) throws(VaultError) {
+    guard try directory.link(newName, as: fileName) else { throw .vaultExists }
+    try directory.sync()
+    try removeUnfinished(in: directory)
+    try directory.sync()
   }
 
   private static func build(
@@ -94,12 +116,19 @@ final class Database {
       try database.begin()
       try fill(database)
       try database.commit()
-      try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      try connection.checkpoint()
     }
-    guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory),
-      try directory.size(of: newName + "-wal") == nil
-    else { throw .storage("vault.db could not be written whole") }
-    try directory.syncFile(newName)
+    try settle(in: directory)
+  }
+
+  /// Opens a new database that was not filled here but copied, whole, from another one.
+  static func openCopy(in directory: borrowing StoreDirectory, _ lock: StoreLock) throws(VaultError) -> Database {
+    guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory) else {
+      throw .storage("vault.db.new disappears")
+    }
+    let database = try Database(try connect(newName, directory, lock))
+    database.trust()
+    return database
   }
 
   private init(_ connection: Connection) throws(VaultError) {
@@ -108,7 +137,7 @@ final class Database {
   }
 
   /// Removes what a creation that was cut off left behind. Only under the lock.
-  private static func removeUnfinished(in directory: borrowing StoreDirectory) throws(VaultError) {
+  static func removeUnfinished(in directory: borrowing StoreDirectory) throws(VaultError) {
     for suffix in ["", "-wal", "-journal"] { try directory.remove(newName + suffix) }
   }
 

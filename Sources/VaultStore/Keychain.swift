@@ -37,6 +37,8 @@ public final class Keychain {
   // An integrity key that was derived for one change, in a state in which it is not held.
   var lentKey: SecureBytes?
   var pass: VerifyPass?
+  // What a backup is made of, while one is.
+  var snapshot: Snapshot?
   /// What is known of the records as a whole.
   public internal(set) var integrity = IntegrityState.unchecked
   // What was known when the check that is under way began.
@@ -109,6 +111,7 @@ public final class Keychain {
     }
   }
 
+  /// What is in a database that is being made; no slot is read, and no key in memory.
   init(_ database: Database, _ vault: VaultID, _ clock: Clock) {
     self.database = database
     self.vault = vault

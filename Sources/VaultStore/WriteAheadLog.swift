@@ -20,15 +20,15 @@ struct WriteAheadLog {
   /// Checks that the log is whole, and that each of the database's `pageCount` pages is in the main file or in the log.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` otherwise.
-  static func check(pageCount: Int, in directory: borrowing StoreDirectory) throws(VaultError) {
-    let log = try WriteAheadLog(in: directory)
-    let held = (try directory.size(of: Database.fileName) ?? 0) / DatabaseHeader.pageSize
+  static func check(_ name: String, pageCount: Int, in directory: borrowing StoreDirectory) throws(VaultError) {
+    let log = try WriteAheadLog(name + "-wal", in: directory)
+    let held = (try directory.size(of: name) ?? 0) / DatabaseHeader.pageSize
     guard held < pageCount else { return }
     for page in (held + 1)...pageCount where !log.pages.contains(page) { throw .corrupt("vault.db is cut short") }
   }
 
-  private init(in directory: borrowing StoreDirectory) throws(VaultError) {
-    guard let file = try directory.openFile(Database.logName, O_RDONLY) else { return }
+  private init(_ name: String, in directory: borrowing StoreDirectory) throws(VaultError) {
+    guard let file = try directory.openFile(name, O_RDONLY) else { return }
     defer { close(file) }
     var header = [UInt8](repeating: 0, count: Self.headerSize)
     var frame = [UInt8](repeating: 0, count: Self.frameHeaderSize + DatabaseHeader.pageSize)

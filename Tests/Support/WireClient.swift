@@ -97,12 +97,28 @@ public final class WireClient {
     return message
   }
 
+  /// The next `count` bytes as they are, or nil when the other side closed first.
+  public func receive(count: Int) throws -> [UInt8]? {
+    var chunk = [UInt8](repeating: 0, count: 1 << 18)
+    while received.count < count {
+      let got = unsafe recv(descriptor, &chunk, min(chunk.count, count - received.count), 0)
+      if got == 0 || got < 0 && errno == ECONNRESET { return nil }
+      guard got > 0 else { throw SandboxError("no answer: \(errno)") }
+      received += chunk[..<got]
+    }
+    defer { received.removeSubrange(..<count) }
+    return Array(received[..<count])
+  }
+
   /// Sends a call of `io.vaultd.Vault` and answers its first reply.
-  public func call(_ method: String, _ parameters: Message = [:], more: Bool = false) throws -> Reply {
+  public func call(_ method: String, _ parameters: Message = [:], more: Bool = false, upgrade: Bool = false) throws
+    -> Reply
+  {
     var message: Message = [
       "method": method.contains(".") ? method : "io.vaultd.Vault." + method, "parameters": parameters,
     ]
     if more { message["more"] = true }
+    if upgrade { message["upgrade"] = true }
     send([UInt8](try JSONSerialization.data(withJSONObject: message)) + [0])
     return try reply()
   }

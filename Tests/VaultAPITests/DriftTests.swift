@@ -120,6 +120,11 @@ import VaultAPI
     #expect(try error(#"{"items":[]}"#) == nil)
   }
 
+  @Test("An optional list is read wherever it stands, also when nothing else is left") func readsLastList() throws {
+    let frame = try frame(#"{"kind":"pam","users":[7]}"#)
+    #expect(try Wire.AddSlotParameters(frame, frame.root).users == [7])
+  }
+
   @Test("Numbers that do not fit are wrong types", arguments: ["1.5", "9223372036854775808", "1e400", "\"1\""])
   func refusesNumbers(_ number: String) throws {
     let frame = try frame("{\"name\":\"a\",\"version\":\(number)}")

@@ -160,6 +160,9 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("AddSlot.out", Wire.AddSlotReply(conversation: "id", prompt: prompt, slot: 2)),
     WireSubject("RemoveSlot.in", Wire.RemoveSlotParameters(id: 1, method: "m")),
     WireSubject("RemoveSlot.out", end),
+    WireSubject("Backup.in", empty), WireSubject("Backup.out", Wire.BackupReply(size: 1)),
+    WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery")),
+    WireSubject("Restore.out", Wire.RestoreReply(conversation: "id", prompt: prompt, leftOut: [slot])),
     WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in
       value.write(to: &writer, answer: secret)
     } read: { value, frame throws(ParameterError) in

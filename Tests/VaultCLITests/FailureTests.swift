@@ -22,7 +22,8 @@ import VaultClient
       (.noSuchConversation, .retry), (.weakSecret(reason: "r"), .invalid), (.tooLarge(limit: 1), .invalid),
       (.tooManyConnections, .retry), (.tooManyRequests, .retry), (.denied(reason: "r"), .denied),
       (.corrupt(reason: "r", newer: false), .invalid), (.corrupt(reason: "r", newer: true), .invalid),
-      (.storageFailed(reason: "r"), .io), (.misconfigured(reason: "r"), .configuration),
+      (.storageFailed(reason: "r"), .io), (.misconfigured(reason: "r"), .configuration), (.busy(reason: "r"), .retry),
+      (.invalidBackup(reason: "r"), .invalid),
       (.service(.permissionDenied), .denied), (.service(.invalidParameter(parameter: "for")), .usage),
       (.service(.methodNotFound(method: "m")), .software), (.unknown("org.example.Strange"), .software),
     ])

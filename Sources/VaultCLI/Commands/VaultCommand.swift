@@ -21,7 +21,9 @@ struct VaultCommand: ParsableCommand {
           MoveCommand.self, HistoryCommand.self, WatchCommand.self,
         ]),
       CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self]),
-      CommandGroup(name: "Other", subcommands: [VerifyCommand.self, DoctorCommand.self, CompletionsCommand.self]),
+      CommandGroup(
+        name: "Store", subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self]),
+      CommandGroup(name: "Other", subcommands: [DoctorCommand.self, CompletionsCommand.self]),
     ])
 }
 

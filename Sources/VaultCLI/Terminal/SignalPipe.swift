@@ -12,14 +12,15 @@ nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 struct SignalPipe: ~Copyable {
   /// What a terminal or another process sends to end, stop or go on with a program. The last matters because a shell may
   /// have set the terminal's modes anew meanwhile.
-  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGTSTP, SIGCONT]
+  static let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGTSTP, SIGCONT]
 
   /// Readable when a signal came.
   let descriptor: Int32
   private let end: Int32
   private var earlier: [(number: Int32, handler: __sighandler_t?)] = []
 
-  init() throws(Failure) {
+  /// - Parameter signals: which ones.
+  init(_ signals: [Int32] = SignalPipe.all) throws(Failure) {
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else { throw Failure(.io, "cannot make a pipe: \(Output.describe(errno))") }
     (descriptor, end) = (ends[0], ends[1])
@@ -28,7 +29,7 @@ struct SignalPipe: ~Copyable {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
     unsafe signalPipeEnd = end
-    for number in SignalPipe.signals {
+    for number in signals {
       let handler = signal(number, SignalPipe.handler)
       earlier.append((number, handler))
       // What the program was started to ignore, as nohup does, it goes on ignoring.

@@ -1,0 +1,102 @@
+internal import Glibc
+
+/// A backup that is being written to a file: under another name beside it, until all of it is on the disk.
+///
+/// Given up earlier, it leaves nothing. A process that is killed by SIGKILL leaves the other name, `.vault-backup-` and six
+/// characters.
+final class BackupFile {
+  private let path: String
+  private let folder: String
+  private let part: String
+  private let replaces: Bool
+  private let descriptor: Int32
+  private var isDone = false
+
+  /// Makes the file, of mode 0600.
+  ///
+  /// - Parameter replaces: whether a file that is there already makes room in the end.
+  /// - Throws: ``Failure`` when something is there that stays, or the folder cannot be written to.
+  init(_ path: String, replaces: Bool) throws(Failure) {
+    try Self.check(path, replaces: replaces)
+    let slash = path.lastIndex(of: "/")
+    folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    var template = Array("\(folder)/.vault-backup-XXXXXX".utf8CString)
+    descriptor = unsafe mkstemp(&template)
+    guard descriptor >= 0 else { throw Self.failure("make a file in \(folder)", errno) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    part = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    self.path = path
+    self.replaces = replaces
+  }
+
+  deinit {
+    close(descriptor)
+    if !isDone { unsafe unlink(part) }
+  }
+
+  /// Throws unless a backup can have that name.
+  static func check(_ path: String, replaces: Bool) throws(Failure) {
+    guard !path.isEmpty, path.last != "/" else { throw Failure(.usage, "a backup needs the name of a file, or `-`") }
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return }
+    guard replaces else { throw exists(path) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure(.exists, "\(Printable.quoted(path)) is no regular file, so it stays; name another")
+    }
+  }
+
+  /// Writes the next bytes.
+  func write(_ bytes: RawSpan) throws(Failure) {
+    var rest = bytes
+    while rest.byteCount > 0 {
+      // Lent for one call.
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        rest = rest.extracting(droppingFirst: count)
+      } else if errno != EINTR {
+        throw Self.failure("write \(path)", errno)
+      }
+    }
+  }
+
+  /// Waits until all of it is on the disk, and gives it its name.
+  func finish() throws(Failure) {
+    guard fsync(descriptor) == 0 else { throw Self.failure("write \(path)", errno) }
+    if replaces {
+      guard unsafe rename(part, path) == 0 else { throw Self.failure("name \(path)", errno) }
+    } else {
+      try linkInPlace()
+    }
+    isDone = true
+    syncFolder()
+  }
+
+  /// Gives it its name without taking another's.
+  private func linkInPlace() throws(Failure) {
+    if unsafe link(part, path) == 0 {
+      unsafe unlink(part)
+    } else if errno == EEXIST {
+      throw Self.exists(path)
+    } else {
+      // A file system without links: a look before has to do.
+      try Self.check(path, replaces: false)
+      guard unsafe rename(part, path) == 0 else { throw Self.failure("name \(path)", errno) }
+    }
+  }
+
+  private func syncFolder() {
+    let opened = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // A folder that cannot be read, or a file system that knows no sync of one, does not make the backup worse.
+    guard opened >= 0 else { return }
+    fsync(opened)
+    close(opened)
+  }
+
+  private static func exists(_ path: String) -> Failure {
+    Failure(.exists, "\(Printable.quoted(path)) exists already; give --force to replace it, or another name")
+  }
+
+  private static func failure(_ what: String, _ code: Int32) -> Failure {
+    Failure(.io, "cannot \(Printable.text(what)): \(Output.describe(code)); see to the space and the folder's mode")
+  }
+}

@@ -1,0 +1,72 @@
+internal import Glibc
+internal import VaultModel
+
+/// A backup that is being read, from a file or from standard input.
+final class BackupSource {
+  private let descriptor: Int32
+  private let name: String
+
+  /// Opens the file; `-` is standard input.
+  init(_ path: String) throws(Failure) {
+    guard path != "-" else {
+      descriptor = STDIN_FILENO
+      name = "standard input"
+      return
+    }
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+    name = Printable.quoted(path)
+    guard descriptor >= 0 else {
+      throw Failure(.io, "cannot open \(name): \(Output.describe(errno)); name another file")
+    }
+  }
+
+  deinit {
+    if descriptor > STDERR_FILENO { close(descriptor) }
+  }
+
+  /// The whole file's size in bytes; 0 where it cannot be told.
+  var size: Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
+    return Int(status.st_size)
+  }
+
+  /// Reads the header, with which the backup begins.
+  ///
+  /// - Throws: ``Failure`` when it is no backup.
+  func header() throws(Failure) -> [UInt8] {
+    var bytes = try read(count: BackupPrefix.count)
+    let prefix: BackupPrefix
+    do throws(BackupPrefix.Problem) {
+      prefix = try BackupPrefix(unsafe bytes.span.bytes)  // Bytes have no padding: all are initialized.
+    } catch {
+      throw Failure(.invalid, "\(name) cannot be restored: \(error.reason); name another file")
+    }
+    bytes += try read(count: prefix.headerCount - bytes.count)
+    return bytes
+  }
+
+  /// Fills the front of `bytes` with what comes next, and says how much that is; 0 at the end.
+  func read(into bytes: inout MutableRawSpan) throws(Failure) -> Int {
+    while true {
+      // Filled in place by the kernel.
+      let count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 { return count }
+      guard errno == EINTR else { throw Failure(.io, "cannot read \(name): \(Output.describe(errno)); try again") }
+    }
+  }
+
+  private func read(count: Int) throws(Failure) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      var span = bytes.mutableSpan
+      var all = unsafe span.mutableBytes  // The same.
+      var rest = all._mutatingExtracting(droppingFirst: done)
+      let count = try read(into: &rest)
+      if count == 0 { throw Failure(.invalid, "\(name) cannot be restored: it is cut short; use another copy of it") }
+      done += count
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,83 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultAPI
+internal import VaultClient
+
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy the whole vault to a file that a password or a recovery code opens.",
+    discussion: """
+      The copy is the vault as it is when the command begins; items are served and stored meanwhile. It is encrypted, and \
+      `vault restore` makes a vault from it on any machine. After the first unlock it needs nobody there, so a timer can \
+      make it.
+      """)
+
+  @Flag(help: "Replace a file that is there already.")
+  var force = false
+
+  @Argument(
+    help: ArgumentHelp("Where to put it; - is standard output.", valueName: "file"), completion: .file())
+  var file: String
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if file == "-" && globals.json {
+      throw ValidationError("the backup goes to standard output, so --json cannot; give one of them")
+    }
+  }
+
+  func run() throws {
+    if file == "-" {
+      if Output.isTerminal {
+        throw Failure(.usage, "a backup is not for a terminal; redirect standard output, or name a file")
+      }
+    } else {
+      try BackupFile.check(file, replaces: force)
+    }
+    let session = try Session(globals)
+    let size = try session.unlocking(for: "to make a backup") { vault in
+      file == "-" ? try copy(vault) : try write(vault)
+    }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("file")
+        writer.string(file)
+        writer.key("size")
+        writer.integer(Int64(size))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("the backup is made, \(Sizes.text(size)); `vault restore` makes a vault from it")
+    }
+  }
+
+  private func copy(_ vault: Vault) throws -> Int {
+    try vault.backup { bytes in try Output.write(bytes) }
+  }
+
+  /// Whatever ends it before its time, control-C too, leaves no file.
+  private func write(_ vault: Vault) throws -> Int {
+    let signals = try SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    do {
+      let target = try BackupFile(file, replaces: force)
+      var bar = ProgressBar("backing up", of: 0)
+      var done = 0
+      let size = try vault.backup(
+        cancellation: signals.descriptor,
+        begin: { size in bar = ProgressBar("backing up", of: size) },
+        write: { bytes in
+          try target.write(bytes)
+          done += bytes.byteCount
+          bar.show(done)
+        })
+      try target.finish()
+      return size
+    } catch {
+      if let number = signals.next() { signals.deliver(number) }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import VaultModel
+
+/// How a backup begins: in the clear, whose it is, and all that opens it but a password or a recovery code.
+///
+/// The pieces of a stream follow it (``StreamSealer``): the database file, ``pieceCount`` bytes in each but the last. The
+/// header is the associated data of the first piece, so nothing in it can be changed either. The stream's key comes from
+/// the key of the class `after-first-unlock`: its ``Subkey/backup``, with which format, `backup`, vault id and salt are
+/// hashed (keyed BLAKE2b).
+public struct BackupHeader: Hashable, Sendable {
+  /// How much of the database is sealed in one piece, in bytes.
+  public static let pieceCount = 64 << 10
+  /// The most slots that a backup has.
+  public static let maximumSlots = 255
+  /// The kinds of slots that open the vault wherever it is; the others need their machine.
+  public static let portableKinds: Set<SlotKind> = [.password, .recovery]
+  static let saltCount = 32
+
+  /// Whose backup it is.
+  public let vaultID: VaultID
+  /// When it was made, Unix seconds.
+  public let created: Int64
+  /// The size of the database in bytes, at least 1.
+  public let size: Int
+  let salt: [UInt8]
+  /// What opens it.
+  public let slots: [SlotRecord]
+  let wrappedKey: [UInt8]
+  var streamHeader: [UInt8]
+
+  init(
+    vaultID: VaultID, created: Int64, size: Int, salt: [UInt8], slots: [SlotRecord], wrappedKey: [UInt8],
+    streamHeader: [UInt8]
+  ) throws(CryptoError) {
+    guard size > 0 else { throw .malformed("backup of nothing") }
+    guard salt.count == Self.saltCount else { throw .malformed("backup salt size") }
+    guard !slots.isEmpty, slots.count <= Self.maximumSlots else { throw .limits("a backup has from 1 to 255 slots") }
+    guard slots.allSatisfy({ Self.portableKinds.contains($0.kind) }) else {
+      throw .malformed("a backup's slot is of another kind")
+    }
+    guard wrappedKey.count == KeyWrap.wrappedCount else { throw .malformed("wrapped key size") }
+    guard streamHeader.count == StreamSealer.headerCount else { throw .malformed("stream header size") }
+    self.vaultID = vaultID
+    self.created = created
+    self.size = size
+    self.salt = salt
+    self.slots = slots
+    self.wrappedKey = wrappedKey
+    self.streamHeader = streamHeader
+  }
+
+  /// Describes a backup that is about to be made, with a fresh salt; ``seal(backupKey:)`` comes next.
+  ///
+  /// - Parameter wrappedKey: the key of `after-first-unlock` as it is wrapped under the vault key.
+  /// - Throws: ``CryptoError/limits(_:)`` without slots or with more than ``maximumSlots``;
+  ///   ``CryptoError/malformed(_:)`` for a slot that is not portable, or a part that has another size than it has.
+  public init(
+    vaultID: VaultID, created: Int64, size: Int, slots: [SlotRecord], wrappedKey: [UInt8]
+  ) throws(CryptoError) {
+    try self.init(
+      vaultID: vaultID, created: created, size: size, salt: RandomBytes.array(count: Self.saltCount), slots: slots,
+      wrappedKey: wrappedKey, streamHeader: [UInt8](repeating: 0, count: StreamSealer.headerCount))
+  }
+
+  /// Begins the stream, which then is this header's.
+  public mutating func seal(backupKey: borrowing SecureBytes) -> StreamSealer {
+    let sealer = StreamSealer(key: streamKey(backupKey))
+    streamHeader = sealer.header
+    return sealer
+  }
+
+  /// Begins to open the stream.
+  ///
+  /// - Throws: ``CryptoError/authenticationFailed`` when `vaultKey` is another vault's or the header was changed where
+  ///   that shows already; the rest shows at the first piece.
+  public func open(vaultKey: borrowing SecureBytes) throws(CryptoError) -> StreamOpener {
+    let classKey = try wrappedKey.withSpan { (wrapped: RawSpan) throws(CryptoError) in
+      try KeyWrap.unwrap(wrapped, of: .afterFirstUnlock, under: .vault, key: vaultKey, vaultID: vaultID)
+    }
+    return try StreamOpener(key: streamKey(Subkey.backup.derive(from: classKey)), header: streamHeader)
+  }
+
+  private func streamKey(_ backupKey: borrowing SecureBytes) -> SecureBytes {
+    let context = AssociatedData.encode(purpose: "backup", vaultID, [salt])
+    return SecureBytes(count: StreamSealer.keyCount) { key in
+      context.withSpan { KeyedHash.hash($0, key: backupKey, into: &key) }
+    }
+  }
+}
+
+// Where the pieces are.
+extension BackupHeader {
+  /// How many pieces follow the header.
+  public var pieces: Int { (size - 1) / Self.pieceCount + 1 }
+
+  /// How many bytes of the database are in the piece `index`, counted from 0.
+  public func pieceSize(_ index: Int) -> Int { min(Self.pieceCount, size - index * Self.pieceCount) }
+
+  /// How many bytes all sealed pieces have together; nil when no file can be as large.
+  public var streamCount: Int? {
+    let (count, overflow) = size.addingReportingOverflow(pieces * StreamSealer.overhead)
+    return overflow ? nil : count
+  }
+}

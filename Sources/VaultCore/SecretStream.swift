@@ -1,0 +1,103 @@
+internal import CSodium
+
+// A long message in pieces, each sealed on its own and none to be left out, put elsewhere or added: libsodium's
+// `crypto_secretstream_xchacha20poly1305` (ChaCha20-Poly1305 with a nonce that goes on from piece to piece; a tag within
+// each piece marks the last one). Both ends keep a key in their state, so it lives in ``SecureBytes``.
+
+/// Seals the pieces of a stream.
+public struct StreamSealer: ~Copyable, Sendable {
+  /// The size of a key in bytes.
+  public static let keyCount = 32
+  /// The size of what a stream begins with, in bytes.
+  public static let headerCount = 24
+  /// How much longer a sealed piece is than its plaintext, in bytes.
+  public static let overhead = 17
+
+  private var state = SecureBytes(count: crypto_secretstream_xchacha20poly1305_statebytes())
+  /// What the opening side needs beside the key; not secret.
+  public let header: [UInt8]
+
+  /// Begins a stream. `key` has 32 bytes and is for this stream alone.
+  public init(key: borrowing SecureBytes) {
+    precondition(key.count == Self.keyCount, "a stream key has 32 bytes")
+    let memory = unsafe state.base
+    header = unsafe [UInt8](unsafeUninitializedCapacity: Self.headerCount) { out, initialized in
+      // Cannot fail; the state consists of bytes, so its memory is aligned.
+      _ = unsafe crypto_secretstream_xchacha20poly1305_init_push(
+        memory.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), out.baseAddress!,
+        key.base.assumingMemoryBound(to: UInt8.self))
+      initialized = Self.headerCount
+    }
+  }
+
+  /// Seals the next piece into the beginning of `destination`, which has room for it; how many bytes that is.
+  public mutating func seal(
+    _ plaintext: RawSpan, isLast: Bool, associatedData: RawSpan, into destination: inout MutableRawSpan
+  ) -> Int {
+    let count = plaintext.byteCount + Self.overhead
+    precondition(destination.byteCount >= count, "no room for the sealed piece")
+    let tag = isLast ? crypto_secretstream_xchacha20poly1305_tag_final() : 0
+    let memory = unsafe state.base
+    unsafe destination.withUnsafeMutableBytes { out in
+      unsafe plaintext.withUnsafeBytes { message in
+        unsafe associatedData.withUnsafeBytes { extra in
+          // Cannot fail: a piece is far below the construction's limit of 256 GiB.
+          _ = unsafe crypto_secretstream_xchacha20poly1305_push(
+            memory.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self),
+            out.baseAddress!.assumingMemoryBound(to: UInt8.self), nil,
+            message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count),
+            extra.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(extra.count), tag)
+        }
+      }
+    }
+    return count
+  }
+}
+
+/// Opens the pieces of a stream.
+public struct StreamOpener: ~Copyable, Sendable {
+  private var state = SecureBytes(count: crypto_secretstream_xchacha20poly1305_statebytes())
+
+  /// Begins with what ``StreamSealer/header`` was.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` when it has another size.
+  public init(key: borrowing SecureBytes, header: [UInt8]) throws(CryptoError) {
+    precondition(key.count == StreamSealer.keyCount, "a stream key has 32 bytes")
+    guard header.count == StreamSealer.headerCount else { throw .malformed("stream header size") }
+    let memory = unsafe state.base
+    // Cannot fail; any 24 bytes are a header, of some stream.
+    _ = unsafe crypto_secretstream_xchacha20poly1305_init_pull(
+      memory.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header,
+      key.base.assumingMemoryBound(to: UInt8.self))
+  }
+
+  /// Opens the next piece into the beginning of `destination`; how many bytes the plaintext has.
+  ///
+  /// - Parameter isLast: whether it has to be the last piece of its stream, or one before it.
+  /// - Throws: ``CryptoError/malformed(_:)`` for a size that does not fit; ``CryptoError/authenticationFailed`` when it
+  ///   is not the very piece that was sealed as this one.
+  public mutating func open(
+    _ sealed: RawSpan, isLast: Bool, associatedData: RawSpan, into destination: inout MutableRawSpan
+  ) throws(CryptoError) -> Int {
+    let count = sealed.byteCount - StreamSealer.overhead
+    guard count >= 0 else { throw .malformed("sealed piece is too short") }
+    guard destination.byteCount >= count else { throw .malformed("sealed piece is too long") }
+    var tag: UInt8 = 0
+    let memory = unsafe state.base
+    let status = unsafe destination.withUnsafeMutableBytes { out in
+      unsafe sealed.withUnsafeBytes { message in
+        unsafe associatedData.withUnsafeBytes { extra in
+          // `sealed` has at least the overhead, `destination` room for the plaintext.
+          unsafe crypto_secretstream_xchacha20poly1305_pull(
+            memory.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self),
+            out.baseAddress?.assumingMemoryBound(to: UInt8.self), nil, &tag,
+            message.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(message.count),
+            extra.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(extra.count))
+        }
+      }
+    }
+    let expected = isLast ? crypto_secretstream_xchacha20poly1305_tag_final() : 0
+    guard status == 0, tag == expected else { throw .authenticationFailed }
+    return count
+  }
+}

@@ -1,0 +1,118 @@
+internal import CLinux
+internal import Glibc
+
+/// A client's socket that was taken from the loop, for a thread that may wait for the client.
+///
+/// It closes itself. ``callOff()`` may be called on any thread; everything else is for one thread at a time.
+final class RawSocket: Sendable {
+  /// Why nothing more goes over it.
+  enum Problem: Error, Equatable {
+    /// ``RawSocket/callOff()`` was called.
+    case calledOff
+    /// The client closed its side.
+    case gone
+    /// The client let the time pass.
+    case silent
+    case failed(SystemError)
+  }
+
+  private let descriptor: Int32
+  private let stop: Int32
+  /// How long the client may take for the next bytes, in milliseconds.
+  private let patience: Int32
+
+  /// Takes a connected socket over.
+  init(_ descriptor: Int32, patience: Int32) throws(SystemError) {
+    self.descriptor = descriptor
+    self.patience = patience
+    stop = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    if stop < 0 { throw SystemError(call: "eventfd") }
+  }
+
+  deinit {
+    close(descriptor)
+    if stop >= 0 { close(stop) }
+  }
+
+  /// Ends all waiting, now and later.
+  func callOff() { eventfd_write(stop, 1) }
+
+  /// Sends the bytes from `start` on. When that fails, `start` is where it stopped.
+  ///
+  /// - Parameters:
+  ///   - patience: instead of the usual one.
+  ///   - heedsCallOff: false to go on although it was called off.
+  func send(
+    _ bytes: RawSpan, from start: inout Int, patience: Int32? = nil, heedsCallOff: Bool = true
+  ) throws(Problem) {
+    try check(heedsCallOff)
+    while start < bytes.byteCount {
+      // The bytes are lent for the call.
+      let count = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe Glibc.send(
+          descriptor, bytes.baseAddress!.advanced(by: start), bytes.count - start, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if count >= 0 {
+        start += count
+      } else {
+        try wait(for: POLLOUT, after: errno, patience ?? self.patience, heedsCallOff)
+      }
+    }
+  }
+
+  /// Fills `bytes`.
+  func receive(into bytes: inout MutableRawSpan) throws(Problem) {
+    try check(true)
+    var done = 0
+    while done < bytes.byteCount {
+      let count = receive(into: &bytes, from: done)
+      if count == 0 { throw .gone }
+      if count > 0 { done += count } else { try wait(for: POLLIN, after: errno, patience, true) }
+    }
+  }
+
+  /// Whether the client closes its side now, and sends nothing more.
+  func isAtEnd() throws(Problem) -> Bool {
+    var byte: [UInt8] = [0]
+    var span = byte.mutableSpan
+    var bytes = unsafe span.mutableBytes  // A byte has no padding.
+    while true {
+      let count = receive(into: &bytes, from: 0)
+      if count >= 0 { return count == 0 }
+      try wait(for: POLLIN, after: errno, patience, true)
+    }
+  }
+
+  private func receive(into bytes: inout MutableRawSpan, from start: Int) -> Int {
+    // Filled in place by the kernel.
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      unsafe recv(descriptor, bytes.baseAddress!.advanced(by: start), bytes.count - start, Int32(MSG_DONTWAIT))
+    }
+  }
+
+  private func check(_ heedsCallOff: Bool) throws(Problem) {
+    guard heedsCallOff else { return }
+    var polled = pollfd(fd: stop, events: Int16(POLLIN), revents: 0)
+    if unsafe poll(&polled, 1, 0) > 0 { throw .calledOff }
+  }
+
+  /// Waits until the call that failed with `code` can go on.
+  private func wait(
+    for event: Int32, after code: Int32, _ patience: Int32, _ heedsCallOff: Bool
+  ) throws(Problem) {
+    switch code {
+    case EINTR: return
+    case EAGAIN: break
+    case EPIPE, ECONNRESET: throw .gone
+    default: throw .failed(SystemError(call: "socket", code: code))
+    }
+    var polled = [
+      pollfd(fd: descriptor, events: Int16(event), revents: 0),
+      pollfd(fd: heedsCallOff ? stop : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let ready = unsafe poll(&polled, 2, patience)
+    if ready < 0, errno != EINTR { throw .failed(SystemError(call: "poll")) }
+    if ready == 0 { throw .silent }
+    if polled[1].revents != 0 { throw .calledOff }
+  }
+}

@@ -1,0 +1,114 @@
+internal import Logging
+internal import VaultAPI
+internal import VaultCore
+internal import VaultStore
+
+/// Backup: the whole vault, sealed, to one client at a time.
+extension Service {
+  func backup(_: Wire.Empty, _ connection: Connection) {
+    guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
+    if let transferObstacle { return connection.fail(transferObstacle) }
+    guard keychain.hasPortableSlot else {
+      return connection.fail(
+        .methodUnavailable(
+          method: SlotKind.recovery.name,
+          reason: "nothing but a password or a recovery code opens a backup, and the vault has neither; "
+            + "`vault slot add recovery` makes one"))
+    }
+    let stream: BackupStream
+    do throws(VaultError) { stream = try keychain.beginBackup(now: clock.wall()) } catch .locked {
+      return connection.fail(.locked(state: state.kind.rawValue, cause: state.cause.text))
+    } catch {
+      return connection.fail(Fault(error))
+    }
+    guard let socket = connection.handOver(Wire.BackupReply(size: stream.count)) else {
+      stream.wipe()
+      return keychain.endBackup()
+    }
+    let transfer = Transfer(.backup, socket)
+    self.transfer = transfer
+    log.info("a backup of \(stream.count) bytes begins")
+    let sending = BackupSending(stream: stream, socket: socket)
+    transferThread.run(on: loop, sending.run) { [unowned self] end in
+      keychain.endBackup()
+      self.transfer = nil
+      finish(socket, end, transfer.fault)
+    }
+  }
+
+  private func finish(_ socket: RawSocket, _ end: BackupSending.End, _ cause: Fault) {
+    switch end {
+    case .whole:
+      log.info("the backup is made")
+      conclude(socket, after: BackupSending.lastBlock) { $0.reply(Wire.Empty()) }
+    case .failed(let error):
+      log.error("the backup failed: \(error.text)")
+      conclude(socket, after: BackupSending.lastBlock) { $0.reply(Fault(error)) }
+    case .calledOff(let unsent):
+      log.warning("the backup was called off")
+      conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(cause) }
+    case .broken(let problem): log.warning("the backup ended early: \(problem.text)")
+    }
+  }
+}
+
+/// What the thread of a backup does: it sends all of it, in blocks.
+struct BackupSending: Sendable {
+  enum End: Sendable {
+    case whole
+    case failed(VaultError)
+    /// With what is missing of the block that was being sent.
+    case calledOff(unsent: [UInt8])
+    case broken(RawSocket.Problem)
+  }
+
+  /// The block that ends them.
+  static let lastBlock = [UInt8](repeating: 0, count: lengthCount)
+  private static let lengthCount = 4
+
+  let stream: BackupStream
+  let socket: RawSocket
+
+  func run() -> End {
+    // Before anybody is told: whoever called it off waits for that.
+    defer { stream.wipe() }
+    var block = [UInt8](repeating: 0, count: Self.lengthCount + BackupStream.largestPart)
+    while true {
+      let count: Int
+      do throws(VaultError) { count = try fill(&block) } catch { return .failed(error) }
+      if count == 0 { return .whole }
+      let end = Self.lengthCount + count
+      var sent = 0
+      do throws(RawSocket.Problem) {
+        // Bytes have no padding: all are initialized.
+        try socket.send(unsafe block.span.bytes.extracting(first: end), from: &sent)
+      } catch .calledOff {
+        return .calledOff(unsent: Array(block[sent..<end]))
+      } catch {
+        return .broken(error)
+      }
+    }
+  }
+
+  /// Makes the next block; how many bytes it has behind its length.
+  private func fill(_ block: inout [UInt8]) throws(VaultError) -> Int {
+    var span = block.mutableSpan
+    var bytes = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    var content = bytes._mutatingExtracting(droppingFirst: Self.lengthCount)
+    let count = try stream.next(into: &content)
+    bytes.storeBytes(of: UInt32(count).littleEndian, as: UInt32.self)
+    return count
+  }
+}
+
+extension RawSocket.Problem {
+  /// For the log.
+  var text: String {
+    switch self {
+    case .calledOff: "it was called off"
+    case .gone: "the client went away"
+    case .silent: "the client did nothing for \(Timeouts.transfer / 1000) s"
+    case .failed(let error): "\(error)"
+    }
+  }
+}

@@ -1,0 +1,61 @@
+internal import NIOCore
+internal import VaultAPI
+
+/// A backup or a restore while its bytes are on their way, on a thread of its own.
+final class Transfer {
+  enum Kind {
+    case backup, restore
+  }
+
+  let kind: Kind
+  private let socket: RawSocket
+  /// What its client is told if it was called off.
+  private(set) var fault = Fault.cancelled
+
+  init(_ kind: Kind, _ socket: RawSocket) {
+    self.kind = kind
+    self.socket = socket
+  }
+
+  /// Has its thread wipe the keys it holds, and end.
+  func callOff(because fault: Fault) {
+    self.fault = fault
+    socket.callOff()
+  }
+}
+
+extension Service {
+  /// Why none can begin now.
+  var transferObstacle: Fault? {
+    guard let transfer else { return nil }
+    return .busy(reason: transfer.kind == .backup ? "another backup is being made" : "a backup is being restored")
+  }
+
+  /// Why no vault can be made now.
+  var restoreObstacle: Fault? { transfer?.kind == .restore ? transferObstacle : nil }
+
+  /// Ends what is under way for a lock of this cause, if that wipes its keys. A restore has some, too.
+  func callOffTransfer(because cause: LockState.Cause) {
+    guard let transfer, cause.isSleep, !configuration.keepAcrossSleep else { return }
+    transfer.callOff(
+      because: transfer.kind == .backup
+        ? .locked(state: LockState.Kind.locked.rawValue, cause: cause.text) : .cancelled)
+  }
+
+  /// Tells the client how it ended: `before` and then one message. It is not waited for long.
+  func conclude(
+    _ socket: RawSocket, after before: [UInt8] = [], _ message: @escaping @Sendable (inout JSONWriter) -> Void
+  ) {
+    transferThread.run(on: loop) {
+      var buffer = SecretBuffer()
+      buffer.append(unsafe before.span.bytes)  // Bytes have no padding: all are initialized.
+      var writer = JSONWriter(appendingTo: buffer)
+      message(&writer)
+      var sent = 0
+      try? writer.withBytes { bytes throws(RawSocket.Problem) in
+        try socket.send(bytes, from: &sent, patience: Timeouts.lastWord, heedsCallOff: false)
+      }
+    } then: { _ in
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import VaultCore
+import VaultModel
+
+// Copies of the whole vault.
+extension Keychain {
+  /// Whether a backup could be opened again: not by a key that lies on this machine.
+  public var hasPortableSlot: Bool { slots.contains { BackupHeader.portableKinds.contains($0.kind) } }
+
+  /// Begins a backup of the vault as it is now. What is changed from now on is not in it.
+  ///
+  /// Items are served and changed meanwhile; the log beside the database grows with the changes until ``endBackup()``, which
+  /// has to follow when the stream was read, or is not wanted any more. There is one at a time: another one may begin after
+  /// that.
+  /// - Parameter now: Unix seconds.
+  /// - Throws: ``VaultError/locked`` unless the keys of `after-first-unlock` are in memory; ``VaultError/corrupt(_:)`` when
+  ///   what is known of the store forbids to make copies of it; ``VaultError/alreadyExists`` while another backup is under
+  ///   way; ``VaultError/storage(_:)``. A vault without a portable slot (see ``hasPortableSlot``) is refused as corrupt.
+  public func beginBackup(now: Int64) throws(VaultError) -> BackupStream {
+    guard snapshot == nil else { throw .alreadyExists }
+    guard case .none = transaction else { throw .storage("a change is being made") }
+    if hasFailed { throw .corrupt("the check of the store failed, so no backup is made of it") }
+    try checkFewRows()
+    guard let wrapped = try database.key(KeyName.vault(.afterFirstUnlock)) else {
+      throw .corrupt("the key \(KeyName.vault(.afterFirstUnlock)) is missing")
+    }
+    guard holdsIntegrityKey(.afterFirstUnlock) else { throw .locked }
+    let snapshot = try database.snapshot()
+    do throws(VaultError) {
+      let stream = try stream(snapshot, wrapped, now)
+      self.snapshot = snapshot
+      return stream
+    } catch {
+      snapshot.end()
+      throw error
+    }
+  }
+
+  /// Ends the backup, whether or not all of it was read.
+  public func endBackup() {
+    snapshot?.end()
+    snapshot = nil
+  }
+
+  private func stream(_ snapshot: Snapshot, _ wrapped: [UInt8], _ now: Int64) throws(VaultError) -> BackupStream {
+    let portable = slots.filter { BackupHeader.portableKinds.contains($0.kind) }
+    var header: BackupHeader
+    do throws(CryptoError) {
+      header = try BackupHeader(
+        vaultID: vault, created: now, size: snapshot.size, slots: portable, wrappedKey: wrapped)
+    } catch {
+      throw .corrupt(
+        portable.isEmpty ? "no slot is there that opens a backup" : "a backup cannot be made of these slots and keys")
+    }
+    switch afterFirstUnlock.backup {
+    case .some(let key):
+      let sealer = header.seal(backupKey: key)
+      return try BackupStream(header, sealer, snapshot)
+    case .none: throw .locked
+    }
+  }
+
+  /// Checks the wrapped keys, the slots and the clock against the hashes over them, as far as the keys in memory allow: the
+  /// records without which nothing else opens.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when they are not those that were written last.
+  func checkFewRows() throws(VaultError) {
+    guard hasHashes else { return }
+    var pass = VerifyPass(expecting: 0)
+    try pass.walkFewRows(self)
+    for accessible in [Self.slotClass, .always] where holdsIntegrityKey(accessible) {
+      let (stored, found) = (try storedHashes(accessible), pass.found(accessible))
+      for place in Set(stored.places + found.places) where stored[place] != found[place] {
+        switch place.table {
+        case .slots: throw .corrupt("slot \(place.part) is not the one that was stored last")
+        case .keys:
+          throw .corrupt("the wrapped key \(KeyName.name(part: place.part)) is not the one that was stored last")
+        case .clock: throw .corrupt("the clock record is not the one that was stored last")
+        default: break
+        }
+      }
+    }
+  }
+}

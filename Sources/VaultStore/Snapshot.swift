@@ -1,0 +1,56 @@
+import Glibc
+
+/// The database's main file as it is at one moment, while everything that is written goes to the log alone.
+///
+/// The log is written through first. From then on the main file stays as it is until ``end()``, and the log grows with all
+/// that is written meanwhile. There is no other way: the one connection has the file for itself, with the log's index in its
+/// own memory, so that no second connection could tell what belongs to which moment.
+///
+/// It is made and ended by whoever owns the database, once at a time. In between one other thread may read it: that is why
+/// `@unchecked` holds, for nothing here changes then.
+final class Snapshot: @unchecked Sendable {
+  /// The file's size in bytes.
+  let size: Int
+  private let descriptor: Int32
+  // Holds the descriptor, too.
+  private let connection: Connection
+
+  init(_ connection: Connection) throws(VaultError) {
+    let path = connection.path
+    try connection.checkpoint()
+    connection.setFoldsLog(false)
+    do throws(VaultError) {
+      descriptor = try connection.descriptor()
+      guard !connection.hasMoved else { throw .storage("\(path) is not the file that was opened") }
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { throw SystemCall.error("stat", path, errno) }
+      size = Int(status.st_size)
+      guard size == Int(try connection.integer("PRAGMA page_count")) * DatabaseHeader.pageSize else {
+        throw .corrupt("vault.db has another size than it should have")
+      }
+    } catch {
+      connection.setFoldsLog(true)
+      throw error
+    }
+    self.connection = connection
+  }
+
+  /// Fills `bytes` with what is in the file from `offset` on.
+  func read(at offset: Int, into bytes: inout [UInt8]) throws(VaultError) {
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+        // Filled by the kernel, no further than its end.
+        unsafe pread(descriptor, bytes.baseAddress!.advanced(by: done), bytes.count - done, offset + done)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        throw count < 0 ? SystemCall.error("read", "vault.db", errno) : .corrupt("vault.db is cut short")
+      }
+      done += count
+    }
+  }
+
+  /// Lets the log be written through again.
+  func end() { connection.setFoldsLog(true) }
+}

@@ -1,0 +1,26 @@
+import VaultCore
+import VaultModel
+
+/// The beginning of a backup as an attacker with the file might write it: decoding ends in an error or in a header that
+/// encodes to the very same bytes, and whose numbers fit each other. Anything else traps.
+@c(LLVMFuzzerTestOneInput)
+func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  // libFuzzer's buffer lives for the call.
+  let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count))
+  if let prefix = try? BackupPrefix(input) {
+    precondition(prefix.headerCount <= BackupPrefix.maximumHeader, "a header beyond the limit")
+    for (index, byte) in prefix.bytes.enumerated() {
+      // Every bit pattern is a UInt8, and a prefix is at most as long as what it was read from.
+      precondition(unsafe input.unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte, "a prefix has two encodings")
+    }
+  }
+  guard let header = try? BackupHeader(decoding: input) else { return 0 }
+  let encoded = header.encoded()
+  precondition(encoded.count == input.byteCount, "a header has two encodings")
+  for (index, byte) in encoded.enumerated() {
+    // The same.
+    precondition(unsafe input.unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte, "a header has two encodings")
+  }
+  precondition(header.streamCount != nil && header.pieceSize(header.pieces - 1) > 0, "a header's pieces do not fit")
+  return 0
+}

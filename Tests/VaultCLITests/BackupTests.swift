@@ -1,0 +1,158 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("vault backup and vault restore") struct BackupTests {
+  /// What lies in a folder.
+  private func files(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+  }
+
+  @Test("a backup goes to a file and to standard output, and restores from a file and from standard input")
+  func roundTrip() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let file = sandbox.home + "/vault.backup"
+    let outcome = try sandbox.run(["backup", file, "--json"])
+    #expect(outcome.status == 0, "\(outcome)")
+    let bytes = try #require(FileManager.default.contents(atPath: file))
+    let said = try #require(try JSONSerialization.jsonObject(with: Data(outcome.stdout)) as? [String: Any])
+    #expect(said["size"] as? Int == bytes.count)
+    #expect(said["file"] as? String == file)
+    #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+    let piped = try sandbox.run(["backup", "-"])
+    #expect(piped.status == 0 && piped.stdout.count == bytes.count && piped.errors.isEmpty)
+
+    let first = try Sandbox()
+    defer { first.close() }
+    try first.must(["restore", file, "--password-stdin"], stdin: password + "\n")
+    try first.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try first.must(["get", "web"]) == "hunter2")
+
+    // From standard input; the password comes from the terminal.
+    let second = try Sandbox()
+    defer { second.close() }
+    try Data(piped.stdout).write(to: URL(fileURLWithPath: second.home + "/piped"))
+    let terminal = try Terminal(second, ["restore", "-"], stdin: second.home + "/piped")
+    try terminal.expect("Password of the backup: ")
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    try terminal.expect("the vault is restored; open it with `vault unlock`")
+    #expect(try terminal.wait() == 0)
+    try second.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try second.must(["get", "web"]) == "hunter2")
+  }
+
+  @Test("a file that is there stays, unless it is told to go") func existing() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let file = try sandbox.write("precious", to: "there")
+    #expect(try sandbox.run(["backup", file]).status == 73)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
+    try sandbox.must(["backup", file, "--force"])
+    #expect(FileManager.default.contents(atPath: file)?.starts(with: Data("vaultbk\n".utf8)) == true)
+    // What is no file is not replaced even so.
+    #expect(try sandbox.run(["backup", sandbox.home, "--force"]).status == 73)
+    #expect(try sandbox.run(["backup", sandbox.home + "/none/vault.backup"]).status == 74)
+    #expect(try sandbox.run(["backup", "/dev/null", "--force"]).status == 73)
+    #expect(try files(sandbox.home) == ["there"])
+  }
+
+  @Test("a vault that is there is never touched by a restore") func vaultExists() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let file = sandbox.home + "/vault.backup"
+    try sandbox.must(["backup", file])
+    let before = try sandbox.everything()
+    let outcome = try sandbox.run(["restore", file, "--password-stdin"], stdin: Array("\(password)\n".utf8))
+    #expect(outcome.status == 73 && outcome.errors.contains("there is a vault already"), "\(outcome)")
+    #expect(try sandbox.everything() == before)
+  }
+
+  @Test("a full disk is an error of its own, and leaves no part of a file") func fullDisk() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    // A limit of the size of files stands for the disk: the write fails after some of the backup.
+    let file = sandbox.home + "/vault.backup"
+    let outcome = try sandbox.run(
+      ["-c", "trap '' XFSZ; ulimit -f 16; exec \(Sandbox.path(of: "vault")) backup \(file)"], program: "/bin/sh")
+    #expect(outcome.status == 74, "\(outcome)")
+    #expect(outcome.errors.contains("cannot write"), "\(outcome)")
+    #expect(try files(sandbox.home).isEmpty)
+  }
+
+  @Test("control-C while a backup is made leaves no file", arguments: [SIGINT, SIGTERM, SIGHUP]) func interrupted(
+    _ signal: Int32
+  ) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let folder = sandbox.home + "/folder"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    // A daemon that is stopped sends nothing, so the command waits for it.
+    try sandbox.signalDaemon(SIGSTOP)
+    defer { try? sandbox.signalDaemon(SIGCONT) }
+    let terminal = try Terminal(sandbox, ["backup", folder + "/file"])
+    while try files(folder).isEmpty { sched_yield() }
+    terminal.signal(signal)
+    #expect(try terminal.wait() == 128 + signal)
+    #expect(try files(folder).isEmpty)
+  }
+
+  @Test("on a terminal a backup is refused, and a locked vault is asked for before the first unlock only")
+  func terminal()
+    throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["lock"])
+    let refused = try Terminal(sandbox, ["backup", "-"])
+    try refused.expect("a backup is not for a terminal")
+    #expect(try refused.wait() == 64)
+    // Locked, it needs nobody.
+    try sandbox.must(["backup", sandbox.home + "/locked"])
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    let cold = try sandbox.run(["backup", sandbox.home + "/cold"])
+    #expect(cold.status == 75, "\(cold)")
+    let asked = try Terminal(sandbox, ["backup", sandbox.home + "/cold"])
+    try asked.expect("Password to unlock the vault")
+    asked.type(password)
+    try asked.expect("the backup is made")
+    #expect(try asked.wait() == 0)
+    #expect(try files(sandbox.home) == ["cold", "locked"])
+  }
+
+  @Test("a wrong password is 77, a file that is no backup 65, one that is not there 74") func errors() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let file = sandbox.home + "/vault.backup"
+    try sandbox.must(["backup", file])
+    let other = try Sandbox()
+    defer { other.close() }
+    func restore(_ path: String, _ secret: String = password) throws -> Outcome {
+      try other.run(["restore", path, "--password-stdin"], stdin: Array("\(secret)\n".utf8))
+    }
+    let text = try other.write("no backup at all, but long enough", to: "text")
+    #expect(try restore(text).status == 65)
+    #expect(try restore(other.home + "/none").status == 74)
+    var bytes = try #require(FileManager.default.contents(atPath: file))
+    let damaged = other.home + "/damaged"
+    bytes[bytes.count - 1] ^= 1
+    try bytes.write(to: URL(fileURLWithPath: damaged))
+    let outcome = try restore(damaged)
+    #expect(outcome.status == 65, "\(outcome)")
+    #expect(outcome.errors.contains("it is damaged"), "\(outcome)")
+    for count in [0, 5, 13, 40, bytes.count - 1] {
+      try bytes.prefix(count).write(to: URL(fileURLWithPath: damaged))
+      #expect(try restore(damaged).status == 65, "\(count)")
+    }
+    #expect(try restore(file, "wrong horse battery").status == 77)
+    #expect(try other.run(["restore", file, "-", "--password-stdin"]).status == 64)
+    #expect(try other.run(["restore", "-", "--password-stdin"]).status == 64)
+    #expect(!FileManager.default.fileExists(atPath: other.store + "/vault.db"))
+  }
+}

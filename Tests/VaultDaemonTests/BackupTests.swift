@@ -1,0 +1,263 @@
+import CLinux
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+import VaultTesting
+
+private let password = "correct horse battery"
+
+extension WireClient {
+  /// Calls Backup, and answers what came behind its reply: the whole backup, and the last word.
+  func backup() throws -> (bytes: [UInt8], last: Reply) {
+    let reply = try call("Backup", upgrade: true)
+    guard reply.error == nil else { return ([], reply) }
+    var all: [UInt8] = []
+    while let length = try receive(count: 4) {
+      let count = length.reversed().reduce(0) { $0 << 8 | Int($1) }
+      if count == 0 {
+        let last = try self.reply()
+        if last.error == nil { #expect(reply.integer("size") == all.count) }
+        return (all, last)
+      }
+      guard let block = try receive(count: count) else { break }
+      all += block
+    }
+    throw SandboxError("the backup broke off after \(all.count) bytes")
+  }
+}
+
+extension Sandbox {
+  /// Restores `backup` over the socket, and answers the last reply; nil when the daemon hangs up.
+  func restore(
+    _ backup: [UInt8], secret: String = password, method: String? = nil, sending: [UInt8]? = nil
+  ) throws -> WireClient.Reply {
+    let header = headerCount(backup)
+    let client = try client()
+    var parameters: WireClient.Message = ["header": Data(backup[..<header]).base64EncodedString()]
+    parameters["method"] = method
+    var reply = try client.call("Restore", parameters, more: true, upgrade: true)
+    while reply.error == nil, reply.prompt != nil, let conversation = reply.string("conversation") {
+      let answered = try self.client().call("Respond", ["conversation": conversation, "answer": secret])
+      if let error = answered.error { throw SandboxError("Respond: \(error)") }
+      reply = try client.reply()
+    }
+    if reply.error != nil { return reply }
+    client.send(sending ?? Array(backup[header...]))
+    client.finishSending()
+    return try client.reply()
+  }
+
+  func headerCount(_ backup: [UInt8]) -> Int { backup[9..<13].reversed().reduce(0) { $0 << 8 | Int($1) } }
+}
+
+@Suite("Backup over the socket") struct BackupTests {
+  /// An unlocked vault with two items.
+  private func sandbox(_ config: String = "idle = off", recovery: Bool = false) throws -> (Sandbox, String?) {
+    let sandbox = try Sandbox()
+    let code = try sandbox.makeVault(password: password, config: config, recovery: recovery)
+    try sandbox.unlock(password)
+    #expect(try sandbox.client().call("Set", ["name": "a", "value": "kept"]).error == nil)
+    #expect(try sandbox.client().call("Set", ["name": "boot", "value": "b", "accessible": "always"]).error == nil)
+    return (sandbox, code)
+  }
+
+  /// Another home, with a daemon and no vault.
+  private func empty() throws -> Sandbox {
+    let other = try Sandbox()
+    try other.startDaemon(config: "idle = off")
+    return other
+  }
+
+  /// Stores `count` values of 1 MiB.
+  private func fill(_ sandbox: Sandbox, _ count: Int) throws {
+    let client = try sandbox.client()
+    let value = Data((0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }).base64EncodedString()
+    for index in 0..<count {
+      #expect(try client.call("Set", ["name": "big/\(index)", "data": value]).error == nil)
+    }
+  }
+
+  @Test("a backup restores on another machine, with a password or a recovery code") func roundTrip() throws {
+    let (sandbox, code) = try sandbox(recovery: true)
+    defer { sandbox.close() }
+    let (bytes, last) = try sandbox.client().backup()
+    #expect(last.error == nil)
+    for (secret, method) in [(password, nil), (try #require(code), "recovery")] as [(String, String?)] {
+      let other = try empty()
+      defer { other.close() }
+      let reply = try other.restore(bytes, secret: secret, method: method)
+      #expect(reply.error == nil, "\(reply)")
+      #expect((reply.parameters["left_out"] as? [Any])?.isEmpty == true)
+      let status = try other.client().call("Status")
+      #expect(status.string("state") == "cold")
+      #expect(status.string("cause") == "the vault was restored from a backup")
+      // With nobody there, by the new boot key; after a restart, too.
+      #expect(try other.client().call("Get", ["name": "boot"]).string("value") == "b")
+      try other.stopDaemon()
+      try other.startDaemon()
+      #expect(try other.client().call("Get", ["name": "boot"]).string("value") == "b")
+      #expect(try other.unlock(password)?.error == nil)
+      #expect(try other.client().call("Get", ["name": "a"]).string("value") == "kept")
+    }
+  }
+
+  @Test("others are served, and what they change meanwhile is not in it") func meanwhile() throws {
+    let (sandbox, _) = try sandbox()
+    defer { sandbox.close() }
+    try fill(sandbox, 2)
+    let client = try sandbox.client()
+    #expect(try client.call("Backup", upgrade: true).error == nil)
+    // It is under way: the socket takes less than two values.
+    let other = try sandbox.client()
+    #expect(try other.call("Set", ["name": "a", "value": "changed", "update": true]).error == nil)
+    for index in 0..<200 { #expect(try other.call("Set", ["name": "new/\(index)", "value": "x"]).error == nil) }
+    #expect(try other.call("Get", ["name": "a"]).string("value") == "changed")
+    #expect(try other.call("Backup", upgrade: true).error == "Busy")
+    var all: [UInt8] = []
+    while let length = try client.receive(count: 4), length != [0, 0, 0, 0] {
+      all += try #require(try client.receive(count: length.reversed().reduce(0) { $0 << 8 | Int($1) }))
+    }
+    #expect(try client.reply().error == nil)
+    let restored = try empty()
+    defer { restored.close() }
+    #expect(try restored.restore(all).error == nil)
+    #expect(try restored.unlock(password)?.error == nil)
+    #expect(try restored.client().call("Get", ["name": "a"]).string("value") == "kept")
+    #expect(try restored.client().call("Get", ["name": "new/0"]).error == "NoSuchItem")
+    // And there may be another one.
+    #expect(try sandbox.client().backup().last.error == nil)
+  }
+
+  @Test("a client that goes away ends the backup, and the next one may begin") func gone() throws {
+    let (sandbox, _) = try sandbox()
+    defer { sandbox.close() }
+    try fill(sandbox, 2)
+    do {
+      let client = try sandbox.client()
+      #expect(try client.call("Backup", upgrade: true).error == nil)
+      #expect(try client.receive(count: 4) != nil)
+    }
+    // The daemon may not have noticed yet.
+    let next = try sandbox.client()
+    while true {
+      let (bytes, last) = try next.backup()
+      guard last.error == "Busy" else {
+        #expect(last.error == nil && !bytes.isEmpty)
+        break
+      }
+    }
+    #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "kept")
+  }
+
+  @Test("an idle lock lets a backup be made and go on; before the first unlock there is none") func locked() throws {
+    let (sandbox, _) = try sandbox()
+    defer { sandbox.close() }
+    #expect(try sandbox.client().call("Lock").error == nil)
+    let (bytes, last) = try sandbox.client().backup()
+    #expect(last.error == nil && !bytes.isEmpty)
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    let refused = try sandbox.client().call("Backup", upgrade: true)
+    #expect(refused.error == "Locked")
+    #expect(refused.string("state") == "cold")
+  }
+
+  @Test("a sleep, which wipes its key, calls a backup off, and its client is told") func sleep() throws {
+    let stand = try LockStand()
+    let value = String(repeating: "v", count: 1 << 20)
+    let client = try stand.sandbox.client()
+    #expect(try client.call("Set", ["name": "big", "value": value]).error == nil)
+    #expect(try client.call("Set", ["name": "big2", "value": value]).error == nil)
+    #expect(try client.call("Backup", upgrade: true).error == nil)
+    try stand.prepareForSleep(true)
+    // The inhibitor is let go when no key is left, with the client still not reading.
+    try stand.wait("the inhibitor to be released") { try !stand.inhibitors().contains(#""sleep" "vault""#) }
+    var count = 0
+    while let length = try client.receive(count: 4), length != [0, 0, 0, 0] {
+      count += try #require(try client.receive(count: length.reversed().reduce(0) { $0 << 8 | Int($1) })).count
+    }
+    let last = try client.reply()
+    #expect(last.error == "Locked")
+    #expect(last.string("cause") == "the machine goes to sleep")
+    #expect(count < 2 << 20)
+  }
+
+  @Test("a vault that nothing portable opens is not backed up, and the answer says what to do") func noSlot() throws {
+    let (sandbox, _) = try sandbox()
+    defer { sandbox.close() }
+    let added = try sandbox.converse(
+      "AddSlot", ["kind": "login", "kdf_memory": 19 << 20, "kdf_passes": 2]
+    ) { prompt in prompt["style"] as? String == "secret" ? password : "the login password" }
+    #expect(added?.error == nil)
+    #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in password }?.error == nil)
+    let refused = try sandbox.client().call("Backup", upgrade: true)
+    #expect(refused.error == "MethodUnavailable")
+    #expect(refused.string("reason")?.contains("vault slot add recovery") == true)
+  }
+
+  @Test("both calls are refused unless the client says what follows") func upgrade() throws {
+    let (sandbox, _) = try sandbox()
+    defer { sandbox.close() }
+    let client = try sandbox.client()
+    for reply in [try client.call("Backup"), try client.call("Restore", ["header": ""], more: true)] {
+      #expect(reply.error == "org.varlink.service.InvalidParameter")
+      #expect(reply.string("parameter") == "upgrade")
+    }
+    // The connection is still Varlink's.
+    #expect(try client.call("Get", ["name": "a"]).string("value") == "kept")
+    // A client that does not wait for the answer is cut off: its bytes would be taken for something else.
+    let hasty = try sandbox.client()
+    let call = #"{"method":"io.vaultd.Vault.Backup","upgrade":true}"# + "\0"
+    hasty.send(Array((call + call).utf8))
+    #expect(try hasty.receive() == nil)
+    #expect(try sandbox.client().backup().last.error == nil)
+  }
+
+  @Test("the daemon holds no more of a large store in memory than of a small one") func memory() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try makeLargeVault(in: sandbox.store)
+    try sandbox.startDaemon(config: "idle = off")
+    try sandbox.unlock(password)
+    func peak(_ sandbox: Sandbox) throws -> Int {
+      let text = try String(contentsOfFile: "/proc/\(try #require(sandbox.daemonPid))/status", encoding: .utf8)
+      let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+      return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }) << 10
+    }
+    let before = try peak(sandbox)
+    let (bytes, last) = try sandbox.client().backup()
+    #expect(last.error == nil)
+    #expect(bytes.count > 64 << 20)
+    #expect(try peak(sandbox) < before + 8 << 20)
+    let other = try empty()
+    defer { other.close() }
+    let start = try peak(other)
+    #expect(try other.restore(bytes).error == nil)
+    // Argon2id took 19 MiB.
+    #expect(try peak(other) < start + (19 + 12) << 20)
+    #expect(try other.unlock(password)?.error == nil)
+    #expect(try other.client().call("Status").integer("items") == 64)
+  }
+
+  /// A vault with 64 values of 1 MiB each, made without the daemon, which would be long at it in a debug build.
+  private func makeLargeVault(in directory: String) throws {
+    let vaultKey = RandomBytes.secret(count: 32)
+    let vaultID = RandomBytes.array(count: 16)
+    let text = Array(password.utf8)
+    let secret = SecureBytes(copying: unsafe text.span.bytes)
+    let slot = try SlotRecord.make(
+      id: 1, kind: .password, label: "", created: 1000, secret: secret, kdf: .floor, vaultKey: vaultKey,
+      vaultID: vaultID)
+    try Keychain.create(
+      in: directory, slots: [slot], vaultID: vaultID, vaultKey: vaultKey, bootKey: RandomBytes.secret(count: 32),
+      now: 1000)
+    let keychain = try Keychain(opening: directory)
+    try keychain.unlock(vaultKey: vaultKey)
+    let value = SecureBytes(count: Keychain.maximumValue)
+    for index in 0..<64 {
+      _ = try keychain.set(ItemChange(name: ItemName("big/\(index)"), kind: .blob), value: value, now: 1000)
+    }
+  }
+}

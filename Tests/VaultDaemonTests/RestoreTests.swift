@@ -1,0 +1,179 @@
+import CLinux
+import Foundation
+import Testing
+import VaultTesting
+
+private let password = "correct horse battery"
+
+@Suite("Restore over the socket") struct RestoreTests {
+  /// A backup of a vault with some items, a few pieces long.
+  private static func backup() throws -> [UInt8] {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    for index in 0..<3 {
+      let value = String(repeating: "\(index)", count: 60_000)
+      #expect(try sandbox.client().call("Set", ["name": "item/\(index)", "value": value]).error == nil)
+    }
+    return try sandbox.client().backup().bytes
+  }
+
+  private func empty() throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try sandbox.startDaemon(config: "idle = off")
+    return sandbox
+  }
+
+  private func expectNew(_ sandbox: Sandbox) throws {
+    #expect(try sandbox.client().call("Status").string("state") == "new")
+    let left = (try? FileManager.default.contentsOfDirectory(atPath: sandbox.store)) ?? []
+    #expect(!left.contains { $0.hasPrefix("vault.db") || $0 == "boot.key" }, "\(left)")
+  }
+
+  @Test("a wrong secret is refused, backs off, and leaves no vault") func wrongSecret() throws {
+    let backup = try Self.backup()
+    let sandbox = try empty()
+    defer { sandbox.close() }
+    let refused = try sandbox.restore(backup, secret: "wrong horse battery")
+    #expect(refused.error == "AuthenticationFailed")
+    #expect(refused.integer("retry_after_ms") == 1000)
+    #expect(try sandbox.restore(backup, secret: password).error == "BackingOff")
+    #expect(try sandbox.restore(backup, method: "recovery").error == "MethodUnavailable")
+    #expect(try sandbox.restore(backup, method: "pam").error == "MethodUnavailable")
+    try expectNew(sandbox)
+  }
+
+  @Test("a damaged, cut, lengthened or foreign backup is refused, and leaves no vault") func damaged() throws {
+    let backup = try Self.backup()
+    let sandbox = try empty()
+    defer { sandbox.close() }
+    let start = sandbox.headerCount(backup)
+    let body = Array(backup[start...])
+    var flipped = body
+    flipped[70_000] ^= 1
+    for (name, bytes) in [
+      ("flipped", flipped), ("cut", Array(body.dropLast())), ("cut at a piece", Array(body[..<(65_536 + 17)])),
+      ("empty", []), ("longer", body + [0]), ("much longer", body + body),
+    ] {
+      let reply = try sandbox.restore(backup, sending: bytes)
+      #expect(reply.error == "InvalidBackup", "\(name): \(reply)")
+      try expectNew(sandbox)
+    }
+    var header = backup
+    header[40] ^= 1
+    #expect(try sandbox.restore(header).error == "InvalidBackup")
+    for text in ["", "AAAA", Data(backup[..<20]).base64EncodedString()] {
+      let reply = try sandbox.client().call("Restore", ["header": text], more: true, upgrade: true)
+      #expect(reply.error == "InvalidBackup", "\(reply)")
+    }
+    let reply = try sandbox.client().call("Restore", ["header": "no base64"], more: true, upgrade: true)
+    #expect(reply.string("parameter") == "header")
+    try expectNew(sandbox)
+    // After all that the good one is restored.
+    #expect(try sandbox.restore(backup).error == nil)
+    #expect(try sandbox.client().call("Status").string("state") == "cold")
+  }
+
+  @Test("a vault that is there is never touched") func existing() throws {
+    let backup = try Self.backup()
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password)
+    let before = FileManager.default.contents(atPath: sandbox.store + "/vault.db")
+    #expect(try sandbox.restore(backup).error == "VaultExists")
+    try sandbox.stopDaemon()
+    #expect(FileManager.default.contents(atPath: sandbox.store + "/vault.db") == before)
+    try Data("damaged".utf8).write(to: URL(fileURLWithPath: sandbox.store + "/vault.db"))
+    try sandbox.startDaemon()
+    #expect(try sandbox.restore(backup).error == "Corrupt")
+  }
+
+  /// Begins a restore and sends half of the backup.
+  private func begin(_ sandbox: Sandbox, _ backup: [UInt8]) throws -> WireClient {
+    let start = sandbox.headerCount(backup)
+    let client = try sandbox.client()
+    let reply = try client.call(
+      "Restore", ["header": Data(backup[..<start]).base64EncodedString()], more: true, upgrade: true)
+    let conversation = try #require(reply.string("conversation"))
+    #expect(
+      try sandbox.client().call("Respond", ["conversation": conversation, "answer": password]).error == nil)
+    #expect(try client.reply().error == nil)
+    client.send(Array(backup[start..<(start + 100_000)]))
+    return client
+  }
+
+  @Test("while a backup is restored there is no vault, and none can be made") func meanwhile() throws {
+    let backup = try Self.backup()
+    let sandbox = try empty()
+    defer { sandbox.close() }
+    let client = try begin(sandbox, backup)
+    #expect(try sandbox.client().call("Status").string("state") == "new")
+    #expect(try sandbox.converse("Init") { _ in password }?.error == "Busy")
+    #expect(try sandbox.restore(backup).error == "Busy")
+    #expect(try sandbox.client().call("Get", ["name": "item/0"]).error == "NoVault")
+    client.send(Array(backup[(sandbox.headerCount(backup) + 100_000)...]))
+    client.finishSending()
+    #expect(try client.reply().error == nil)
+    #expect(try sandbox.unlock(password)?.error == nil)
+    #expect(try sandbox.client().call("Get", ["name": "item/2"]).string("value")?.count == 60_000)
+  }
+
+  @Test("a client that goes away, and a daemon that is killed, leave no vault; the next restore makes it") func cut()
+    throws
+  {
+    let backup = try Self.backup()
+    let sandbox = try empty()
+    defer { sandbox.close() }
+    do { _ = try begin(sandbox, backup) }
+    try sandbox.waitOut("password", of: backup)
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    try expectNew(sandbox)
+    do {
+      let client = try begin(sandbox, backup)
+      #expect(try sandbox.client().call("Status").string("state") == "new")
+      try sandbox.stopDaemon(signal: SIGKILL)
+      _ = consume client
+    }
+    try sandbox.startDaemon()
+    #expect(try sandbox.client().call("Status").string("state") == "new")
+    try sandbox.waitOut("password", of: backup)
+    #expect(try sandbox.restore(backup).error == nil)
+    #expect(try sandbox.unlock(password)?.error == nil)
+  }
+
+  @Test("a login slot stays behind, and the answer names it") func leftOut() throws {
+    let source = try Sandbox()
+    defer { source.close() }
+    _ = try source.makeVault(password: password, config: "idle = off")
+    try source.unlock(password)
+    let added = try source.converse(
+      "AddSlot", ["kind": "login", "label": "at login", "kdf_memory": 19 << 20, "kdf_passes": 2]
+    ) { prompt in prompt["style"] as? String == "secret" ? password : "the login password" }
+    #expect(added?.error == nil)
+    let backup = try source.client().backup().bytes
+    let sandbox = try empty()
+    defer { sandbox.close() }
+    let reply = try sandbox.restore(backup)
+    let slots = try #require(reply.parameters["left_out"] as? [[String: Any]])
+    #expect(slots.map { $0["kind"] as? String } == ["login"])
+    #expect(slots.map { $0["label"] as? String } == ["at login"])
+    let listed = try sandbox.client().call("ListSlots").parameters["slots"] as? [[String: Any]]
+    #expect(listed?.map { $0["kind"] as? String } == ["password"])
+  }
+}
+
+extension Sandbox {
+  /// Waits until the daemon would begin a restore.
+  func waitOut(_ method: String, of backup: [UInt8]) throws {
+    let header = Data(backup[..<headerCount(backup)]).base64EncodedString()
+    while true {
+      let reply = try client().call("Restore", ["header": header, "method": method], more: true, upgrade: true)
+      if reply.error == "Busy" { continue }
+      guard let wait = reply.integer("retry_after_ms") else { return }
+      var time = timespec(tv_sec: wait / 1000, tv_nsec: wait % 1000 * 1_000_000 + 999_999)
+      unsafe nanosleep(&time, nil)
+    }
+  }
+}
