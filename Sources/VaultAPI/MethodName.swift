@@ -1,7 +1,7 @@
 /// Every method the daemon serves: those of io.vaultd.Vault, and the two of org.varlink.service.
 public enum MethodName: Hashable, Sendable, CaseIterable {
   case get, status, initialize, unlock, authenticate, respond, lock, set, setMany, show, find, delete, move, history
-  case listSlots, changePassword, markStale, addSlot, removeSlot, monitor, verify, backup, restore
+  case listSlots, changePassword, markStale, addSlot, removeSlot, monitor, verify, backup, restore, salvage
   case getInfo, getInterfaceDescription
 
   /// The name as a call carries it.
@@ -28,6 +28,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     case .removeSlot: "io.vaultd.Vault.RemoveSlot"
     case .monitor: "io.vaultd.Vault.Monitor"
     case .verify: "io.vaultd.Vault.Verify"
+    case .salvage: "io.vaultd.Vault.Salvage"
     case .backup: "io.vaultd.Vault.Backup"
     case .restore: "io.vaultd.Vault.Restore"
     case .getInfo: "org.varlink.service.GetInfo"
@@ -47,7 +48,9 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
   /// Whether the method streams replies or asks questions, so that it must be called with `more`.
   public var needsMore: Bool {
     switch self {
-    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .monitor, .verify, .restore: true
+    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .monitor, .verify, .restore,
+      .salvage:
+      true
     default: false
     }
   }

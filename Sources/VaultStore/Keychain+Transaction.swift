@@ -19,7 +19,9 @@ extension Keychain {
   public func transaction<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if case .none = transaction {} else { return try join(body) }
     if hasFailed {
-      throw .corrupt("the check of the store failed, so nothing is written to it; `vault verify` says what is wrong")
+      throw .corrupt(
+        "the check of the store failed, so nothing is written to it; `vault verify` says what is wrong, `vault salvage` saves the rest"
+      )
     }
     let (savedClock, savedSlots, savedDamage) = (clock, slots, damagedSlots)
     recent.forget()

@@ -22,7 +22,8 @@ struct VaultCommand: ParsableCommand {
         ]),
       CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self]),
       CommandGroup(
-        name: "Store", subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self]),
+        name: "Store",
+        subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self]),
       CommandGroup(name: "Other", subcommands: [DoctorCommand.self, CompletionsCommand.self]),
     ])
 }
