@@ -1,7 +1,7 @@
 /// Every method the daemon serves: those of io.vaultd.Vault, and the two of org.varlink.service.
 public enum MethodName: Hashable, Sendable, CaseIterable {
   case get, status, initialize, unlock, authenticate, respond, lock, set, setMany, show, find, delete, move, history
-  case listSlots, changePassword, markStale, addSlot, removeSlot, rekey, monitor, verify, backup, restore
+  case listSlots, changePassword, markStale, addSlot, removeSlot, rekey, monitor, verify, backup, restore, salvage
   case getInfo, getInterfaceDescription
 
   /// The name as a call carries it.
@@ -29,6 +29,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     case .rekey: "io.vaultd.Vault.Rekey"
     case .monitor: "io.vaultd.Vault.Monitor"
     case .verify: "io.vaultd.Vault.Verify"
+    case .salvage: "io.vaultd.Vault.Salvage"
     case .backup: "io.vaultd.Vault.Backup"
     case .restore: "io.vaultd.Vault.Restore"
     case .getInfo: "org.varlink.service.GetInfo"
@@ -49,7 +50,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
   public var needsMore: Bool {
     switch self {
     case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .monitor, .verify,
-      .restore:
+      .restore, .salvage:
       true
     default: false
     }

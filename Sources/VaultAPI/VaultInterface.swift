@@ -282,9 +282,13 @@ public enum VaultInterface {
     )
 
     # Copies the whole vault as it is now: opened by a password or a recovery code alone, see vault-backup(5). Call it with
-    # `upgrade`. Behind the reply blocks follow, each a length (4 bytes, little-endian) and that many bytes; `size` bytes in
+    # `upgrade`. With `salvaged`, what Salvage saved is copied instead, once. Behind the reply blocks follow, each a length (4 bytes, little-endian) and that many bytes; `size` bytes in
     # all. A block without bytes is the last, and a reply without parameters, or an error, comes behind it.
-    method Backup() -> (size: int)
+    method Backup(salvaged: ?bool) -> (size: int)
+
+    # Saves what still authenticates of a damaged store aside, for a Backup of it: call with `more`. Replies tell how far it is,
+    # then what is lost, and the last one how many items were saved. What was saved goes with that Backup, or the next lock.
+    method Salvage() -> (progress: ?Integrity, losses: []Finding, saved: ?int, omitted: ?int)
 
     # Makes the vault from a backup; there must be none. A conversation; call it with `upgrade`, too. `header` is the backup's
     # header in base64; `method` is password or recovery. After the first reply without a prompt, the client sends the rest

@@ -1,4 +1,25 @@
 extension Wire {
+  /// What `Backup` takes.
+  public struct BackupParameters: Hashable, WireValue {
+    /// Whether to copy what `Salvage` saved instead of the vault.
+    public var salvaged: Bool?
+
+    /// Fills it in; what is left out is absent.
+    public init(salvaged: Bool? = nil) { self.salvaged = salvaged }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      salvaged = try fields.optionalBool(frame, "salvaged")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("salvaged", salvaged)
+      writer.endObject()
+    }
+  }
+
   /// What `Backup` gives before the bytes.
   public struct BackupReply: Hashable, WireValue {
     /// How many they are.

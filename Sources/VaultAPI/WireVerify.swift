@@ -158,4 +158,42 @@ extension Wire {
       writer.endObject()
     }
   }
+
+  /// What `Salvage` streams: how far it is, then what is lost, then how much was saved.
+  public struct SalvageReply: Hashable, WireValue {
+    /// How far it is; counts items.
+    public var progress: Integrity?
+    /// Some of what is lost.
+    public var losses: [Finding]
+    /// How many items were saved, in the last reply.
+    public var saved: Int?
+    /// How many losses there are beside those that were told.
+    public var omitted: Int?
+
+    /// Fills it in; what is left out is absent.
+    public init(progress: Integrity? = nil, losses: [Finding] = [], saved: Int? = nil, omitted: Int? = nil) {
+      self.progress = progress
+      self.losses = losses
+      self.saved = saved
+      self.omitted = omitted
+    }
+
+    public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
+      var fields = try Fields(frame, node)
+      progress = try fields.optional(frame, "progress")
+      losses = try fields.list(frame, "losses")
+      saved = try fields.optionalInt(frame, "saved")
+      omitted = try fields.optionalInt(frame, "omitted")
+      try fields.finish(frame)
+    }
+
+    public func write(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.field("progress", progress)
+      writer.field("losses", losses)
+      writer.field("saved", saved)
+      writer.field("omitted", omitted)
+      writer.endObject()
+    }
+  }
 }

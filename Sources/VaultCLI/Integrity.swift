@@ -13,11 +13,11 @@ enum Integrity {
   }
 
   /// How far a check is, as a bar on a person's terminal.
-  static func bar(_ integrity: Wire.Integrity) -> String {
+  static func bar(_ what: String, _ integrity: Wire.Integrity, _ unit: String) -> String {
     let (done, total) = (max(0, integrity.done ?? 0), max(1, integrity.total ?? 1))
     let filled = Int(30 * min(1, Double(done) / Double(total)))
     let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: 30 - filled)
-    return "checking [\(bar)] \(percent(integrity)), \(done) records"
+    return "\(what) [\(bar)] \(percent(integrity)), \(done) \(unit)"
   }
 
   /// How far a check is.

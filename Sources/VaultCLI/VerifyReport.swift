@@ -48,7 +48,7 @@ struct VerifyReport {
       return Failure(
         .invalid,
         "\(count) \(count == 1 ? "thing is" : "things are") wrong with the store; keep it as it is, "
-          + "and restore a backup in its place")
+          + "and restore a backup in its place, or what `vault salvage` saves")
     }
     if !result.unchecked.isEmpty {
       return Failure(

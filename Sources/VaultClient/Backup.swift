@@ -10,14 +10,18 @@ extension Vault {
   ///
   /// Whatever fails, the copy is worth nothing: only when this returns, all of it was written, and all that the daemon had.
   /// - Parameters:
+  ///   - salvaged: whether to copy what ``salvage(_:)`` saved instead.
   ///   - cancellation: a descriptor that ends the call with ``Fault/cancelled`` once it can be read.
   ///   - begin: gets the size before the first byte.
   ///   - write: gets the bytes in their order, in parts of up to 1 MiB; they must not leave it.
   @discardableResult
   public func backup(
-    cancellation: Int32? = nil, begin: (Int) throws -> Void = { _ in }, write: (RawSpan) throws -> Void
+    salvaged: Bool = false, cancellation: Int32? = nil, begin: (Int) throws -> Void = { _ in },
+    write: (RawSpan) throws -> Void
   ) throws -> Int {
-    var replies = try stream(.backup, timeout: keyTimeout, cancellation: cancellation, Wire.Empty())
+    var replies = try stream(
+      .backup, timeout: keyTimeout, cancellation: cancellation,
+      Wire.BackupParameters(salvaged: salvaged ? true : nil))
     guard let response = try replies.next(timeout: nil) else { throw ClientError.disconnected }
     let size = try response.decode(Wire.BackupReply.self).size
     let connection = replies.connection

@@ -15,4 +15,17 @@ extension Vault {
     }
     throw ClientError.protocolViolation("Verify ended without a result")
   }
+
+  /// Has what still authenticates of a damaged store saved aside, for ``backup(salvaged:cancellation:begin:write:)``, and
+  /// hands over how far it is and what is lost, as it comes. Gives how many items were saved, and how many losses there are
+  /// beside those that were handed over.
+  public func salvage(_ each: (Wire.SalvageReply) throws -> Void) throws -> (saved: Int, omitted: Int) {
+    var replies = try stream(.salvage, timeout: timeout, Wire.Empty())
+    while let response = try replies.next(timeout: timeout) {
+      let reply = try response.decode(Wire.SalvageReply.self)
+      try each(reply)
+      if let saved = reply.saved { return (saved, reply.omitted ?? 0) }
+    }
+    throw ClientError.protocolViolation("Salvage ended without a result")
+  }
 }

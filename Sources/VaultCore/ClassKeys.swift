@@ -54,6 +54,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     copy.metadata = Self.copy(of: metadata)
     copy.tags = Self.copy(of: tags)
     copy.integrity = Self.copy(of: integrity)
+    copy.backup = Self.copy(of: backup)
     return copy
   }
 

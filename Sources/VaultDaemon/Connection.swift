@@ -177,7 +177,7 @@ final class Connection: ChannelInboundHandler {
   private func lookAgain() -> Bool {
     let now = service.clock.monotonic()
     guard let socket, reader.pendingCount == 0, onCancel == nil, isAccepting, isKeepingUp, !isScheduled, !isClosing,
-      !inputClosed, anticipation.looks(now: now)
+      !inputClosed, !service.check.isScheduled, anticipation.looks(now: now)
     else { return false }
     var count = 0
     repeat {

@@ -12,8 +12,12 @@ struct IntegrityCheck {
     init(_ connection: Connection) { self.connection = connection }
   }
 
-  /// How long the loop is kept from requests at a time, in nanoseconds: less than a request takes to come and go.
-  static let slice: Int64 = 50_000
+  /// How long the loop is kept from requests at a time when there are none, in nanoseconds.
+  static let idleSlice: Int64 = 100_000
+  /// How long at most while there are some: then it takes as long as they took.
+  static let longestSlice: Int64 = 150_000
+  /// A turn of the loop that took less had no request, in nanoseconds.
+  private static let emptyTurn: Int64 = 10_000
   /// How many records between two looks at the clock.
   static let stride = 16
   /// How many records are checked before an unlock is answered, so that of a small vault nothing is ever unverified.
@@ -24,7 +28,15 @@ struct IntegrityCheck {
   var turns: LoopTurns?
   /// Whether a turn was asked for.
   var isScheduled = false
+  /// When the last slice ended, `CLOCK_MONOTONIC` nanoseconds.
+  var paused: Int64 = 0
   var readers: [ObjectIdentifier: Reader] = [:]
+
+  /// How long the slice that begins now may take, in nanoseconds; it always takes one stride.
+  static func slice(now: Int64, after paused: Int64) -> Int64 {
+    let others = now - paused
+    return others < emptyTurn ? idleSlice : min(others, longestSlice)
+  }
 }
 
 extension Wire.Integrity {

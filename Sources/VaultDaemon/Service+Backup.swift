@@ -5,11 +5,13 @@ internal import VaultStore
 
 /// Backup: the whole vault, sealed, to one client at a time.
 extension Service {
-  func backup(_: Wire.Empty, _ connection: Connection) {
-    guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
+  func backup(_ call: Wire.BackupParameters, _ connection: Connection) {
+    guard case .open(let live) = vault.content else { return connection.fail(storeFault) }
     // A copy would have the next key, sealed under the one that it is to replace.
-    guard !keychain.isRekeying else { return connection.fail(.rekeying) }
+    guard !live.isRekeying else { return connection.fail(.rekeying) }
     if let transferObstacle { return connection.fail(transferObstacle) }
+    let keychain: Keychain
+    do throws(Fault) { keychain = try backupSource(call, live) } catch { return connection.fail(error) }
     guard keychain.hasPortableSlot else {
       return connection.fail(
         .methodUnavailable(
@@ -27,13 +29,14 @@ extension Service {
       stream.wipe()
       return keychain.endBackup()
     }
-    let transfer = Transfer(.backup, socket)
+    let transfer = Transfer(.backup, socket, isOfSalvage: keychain !== live)
     self.transfer = transfer
     log.info("a backup of \(stream.count) bytes begins")
     let sending = BackupSending(stream: stream, socket: socket)
-    transferThread.run(on: loop, sending.run) { [unowned self] end in
+    transferThread.run(on: loop, sending.run) { [unowned self, unowned keychain] end in
       keychain.endBackup()
       self.transfer = nil
+      if transfer.isOfSalvage { dropSalvage() }
       finish(socket, end, transfer.fault)
     }
   }

@@ -48,7 +48,8 @@ extension Service {
     guard case .open(let keychain) = vault.content, case .checking = keychain.integrity, mayCheckOn(keychain) else {
       return
     }
-    checkOn(keychain, until: clock.monotonic() + IntegrityCheck.slice)
+    let now = clock.monotonic()
+    checkOn(keychain, until: now + IntegrityCheck.slice(now: now, after: check.paused))
   }
 
   /// Checks until that time, or, with nil, so many records as may be checked at once.
@@ -63,6 +64,7 @@ extension Service {
       return endReaders(with: Fault(error))
     }
     tellProgress(keychain)
+    check.paused = clock.monotonic()
     nextSlice()
   }
 

@@ -59,7 +59,7 @@ extension Service {
 }
 
 extension Wire.Finding {
-  fileprivate init(_ finding: Finding) {
+  init(_ finding: Finding) {
     self.init(kind: finding.kind.rawValue, item: finding.item, name: finding.name?.text, text: finding.text)
   }
 }

@@ -53,6 +53,9 @@ final class Service {
   var arm: (Int64?) -> Void = { _ in }
   /// Who waits for the check of all records, and how it gets its turns.
   var check = IntegrityCheck()
+  /// What is being saved, or was, of a damaged store.
+  var salvaging: Salvaging?
+  var salvageTurns: LoopTurns?
   /// What else locks the vault; set once, right after the service was made.
   var triggers: LockTriggers?
 
@@ -144,6 +147,7 @@ final class Service {
     case .unreadable: kind = .unreadable
     case .open(let keychain):
       kind = .cold
+      removeSalvage()
       openAlways(keychain)
     }
     if kind != before { change(to: kind, cause: cause) }
@@ -166,6 +170,7 @@ final class Service {
   /// opens `after-first-unlock` ones. Nothing changes when nothing of that is held.
   func lock(because cause: LockState.Cause) {
     callOffTransfer(because: cause)
+    callOffSalvage()
     guard case .open(let keychain) = vault.content else { return }
     // The key that one of them has been given opens what is wiped here.
     for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
@@ -197,6 +202,7 @@ final class Service {
     slotRenewal?.callOff()
     presencePrompt?.stop()
     transfer?.callOff(because: .cancelled)
+    dropSalvage()
     for conversation in conversations.values { conversation.end() }
     conversations = [:]
   }

@@ -12,8 +12,12 @@ final class Transfer {
   /// What its client is told if it was called off.
   private(set) var fault = Fault.cancelled
 
-  init(_ kind: Kind, _ socket: RawSocket) {
+  /// Whether it is a backup of what was salvaged.
+  let isOfSalvage: Bool
+
+  init(_ kind: Kind, _ socket: RawSocket, isOfSalvage: Bool = false) {
     self.kind = kind
+    self.isOfSalvage = isOfSalvage
     self.socket = socket
   }
 

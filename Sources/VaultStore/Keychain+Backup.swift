@@ -18,7 +18,10 @@ extension Keychain {
   public func beginBackup(now: Int64) throws(VaultError) -> BackupStream {
     guard snapshot == nil else { throw .alreadyExists }
     guard case .none = transaction else { throw .storage("a change is being made") }
-    if hasFailed { throw .corrupt("the check of the store failed, so no backup is made of it") }
+    if hasFailed {
+      throw .corrupt(
+        "the check of the store failed, so no backup is made of it; `vault salvage` makes one of what is whole")
+    }
     try checkFewRows()
     guard let wrapped = try database.key(KeyName.vault(.afterFirstUnlock)) else {
       throw .corrupt("the key \(KeyName.vault(.afterFirstUnlock)) is missing")

@@ -39,7 +39,9 @@ extension Keychain {
   /// Begins a transaction, which ``commit(_:)`` or ``rollBack(_:)`` ends.
   func begin() throws(VaultError) -> Saved {
     if hasFailed {
-      throw .corrupt("the check of the store failed, so nothing is written to it; `vault verify` says what is wrong")
+      throw .corrupt(
+        "the check of the store failed, so nothing is written to it; `vault verify` says what is wrong, `vault salvage` saves the rest"
+      )
     }
     recent.forget()
     changes = RecordChanges(isListing: pass != nil || touched != nil)

@@ -166,7 +166,11 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Rekey.out",
       Wire.RekeyReply(
         conversation: "id", prompt: prompt, done: 1, of: 2, slots: [1], leftOut: [2], cancelled: true)),
-    WireSubject("Backup.in", empty), WireSubject("Backup.out", Wire.BackupReply(size: 1)),
+    WireSubject("Salvage.in", empty),
+    WireSubject(
+      "Salvage.out", Wire.SalvageReply(progress: integrity, losses: [finding, finding], saved: 1, omitted: 2)),
+    WireSubject("Backup.in", Wire.BackupParameters(salvaged: true)),
+    WireSubject("Backup.out", Wire.BackupReply(size: 1)),
     WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery")),
     WireSubject("Restore.out", Wire.RestoreReply(conversation: "id", prompt: prompt, leftOut: [slot])),
     WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in

@@ -51,9 +51,9 @@ import VaultAPI
 
   @Test("a check's progress is a bar, also with numbers that cannot be") func bar() {
     let half = Wire.Integrity(state: "checking", done: 5, total: 10)
-    #expect(Integrity.bar(half) == "checking [###############---------------] 50 %, 5 records")
+    #expect(Integrity.bar("checking", half, "records") == "checking [###############---------------] 50 %, 5 records")
     for (done, total) in [(0, 0), (-5, -5), (.max, 1), (.max, .max), (.min, .max)] {
-      let text = Integrity.bar(Wire.Integrity(state: "checking", done: done, total: total))
+      let text = Integrity.bar("checking", Wire.Integrity(state: "checking", done: done, total: total), "")
       #expect(text.hasPrefix("checking ["))
     }
     #expect(Integrity.percent(Wire.Integrity(state: "checking")) == "0 %")

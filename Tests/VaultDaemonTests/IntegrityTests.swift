@@ -157,6 +157,12 @@ import VaultTesting
     #expect(Wire.Integrity(.failed) == Wire.Integrity(state: "failed"))
   }
 
+  @Test("a slice of the check takes as long as the requests before it took, within bounds") func slices() {
+    #expect(IntegrityCheck.slice(now: 1_005_000, after: 1_000_000) == 100_000)
+    #expect(IntegrityCheck.slice(now: 1_040_000, after: 1_000_000) == 40_000)
+    #expect(IntegrityCheck.slice(now: 9_000_000, after: 1_000_000) == 150_000)
+  }
+
   // MARK: On demand
 
   @Test("a store that is as it was written has no findings") func whole() throws {

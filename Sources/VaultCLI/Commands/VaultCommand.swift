@@ -21,8 +21,10 @@ struct VaultCommand: ParsableCommand {
           MoveCommand.self, HistoryCommand.self, WatchCommand.self,
         ]),
       CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self, RekeyCommand.self]),
-      CommandGroup(name: "Copies", subcommands: [BackupCommand.self, RestoreCommand.self]),
-      CommandGroup(name: "Other", subcommands: [VerifyCommand.self, DoctorCommand.self, CompletionsCommand.self]),
+      CommandGroup(
+        name: "Store",
+        subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self]),
+      CommandGroup(name: "Other", subcommands: [DoctorCommand.self, CompletionsCommand.self]),
     ])
 }
 

@@ -22,7 +22,7 @@ struct VerifyCommand: ParsableCommand {
     let result = try session.call { vault in
       findings = []
       return try vault.verify { reply in
-        if let done = reply.progress { progress.show(Integrity.bar(done)) }
+        if let done = reply.progress { progress.show(Integrity.bar("checking", done, "records")) }
         findings += reply.findings
       }
     }

@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultAPI
+internal import VaultClient
+
+struct SalvageCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "salvage",
+    abstract: "Write what still authenticates of a damaged store to a file, as a backup.",
+    discussion: """
+      The store is only read. An item is saved when its head and its current value authenticate, with as many of its \
+      older versions as do; what is lost is listed. `vault restore` makes a vault from the file, once the damaged store \
+      is moved aside.
+      """)
+
+  @Flag(help: "Replace a file that is there already.")
+  var force = false
+
+  @Argument(help: ArgumentHelp("Where to put it.", valueName: "file"), completion: .file())
+  var file: String
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    try BackupFile.check(file, replaces: force)
+    let session = try Session(globals)
+    var losses: [Wire.Finding] = []
+    let (saved, omitted) = try session.unlocking(for: "to salvage the store") { vault in
+      losses = []
+      let progress = Progress()
+      defer { progress.clear() }
+      let result = try vault.salvage { reply in
+        if let done = reply.progress { progress.show(Integrity.bar("salvaging", done, "items")) }
+        losses += reply.losses
+      }
+      progress.clear()
+      try write(vault)
+      return result
+    }
+    if globals.json { return try printJSON(saved, losses, omitted) }
+    for loss in losses {
+      let name = loss.name.map { " (\(Printable.text($0)))" } ?? ""
+      try Output.line("\(Printable.text(loss.text))\(name)")
+    }
+    if omitted > 0 { try Output.line("and \(omitted) more") }
+    try Output.line("saved: \(saved == 1 ? "1 item" : "\(saved) items")")
+    let store = StorePaths(system: globals.system)?.directory ?? "the store's directory"
+    Output.note(
+      "what was saved is in \(Printable.quoted(file)); to use it, stop the daemon, move \(Printable.text(store)) aside, "
+        + "then `vault restore`")
+  }
+
+  /// Whatever ends it before its time, control-C too, leaves no file.
+  private func write(_ vault: Vault) throws {
+    let signals = try SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    do {
+      let target = try BackupFile(file, replaces: force)
+      _ = try vault.backup(salvaged: true, cancellation: signals.descriptor) { bytes in try target.write(bytes) }
+      try target.finish()
+    } catch {
+      if let number = signals.next() { signals.deliver(number) }
+      throw error
+    }
+  }
+
+  private func printJSON(_ saved: Int, _ losses: [Wire.Finding], _ omitted: Int) throws {
+    try Output.json { writer in
+      writer.beginObject()
+      writer.key("file")
+      writer.string(file)
+      writer.key("saved")
+      writer.integer(Int64(saved))
+      writer.key("losses")
+      writer.beginArray()
+      for loss in losses { loss.write(to: &writer) }
+      writer.endArray()
+      writer.key("omitted")
+      writer.integer(Int64(omitted))
+      writer.endObject()
+    }
+  }
+}
