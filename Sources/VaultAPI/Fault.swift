@@ -42,6 +42,8 @@ public enum Fault: Error, Hashable, Sendable {
   case presenceFailed(reason: String)
   /// The item asks for a person, and none has shown to be there: `Authenticate` does that. `require` is the item's.
   case presenceRequired(name: String, require: String)
+  /// The vault is being given a new key, and the ways in stay as they are until it has it.
+  case rekeying
   /// The conversation was cancelled.
   case cancelled
   /// No conversation has this id, or it is over.
@@ -97,6 +99,7 @@ public enum Fault: Error, Hashable, Sendable {
     case .tooManyTries: "io.vaultd.Vault.TooManyTries"
     case .presenceFailed: "io.vaultd.Vault.PresenceFailed"
     case .presenceRequired: "io.vaultd.Vault.PresenceRequired"
+    case .rekeying: "io.vaultd.Vault.Rekeying"
     case .cancelled: "io.vaultd.Vault.Cancelled"
     case .noSuchConversation: "io.vaultd.Vault.NoSuchConversation"
     case .weakSecret: "io.vaultd.Vault.WeakSecret"

@@ -53,6 +53,7 @@ extension Fault {
       self = .presenceFailed(reason: try fields.string(frame, "reason"))
     case "PresenceRequired":
       self = .presenceRequired(name: try fields.string(frame, "name"), require: try fields.string(frame, "require"))
+    case "Rekeying": self = .rekeying
     case "Cancelled": self = .cancelled
     case "NoSuchConversation": self = .noSuchConversation
     case "WeakSecret":

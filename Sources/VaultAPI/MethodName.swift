@@ -1,7 +1,7 @@
 /// Every method the daemon serves: those of io.vaultd.Vault, and the two of org.varlink.service.
 public enum MethodName: Hashable, Sendable, CaseIterable {
   case get, status, initialize, unlock, authenticate, respond, lock, set, setMany, show, find, delete, move, history
-  case listSlots, changePassword, markStale, addSlot, removeSlot, monitor, verify, backup, restore, salvage
+  case listSlots, changePassword, markStale, addSlot, removeSlot, rekey, monitor, verify, backup, restore, salvage
   case getInfo, getInterfaceDescription
 
   /// The name as a call carries it.
@@ -26,6 +26,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     case .markStale: "io.vaultd.Vault.MarkStale"
     case .addSlot: "io.vaultd.Vault.AddSlot"
     case .removeSlot: "io.vaultd.Vault.RemoveSlot"
+    case .rekey: "io.vaultd.Vault.Rekey"
     case .monitor: "io.vaultd.Vault.Monitor"
     case .verify: "io.vaultd.Vault.Verify"
     case .salvage: "io.vaultd.Vault.Salvage"
@@ -48,8 +49,8 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
   /// Whether the method streams replies or asks questions, so that it must be called with `more`.
   public var needsMore: Bool {
     switch self {
-    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .monitor, .verify, .restore,
-      .salvage:
+    case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .monitor, .verify,
+      .restore, .salvage:
       true
     default: false
     }

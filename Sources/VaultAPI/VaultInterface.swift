@@ -12,7 +12,7 @@ public enum VaultInterface {
     # A value travels as `value` when it is UTF-8 without control characters other than tab, CR and LF, and otherwise as
     # `data` (base64, RFC 4648 with padding). Absent optional fields may be left out or null.
     #
-    # Init, Unlock, Authenticate, ChangePassword, AddSlot, RemoveSlot and Restore are conversations: call them with `more`. Each
+    # Init, Unlock, Authenticate, ChangePassword, AddSlot, RemoveSlot, Rekey and Restore are conversations: call them with `more`. Each
     # reply that carries a `prompt` that asks waits for Respond with the reply's `conversation` id, sent on another connection by the
     # same uid; the last reply carries no prompt. Closing the connection cancels the conversation.
     interface io.vaultd.Vault
@@ -74,6 +74,12 @@ public enum VaultInterface {
       available: bool,
       # why not, and what to do about it
       reason: ?string
+    )
+
+    # How far something is that takes its time.
+    type Progress (
+      done: int,
+      of: int
     )
 
     # What is known of all records together. `state` is unchecked, checking, ok or failed; `done` and `of` count records.
@@ -147,6 +153,8 @@ public enum VaultInterface {
       items: ?int,
       # the check of all records, which begins at the first unlock; absent without a store
       integrity: ?Integrity,
+      # how many items a rekey that is under way has looked at
+      rekey: ?Progress,
       problem: ?string,
       methods: []Method,
       # what the daemon cannot do or watch here, one sentence each
@@ -241,6 +249,21 @@ public enum VaultInterface {
     # Removes a way in, never the last one.
     method RemoveSlot(id: int, method: ?string) -> (conversation: ?string, prompt: ?Prompt)
 
+    # Gives the vault a new key: proves the right, makes the ways in again, then seals everything anew while items are served.
+    # `method` is password, recovery or login. The first reply after the prompts tells the `slots` that come along and those
+    # `left_out`; replies with `done` of `of` items follow until the last one. Closing the connection then ends the waiting
+    # alone; a call while one is under way waits for it. It rests while the vault is locked. `cancel` gives it up, and says
+    # whether there was one.
+    method Rekey(method: ?string, cancel: ?bool) -> (
+      conversation: ?string,
+      prompt: ?Prompt,
+      done: ?int,
+      of: ?int,
+      slots: ?[]int,
+      left_out: ?[]int,
+      cancelled: ?bool
+    )
+
     # Checks all records of the store, or joins a check that is under way: call with `more`. Replies tell how far it is, then
     # what is wrong, and the last one the result. Works in every state, as far as the keys in memory allow.
     method Verify() -> (progress: ?Integrity, findings: []Finding, result: ?Verification)
@@ -302,6 +325,8 @@ public enum VaultInterface {
     error PresenceFailed (reason: string)
     # `require` is what the item asks for; Authenticate has it shown
     error PresenceRequired (name: string, require: string)
+    # the vault is being given a new key, and the ways in stay as they are until it has it
+    error Rekeying ()
     error Cancelled ()
     error NoSuchConversation ()
     error WeakSecret (reason: string)

@@ -52,6 +52,8 @@ extension Wire {
     public var items: Int?
     /// What is known of the records as a whole; nil without a store.
     public var integrity: Integrity?
+    /// How far a rekey is; nil when none is under way.
+    public var rekey: Progress?
     /// Why the store is unreadable.
     public var problem: String?
     /// The ways to unlock.
@@ -67,8 +69,7 @@ extension Wire {
     public init(
       state: String, cause: String, since: Int64, locksAt: Int64? = nil, locksBecause: String? = nil,
       locksOn: [String] = [], vault: String? = nil, items: Int? = nil, integrity: Integrity? = nil,
-      problem: String? = nil,
-      methods: [Method], warnings: [String], version: String, pid: Int
+      rekey: Progress? = nil, problem: String? = nil, methods: [Method], warnings: [String], version: String, pid: Int
     ) {
       self.state = state
       self.cause = cause
@@ -79,6 +80,7 @@ extension Wire {
       self.vault = vault
       self.items = items
       self.integrity = integrity
+      self.rekey = rekey
       self.problem = problem
       self.methods = methods
       self.warnings = warnings
@@ -97,6 +99,7 @@ extension Wire {
       vault = try fields.optionalString(frame, "vault")
       items = try fields.optionalInt(frame, "items")
       integrity = try fields.optional(frame, "integrity")
+      rekey = try fields.optional(frame, "rekey")
       problem = try fields.optionalString(frame, "problem")
       methods = try fields.list(frame, "methods")
       warnings = try fields.strings(frame, "warnings")
@@ -116,6 +119,7 @@ extension Wire {
       writer.field("vault", vault)
       writer.field("items", items)
       writer.field("integrity", integrity)
+      writer.field("rekey", rekey)
       writer.field("problem", problem)
       writer.field("methods", methods)
       writer.field("warnings", warnings)

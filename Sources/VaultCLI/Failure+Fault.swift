@@ -73,6 +73,11 @@ extension Failure {
       self.init(
         .denied, "the check of who is there broke down: \(Printable.text(reason)); use `vault unlock --method password`"
       )
+    case .rekeying:
+      self.init(
+        .retry,
+        "the vault is being given a new key, and until then its ways in stay as they are and no backup is made; wait for it with `vault rekey`, or give it up with `vault rekey --cancel`"
+      )
     case .cancelled: self.init(.denied, "cancelled, and nothing was changed; start again when you are ready")
     case .noSuchConversation: self.init(.retry, "the question is no longer open; start again")
     case .weakSecret(let reason): self.init(.invalid, "too weak: \(Printable.text(reason)); choose a stronger one")

@@ -122,21 +122,29 @@ extension Vault {
         if response.reply.continues { throw ClientError.protocolViolation("parameter prompt") }
         return reply.slot
       }
-      guard response.reply.continues, let id = reply.conversation, let style = Prompt.Style(rawValue: prompt.style)
-      else { throw ClientError.protocolViolation("parameter prompt") }
-      let code = prompt.code.flatMap { response.frame.secret($0) }
-      let given = try answer(Prompt(style: style, method: prompt.method, text: prompt.text, code: code))
-      do {
-        guard style.wantsAnswer else { continue }
-        guard let given else { throw ClientError.fault(.cancelled) }
-        try respond(to: id, given)
-      } catch ClientError.fault(.noSuchConversation) {
-        // It ended meanwhile, and says itself why.
-        while try replies.next(timeout: timeout) != nil {}
-        throw ClientError.fault(.noSuchConversation)
-      }
+      try put(prompt, of: reply.conversation, response, &replies, answer)
     }
     throw ClientError.protocolViolation("a conversation without an end")
+  }
+
+  /// Puts a prompt of a conversation, and sends the answer if it wants one.
+  func put(
+    _ prompt: Wire.Prompt, of conversation: String?, _ response: borrowing Response, _ replies: inout ReplyStream,
+    _ answer: Answer
+  ) throws {
+    guard response.reply.continues, let id = conversation, let style = Prompt.Style(rawValue: prompt.style)
+    else { throw ClientError.protocolViolation("parameter prompt") }
+    let code = prompt.code.flatMap { response.frame.secret($0) }
+    let given = try answer(Prompt(style: style, method: prompt.method, text: prompt.text, code: code))
+    do {
+      guard style.wantsAnswer else { return }
+      guard let given else { throw ClientError.fault(.cancelled) }
+      try respond(to: id, given)
+    } catch ClientError.fault(.noSuchConversation) {
+      // It ended meanwhile, and says itself why.
+      while try replies.next(timeout: timeout) != nil {}
+      throw ClientError.fault(.noSuchConversation)
+    }
   }
 
   private func respond(to conversation: String, _ answer: borrowing SecretBuffer) throws(ClientError) {

@@ -44,6 +44,9 @@ public struct Tag: Hashable, Sendable {
     }
   }
 
+  /// The first bytes as a number that ascends as the tags do in their table.
+  public var order: UInt64 { words.0.bigEndian }
+
   public static func == (a: Tag, b: Tag) -> Bool { a.words == b.words }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }

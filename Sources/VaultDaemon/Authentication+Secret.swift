@@ -12,9 +12,12 @@ extension Authentication {
   }
 
   private func check(_ secret: consuming SecureBytes, _ kind: SlotKind) {
+    let kept = conversation.keepsSecret ? Handover(secret.withBytes { SecureBytes(copying: $0) }) : nil
     service.open(slots(kind), vaultID: keychain.vaultID, with: secret, by: caller(kind)) { [self] opened in
       switch opened {
-      case .success(let opened): succeed(opened.vaultKey, opened.slot)
+      case .success(let opened):
+        if let kept { conversation.isProven(by: kept) }
+        succeed(opened.vaultKey, opened.slot)
       case .failure(let fault): conversation.fail(fault)
       }
     }

@@ -19,8 +19,12 @@ final class Conversation {
   var onEnd: ((_ dismissed: Bool) -> Void)?
   /// Whether a secret came in, or a key is on its way: it, or what it opens, may still be held.
   var holdsSecret = false
-  /// The vault key, while what was proven here goes on without a worker; wiped at the end, whoever still knows of it.
-  private var vaultKey: Handover?
+  /// Whether the secret that proves the right is kept, to make the same way in again.
+  var keepsSecret = false
+  /// What proved the right, if that is kept.
+  private(set) var secret: Handover?
+  /// Keys, while what was proven here goes on without a worker; wiped at the end, whoever still knows of them.
+  private var wiped: [Handover] = []
 
   init(connection: Connection, service: Service) {
     self.connection = connection
@@ -49,9 +53,16 @@ final class Conversation {
     }
   }
 
-  /// Has the vault key wiped when the conversation ends, and not only when the last closure that knows it is gone: one of
-  /// them may be waiting for another program then.
-  func willWipe(_ key: Handover) { vaultKey = key }
+  /// Has a key wiped when the conversation ends, and not only when the last closure that knows it is gone: one of them may
+  /// be waiting for another program then.
+  func willWipe(_ key: Handover) { wiped.append(key) }
+
+  /// Takes what has proven the right, if that is kept.
+  func isProven(by secret: Handover) {
+    guard keepsSecret, !isOver else { return }
+    self.secret = secret
+    willWipe(secret)
+  }
 
   /// Says something that wants no answer.
   func tell(_ style: PromptStyle, method: String, text: String) {
@@ -94,8 +105,8 @@ final class Conversation {
     onAnswer = nil
     timeout?.cancel()
     service.conversations[id] = nil
-    _ = vaultKey?.take()
-    vaultKey = nil
+    for key in wiped { _ = key.take() }
+    wiped = []
     let onEnd = onEnd
     self.onEnd = nil
     onEnd?(dismissed)

@@ -30,6 +30,9 @@ struct OpenVault {
     }
   }
 
+  /// Lets go of the store, to have it opened again.
+  mutating func close() { content = .none }
+
   mutating func awaitBootKey() { isAwaitingBootKey = true }
 
   /// Opens the `always` items with the key that came from `bootKey`, or says why there is none.

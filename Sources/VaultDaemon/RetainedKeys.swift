@@ -18,6 +18,13 @@ struct RetainedKeys {
     since = now
   }
 
+  /// Takes other keys for the slots that have one: the vault has a new key, which proves nothing new. Slots without another
+  /// key are gone.
+  mutating func replace(with others: [UInt32: Handover]) {
+    keys = keys.reduce(into: [:]) { $0[$1.key] = others[$1.key] }
+    if keys.isEmpty { since = nil }
+  }
+
   mutating func drop(_ slot: UInt32) {
     keys[slot] = nil
     if keys.isEmpty { since = nil }

@@ -32,7 +32,7 @@ extension Service {
 
   /// As ``authenticate(_:method:purpose:then:)``, for a change of the ways in.
   func authenticateOwner(
-    _ conversation: Conversation, method: String?, purpose: String, alsoLogin: Bool = false,
+    _ conversation: Conversation, method: String?, purpose: String, alsoLogin: Bool = false, evenRekeying: Bool = false,
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
   ) {
     let method = method ?? SlotKind.password.name
@@ -42,7 +42,17 @@ extension Service {
       return conversation.fail(
         .methodUnavailable(method: method, reason: "a change of the ways in needs \(known)"))
     }
-    authenticate(conversation, method: method, purpose: purpose, then: then)
+    // The new vault has its ways in already: what changes now would be lost.
+    guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }
+    authenticate(conversation, method: method, purpose: purpose) { [unowned self] vaultKey, slot in
+      // Asked again, because it may have begun since the prompt.
+      guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }
+      then(vaultKey, slot)
+    }
+  }
+
+  private var isRekeying: Bool {
+    if case .open(let keychain) = vault.content { keychain.isRekeying } else { false }
   }
 
   /// Why a method cannot be used by `uid` now, as far as that can be told at once; nil when nothing stands in the way.

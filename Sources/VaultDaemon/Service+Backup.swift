@@ -7,6 +7,8 @@ internal import VaultStore
 extension Service {
   func backup(_ call: Wire.BackupParameters, _ connection: Connection) {
     guard case .open(let live) = vault.content else { return connection.fail(storeFault) }
+    // A copy would have the next key, sealed under the one that it is to replace.
+    guard !live.isRekeying else { return connection.fail(.rekeying) }
     if let transferObstacle { return connection.fail(transferObstacle) }
     let keychain: Keychain
     do throws(Fault) { keychain = try backupSource(call, live) } catch { return connection.fail(error) }

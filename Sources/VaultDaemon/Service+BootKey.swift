@@ -16,23 +16,30 @@ extension Service {
   /// Opens the `always` items. A file or a credential is there at once; the TPM takes its time, and the loop goes on.
   func openAlways(_ keychain: Keychain) {
     let bootKey = bootKey
+    if case .tpm2 = bootKey { vault.awaitBootKey() }
+    fetchBootKey(vault: keychain.vaultID) { [unowned self] fetched in
+      vault.openAlways(fetched, from: bootKey)
+      // In a later turn: whoever called here may still hold a helper's answer.
+      guard !bootWaiters.isEmpty else { return }
+      loop.assumeIsolated().execute { [unowned self] in
+        let ready = bootWaiters.values
+        bootWaiters = [:]
+        for waiter in ready { waiter.go() }
+      }
+    }
+  }
+
+  /// Reads the boot key of this vault from where the settings say.
+  func fetchBootKey(vault: [UInt8], then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void) {
+    let bootKey = bootKey
     do throws(KeystoreError) {
       let content = try bootKey.content(credentials: paths.credentials)
-      guard case .tpm2 = bootKey else { return vault.openAlways(.success(content), from: bootKey) }
-      vault.awaitBootKey()
+      guard case .tpm2 = bootKey else { return then(.success(content)) }
       // What the TPM sealed is no secret.
       let sealed = content.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
-      keystores.fetch(sealed, from: .tpm2, vault: keychain.vaultID) { [unowned self] fetched in
-        vault.openAlways(fetched, from: bootKey)
-        // In a later turn: whoever called here still holds the helper's answer.
-        loop.assumeIsolated().execute { [unowned self] in
-          let ready = bootWaiters.values
-          bootWaiters = [:]
-          for waiter in ready { waiter.go() }
-        }
-      }
+      keystores.fetch(sealed, from: .tpm2, vault: vault, then: then)
     } catch {
-      vault.openAlways(.failure(error), from: bootKey)
+      then(.failure(error))
     }
   }
 

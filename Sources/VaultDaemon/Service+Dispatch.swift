@@ -33,6 +33,7 @@ extension Service {
     case .markStale: markStale(try Wire.Empty(frame, node), connection)
     case .addSlot: addSlot(try Wire.AddSlotParameters(frame, node), connection)
     case .removeSlot: removeSlot(try Wire.RemoveSlotParameters(frame, node), connection)
+    case .rekey: rekey(try Wire.RekeyParameters(frame, node), connection)
     case .monitor: monitor(try Wire.Empty(frame, node), connection)
     case .verify: verify(try Wire.Empty(frame, node), connection)
     case .salvage: salvage(try Wire.Empty(frame, node), connection)

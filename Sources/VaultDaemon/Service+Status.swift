@@ -30,6 +30,8 @@ extension Service {
       status.vault = String(keychain.vaultID.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
       status.items = (try? keychain.itemCount())
       status.integrity = Wire.Integrity(keychain.integrity)
+      status.rekey = rekeyStatus(keychain)
+      if let problem = rekeying?.problem { status.warnings.append("the rekey rests: \(problem.text)") }
       if let problem = vault.bootKeyProblem { status.warnings.append(problem) }
       if keychain.newestTime > clock.wall() {
         status.warnings.append("the clock is behind the newest time in the store; expiry counts from the later one")

@@ -19,6 +19,7 @@ extension Service {
         guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
         try keychain.unlock(vaultKey: key)
         remember(slot.kind, connection)
+        takeUpRekey(key, keychain)
         if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: connection.peer.uid) }
         unlocked(by: .method(slot.kind.unlockedBy), for: call.lockAfter.map(Int64.init))
         conversation.finish()

@@ -32,6 +32,8 @@ final class Service {
   var retained = RetainedKeys()
   /// What has PAM slots count for other fingers, and holds the vault key for it.
   var slotRenewal: SlotRenewal?
+  /// The rekey that is under way, while the vault is unlocked.
+  var rekeying: Rekeying?
   /// The prompt for a person's presence that is being shown.
   var presencePrompt: PresencePrompt?
   /// Until when a dismissed prompt is not shown again, `CLOCK_BOOTTIME` nanoseconds.
@@ -173,6 +175,7 @@ final class Service {
     // The key that one of them has been given opens what is wiped here.
     for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
     slotRenewal?.callOff()
+    rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: cause.text))
     authorizations.forget()
     let forgets = cause.isSleep && !configuration.keepAcrossSleep
     if forgets || cause == .age { retained.forget(because: cause.text) }
@@ -193,6 +196,7 @@ final class Service {
 
   /// Wipes every key, at the daemon's end.
   func wipe() {
+    rekeying?.stop(.cancelled)
     if case .open(let keychain) = vault.content { keychain.wipe() }
     retained.forget(because: "the daemon stops")
     slotRenewal?.callOff()

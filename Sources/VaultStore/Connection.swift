@@ -6,7 +6,7 @@ import Glibc
 @safe final class Connection {
   private let handle: OpaquePointer
   // Released after the handle is closed, because closing still writes.
-  private let lock: StoreLock
+  private let lock: StoreLock?
   /// The main file's.
   let path: String
   private let log: String
@@ -19,7 +19,7 @@ import Glibc
   /// Opens the existing file at `path`, of any length.
   ///
   /// Until ``trust()`` is called, closing leaves the file and its log as they were found.
-  init(path: String, lock: StoreLock) throws(VaultError) {
+  init(path: String, lock: StoreLock?) throws(VaultError) {
     self.lock = lock
     self.path = path
     log = path + "-wal"

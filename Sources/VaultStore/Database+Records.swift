@@ -15,6 +15,12 @@ extension Database {
     try statements.putMeta.run()
   }
 
+  /// Forgets a fact about the whole vault.
+  func deleteMeta(_ name: String) throws(VaultError) {
+    try statements.deleteMeta.bind(1, name)
+    try statements.deleteMeta.run()
+  }
+
   /// A wrapped key.
   func key(_ name: String) throws(VaultError) -> [UInt8]? {
     try statements.getKey.bind(1, name)

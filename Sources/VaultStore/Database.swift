@@ -6,29 +6,49 @@ final class Database {
   static let fileName = "vault.db"
   static let logName = "vault.db-wal"
   static let newName = "vault.db.new"
+  /// Every name that a store's file can have.
+  static let allNames =
+    [fileName, newName].flatMap { [$0, $0 + "-wal", $0 + "-journal"] } + [StoreLock.fileName]
 
+  /// The directory.
+  let path: String
+  /// The right to it; nil for a database that stands for a closed one.
+  let lock: StoreLock?
   let connection: Connection
   let statements: Statements
 
-  /// Opens the database in `directory`, migrating an older one.
+  /// Opens the database in the directory `path`, migrating an older one.
   ///
+  /// - Parameter held: the lock, if it is held already.
   /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
   ///   ``VaultError/corrupt(_:)`` and ``VaultError/newer(_:)``, after which every file is as it was;
   ///   ``VaultError/storage(_:)``.
-  init(opening path: String) throws(VaultError) {
+  init(opening path: String, lock held: StoreLock? = nil) throws(VaultError) {
     guard let directory = try StoreDirectory.open(path), directory.contains(Self.fileName) else { throw .noVault }
     // The lock comes before the first look, where there is a lock file: closing a second descriptor of the database
     // would drop SQLite's own locks if we had it open already.
-    var lock = try StoreLock.take(in: directory, creating: false)
+    var lock = held
+    if lock == nil { lock = try StoreLock.take(in: directory, creating: false) }
     guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
     if lock == nil {
       lock = try StoreLock.take(in: directory, creating: true)
       guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
     }
     guard let lock else { throw .storage("vault.lock disappears") }
+    self.path = directory.path
+    self.lock = lock
     connection = try Self.connect(Self.fileName, directory, lock)
     statements = try Statements(connection)
     try Self.removeUnfinished(in: directory)
+  }
+
+  /// A database without records that takes none: what there is of one whose files are closed.
+  static func closed(_ path: String) throws(VaultError) -> Database {
+    let connection = try Connection(path: ":memory:", lock: nil)
+    connection.trust()
+    try Schema.migrate(connection, from: 0)
+    try connection.execute("PRAGMA query_only = ON")
+    return try Database(connection, path: path, lock: nil)
   }
 
   /// The main file as it is now, for as long as the answer is not ended.
@@ -112,7 +132,7 @@ final class Database {
       }
       connection.trust()
       try Schema.migrate(connection, from: 0)
-      let database = try Database(connection)
+      let database = try Database(connection, path: directory.path, lock: lock)
       try database.begin()
       try fill(database)
       try database.commit()
@@ -126,12 +146,15 @@ final class Database {
     guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory) else {
       throw .storage("vault.db.new disappears")
     }
-    let database = try Database(try connect(newName, directory, lock))
+    let database = try Database(try connect(newName, directory, lock), path: directory.path, lock: lock)
     database.trust()
     return database
   }
 
-  private init(_ connection: Connection) throws(VaultError) {
+  /// With a connection that is open.
+  init(_ connection: Connection, path: String, lock: StoreLock?) throws(VaultError) {
+    self.path = path
+    self.lock = lock
     self.connection = connection
     statements = try Statements(connection)
   }
@@ -139,6 +162,20 @@ final class Database {
   /// Removes what a creation that was cut off left behind. Only under the lock.
   static func removeUnfinished(in directory: borrowing StoreDirectory) throws(VaultError) {
     for suffix in ["", "-wal", "-journal"] { try directory.remove(newName + suffix) }
+  }
+
+  /// Folds the log into the main file, all of it, and leaves it empty; both are on the disk then.
+  ///
+  /// - Throws: ``VaultError/storage(_:)``, also while a statement is being run.
+  func fold() throws(VaultError) {
+    guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+      throw .storage("vault.db: the log cannot be folded in")
+    }
+  }
+
+  /// How large the main file is when the log is folded in, in bytes.
+  func size() throws(VaultError) -> Int {
+    Int(try connection.integer("PRAGMA page_count")) * DatabaseHeader.pageSize
   }
 
   /// Begins a transaction, in which everything is written or nothing.

@@ -66,6 +66,13 @@ extension Keychain {
     }
   }
 
+  /// Takes over from another store what is known of slots besides their records: which number the next one gets, and which
+  /// ones are stale.
+  func keepNumbers(of other: Keychain) throws(VaultError) {
+    try database.putMeta(MetaName.nextSlot, MetaName.encode(max(nextSlotID, other.nextSlotID)))
+    try setStale(other.staleSlots.intersection(slots.map(\.id)))
+  }
+
   private func setStale(_ ids: Set<UInt32>) throws(VaultError) {
     guard ids != staleSlots else { return }
     try database.putMeta(MetaName.staleSlots, ids.sorted().flatMap(MetaName.encode))

@@ -18,31 +18,60 @@ extension Keychain {
   ///   kept.
   public func transaction<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if case .none = transaction {} else { return try join(body) }
+    let saved = try begin()
+    let result: R
+    do throws(VaultError) { result = try body() } catch {
+      rollBack(saved)
+      throw error
+    }
+    try commit(saved)
+    return result
+  }
+
+  /// What a transaction that is taken back leaves in memory.
+  struct Saved {
+    let clock: Clock
+    let slots: [SlotRecord]
+    let damagedSlots: [UInt32]
+  }
+
+  /// Begins a transaction, which ``commit(_:)`` or ``rollBack(_:)`` ends.
+  func begin() throws(VaultError) -> Saved {
     if hasFailed {
       throw .corrupt(
         "the check of the store failed, so nothing is written to it; `vault verify` says what is wrong, `vault salvage` saves the rest"
       )
     }
-    let (savedClock, savedSlots, savedDamage) = (clock, slots, damagedSlots)
     recent.forget()
-    changes = RecordChanges(isListing: pass != nil)
+    changes = RecordChanges(isListing: pass != nil || touched != nil)
     try database.begin()
     transaction = .open
+    return Saved(clock: clock, slots: slots, damagedSlots: damagedSlots)
+  }
+
+  /// Ends the transaction, and keeps all of it or, when this throws, nothing.
+  func commit(_ saved: Saved) throws(VaultError) {
     do throws(VaultError) {
-      let result = try body()
       if case .failed(let error) = transaction { throw error }
-      if clock != savedClock { try writeClock(insteadOf: savedClock) }
+      if clock != saved.clock { try writeClock(insteadOf: saved.clock) }
       try writeHashes()
       try database.commit()
-      transaction = .none
-      pass?.apply(changes)
-      return result
     } catch {
-      transaction = .none
-      database.rollback()
-      (clock, slots, damagedSlots) = (savedClock, savedSlots, savedDamage)
+      rollBack(saved)
       throw error
     }
+    transaction = .none
+    pass?.apply(changes)
+    if touched != nil {
+      for change in changes.list { if case .head(let item) = change.key { touched?.insert(item) } }
+    }
+  }
+
+  /// Ends the transaction, and takes back all of it.
+  func rollBack(_ saved: Saved) {
+    transaction = .none
+    database.rollback()
+    (clock, slots, damagedSlots) = (saved.clock, saved.slots, saved.damagedSlots)
   }
 
   /// Runs one change in a transaction of its own, or as a part of the one that is open.

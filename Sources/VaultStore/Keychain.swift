@@ -21,7 +21,8 @@ public final class Keychain {
   public internal(set) var damagedSlots: [UInt32] = []
 
   let vault: VaultID
-  let database: Database
+  // Another one after a rekey.
+  var database: Database
   var whenUnlocked = ClassKeys()
   var afterFirstUnlock = ClassKeys()
   var always = ClassKeys()
@@ -43,6 +44,11 @@ public final class Keychain {
   public internal(set) var integrity = IntegrityState.unchecked
   // What was known when the check that is under way began.
   var beforePass = IntegrityState.unchecked
+  // The items that committed transactions have changed, while a rekey has to know.
+  var touched: Set<Int64>?
+  /// Whether the files could not be opened again when another store had taken their place: nothing can be read or written
+  /// here any more, and ``init(opening:)`` tells what there is.
+  public internal(set) var isGone = false
 
   /// Opens the vault in `directory`, which becomes this process's alone until the keychain goes.
   ///
@@ -62,6 +68,7 @@ public final class Keychain {
     try readSlots()
     if slots.isEmpty { throw .corrupt("no slot can be read") }
     database.trust()
+    if !isRekeying { _ = try? removeStaleStore() }
   }
 
   /// Makes a vault with new class keys, and closes it again.
@@ -151,6 +158,7 @@ enum MetaName {
   static let vaultID = "vault-id"
   static let nextSlot = "next-slot"
   static let staleSlots = "stale-slots"
+  static let rekeying = "rekeying"
 
   static func encode(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
 

@@ -13,7 +13,7 @@ enum Schema {
   static let steps: [[String]] = [
     [
       // What is said about the whole vault: `vault-id` (16 bytes), `next-slot` (4 bytes, little-endian),
-      // `stale-slots` (4 bytes each).
+      // `stale-slots` (4 bytes each), `rekeying` (the next vault key, sealed under the present one).
       "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
       // Wrapped class keys by name.
       "CREATE TABLE keys(name TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",

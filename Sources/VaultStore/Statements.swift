@@ -1,7 +1,7 @@
 /// Every statement the store runs, compiled once.
 struct Statements {
   let begin, commit, rollback: Statement
-  let getMeta, putMeta, getKey, putKey: Statement
+  let getMeta, putMeta, deleteMeta, getKey, putKey: Statement
   let slots, putSlot, deleteSlot: Statement
   let readClock, putClock: Statement
   /// tags → heads → vals in one run: what a request for a value needs.
@@ -22,6 +22,7 @@ struct Statements {
     rollback = try c.prepare("ROLLBACK")
     getMeta = try c.prepare("SELECT value FROM meta WHERE name = ?1")
     putMeta = try c.prepare("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)")
+    deleteMeta = try c.prepare("DELETE FROM meta WHERE name = ?1")
     getKey = try c.prepare("SELECT sealed FROM keys WHERE name = ?1")
     putKey = try c.prepare("INSERT OR REPLACE INTO keys(name, sealed) VALUES(?1, ?2)")
     slots = try c.prepare("SELECT id, record FROM slots ORDER BY id")

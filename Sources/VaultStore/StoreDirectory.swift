@@ -108,6 +108,23 @@ import Glibc
     }
   }
 
+  /// Takes a file over from another directory, in place of the one that has its name here.
+  func take(_ name: String, from other: borrowing StoreDirectory) throws(VaultError) {
+    if unsafe renameat(other.descriptor, name, descriptor, name) != 0 {
+      throw SystemCall.error("rename", path(of: name), errno)
+    }
+  }
+
+  /// Removes a directory in it, if it is there, with those of `names` that it has; nothing else may be in it.
+  func removeDirectory(_ name: String, with names: [String]) throws(VaultError) {
+    guard let inner = try Self.open(path(of: name)) else { return }
+    for file in names { try inner.remove(file) }
+    if unsafe unlinkat(descriptor, name, Int32(AT_REMOVEDIR)) != 0 {
+      throw SystemCall.error("rmdir", path(of: name), errno)
+    }
+    try sync()
+  }
+
   /// Waits until the names in the directory are on the disk.
   func sync() throws(VaultError) {
     if fsync(descriptor) != 0 { throw SystemCall.error("fsync", path, errno) }

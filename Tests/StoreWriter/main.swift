@@ -1,5 +1,6 @@
 // Writes to the store in the directory that its argument names until it is killed, and says after each change that it
-// was acknowledged. `left` and `right` are always changed together.
+// was acknowledged. `left` and `right` are always changed together. With `rekey` as the second argument it also gives the
+// vault one new key after another meanwhile: 32 times 5, and 32 times 6.
 import Glibc
 import VaultCore
 import VaultModel
@@ -19,8 +20,36 @@ func bytes(_ text: String) -> SecureBytes {
   unsafe SecureBytes(copying: Array(text.utf8).span.bytes)  // Bytes have no padding: all are initialized.
 }
 
+func key(_ byte: UInt8) -> SecureBytes {
+  unsafe SecureBytes(copying: [UInt8](repeating: byte, count: 32).span.bytes)
+}
+
+/// Which of the two keys opens the vault now.
+func unlock(_ keychain: Keychain) throws -> UInt8 {
+  do {
+    try keychain.unlock(vaultKey: key(5))
+    return 5
+  } catch VaultError.corrupt {
+    try keychain.unlock(vaultKey: key(6))
+    return 6
+  }
+}
+
+/// Goes on with the rekey that an earlier run has begun, or begins one.
+func rekey(_ keychain: Keychain, from old: UInt8) throws -> Rekey {
+  if let next = try keychain.nextKey(vaultKey: key(old)) {
+    return try Rekey(resuming: keychain, nextKey: next)
+  }
+  let slot = try SlotRecord.make(
+    id: 1, kind: .recovery, label: "", created: 1000, secret: RecoveryCode.random().text(), kdf: nil,
+    vaultKey: key(11 - old), vaultID: keychain.vaultID)
+  return try Rekey(
+    keychain, slots: [slot], nextKey: key(11 - old), vaultKey: key(old), bootKey: key(1), now: 1000)
+}
+
 let keychain = try Keychain(opening: CommandLine.arguments[1])
-try keychain.unlock(vaultKey: unsafe SecureBytes(copying: [UInt8](repeating: 5, count: 32).span.bytes))
+var old = try unlock(keychain)
+var rekeying = CommandLine.arguments.count > 2 ? try rekey(keychain, from: old) : nil
 let (left, right) = (try ItemName("left"), try ItemName("right"))
 var number = try text(keychain, left).flatMap { Int($0) } ?? 0
 while true {
@@ -32,4 +61,9 @@ while true {
   }
   let line = Array("\(number)\n".utf8)
   guard unsafe write(1, line, line.count) == line.count else { exit(1) }
+  guard let current = rekeying, try current.step(records: 7) else { continue }
+  try current.finish()
+  old = 11 - old
+  rekeying = nil
+  rekeying = try rekey(keychain, from: old)
 }

@@ -11,7 +11,7 @@ enum FaultSamples {
     .invalidValue(kind: "wifi", reason: "short", failed: 2), .invalidQuery(reason: "what", position: 7),
     .authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .mistypedRecoveryCode,
     .backingOff(method: "recovery", retryAfterMilliseconds: 60_000),
-    .methodUnavailable(method: "password", reason: "none"), .cancelled, .noSuchConversation,
+    .methodUnavailable(method: "password", reason: "none"), .rekeying, .cancelled, .noSuchConversation,
     .accountExpired(reason: "since May"), .tooManyTries, .presenceFailed(reason: "crashed"),
     .presenceRequired(name: "a", require: "biometry"),
     .weakSecret(reason: "short"), .tooLarge(limit: 1 << 20), .tooManyConnections, .tooManyRequests,

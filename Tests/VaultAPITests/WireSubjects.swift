@@ -68,6 +68,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let set = Wire.SetParameters(
     name: "a", generate: generator, kind: "note", attributes: [:], accessible: "always", require: "password",
     reuse: 30, expires: 7, update: false, interactive: true)
+  static let progress = Wire.Progress(done: 1, of: 2)
   static let integrity = Wire.Integrity(state: "checking", done: 1, total: 2)
   static let finding = Wire.Finding(kind: "replayed", item: 7, name: "a", text: "older")
   static let verification = Wire.Verification(
@@ -78,7 +79,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   private static let types = [
     WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
-    WireSubject("Method", method), WireSubject("Generator", generator),
+    WireSubject("Method", method), WireSubject("Progress", progress), WireSubject("Generator", generator),
     WireSubject("Integrity", integrity), WireSubject("Finding", finding), WireSubject("Verification", verification),
     WireSubject("Prompt", prompt, [Array("XXXXX-é".utf8)]) { value, writer, code in
       value.write(to: &writer, code: code)
@@ -98,7 +99,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Status.out",
       Wire.StatusReply(
         state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
-        items: 3, integrity: integrity, problem: "p",
+        items: 3, integrity: integrity, rekey: progress, problem: "p",
         methods: [method, Wire.Method(name: "recovery", available: true)], warnings: ["w", ""], version: "1", pid: 4)),
     WireSubject(
       "Get.in",
@@ -165,6 +166,11 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Salvage.out", Wire.SalvageReply(progress: integrity, losses: [finding, finding], saved: 1, omitted: 2)),
     WireSubject("Backup.in", Wire.BackupParameters(salvaged: true)),
     WireSubject("Backup.out", Wire.BackupReply(size: 1)),
+    WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
+    WireSubject(
+      "Rekey.out",
+      Wire.RekeyReply(
+        conversation: "id", prompt: prompt, done: 1, of: 2, slots: [1], leftOut: [2], cancelled: true)),
     WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery")),
     WireSubject("Restore.out", Wire.RestoreReply(conversation: "id", prompt: prompt, leftOut: [slot])),
     WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in

@@ -16,7 +16,7 @@ import VaultClient
       (.invalidQuery(reason: "r", position: 3), .usage),
       (.authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .denied),
       (.mistypedRecoveryCode, .invalid), (.backingOff(method: "password", retryAfterMilliseconds: 1), .retry),
-      (.methodUnavailable(method: "recovery", reason: "r"), .configuration), (.cancelled, .denied),
+      (.methodUnavailable(method: "recovery", reason: "r"), .configuration), (.rekeying, .retry), (.cancelled, .denied),
       (.accountExpired(reason: "r"), .denied), (.tooManyTries, .denied), (.presenceFailed(reason: "r"), .denied),
       (.presenceRequired(name: "a", require: "biometry"), .denied),
       (.noSuchConversation, .retry), (.weakSecret(reason: "r"), .invalid), (.tooLarge(limit: 1), .invalid),

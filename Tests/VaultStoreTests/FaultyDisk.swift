@@ -10,9 +10,10 @@ import Testing
   /// The files as they were when the watch began.
   private let base: [String: Data]
 
-  init(_ fixture: Fixture) throws {
-    directory = fixture.directory
-    base = try fixture.files().filter { $0.key != "vault.lock" }
+  /// - Parameter folder: a directory in the fixture's; nil for that itself.
+  init(_ fixture: Fixture, in folder: String? = nil) throws {
+    directory = folder.map { fixture.path($0) } ?? fixture.directory
+    base = try fixture.files(in: folder).filter { $0.key != "vault.lock" }
     unsafe disk = faulty_disk_watch(directory)
   }
 

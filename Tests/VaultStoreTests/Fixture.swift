@@ -8,16 +8,28 @@ import VaultStore
 final class Fixture {
   let directory: String
   let vaultKey: SecureBytes
-  let bootKey = RandomBytes.secret(count: 32)
-  let vaultID = RandomBytes.array(count: 16)
+  let bootKey: SecureBytes
+  let vaultID: [UInt8]
   private let parent: String
 
   /// Makes the directory, and the vault unless told not to.
   init(create: Bool = true, key: [UInt8]? = nil) throws {
     vaultKey = key.map { secret($0) } ?? RandomBytes.secret(count: 32)
+    bootKey = RandomBytes.secret(count: 32)
+    vaultID = RandomBytes.array(count: 16)
     parent = try Self.temporaryDirectory()
     directory = parent + "/vault"
     if create { try self.create() }
+  }
+
+  /// Copies another one's files as they lie there now, whoever has them open: what the power of kill -9 leaves behind.
+  init(copying other: Fixture) throws {
+    vaultKey = other.vaultKey.withBytes { SecureBytes(copying: $0) }
+    bootKey = other.bootKey.withBytes { SecureBytes(copying: $0) }
+    vaultID = other.vaultID
+    parent = try Self.temporaryDirectory()
+    directory = parent + "/vault"
+    try FileManager.default.copyItem(atPath: other.directory, toPath: directory)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: parent) }
@@ -64,14 +76,18 @@ final class Fixture {
 
   func path(_ name: String) -> String { directory + "/" + name }
 
-  /// Every file's bytes by name.
-  func files() throws -> [String: Data] {
+  /// Every file's bytes by name, in the directory or a `folder` of it.
+  func files(in folder: String? = nil) throws -> [String: Data] {
     var found: [String: Data] = [:]
+    let directory = folder.map { path($0) } ?? directory
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
-      found[name] = try Data(contentsOf: URL(fileURLWithPath: path(name)))
+      found[name] = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)"))
     }
     return found
   }
+
+  /// What is in the directory.
+  func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
 }
 
 func secret(_ text: String) -> SecureBytes { secret([UInt8](text.utf8)) }

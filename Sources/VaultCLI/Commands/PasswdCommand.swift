@@ -43,7 +43,9 @@ struct PasswdCommand: ParsableCommand {
       }
     } else if Keyboard.isAttended {
       let changed = login ? "the login slot takes the new password" : "the password is changed"
-      Output.note("\(changed); older copies of the store still open with the old one")
+      try Rekeying.offer(
+        session, because: "\(changed); older copies of the store still open with the old one",
+        asks: !secrets.passwordStdin)
     }
   }
 }

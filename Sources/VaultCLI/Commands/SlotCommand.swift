@@ -145,7 +145,9 @@ struct SlotRemoveCommand: ParsableCommand {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note("slot \(id) is removed; older copies of the store still open with it")
+      try Rekeying.offer(
+        session, because: "slot \(id) is removed; older copies of the store still open with it",
+        asks: !secrets.passwordStdin)
     }
   }
 }

@@ -31,6 +31,9 @@ struct StatusCommand: ParsableCommand {
     if let problem = status.problem { lines.append(row("problem", Printable.text(problem))) }
     if let items = status.items { lines.append(row("items", String(items))) }
     if let integrity = status.integrity { lines.append(row("integrity", Integrity.text(integrity))) }
+    if let rekey = status.rekey {
+      lines.append(row("rekey", "\(rekey.done) of \(rekey.of) items; `vault rekey` waits for it"))
+    }
     for method in status.methods {
       let reason = method.reason.map { ", \(Printable.text($0))" } ?? ""
       lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))

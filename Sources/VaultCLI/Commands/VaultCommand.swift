@@ -20,7 +20,7 @@ struct VaultCommand: ParsableCommand {
           GetCommand.self, SetCommand.self, ListCommand.self, FindCommand.self, ShowCommand.self, RemoveCommand.self,
           MoveCommand.self, HistoryCommand.self, WatchCommand.self,
         ]),
-      CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self]),
+      CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self, RekeyCommand.self]),
       CommandGroup(
         name: "Store",
         subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self]),

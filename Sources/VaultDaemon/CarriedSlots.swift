@@ -1,0 +1,164 @@
+internal import VaultAPI
+internal import VaultCore
+internal import VaultKeystore
+internal import VaultModel
+internal import VaultStore
+
+/// The ways into a vault that gets a new key: each slot is made again for that key, with the same number, as far as what
+/// it takes is at hand.
+///
+/// The slot that the right was proven with takes what was typed then. Other passwords are asked for, and an empty answer
+/// leaves the slot out. A recovery code is known to its owner alone, so a new one takes its place. A PAM slot gets a new key
+/// in its keystore, beside the old one, which opens the vault until the end.
+final class CarriedSlots {
+  private static let tries = 3
+
+  private let service: Service
+  private let conversation: Conversation
+  private let keychain: Keychain
+  private let opened: SlotRecord
+  private let secret: Handover
+  /// The new vault key.
+  let nextKey = Handover(RandomBytes.secret(count: 32))
+  /// The new slots.
+  private(set) var made: [SlotRecord] = []
+  /// The slots that do not come along.
+  private(set) var leftOut: [UInt32] = []
+  private var then: ((CarriedSlots) -> Void)?
+
+  /// - Parameters:
+  ///   - opened: the slot that `secret` has opened.
+  init(
+    _ service: Service, _ conversation: Conversation, _ keychain: Keychain, opened: SlotRecord, secret: Handover
+  ) {
+    self.service = service
+    self.conversation = conversation
+    self.keychain = keychain
+    self.opened = opened
+    self.secret = secret
+    conversation.willWipe(nextKey)
+  }
+
+  /// Makes them one after the other; `then` comes when all that can be made are there.
+  func make(then: @escaping (CarriedSlots) -> Void) {
+    self.then = then
+    // A conversation that ends has no use for keys in keystores.
+    conversation.onEnd = { [self] _ in drop() }
+    leftOut = keychain.damagedSlots
+    goOn(keychain.slots[...])
+  }
+
+  /// They have become the slots of a store: their keys stay.
+  func keep() { conversation.onEnd = nil }
+
+  private func drop() {
+    then = nil
+    for slot in made where !slot.isInMemory { service.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
+    made = []
+  }
+
+  private func goOn(_ rest: ArraySlice<SlotRecord>) {
+    guard !conversation.isOver else { return drop() }
+    guard let slot = rest.first else {
+      let then = then
+      self.then = nil
+      then?(self)
+      return
+    }
+    let rest = rest.dropFirst()
+    guard slot.id != opened.id else { return remake(slot, secret, rest) }
+    switch slot.kind {
+    case .password, .login: ask(slot, rest)
+    case .recovery: newCode(slot, rest)
+    case .pam: presence(slot, rest)
+    }
+  }
+
+  private func add(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {
+    made.append(slot)
+    goOn(rest)
+  }
+
+  private func leaveOut(_ slot: SlotRecord, because reason: String, _ rest: ArraySlice<SlotRecord>) {
+    leftOut.append(slot.id)
+    conversation.tell(.info, method: slot.kind.name, text: "slot \(slot.id) does not come along: \(reason)")
+    goOn(rest)
+  }
+
+  // MARK: What people know
+
+  private func ask(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>, tries: Int = 1) {
+    let label = slot.label.isEmpty ? "" : ", \(slot.label)"
+    let what = "\(slot.kind == .login ? "Login password" : "Password") of slot \(slot.id)\(label)"
+    let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (empty leaves it out)"
+    conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in
+      guard typed.count > 0 else { return leaveOut(slot, because: "its password was not given", rest) }
+      let typed = Handover(typed)
+      let vaultID = keychain.vaultID
+      service.workers.run(on: service.loop) {
+        // Otherwise a slip of the finger would become the password.
+        (typed.withSecret { (try? slot.openVaultKey(secret: $0, vaultID: vaultID)) != nil }) ?? false
+      } then: { [self] fits in
+        guard !conversation.isOver else { return drop() }
+        if fits { return remake(slot, typed, rest) }
+        guard tries < Self.tries else { return leaveOut(slot, because: "its password was not given", rest) }
+        ask(slot, rest, tries: tries + 1)
+      }
+    }
+  }
+
+  private func remake(_ slot: SlotRecord, _ secret: Handover, _ rest: ArraySlice<SlotRecord>) {
+    // Their own: the conversation's are wiped when that ends, and the worker may still be at it then.
+    guard let key = nextKey.copy(), let secret = secret.copy() else { return conversation.fail(.cancelled) }
+    let vaultID = keychain.vaultID
+    service.workers.run(on: service.loop) { () -> Result<SlotRecord, CryptoError>? in
+      key.withSecret { key in
+        secret.withSecret { secret in
+          do throws(CryptoError) {
+            return .success(
+              try SlotRecord.make(
+                id: slot.id, kind: slot.kind, label: slot.label, created: slot.created, secret: secret, kdf: slot.kdf,
+                vaultKey: key, vaultID: vaultID))
+          } catch {
+            return .failure(error)
+          }
+        }
+      } ?? nil
+    } then: { [self] made in
+      guard !conversation.isOver else { return drop() }
+      switch made {
+      case .success(let new): add(new, rest)
+      case .failure(let error): conversation.fail(Fault(error))
+      case nil: conversation.fail(.cancelled)
+      }
+    }
+  }
+
+  private func newCode(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {
+    let text = "slot \(slot.id) gets a new recovery code; the old one will not open the vault any more"
+    conversation.tell(.info, method: slot.kind.name, text: text)
+    let new = NewSlot(
+      service: service, conversation: conversation, id: slot.id, label: slot.label, vaultKey: nextKey,
+      vaultID: keychain.vaultID)
+    new.recoveryCode { [self] in add($0, rest) }
+  }
+
+  // MARK: What keystores hold
+
+  private func presence(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {
+    guard let terms = slot.terms, let keystore = KeystoreKind(rawValue: terms.keystore) else {
+      return leaveOut(slot, because: "this program does not know its keystore", rest)
+    }
+    service.makePresenceSlot(
+      id: slot.id, label: slot.label, created: slot.created, keystore, users: terms.users, fingers: terms.fingers,
+      vaultKey: nextKey, vaultID: keychain.vaultID
+    ) { [self] made in
+      switch made {
+      case .success(let new): add(new, rest)
+      case .failure(let fault):
+        guard !conversation.isOver else { return drop() }
+        leaveOut(slot, because: fault.sentence, rest)
+      }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+internal import Logging
+internal import NIOCore
+internal import VaultAPI
+internal import VaultCore
+internal import VaultStore
+
+/// A rekey that is under way: short steps on the loop, between everybody's requests, and those who wait for its end.
+///
+/// It begins to copy when the store has been checked to its last record. It holds keys, and so ends with the next lock; the
+/// unlock after that makes another one, which goes on from there.
+final class Rekeying {
+  /// How long one turn takes, and for how long the loop is then everybody else's. A task without a delay would run before
+  /// the loop has looked at its sockets again.
+  private static let turn: Int64 = 150_000
+  private static let pause = TimeAmount.microseconds(50)
+  /// How long it waits for the check of the store before it looks again, and how often that may be given up.
+  private static let patience = TimeAmount.milliseconds(10)
+  private static let checks = 3
+  /// Records in one step; the clock is looked at after each.
+  private static let records = 4
+  /// How often those who wait are told, in nanoseconds.
+  private static let interval: Int64 = 200_000_000
+
+  private unowned let service: Service
+  private let keychain: Keychain
+  private let rekey: Rekey
+  /// What opens the `memory` slots of the new vault.
+  private let memoryKeys: [UInt32: Handover]
+  private var waiters: [ObjectIdentifier: Connection] = [:]
+  private var next: Scheduled<Void>?
+  private var toldAt: Int64 = 0
+  private var checksBegun = 0
+  private var isOver = false
+  /// Why it does not go on by itself.
+  private(set) var problem: VaultError?
+
+  init(_ service: Service, _ keychain: Keychain, _ rekey: Rekey, nextKey: borrowing SecureBytes) {
+    self.service = service
+    self.keychain = keychain
+    self.rekey = rekey
+    var keys: [UInt32: Handover] = [:]
+    for slot in rekey.slots where slot.isInMemory {
+      keys[slot.id] = Handover(SlotRecord.memoryKey(id: slot.id, vaultKey: nextKey))
+    }
+    memoryKeys = keys
+  }
+
+  /// How many items have been looked at, of how many.
+  var progress: (done: Int, of: Int) { rekey.progress }
+
+  /// Goes on, also after a problem.
+  func goOn() {
+    problem = nil
+    checksBegun = 0
+    turn(after: Self.pause)
+  }
+
+  private func turn(after pause: TimeAmount) {
+    guard next == nil, !isOver else { return }
+    next = service.loop.assumeIsolated().scheduleTask(in: pause) { [self] in
+      next = nil
+      takeTurn()
+    }
+  }
+
+  /// Has a call wait for the end.
+  func wait(_ connection: Connection) {
+    let id = ObjectIdentifier(connection)
+    waiters[id] = connection
+    connection.hold { [weak self] in self?.waiters[id] = nil }
+    goOn()
+  }
+
+  private func takeTurn() {
+    guard !isOver else { return }
+    let end = service.clock.monotonic() + Self.turn
+    do throws(VaultError) {
+      guard try isChecked() else {
+        tell()
+        return turn(after: Self.patience)
+      }
+      repeat {
+        guard try rekey.step(records: Self.records) else { continue }
+        // A backup that was begun before reads the file that is to be replaced.
+        guard keychain.canBeReplaced else { return turn(after: Self.patience) }
+        return try finish()
+      } while service.clock.monotonic() < end
+    } catch {
+      return fail(error)
+    }
+    tell()
+    turn(after: Self.pause)
+  }
+
+  /// Whether the check of the live store has found everything in order; it goes on by itself otherwise.
+  private func isChecked() throws(VaultError) -> Bool {
+    if keychain.isVerified { return true }
+    switch keychain.integrity {
+    case .failed: throw .corrupt("the check of the store found that it was changed")
+    case .unchecked:
+      // It was never begun, or given up because the disk failed.
+      checksBegun += 1
+      guard checksBegun <= Self.checks else { throw .storage("the store cannot be checked") }
+    case .checking, .ok: break
+    }
+    service.goOnChecking()
+    return false
+  }
+
+  /// Tells those who wait how far it is, now and then.
+  private func tell() {
+    let now = service.clock.monotonic()
+    guard !waiters.isEmpty, now >= toldAt + Self.interval else { return }
+    toldAt = now
+    let progress = Wire.RekeyReply(progress)
+    for connection in waiters.values where connection.isKeepingUp { connection.reply(progress, continues: true) }
+  }
+
+  // MARK: Ends
+
+  private func finish() throws(VaultError) {
+    let old = keychain.slots
+    try rekey.finish()
+    service.isRekeyed(keychain, old: old, memoryKeys)
+    let done = Wire.RekeyReply(progress)
+    end { $0.reply(done) }
+  }
+
+  private func fail(_ error: VaultError) {
+    switch error {
+    case .corrupt:
+      // Nothing that is done again would end otherwise.
+      service.log.error("the rekey is given up: \(error.text)")
+      end { $0.fail(Fault(error)) }
+      service.dropRekey(keychain)
+    default:
+      service.log.warning("the rekey rests: \(error.text)")
+      problem = error
+      release { $0.fail(Fault(error)) }
+    }
+    if keychain.isGone { service.reopenStore() }
+  }
+
+  /// Wipes the new keys. What is done so far stays.
+  func stop(_ fault: Fault) { end { $0.fail(fault) } }
+
+  private func end(_ answer: (Connection) -> Void) {
+    isOver = true
+    next?.cancel()
+    next = nil
+    if service.rekeying === self { service.rekeying = nil }
+    release(answer)
+  }
+
+  private func release(_ answer: (Connection) -> Void) {
+    let waiting = waiters.values
+    waiters = [:]
+    for connection in waiting { answer(connection) }
+  }
+}
+
+extension SlotRecord {
+  /// Whether its key is kept in the daemon's memory alone.
+  var isInMemory: Bool { terms?.keystore == "memory" }
+}
+
+extension Wire.RekeyReply {
+  fileprivate init(_ progress: (done: Int, of: Int)) { self.init(done: progress.done, of: progress.of) }
+}

@@ -1,0 +1,50 @@
+import VaultCore
+import VaultModel
+
+/// Tags that are to be written, handed out in about the order of their table.
+///
+/// Tags are as good as random numbers. Written item by item, each would change another page of a table that is larger than
+/// any cache; many together change each page once.
+struct TagBatch {
+  struct Entry {
+    var tag: Tag
+    var item: Int64
+    var accessible: AccessClass
+  }
+
+  /// How many are gathered, 8 MiB of them.
+  private static let capacity = 1 << 18
+
+  // By their first byte, so that no sorting takes long enough to be noticed.
+  private var groups = [[Entry]](repeating: [], count: 256)
+  private var group = 0
+  private var isSorted = false
+  private var count = 0
+
+  /// Whether it is time to write them.
+  var isFull: Bool { count >= Self.capacity }
+
+  /// Takes one in.
+  mutating func add(_ tag: Tag, _ item: Int64, _ accessible: AccessClass) {
+    groups[Int(tag.order >> 56)].append(Entry(tag: tag, item: item, accessible: accessible))
+    count += 1
+  }
+
+  /// Takes the next one out; nil when there is none left, and others can be gathered.
+  mutating func next() -> Entry? {
+    while group < groups.count {
+      if !isSorted {
+        groups[group].sort { $0.tag.order > $1.tag.order }
+        isSorted = true
+      }
+      if let entry = groups[group].popLast() {
+        count -= 1
+        return entry
+      }
+      group += 1
+      isSorted = false
+    }
+    group = 0
+    return nil
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("A new key on a terminal") struct RekeyTerminalTests {
+  private func expectKept(_ sandbox: Sandbox, _ password: String) throws {
+    try sandbox.must(["lock"])
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try sandbox.must(["get", "web"]) == "hunter2")
+  }
+
+  @Test("rekey asks for the unlock, then for the password, and says what opens the vault")
+  func rekey() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["rekey"])
+    try terminal.expect("Password to unlock the vault: ")
+    terminal.type(password)
+    try terminal.expect("Password to give the vault a new key: ")
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    try terminal.expect("the vault has a new key")
+    try terminal.expect("it opens with slot 1")
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains(password))
+    try expectKept(sandbox, password)
+  }
+
+  @Test("passwd says what older copies give, and offers a new key")
+  func passwd() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let new = "another horse, no battery"
+    let terminal = try Terminal(sandbox, ["passwd"] + floorOptions)
+    try terminal.expect("Password to change the password: ")
+    terminal.type(password)
+    try terminal.expect("New password for the vault: ")
+    terminal.type(new)
+    try terminal.expect("Again: ")
+    terminal.type(new)
+    try terminal.expect("older copies of the store still open with the old one")
+    try terminal.expect("[y/N] ")
+    terminal.type("y")
+    try terminal.expect("Password to give the vault a new key: ")
+    terminal.type(new)
+    try terminal.expect("the vault has a new key")
+    #expect(try terminal.wait() == 0)
+    try expectKept(sandbox, new)
+  }
+
+  @Test("slot remove offers it, too, and takes no for an answer")
+  func slotRemove() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["slot", "add", "recovery", "--password-stdin"], stdin: password + "\n")
+    let terminal = try Terminal(sandbox, ["slot", "remove", "2"])
+    try terminal.expect("Password to remove slot 2: ")
+    terminal.type(password)
+    try terminal.expect("older copies of the store still open with it")
+    try terminal.expect("[y/N] ")
+    terminal.type("")
+    try terminal.expect("`vault rekey` does it later")
+    #expect(try terminal.wait() == 0)
+    try expectKept(sandbox, password)
+  }
+}

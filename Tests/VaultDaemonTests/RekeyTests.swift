@@ -1,0 +1,306 @@
+import CLinux
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("Rekey") struct RekeyTests {
+  private let password = "correct horse battery"
+  private let floor: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
+
+  private func withVault(recovery: Bool = false, _ body: (Sandbox, String) throws -> Void) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let code = try sandbox.makeVault(password: password, config: "idle = off", recovery: recovery)
+    try sandbox.unlock(password)
+    try body(sandbox, code ?? "")
+  }
+
+  /// A rekey that has told what comes along.
+  private struct Begun {
+    let client: WireClient
+    let first: WireClient.Reply
+    var told: [String] = []
+    /// The recovery codes that were shown.
+    var codes: [String] = []
+
+    /// Waits for the last reply.
+    func last() throws -> WireClient.Reply {
+      var reply = first
+      while reply.continues { reply = try client.reply() }
+      return reply
+    }
+  }
+
+  /// Answers the questions of a rekey until there are no more; codes are typed back.
+  private func begin(
+    _ sandbox: Sandbox, _ parameters: WireClient.Message = [:], _ answer: (String) -> String
+  ) throws -> Begun {
+    let client = try sandbox.client()
+    var reply = try client.call("Rekey", parameters, more: true)
+    var told: [String] = []
+    var codes: [String] = []
+    while reply.error == nil, let prompt = reply.prompt, let conversation = reply.string("conversation") {
+      let text = prompt["text"] as? String ?? ""
+      if prompt["style"] as? String == "info" {
+        told.append(text)
+      } else {
+        if let code = prompt["code"] as? String { codes.append(code) }
+        let typed = prompt["code"] as? String ?? answer(text)
+        let answered = try sandbox.client().call("Respond", ["conversation": conversation, "answer": typed])
+        if let error = answered.error { throw SandboxError("Respond: \(error)") }
+      }
+      reply = try client.reply()
+    }
+    return Begun(client: client, first: reply, told: told, codes: codes)
+  }
+
+  /// Waits for the end of a rekey that is under way, or is over by now.
+  private func waitForEnd(_ sandbox: Sandbox) throws {
+    let client = try sandbox.client()
+    var reply = try client.call("Rekey", more: true)
+    while reply.continues, reply.prompt == nil { reply = try client.reply() }
+    if let error = reply.error { throw SandboxError(error) }
+    #expect(try sandbox.client().call("Status").parameters["rekey"] == nil)
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/rekey"))
+  }
+
+  private func fill(_ sandbox: Sandbox, _ count: Int) throws {
+    let classes = ["when-unlocked", "after-first-unlock", "always"]
+    var number = 0
+    while number < count {
+      let items = (number..<min(number + 1000, count)).map { index -> WireClient.Message in
+        ["name": "folder/item \(index)", "value": "value \(index)", "accessible": classes[index % 3]]
+      }
+      let reply = try sandbox.client().call("SetMany", ["items": items])
+      if let error = reply.error { throw SandboxError(error) }
+      number += items.count
+    }
+  }
+
+  private func value(_ sandbox: Sandbox, _ name: String) throws -> String? {
+    let reply = try sandbox.client().call("Get", ["name": name])
+    return reply.error ?? reply.string("value")
+  }
+
+  private func expectAll(_ sandbox: Sandbox, _ count: Int) throws {
+    for index in [0, 1, 2, count / 2, count - 1] {
+      #expect(try value(sandbox, "folder/item \(index)") == "value \(index)")
+    }
+    #expect(try sandbox.client().call("Status").integer("items") == count)
+  }
+
+  private func kinds(_ sandbox: Sandbox) throws -> [Int: String] {
+    let slots = try sandbox.client().call("ListSlots").parameters["slots"] as? [WireClient.Message] ?? []
+    return slots.reduce(into: [:]) { found, slot in
+      if let id = slot["id"] as? Int, let kind = slot["kind"] as? String { found[id] = kind }
+    }
+  }
+
+  @Test("a rekey asks for the password once, makes a new recovery code, and keeps everything else")
+  func complete() throws {
+    try withVault(recovery: true) { sandbox, code throws in
+      try fill(sandbox, 30)
+      var asked: [String] = []
+      let begun = try begin(sandbox) { text in
+        asked.append(text)
+        return password
+      }
+      #expect(asked == ["Password to give the vault a new key"])
+      #expect(begun.first.parameters["slots"] as? [Int] == [1, 2])
+      #expect(begun.first.parameters["left_out"] as? [Int] == [])
+      let last = try begun.last()
+      #expect(last.error == nil && last.integer("done") == 30 && last.integer("of") == 30, "\(last)")
+      try expectAll(sandbox, 30)
+      #expect(try kinds(sandbox) == [1: "password", 2: "recovery"])
+      #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/rekey"))
+
+      try sandbox.stopDaemon()
+      try sandbox.startDaemon()
+      #expect(try value(sandbox, "folder/item 2") == "value 2", "what `always` is open from boot")
+      #expect(try sandbox.unlock(code, ["method": "recovery"])?.error == "AuthenticationFailed")
+      try sandbox.waitOut("recovery")
+      #expect(try sandbox.unlock(#require(begun.codes.first), ["method": "recovery"])?.error == nil)
+      try expectAll(sandbox, 30)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try sandbox.unlock(password)?.error == nil)
+    }
+  }
+
+  @Test("with a recovery code that code stays, and the password is asked for")
+  func byRecoveryCode() throws {
+    try withVault(recovery: true) { sandbox, code throws in
+      try fill(sandbox, 3)
+      let begun = try begin(sandbox, ["method": "recovery"]) { $0.hasPrefix("Recovery code") ? code : password }
+      #expect(begun.codes == [])
+      #expect(try begun.last().error == nil)
+      _ = try sandbox.client().call("Lock")
+      #expect(try sandbox.unlock(code, ["method": "recovery"])?.error == nil)
+      _ = try sandbox.client().call("Lock")
+      #expect(try sandbox.unlock(password)?.error == nil)
+      try expectAll(sandbox, 3)
+    }
+  }
+
+  @Test("items are served and changed while it goes on, and nothing of that is lost")
+  func meanwhile() throws {
+    try withVault { sandbox, _ throws in
+      try fill(sandbox, 1000)
+      let begun = try begin(sandbox) { _ in password }
+      let client = try sandbox.client()
+      for number in 0..<40 {
+        #expect(try value(sandbox, "folder/item \(number * 7)") == "value \(number * 7)")
+        #expect(try client.call("Set", ["name": "new \(number)", "value": "new"]).error == nil)
+        let changed: WireClient.Message = ["name": "folder/item \(number)", "value": "changed", "update": true]
+        #expect(try client.call("Set", changed).error == nil)
+        #expect(try client.call("Delete", ["names": ["folder/item \(900 + number)"]]).error == nil)
+      }
+      #expect(try begun.last().error == nil)
+      try waitForRest(sandbox)
+      for number in 0..<40 {
+        #expect(try value(sandbox, "new \(number)") == "new")
+        #expect(try value(sandbox, "folder/item \(number)") == "changed")
+        #expect(try value(sandbox, "folder/item \(900 + number)") == "NoSuchItem")
+      }
+      #expect(try value(sandbox, "folder/item 500") == "value 500")
+      #expect(try client.call("Status").integer("items") == 1000)
+    }
+  }
+
+  /// Locked and opened once more, so that what is read comes from the new store's own keys.
+  private func waitForRest(_ sandbox: Sandbox) throws {
+    #expect(try sandbox.client().call("Lock").error == nil)
+    #expect(try sandbox.unlock(password)?.error == nil)
+  }
+
+  @Test("a lock has it rest, a kill too, and the next unlock goes on")
+  func resumed() throws {
+    try withVault(recovery: true) { sandbox, code throws in
+      try fill(sandbox, 3000)
+      let begun = try begin(sandbox) { _ in password }
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try begun.last().error == "Locked")
+      let progress = try sandbox.client().call("Status").parameters["rekey"] as? WireClient.Message
+      #expect(progress?["of"] as? Int == 3000)
+      #expect(try sandbox.client().call("Rekey", more: true).error == "Locked")
+
+      // Until it is done, the old ways in count, and none changes.
+      #expect(try sandbox.converse("AddSlot", ["kind": "recovery"]) { _ in password }?.error == "Rekeying")
+      #expect(try sandbox.converse("RemoveSlot", ["id": 2]) { _ in password }?.error == "Rekeying")
+      #expect(try sandbox.converse("ChangePassword", floor) { _ in password }?.error == "Rekeying")
+
+      #expect(try sandbox.unlock(code, ["method": "recovery"])?.error == nil)
+      try sandbox.stopDaemon(signal: SIGKILL)
+      try sandbox.startDaemon()
+      #expect(try sandbox.unlock(password)?.error == nil)
+      try waitForEnd(sandbox)
+      try expectAll(sandbox, 3000)
+      #expect(try sandbox.converse("AddSlot", ["kind": "recovery"]) { $0["code"] as? String ?? password }?.error == nil)
+      try waitForRest(sandbox)
+      try expectAll(sandbox, 3000)
+    }
+  }
+
+  @Test("a rekey that is given up leaves the vault as it was")
+  func cancelled() throws {
+    try withVault { sandbox, _ throws in
+      try fill(sandbox, 2000)
+      let added = try sandbox.converse("AddSlot", ["kind": "pam", "keystore": "file", "insecure": true]) { _ in password
+      }
+      #expect(added?.error == nil, "\(String(describing: added))")
+      let before = try presenceKeys(sandbox)
+      let begun = try begin(sandbox) { _ in password }
+      #expect(try presenceKeys(sandbox).count == 2)
+      #expect(try sandbox.client().call("Rekey", ["cancel": true], more: true).parameters["cancelled"] as? Bool == true)
+      #expect(try begun.last().error == "Cancelled")
+      #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/rekey"))
+      try waitUntil { try presenceKeys(sandbox) == before }
+      #expect(
+        try sandbox.client().call("Rekey", ["cancel": true], more: true).parameters["cancelled"] as? Bool == false)
+      try expectAll(sandbox, 2000)
+      #expect(try sandbox.converse("RemoveSlot", ["id": 2]) { _ in password }?.error == nil)
+    }
+  }
+
+  private func presenceKeys(_ sandbox: Sandbox) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: sandbox.store).filter { $0.hasPrefix("presence-") }.sorted()
+  }
+
+  /// Keystores are told after the reply, so there is nothing to wait for but what they did.
+  private func waitUntil(_ condition: () throws -> Bool) throws {
+    let limit = Date().addingTimeInterval(60)
+    while try !condition(), Date() < limit { usleep(1000) }
+    #expect(try condition())
+  }
+
+  @Test("a slot whose key lies in a keystore gets another key there, and the old one goes at the end")
+  func keystores() throws {
+    try withVault { sandbox, _ throws in
+      try fill(sandbox, 5)
+      for keystore in ["file", "memory"] {
+        let slot = try sandbox.converse("AddSlot", ["kind": "pam", "keystore": keystore, "insecure": true]) { _ in
+          password
+        }
+        #expect(slot?.error == nil, "\(String(describing: slot))")
+      }
+      let before = try presenceKeys(sandbox)
+      let begun = try begin(sandbox) { _ in password }
+      #expect(begun.first.parameters["slots"] as? [Int] == [1, 2, 3])
+      #expect(try begun.last().error == nil)
+      #expect(try kinds(sandbox) == [1: "password", 2: "pam", 3: "pam"])
+      try waitUntil { try presenceKeys(sandbox).count == 1 }
+      #expect(try presenceKeys(sandbox) != before)
+    }
+  }
+
+  @Test("another password is kept by typing it, and left out otherwise")
+  func otherPasswords() throws {
+    try withVault { sandbox, _ throws in
+      for number in 2...4 {
+        let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password"]) { $1 }) { prompt in
+          prompt["style"] as? String == "secret" ? password : "password number \(number)"
+        }
+        #expect(added?.error == nil)
+      }
+      var tries = 0
+      let begun = try begin(sandbox) { text in
+        if text.contains("slot 2") { return "password number 2" }
+        if text.contains("slot 3") { return "" }
+        if text.contains("slot 4") {
+          tries += 1
+          return "wrong"
+        }
+        return password
+      }
+      #expect(tries == 3)
+      #expect(begun.first.parameters["slots"] as? [Int] == [1, 2])
+      #expect(begun.first.parameters["left_out"] as? [Int] == [3, 4])
+      #expect(begun.told.count == 2)
+      #expect(try begun.last().error == nil)
+      _ = try sandbox.client().call("Lock")
+      #expect(try sandbox.unlock("password number 2")?.error == nil)
+      _ = try sandbox.client().call("Lock")
+      #expect(try sandbox.unlock("password number 3")?.error == "AuthenticationFailed")
+      #expect(try kinds(sandbox) == [1: "password", 2: "password"])
+    }
+  }
+
+  @Test("left half way through its questions it has done nothing")
+  func halfWay() throws {
+    try withVault(recovery: true) { sandbox, _ throws in
+      let client = try sandbox.client()
+      let reply = try client.call("Rekey", more: true)
+      let id = try #require(reply.string("conversation"))
+      #expect(try sandbox.client().call("Respond", ["conversation": id, "answer": password]).error == nil)
+      while try client.reply().prompt?["code"] == nil {}
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try client.reply().error == "Cancelled")
+      #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/rekey"))
+      #expect(try sandbox.client().call("Status").parameters["rekey"] == nil)
+      let wrong = try sandbox.converse("Rekey") { _ in "wrong password" }
+      #expect(wrong?.error == "Locked")
+      try sandbox.unlock(password)
+      #expect(try sandbox.converse("Rekey") { _ in "wrong password" }?.error == "AuthenticationFailed")
+      #expect(try sandbox.converse("Rekey", ["method": "pam"]) { _ in "" }?.error == "MethodUnavailable")
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+/// A vault gets a new key, and everything is sealed anew under it.
+@Suite struct RekeyTests {
+  @Test(
+    "after a rekey everything is there, and the new key opens it and the old one does not", arguments: [1, 7, 1000])
+  func complete(records: Int) throws {
+    let fixture = try Fixture.withItems(20)
+    let before: Contents
+    do {
+      let keychain = try fixture.unlocked()
+      before = try Contents(keychain)
+      try fixture.rekey(keychain).complete(records: records)
+      #expect(try Contents(keychain) == before)
+      #expect(keychain.integrity == .ok)
+      #expect(!keychain.isRekeying)
+      #expect(keychain.slots.map(\.label) == ["slot 1, again"])
+      try keychain.put("later", "works")
+      #expect(try keychain.verify().isOK)
+      expectCorrupt { try keychain.unlock(vaultKey: fixture.vaultKey) }
+    }
+    #expect(try fixture.names() == ["vault.db", "vault.lock"])
+    let keychain = try fixture.open()
+    expectCorrupt { try keychain.unlock(vaultKey: fixture.vaultKey) }
+    try keychain.openAlways(bootKey: fixture.bootKey)
+    #expect(try keychain.text("folder 2/item 2") == "second 2")
+    try keychain.unlock(vaultKey: secret(Fixture.nextKey))
+    try keychain.delete([name("later")])
+    #expect(try Contents(keychain) == before)
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("no record of the new store is one of the old")
+  func fresh() throws {
+    let fixture = try Fixture.withItems(10)
+    let tables = ["heads", "vals", "tags", "keys", "hashes", "slots"]
+    let old = Set(try tables.flatMap { try fixture.blobs($0) })
+    try fixture.rekey(try fixture.unlocked()).complete()
+    let new = Set(try tables.flatMap { try fixture.blobs($0) })
+    #expect(new.count == old.count)
+    #expect(old.isDisjoint(with: new))
+  }
+
+  @Test("what is changed while it goes on is in the new store as it was left", arguments: [1, 3])
+  func changedMeanwhile(records: Int) throws {
+    let fixture = try Fixture.withItems(40)
+    let keychain = try fixture.unlocked()
+    let rekey = try fixture.rekey(keychain)
+    var number = 0
+    var isReady = false
+    var steps = 0
+    while !isReady {
+      steps += 1
+      // Until the end, and then a last time at the end itself.
+      if number < 60 {
+        number += 1
+        let names = try keychain.names("")
+        let name = names[number * 7 % names.count]
+        switch number % 5 {
+        case 0: try keychain.put("new \(number)", attributes: ["number": "new"])
+        case 1: try keychain.put(name, "changed \(number)", attributes: ["number": "\(number)"], update: true)
+        case 2: try keychain.delete([ItemName(name)])
+        case 3: try keychain.move(from: ItemName(name), to: ItemName("moved \(number)"), now: 3000)
+        default: try keychain.put(name, "another class", accessible: AccessClass.allCases[number / 5 % 3], update: true)
+        }
+      }
+      isReady = try rekey.step(records: records)
+      if isReady, number == 60 {
+        number += 1
+        try keychain.put("at the last moment")
+        #expect(throws: VaultError.self) { try rekey.finish() }
+        isReady = false
+      }
+    }
+    #expect(steps > 60 && number == 61)
+    let before = try Contents(keychain)
+    #expect(before.items["at the last moment"] != nil)
+    try rekey.finish()
+    #expect(try Contents(keychain) == before)
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("the numbers of items and slots are never used again, also when their owners did not come along")
+  func numbers() throws {
+    let fixture = try Fixture.withItems(5)
+    let keychain = try fixture.unlocked()
+    try keychain.addSlot(fixture.slot(2, "password"), vaultKey: fixture.vaultKey)
+    try fixture.rekey(keychain).complete()
+    #expect(keychain.slots.map(\.id) == [1])
+    #expect(keychain.nextSlotID == 3)
+    let highest = try keychain.database.nextItem()
+    try keychain.put("new")
+    #expect(try keychain.database.nextItem() == highest + 1)
+  }
+
+  @Test("a lock stops it, and nothing of the new keys is needed until the next unlock")
+  func locked() throws {
+    let fixture = try Fixture.withItems(20)
+    let keychain = try fixture.unlocked()
+    let before = try Contents(keychain)
+    do {
+      let rekey = try fixture.rekey(keychain)
+      for _ in 0..<4 { #expect(try !rekey.step(records: 2)) }
+      keychain.lock(hidingNames: false)
+      #expect(throws: VaultError.locked) { try rekey.step(records: 2) }
+    }
+    #expect(throws: VaultError.locked) { try Rekey(resuming: keychain, nextKey: secret(Fixture.nextKey)) }
+    try keychain.put("folder 0/item 16", "changed while it rests", accessible: .afterFirstUnlock, update: true)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    try fixture.resume(keychain).complete()
+    #expect(try keychain.text("folder 0/item 16") == "changed while it rests")
+    #expect(try Contents(keychain).items.keys == before.items.keys)
+  }
+
+  @Test("one at a time, only with the vault's own key, and only with all keys in memory")
+  func refused() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.open()
+    #expect(throws: VaultError.locked) { try fixture.rekey(keychain) }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    expectCorrupt {
+      _ = try Rekey(
+        keychain, slots: [fixture.nextSlot()], nextKey: secret(Fixture.nextKey), vaultKey: secret(Fixture.nextKey),
+        bootKey: fixture.bootKey, now: 2000)
+    }
+    #expect(!keychain.isRekeying)
+    _ = try fixture.rekey(keychain)
+    #expect(throws: VaultError.alreadyExists) { try fixture.rekey(keychain) }
+    expectCorrupt { _ = try keychain.nextKey(vaultKey: secret(Fixture.nextKey)) }
+    #expect(keychain.nextSlots().map(\.label) == ["slot 1, again"])
+    try keychain.dropRekey()
+    #expect(!keychain.isRekeying)
+    #expect(try fixture.names() == ["vault.db", "vault.db-wal", "vault.lock"])
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("a damaged record ends it, and the live store stays as it was", arguments: ["heads", "vals"])
+  func damaged(table: String) throws {
+    let fixture = try Fixture.withItems(8)
+    try fixture.sql("UPDATE \(table) SET sealed = zeroblob(length(sealed)) WHERE rowid = 4")
+    let keychain = try fixture.unlocked()
+    let rekey = try fixture.rekey(keychain)
+    expectCorrupt { while try !rekey.step(records: 2) {} }
+    try keychain.dropRekey()
+    #expect(try keychain.text("folder 0/item 0") == "second 0")
+    #expect(try fixture.names() == ["vault.db", "vault.db-wal", "vault.lock"])
+  }
+
+  @Test(
+    "a second store that was changed by somebody else does not take the place of the first",
+    arguments: [
+      "DELETE FROM tags WHERE tag = (SELECT min(tag) FROM tags)", "DELETE FROM slots",
+      "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE rowid = 2", "DELETE FROM keys WHERE name = 'always'",
+      "UPDATE slots SET record = zeroblob(length(record))", "DELETE FROM vals WHERE rowid = 3",
+      "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 2",
+    ])
+  func tampered(sql: String) throws {
+    let fixture = try Fixture.withItems(12)
+    let keychain = try fixture.unlocked()
+    do {
+      let rekey = try fixture.rekey(keychain)
+      while try !rekey.step(records: 16) {}
+    }
+    _ = try Fixture.run(fixture.path("rekey/vault.db"), sql)
+    expectCorrupt { try fixture.resume(keychain).complete() }
+    #expect(try keychain.text("folder 0/item 0") == "second 0")
+    try keychain.dropRekey()
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("a store that nobody began is removed at opening if it is this vault's, and stays if it is another's")
+  func stale() throws {
+    let fixture = try Fixture.withItems(3)
+    let foreign = try Fixture.withItems(3)
+    let copy = try Fixture(copying: fixture)
+    try FileManager.default.copyItem(atPath: copy.directory, toPath: fixture.path("rekey"))
+    _ = try fixture.unlocked()
+    #expect(!FileManager.default.fileExists(atPath: fixture.path("rekey")))
+
+    try FileManager.default.copyItem(atPath: foreign.directory, toPath: fixture.path("rekey"))
+    let keychain = try fixture.unlocked()
+    #expect(FileManager.default.fileExists(atPath: fixture.path("rekey/vault.db")))
+    expect(\.isStorage) { _ = try fixture.rekey(keychain) }
+    #expect(!keychain.isRekeying)
+    #expect(FileManager.default.fileExists(atPath: fixture.path("rekey/vault.db")))
+  }
+}
