@@ -61,8 +61,8 @@ extension Keychain {
     try directory.removeDirectory(Rekey.directoryName, with: Database.allNames)
   }
 
-  /// Whether another store can take this one's place now: not while a backup reads the file.
-  public var canBeReplaced: Bool { snapshot == nil }
+  /// Whether another store can take this one's place now: not while a backup or a salvage reads the file.
+  public var canBeReplaced: Bool { snapshot == nil && !isBeingSalvaged }
 
   /// Whether all classes can be read and written.
   var holdsAllKeys: Bool { AccessClass.allCases.allSatisfy(opensValues) }

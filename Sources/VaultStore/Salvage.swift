@@ -67,7 +67,10 @@ public final class Salvage {
       throw error
     }
     self.result = result
+    source.isBeingSalvaged = true
   }
+
+  deinit { source.isBeingSalvaged = false }
 
   /// How many items were looked at, of about how many.
   public var progress: (done: Int, of: Int) {

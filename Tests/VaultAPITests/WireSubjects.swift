@@ -161,16 +161,16 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("AddSlot.out", Wire.AddSlotReply(conversation: "id", prompt: prompt, slot: 2)),
     WireSubject("RemoveSlot.in", Wire.RemoveSlotParameters(id: 1, method: "m")),
     WireSubject("RemoveSlot.out", end),
-    WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
-    WireSubject(
-      "Rekey.out",
-      Wire.RekeyReply(
-        conversation: "id", prompt: prompt, done: 1, of: 2, slots: [1], leftOut: [2], cancelled: true)),
     WireSubject("Salvage.in", empty),
     WireSubject(
       "Salvage.out", Wire.SalvageReply(progress: integrity, losses: [finding, finding], saved: 1, omitted: 2)),
     WireSubject("Backup.in", Wire.BackupParameters(salvaged: true)),
     WireSubject("Backup.out", Wire.BackupReply(size: 1)),
+    WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
+    WireSubject(
+      "Rekey.out",
+      Wire.RekeyReply(
+        conversation: "id", prompt: prompt, done: 1, of: 2, slots: [1], leftOut: [2], cancelled: true)),
     WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery")),
     WireSubject("Restore.out", Wire.RestoreReply(conversation: "id", prompt: prompt, leftOut: [slot])),
     WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in
