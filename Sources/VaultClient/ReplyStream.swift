@@ -14,8 +14,9 @@ struct ReplyStream: ~Copyable {
     _ method: MethodName, at location: SocketLocation, patience: Duration, timeout: Duration?,
     interrupt: Interrupt? = nil, cancellation: Int32? = nil, _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) {
+    let isUpgradeAlone = method.needsUpgrade && !method.needsMore
     let message = try Session.message(
-      method, more: method.needsMore, upgrade: method.needsUpgrade, parameters)
+      method, more: !isUpgradeAlone, upgrade: method.needsUpgrade, parameters)
     var mayRetry = true
     while true {
       let connection = try Connection(to: location, patience: patience, interrupt: interrupt)

@@ -143,6 +143,25 @@ private let password = "correct horse battery"
     #expect(try sandbox.unlock(password)?.error == nil)
   }
 
+  @Test("a full disk ends a restore with its cause, and leaves nothing; with room again it succeeds") func fullDisk()
+    throws
+  {
+    let backup = try Self.backup()
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    // A limit of the size of files stands for the disk: 100 KiB, of about twice as many.
+    try sandbox.startDaemon(
+      config: "idle = off",
+      through: ["/bin/sh", "-c", "trap '' XFSZ; ulimit -f 200; exec \"$@\"", "sh", Sandbox.path(of: "vaultd")])
+    let reply = try sandbox.restore(backup)
+    #expect(reply.error == "StorageFailed", "\(reply)")
+    #expect(reply.string("reason")?.contains("File too large") == true, "\(reply)")
+    try expectNew(sandbox)
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    #expect(try sandbox.restore(backup).error == nil)
+  }
+
   @Test("a login slot stays behind, and the answer names it") func leftOut() throws {
     let source = try Sandbox()
     defer { source.close() }
