@@ -127,18 +127,24 @@ final class Rekeying {
   }
 
   private func fail(_ error: VaultError) {
+    if keychain.isGone {
+      service.log.error("the store could not be opened again: \(error.text)")
+      end { $0.fail(Fault(error)) }
+      return service.reopenStore()
+    }
     switch error {
     case .corrupt:
       // Nothing that is done again would end otherwise.
       service.log.error("the rekey is given up: \(error.text)")
+      // Asked before the second store goes; while it is open here nobody else can read it.
+      let slots = rekey.slots
       end { $0.fail(Fault(error)) }
-      service.dropRekey(keychain)
+      service.dropRekey(keychain, slots)
     default:
       service.log.warning("the rekey rests: \(error.text)")
       problem = error
       release { $0.fail(Fault(error)) }
     }
-    if keychain.isGone { service.reopenStore() }
   }
 
   /// Wipes the new keys. What is done so far stays.

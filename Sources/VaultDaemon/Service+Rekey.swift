@@ -129,10 +129,10 @@ extension Service {
     connection.reply(Wire.RekeyReply(cancelled: true))
   }
 
-  /// Forgets a rekey, its store and what keystores hold for it.
+  /// Forgets a rekey, its store and what keystores hold for its slots, which are read from its store unless given.
   @discardableResult
-  func dropRekey(_ keychain: Keychain) -> VaultError? {
-    let slots = keychain.nextSlots()
+  func dropRekey(_ keychain: Keychain, _ slots: [SlotRecord]? = nil) -> VaultError? {
+    let slots = slots ?? keychain.nextSlots()
     do throws(VaultError) { try keychain.dropRekey() } catch {
       log.error("the rekey cannot be forgotten: \(error.text)")
       return error
@@ -158,6 +158,7 @@ extension Service {
 
   /// Opens the store anew when it could not be opened while another one took its place.
   func reopenStore() {
+    lock(because: .repaired)
     vault.close()
     openStore(cause: .repaired)
   }

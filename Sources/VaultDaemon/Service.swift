@@ -196,7 +196,7 @@ final class Service {
 
   /// Wipes every key, at the daemon's end.
   func wipe() {
-    rekeying?.stop(.cancelled)
+    rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: "the daemon stops"))
     if case .open(let keychain) = vault.content { keychain.wipe() }
     retained.forget(because: "the daemon stops")
     slotRenewal?.callOff()
