@@ -28,6 +28,10 @@ extension Service {
     let kind = slots[0].kind
     let caller = Backoff.Caller(uid: connection.peer.uid, method: kind.name)
     if let wait = wait(for: caller) { return connection.fail(wait) }
+    // Failed attempts are kept in it, before there is a vault.
+    do throws(SystemError) { try StoreDirectory.prepare(paths.store) } catch {
+      return connection.fail(.storageFailed(reason: "\(error)"))
+    }
     let conversation = Conversation(connection: connection, service: self)
     let question = kind == .password ? "Password of the backup" : "Recovery code of the backup"
     conversation.ask(.secret, method: kind.name, text: question) { [unowned self] secret in
