@@ -57,6 +57,8 @@ extension Connection {
   /// Sends `bytes`; false when the daemon has answered before it had all of them, or has hung up.
   func send(raw bytes: RawSpan, until deadline: Deadline) throws(ClientError) -> Bool {
     var done = 0
+    // It may have come along with the answer that asked for the bytes.
+    if reader.pendingCount > 0 { return false }
     while done < bytes.byteCount {
       let count = unsafe bytes.withUnsafeBytes { bytes in
         // Lent for the call, which only reads.

@@ -33,7 +33,7 @@ extension HeadRecord {
   /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
   public func encoded() -> SecureBytes { SecureBytes(count: encodedCount) { out in encode(into: &out) } }
 
-  /// Writes the plaintext to seal, as the first ``encodedCount`` bytes.
+  /// Writes the plaintext to seal into ``encodedCount`` bytes.
   ///
   /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
   public func encode(into out: inout MutableRawSpan) {
@@ -99,7 +99,7 @@ extension HeadRecord {
       digest.withBytes { writer.bytes($0, &out) }
     }
     extensions.write(&writer, &out)
-    precondition(writer.offset == encodedCount, "a head's size was computed wrongly")
+    precondition(writer.offset == out.byteCount, "a head's size was computed wrongly")
   }
 
   /// Reads what ``encoded()`` made.

@@ -59,10 +59,14 @@ extension Service {
       }
       return try keychain.set(change, value: Self.draw(generate), now: now)
     }
-    switch SecretField(item.value, item.data, frame) {
-    case .absent: return try keychain.set(change, now: now)
-    case .invalid: throw .invalidValue("give either value or data, and data in base64")
-    case .bytes(let value): return try keychain.set(change, value: value, now: now)
+    let field = SecretField(item.value, item.data, frame)
+    if case .absent = field { return try keychain.set(change, now: now) }
+    defer { valueInHand.isOversized ? valueInHand = Scratch() : valueInHand.wipe() }
+    guard field.read(frame, into: valueInHand) else {
+      throw .invalidValue("give either value or data, and data in base64")
+    }
+    return try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in
+      try keychain.set(change, value: value, now: now)
     }
   }
 

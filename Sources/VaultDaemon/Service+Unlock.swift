@@ -33,15 +33,13 @@ extension Service {
     guard let conversation = conversations[call.conversation],
       conversation.connection.peer.uid == connection.peer.uid
     else { return connection.fail(.noSuchConversation) }
-    switch SecretField(call.answer, call.data, frame) {
-    case .absent: connection.fail(.invalid("answer"))
-    case .invalid: connection.fail(.invalid("data"))
-    case .bytes(let answer):
-      if conversation.answer(answer) {
-        connection.reply(Wire.Empty())
-      } else {
-        connection.fail(.noSuchConversation)
-      }
+    let field = SecretField(call.answer, call.data, frame)
+    if case .absent = field { return connection.fail(.invalid("answer")) }
+    guard let answer = field.bytes(frame) else { return connection.fail(.invalid("data")) }
+    if conversation.answer(answer) {
+      connection.reply(Wire.Empty())
+    } else {
+      connection.fail(.noSuchConversation)
     }
   }
 

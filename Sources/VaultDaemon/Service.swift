@@ -1,6 +1,7 @@
 internal import Logging
 internal import NIOCore
 internal import VaultAPI
+internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
@@ -16,6 +17,8 @@ final class Service {
   let workers: Workers
   let programs: HelperPrograms
   let plaintext = Plaintext()
+  /// For the value that is being stored.
+  var valueInHand = Scratch()
 
   var configuration: Configuration
   var vault: OpenVault

@@ -50,8 +50,8 @@ import VaultModel
   }
 
   @Test("The numbers of the derived keys are final") func numbers() {
-    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6])
-    #expect([Subkey.values, .metadata, .tags, .grants, .integrity, .audit] == Subkey.allCases)
+    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7])
+    #expect([Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup] == Subkey.allCases)
   }
 
   @Test("A class's keys differ from each other, and forgetting takes what it says") func classKeys() {
@@ -59,7 +59,7 @@ import VaultModel
     var keys = ClassKeys(classKey: classKey)
     var seen: Set<[UInt8]> = [classKey.array]
     for subkey in Subkey.allCases { seen.insert(subkey.derive(from: classKey).array) }
-    #expect(seen.count == 7)
+    #expect(seen.count == 8)
     #expect(held(keys) == [true, true, true, true])
     keys.forgetValues()
     #expect(held(keys) == [false, true, true, false])

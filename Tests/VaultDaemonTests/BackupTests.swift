@@ -29,6 +29,14 @@ extension WireClient {
 }
 
 extension Sandbox {
+  /// Returns when the daemon has come to the end of the check that is under way.
+  func awaitCheck() throws {
+    let client = try client()
+    var reply = try client.call("Verify", more: true)
+    while reply.continues { reply = try client.reply() }
+    if let error = reply.error { throw SandboxError("Verify: \(error)") }
+  }
+
   /// Restores `backup` over the socket, and answers the last reply; nil when the daemon hangs up.
   func restore(
     _ backup: [UInt8], secret: String = password, method: String? = nil, sending: [UInt8]? = nil
@@ -221,6 +229,8 @@ extension Sandbox {
     try makeLargeVault(in: sandbox.store)
     try sandbox.startDaemon(config: "idle = off")
     try sandbox.unlock(password)
+    // The check after the unlock fills the database's cache.
+    try sandbox.awaitCheck()
     func peak(_ sandbox: Sandbox) throws -> Int {
       let text = try String(contentsOfFile: "/proc/\(try #require(sandbox.daemonPid))/status", encoding: .utf8)
       let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -1,20 +1,19 @@
 import Glibc
-import VaultCore
 
 /// Secure memory for the one plaintext in hand, used again and again: making it costs system calls.
-final class Scratch {
+public final class Scratch {
   /// Enough for almost every value and head.
-  static let usualCapacity = 16 << 10
+  public static let usualCapacity = 16 << 10
   private var memory: SecureBytes
   private var used = 0
 
-  init() { memory = SecureBytes(count: Self.usualCapacity) }
+  public init() { memory = SecureBytes(count: Self.usualCapacity) }
 
   /// Whether it has grown, and so is not worth keeping.
-  var isOversized: Bool { memory.count > Self.usualCapacity }
+  public var isOversized: Bool { memory.count > Self.usualCapacity }
 
   /// Opens `sealed`, and keeps the plaintext in place of what was there.
-  func open(
+  public func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData
   ) throws(CryptoError) {
     makeRoom(for: sealed.byteCount - AEAD.overhead)
@@ -23,11 +22,17 @@ final class Scratch {
     }
   }
 
-  /// Puts `count` bytes in place of what was there; `body` writes that many from the beginning.
-  func fill(count: Int, _ body: (inout MutableRawSpan) -> Void) {
+  /// Has `body` write `count` bytes in place of what was there.
+  public func fill<R>(count: Int, _ body: (inout MutableRawSpan) -> R) -> R {
     makeRoom(for: count)
     used = count
-    memory.withMutableBytes(body)
+    return memory.withMutableBytes { all in
+      unsafe all.withUnsafeMutableBytes { bytes in
+        // There is room for them, and the span is unique for the call.
+        var part = unsafe MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]))
+        return body(&part)
+      }
+    }
   }
 
   private func makeRoom(for count: Int) {
@@ -36,12 +41,12 @@ final class Scratch {
   }
 
   /// Lends the content.
-  func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+  public func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try memory.withBytes { (all: RawSpan) throws(E) in try body(all.extracting(first: used)) }
   }
 
   /// Zeroes what was written, and no more than that.
-  func wipe() {
+  public func wipe() {
     guard used > 0 else { return }
     memory.withMutableBytes { all in
       // The buffer is larger than nothing, so it has an address, and `used` bytes of it were written.
