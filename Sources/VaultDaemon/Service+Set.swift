@@ -61,7 +61,10 @@ extension Service {
     }
     let field = SecretField(item.value, item.data, frame)
     if case .absent = field { return try keychain.set(change, now: now) }
-    defer { valueInHand.isOversized ? valueInHand = Scratch() : valueInHand.wipe() }
+    defer {
+      valueInHand.wipe()
+      if valueInHand.isOversized { valueInHand = Scratch() }
+    }
     guard field.read(frame, into: valueInHand) else {
       throw .invalidValue("give either value or data, and data in base64")
     }
