@@ -118,11 +118,15 @@ class Vault(Server):
         connection.connect(self.socket)
         return connection
 
-    def ask(self, connection, method, parameters, more=False):
+    @staticmethod
+    def frame(method, parameters, more=False):
         request = {"method": "io.vaultd.Vault." + method, "parameters": parameters}
         if more:
             request["more"] = True
-        connection.sendall(json.dumps(request).encode() + b"\0")
+        return json.dumps(request).encode() + b"\0"
+
+    def ask(self, connection, method, parameters, more=False):
+        connection.sendall(self.frame(method, parameters, more))
         return self.answer(connection)
 
     def answer(self, connection):
