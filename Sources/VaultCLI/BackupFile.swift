@@ -12,6 +12,25 @@ final class BackupFile {
   private let descriptor: Int32
   private var isDone = false
 
+  /// Has `body` write a backup to a file; it gets a descriptor that can be read once somebody wants it to end. Whatever ends
+  /// it before its time, control-C too, leaves no file.
+  ///
+  /// - Throws: what ``init(_:replaces:)``, `body` and ``finish()`` throw.
+  static func write<R>(
+    _ path: String, replaces: Bool, _ body: (BackupFile, _ cancellation: Int32) throws -> R
+  ) throws -> R {
+    let signals = try SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    do {
+      let file = try BackupFile(path, replaces: replaces)
+      let result = try body(file, signals.descriptor)
+      try file.finish()
+      return result
+    } catch {
+      if let number = signals.next() { signals.deliver(number) }
+      throw error
+    }
+  }
+
   /// Makes the file, of mode 0600.
   ///
   /// - Parameter replaces: whether a file that is there already makes room in the end.

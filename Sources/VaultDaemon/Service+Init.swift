@@ -7,12 +7,7 @@ internal import VaultStore
 /// Init: a new vault with its first ways in.
 extension Service {
   func initialize(_ call: Wire.InitParameters, _ connection: Connection) {
-    openStore(cause: .repaired)
-    switch vault.content {
-    case .open: return connection.fail(.vaultExists)
-    case .unreadable: return connection.fail(storeFault)
-    case .none: break
-    }
+    if let obstacle = vaultObstacle() { return connection.fail(obstacle) }
     if let restoreObstacle { return connection.fail(restoreObstacle) }
     if let obstacle = bootKeyObstacle() { return connection.fail(.misconfigured(reason: obstacle.reason)) }
     guard let cost = cost(call.kdfMemory, call.kdfPasses, connection) else { return }
@@ -31,6 +26,17 @@ extension Service {
           create(new, [password] + recovery + presence, conversation)
         }
       }
+    }
+  }
+
+  /// Why no vault can be made here, as far as the store tells, which is looked at anew: one is there already, or something
+  /// that cannot be read.
+  func vaultObstacle() -> Fault? {
+    openStore(cause: .repaired)
+    switch vault.content {
+    case .open: return .vaultExists
+    case .unreadable: return storeFault
+    case .none: return nil
     }
   }
 

@@ -9,12 +9,7 @@ internal import VaultStore
 /// Restore: a vault from a backup, where there is none.
 extension Service {
   func restore(_ call: Wire.RestoreParameters, _ connection: Connection) {
-    openStore(cause: .repaired)
-    switch vault.content {
-    case .open: return connection.fail(.vaultExists)
-    case .unreadable: return connection.fail(storeFault)
-    case .none: break
-    }
+    if let obstacle = vaultObstacle() { return connection.fail(obstacle) }
     if let transferObstacle { return connection.fail(transferObstacle) }
     if let obstacle = bootKeyObstacle() { return connection.fail(.misconfigured(reason: obstacle.reason)) }
     let header: BackupHeader

@@ -52,7 +52,7 @@ public final class Salvage {
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/corrupt(_:)`` when no slot is left that
   ///   could open what is saved; ``VaultError/storage(_:)``.
   public init(_ source: Keychain, in directory: String, now: Int64) throws(VaultError) {
-    guard AccessClass.allCases.allSatisfy(source.opensValues) else { throw .locked }
+    guard source.holdsAllKeys else { throw .locked }
     self.source = source
     var result = Result()
     try Self.remove(directory)
@@ -83,7 +83,7 @@ public final class Salvage {
   /// - Throws: ``VaultError/locked`` when a key of the source is gone; ``VaultError/storage(_:)`` when the system fails to
   ///   read or to write. There is no going on after either.
   public func step(items: Int) throws(VaultError) -> Bool {
-    guard AccessClass.allCases.allSatisfy(source.opensValues) else { throw .locked }
+    guard source.holdsAllKeys else { throw .locked }
     var left = max(1, items)
     return try target.transaction { () throws(VaultError) in
       if direction == .up, try walkUp(&left) { return true }
@@ -95,10 +95,7 @@ public final class Salvage {
   /// removes the log that has its name, be it another's.
   public static func remove(_ directory: String) throws(VaultError) {
     guard let found = try StoreDirectory.open(directory) else { return }
-    for name in [Database.fileName, Database.newName] {
-      for suffix in ["", "-wal", "-journal"] { try found.remove(name + suffix) }
-    }
-    try found.remove(StoreLock.fileName)
+    for name in Database.allNames { try found.remove(name) }
     if unsafe rmdir(found.path) != 0 { throw SystemCall.error("rmdir", found.path, errno) }
   }
 

@@ -32,7 +32,6 @@ class Store(Vault):
     """A vault of `count` items, which a recovery code opens too."""
 
     def __init__(self, folder, count):
-        # The figures are about a person's machine: no limit on how fast one client may ask.
         super().__init__(BIN, folder)
         self.count = count
 

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Glibc
 internal import VaultAPI
 internal import VaultClient
 
@@ -58,26 +57,18 @@ struct BackupCommand: ParsableCommand {
     try vault.backup { bytes in try Output.write(bytes) }
   }
 
-  /// Whatever ends it before its time, control-C too, leaves no file.
   private func write(_ vault: Vault) throws -> Int {
-    let signals = try SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    do {
-      let target = try BackupFile(file, replaces: force)
+    try BackupFile.write(file, replaces: force) { target, cancellation in
       var bar = ProgressBar("backing up", of: 0)
       var done = 0
-      let size = try vault.backup(
-        cancellation: signals.descriptor,
+      return try vault.backup(
+        cancellation: cancellation,
         begin: { size in bar = ProgressBar("backing up", of: size) },
         write: { bytes in
           try target.write(bytes)
           done += bytes.byteCount
           bar.show(done)
         })
-      try target.finish()
-      return size
-    } catch {
-      if let number = signals.next() { signals.deliver(number) }
-      throw error
     }
   }
 }

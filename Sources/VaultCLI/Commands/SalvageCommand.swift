@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Glibc
 internal import VaultAPI
 internal import VaultClient
 
@@ -50,16 +49,9 @@ struct SalvageCommand: ParsableCommand {
         + "then `vault restore`")
   }
 
-  /// Whatever ends it before its time, control-C too, leaves no file.
   private func write(_ vault: Vault) throws {
-    let signals = try SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    do {
-      let target = try BackupFile(file, replaces: force)
-      _ = try vault.backup(salvaged: true, cancellation: signals.descriptor) { bytes in try target.write(bytes) }
-      try target.finish()
-    } catch {
-      if let number = signals.next() { signals.deliver(number) }
-      throw error
+    try BackupFile.write(file, replaces: force) { target, cancellation in
+      _ = try vault.backup(salvaged: true, cancellation: cancellation) { bytes in try target.write(bytes) }
     }
   }
 
