@@ -61,6 +61,30 @@ struct PresenceTerminalTests {
     #expect(!password.screen.contains("login"))
   }
 
+  @Test("in a container, whose processes belong to a session from outside, a proof counts for the one that gave it")
+  func container() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let script = """
+      set -e
+      echo '\(password)' | vault init --password-stdin \(floorOptions.joined(separator: " "))
+      echo '\(password)' | vault unlock --password-stdin
+      printf hunter2 | vault set web --require password
+      [ "$(ps -o sid= $$)" -eq 0 ]
+      vault get web
+      vault get web
+      """
+    let terminal = try Terminal(
+      sandbox, ["--pid", "--fork", "--mount-proc", "--kill-child", "/bin/sh", "-c", script],
+      program: "/usr/bin/unshare")
+    for _ in 1...2 {
+      try terminal.expect("Password to use web (asked by: vault get web): ")
+      terminal.type(password)
+      try terminal.expect("hunter2")
+    }
+    #expect(try terminal.wait() == 0)
+  }
+
   @Test("control-C at PAM's question gives up, and nothing is left running") func interrupt() throws {
     let vault = try vault()
     defer { vault.close() }
