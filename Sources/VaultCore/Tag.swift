@@ -3,10 +3,14 @@ internal import CSodium
 /// A blind index entry: 16 bytes of keyed BLAKE2b that stand in the store for a name or an attribute.
 ///
 /// Equal inputs under one key give equal tags, which is all that the store learns. The input is a domain byte and then
-/// each part after its length (4 bytes, little-endian), so no two different lists of parts have the same encoding.
+/// each part after its length (4 bytes, little-endian), so no two different lists of parts have the same encoding. The
+/// first bit is 0 for the domain of names and 1 for all others, so that the tags of names lie together: in the part of
+/// their table that every request for a value goes through.
 public struct Tag: Hashable, Sendable {
   /// The size in bytes.
   public static let count = 16
+  /// The domain of items' names.
+  public static let names: UInt8 = 1
   private let words: (UInt64, UInt64)
 
   /// The tag of one part.
@@ -66,6 +70,7 @@ public struct Tag: Hashable, Sendable {
       unsafe withUnsafeMutableBytes(of: &words) { out in
         // The size is the one the state was made for.
         _ = unsafe crypto_generichash_final(state, out.baseAddress!, out.count)
+        if domain == names { unsafe out[0] &= 0x7F } else { unsafe out[0] |= 0x80 }
       }
     }
     return words

@@ -10,9 +10,9 @@ extension Database {
   func read<R: ~Copyable>(
     _ tags: ClassTags, version: Int?, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    let statement = statements.read.statement
-    if let version { try statement.bind(4, Int64(version)) } else { try statement.bindNull(4) }
-    return try single(statements.read, tags, body)
+    guard let version else { return try single(statements.read, tags, body) }
+    try statements.readVersion.statement.bind(4, Int64(version))
+    return try single(statements.readVersion, tags, body)
   }
 
   /// Finds the one item that has one of the tags; nil when there is none. Otherwise like ``read(_:version:_:)``.
@@ -69,8 +69,8 @@ extension Database {
     try statements.nextItem.first { (row: Statement) throws(VaultError) in try row.integer(0) } ?? 1
   }
 
-  /// Stores a head, in place of an older one of the same item.
-  func putHead(_ columns: HeadColumns, sealed: [UInt8]) throws(VaultError) {
+  /// Stores a head and the current value beside it, in place of older ones of the same item.
+  func putHead(_ columns: HeadColumns, sealed: [UInt8], value: [UInt8]) throws(VaultError) {
     let statement = statements.putHead
     try statement.bind(1, columns.item)
     try statement.bind(2, Int64(columns.accessible.rawValue))
@@ -78,6 +78,7 @@ extension Database {
     try statement.bind(4, Int64(columns.policyRevision))
     try statement.bind(5, Int64(columns.current))
     try statement.bind(6, sealed)
+    try statement.bind(7, value)
     try statement.run()
   }
 
@@ -90,7 +91,7 @@ extension Database {
     return try statements.value.first { (row: Statement) throws(VaultError) in try row.withBlob(0, body) }
   }
 
-  /// Stores the sealed value of one version, in place of an older record of the same version.
+  /// Stores the sealed value of an older version, in place of another record of the same version.
   func putValue(item: Int64, version: Int, sealed: [UInt8]) throws(VaultError) {
     try statements.putValue.bind(1, item)
     try statements.putValue.bind(2, Int64(version))
@@ -98,7 +99,7 @@ extension Database {
     try statements.putValue.run()
   }
 
-  /// Removes the value of one version.
+  /// Removes the value of an older version.
   func deleteValue(item: Int64, version: Int) throws(VaultError) {
     try statements.deleteValue.bind(1, item)
     try statements.deleteValue.bind(2, Int64(version))

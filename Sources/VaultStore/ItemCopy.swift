@@ -56,25 +56,29 @@ struct ItemCopy {
     result.head.item.versions = []
     result.head.digests = []
     // The newest first: without it there is no item, and nothing was written for it yet.
+    var current: SealedValue?
     for (version, digest) in zip(head.item.versions, head.digests).reversed() {
       do throws(VaultError) {
-        let sealed = try copyValue(version, digest, columns, scratch)
+        let sealed = try reseal(version, digest, columns, scratch)
+        if version.number == columns.current { current = sealed } else { try target.put(columns, older: sealed) }
         result.head.item.versions.insert(version, at: 0)
-        result.head.digests.insert(sealed, at: 0)
+        result.head.digests.insert(sealed.digest, at: 0)
       } catch .corrupt(let reason) {
         guard toleratesLoss, version.number != columns.current else { throw .corrupt(reason) }
         result.lost.append(version.number)
       }
     }
-    try target.putHead(columns, result.head)
+    guard let current else { throw Keychain.missingValue(columns.current, columns.item) }
+    try target.put(columns, result.head, value: current)
     target.clock.items += 1
     if taggedAtOnce { try putTags(of: result.head, columns) }
     return result
   }
 
-  private func copyValue(
+  /// Opens a version with the keys of the source and seals it with those of the target.
+  private func reseal(
     _ version: VersionInfo, _ digest: Digest, _ columns: HeadColumns, _ scratch: Scratch
-  ) throws(VaultError) -> Digest {
+  ) throws(VaultError) -> SealedValue {
     let opened: Void? = try source.database.withValue(item: columns.item, version: version.number) {
       (sealed: RawSpan) throws(VaultError) in
       try source.open(sealed, columns, version, digest, scratch)

@@ -60,10 +60,9 @@ extension Keychain {
       versions: [VersionInfo(number: 1, created: time, size: value.byteCount)])
     let columns = HeadColumns(
       item: try database.nextItem(), accessible: policy.accessible, revision: 1, policyRevision: 1, current: 1)
-    let digest = try seal(value, columns, version: 1)
-    try putHead(
-      columns,
-      HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [digest]))
+    let sealed = try seal(value, columns, version: 1)
+    let head = HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [sealed.digest])
+    try put(columns, head, value: sealed)
     for tag in try tags(of: item) { try put(tag, columns) }
     clock = Clock(time: time, items: clock.items + 1)
     return 1
@@ -104,27 +103,34 @@ extension Keychain {
     }
   }
 
-  func seal(_ value: RawSpan, _ columns: HeadColumns, version: Int) throws(VaultError) -> Digest {
-    let sealed = try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+  /// Seals one version of a value as `columns` have it.
+  func seal(_ value: RawSpan, _ columns: HeadColumns, version: Int) throws(VaultError) -> SealedValue {
+    let bytes = try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       AEAD.seal(value, key: key, associatedData: columns.associatedData(vault, version: version))
     }
-    try database.putValue(item: columns.item, version: version, sealed: sealed)
-    let digest = sealed.withSpan { Digest(of: $0) }
-    try note(.insert, columns, version: version, digest)
-    return digest
+    return SealedValue(version: version, bytes: bytes, digest: bytes.withSpan { Digest(of: $0) })
   }
 
-  /// Stores a head, in place of `old` if there is one.
-  func putHead(_ columns: HeadColumns, _ head: HeadRecord, insteadOf old: FoundItem? = nil) throws(VaultError) {
+  /// Stores a version that is not the current one.
+  func put(_ columns: HeadColumns, older value: SealedValue) throws(VaultError) {
+    try database.putValue(item: columns.item, version: value.version, sealed: value.bytes)
+    try note(.insert, columns, version: value.version, value.digest)
+  }
+
+  /// Stores a head with the current value beside it, in place of `old` if there is one, whose value the caller notes.
+  func put(
+    _ columns: HeadColumns, _ head: HeadRecord, value: SealedValue, insteadOf old: FoundItem? = nil
+  ) throws(VaultError) {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     scratch.fill(count: head.encodedCount) { head.encode(into: &$0) }
     let sealed = try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       scratch.withBytes { AEAD.seal($0, key: key, associatedData: columns.associatedData(vault)) }
     }
-    try database.putHead(columns, sealed: sealed)
+    try database.putHead(columns, sealed: sealed, value: value.bytes)
     if let old { noteRemoval(of: old) }
     try note(.insert, columns, head: sealed)
+    try note(.insert, columns, version: value.version, value.digest)
   }
 
   func put(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
@@ -136,4 +142,11 @@ extension Keychain {
     try database.delete(tag, item: columns.item)
     try note(.remove, tag, item: columns.item, columns.accessible)
   }
+}
+
+/// One version of a value as it is stored, and what its item's head holds of it.
+struct SealedValue {
+  let version: Int
+  let bytes: [UInt8]
+  let digest: Digest
 }

@@ -41,8 +41,9 @@ extension Keychain {
   ) throws(VaultError) {
     guard hasHashes else { return }
     let mark = try self.mark(columns, version: version, digest)
-    note(
-      kind, columns.accessible, .init(.values), .value(item: columns.item, version: Int64(version)), mark)
+    let key =
+      version == columns.current ? .head(columns.item) : RecordKey.value(item: columns.item, version: Int64(version))
+    note(kind, columns.accessible, .init(.values), key, mark)
   }
 
   func note(

@@ -29,6 +29,7 @@ extension Keychain {
     columns.current = value == nil ? old.columns.current : old.head.nextVersion
 
     var facts = ValueFacts()
+    var current: SealedValue?
     try prune(&head, toMakeRoomFor: value == nil ? 0 : 1, old)
     for index in head.item.versions.indices {
       let version = head.item.versions[index]
@@ -36,16 +37,20 @@ extension Keychain {
       guard policyChanged || wasCurrent else { continue }
       let check =
         wasCurrent && value == nil && (item.kind, item.attributes) != (old.head.item.kind, old.head.item.attributes)
-      head.digests[index] = try reseal(version, head.digests[index], old.columns, columns) {
+      let sealed = try reseal(version, head.digests[index], old.columns, columns) {
         (plaintext: RawSpan) throws(VaultError) in
         if check { facts = try Self.validate(plaintext, item.kind, item.attributes) }
       }
+      head.digests[index] = sealed.digest
+      if version.number == columns.current { current = sealed } else { try put(columns, older: sealed) }
     }
     if let value {
       facts = try Self.validate(value, item.kind, item.attributes)
       let number = columns.current
       head.item.versions.append(VersionInfo(number: number, created: time, size: value.byteCount))
-      head.digests.append(try seal(value, columns, version: number))
+      let sealed = try seal(value, columns, version: number)
+      head.digests.append(sealed.digest)
+      current = sealed
     }
     head.item.expires = expires ?? facts.expires ?? old.head.item.expires
 
@@ -53,7 +58,8 @@ extension Keychain {
     let after = try tags(of: head.item)
     for tag in before.subtracting(after) { try delete(tag, old.columns) }
     for tag in after.subtracting(before) { try put(tag, columns) }
-    try putHead(columns, head, insteadOf: old)
+    guard let current else { throw Self.missingValue(columns.current, columns.item) }
+    try put(columns, head, value: current, insteadOf: old)
     clock.time = time
     return columns.current
   }
@@ -80,11 +86,11 @@ extension Keychain {
     head.digests.removeFirst(surplus)
   }
 
-  /// Opens one version as `old` has it, lets `check` see it, and stores it as `new` has it.
+  /// Opens one version as `old` has it, lets `check` see it, and seals it as `new` has it.
   private func reseal(
     _ version: VersionInfo, _ digest: Digest, _ old: HeadColumns, _ new: HeadColumns,
     _ check: (RawSpan) throws(VaultError) -> Void
-  ) throws(VaultError) -> Digest {
+  ) throws(VaultError) -> SealedValue {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     let opened: Void? = try database.withValue(item: old.item, version: version.number) {

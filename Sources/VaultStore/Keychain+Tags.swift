@@ -12,7 +12,7 @@ enum Fact {
   /// The tag under a class's tag key.
   func tag(_ key: borrowing SecureBytes) -> Tag {
     switch self {
-    case .name(let name): Tag(domain: 1, name.text, key: key)
+    case .name(let name): Tag(domain: Tag.names, name.text, key: key)
     case .attribute(let name, let value): Tag(domain: 2, name, value, key: key)
     case .folder(let folder): Tag(domain: 3, folder, key: key)
     case .kind(let kind): Tag(domain: 4, kind.rawValue, key: key)

@@ -18,12 +18,13 @@ enum Schema {
       // Wrapped class keys by name.
       "CREATE TABLE keys(name TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
       "CREATE TABLE slots(id INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
-      // One row per item. AUTOINCREMENT: an id is never given to a second item, so no old record fits a new item.
+      // One row per item: its head, and the record of its current value beside it, so that both are one page to read.
+      // AUTOINCREMENT: an id is never given to a second item, so no old record fits a new item.
       """
       CREATE TABLE heads(id INTEGER PRIMARY KEY AUTOINCREMENT, class INTEGER NOT NULL, revision INTEGER NOT NULL, \
-      policy INTEGER NOT NULL, current INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT
+      policy INTEGER NOT NULL, current INTEGER NOT NULL, sealed BLOB NOT NULL, value BLOB NOT NULL) STRICT
       """,
-      // One row per kept version of a value.
+      // One row per kept version of a value that is not the current one any more.
       """
       CREATE TABLE vals(item INTEGER NOT NULL, version INTEGER NOT NULL, sealed BLOB NOT NULL, \
       PRIMARY KEY(item, version)) STRICT

@@ -4,17 +4,19 @@ struct Statements {
   let getMeta, putMeta, deleteMeta, getKey, putKey: Statement
   let slots, putSlot, deleteSlot: Statement
   let readClock, putClock: Statement
-  /// tags → heads → vals in one run: what a request for a value needs.
+  /// tags → heads in one run: what a request for a value needs.
   let read: TagStatement
+  /// The same with the value of a version that is named.
+  let readVersion: TagStatement
   let locate, tagged, countTagged: TagStatement
-  let heads: Statement
+  let heads, headsWithValues: Statement
   let nextItem, putHead, deleteHead: Statement
   let value, putValue, deleteValue, deleteValues: Statement
   let putTag, deleteTag: Statement
   let getHashes, putHashes: Statement
-  let keys, head, versions, tagClass: Statement
+  let keys, head, olderVersions, tagClass: Statement
   /// Walks over whole tables, for the check of their hashes.
-  let allValues, allTags: Statement
+  let olderValues, allTags: Statement
 
   init(_ c: Connection) throws(VaultError) {
     begin = try c.prepare("BEGIN IMMEDIATE")
@@ -38,14 +40,19 @@ struct Statements {
       (SELECT ?1 AS wanted UNION ALL SELECT ?2 UNION ALL SELECT ?3) CROSS JOIN tags t ON t.tag = wanted
       LEFT JOIN heads h ON h.id = t.item
       """
-    read = TagStatement(
+    read = TagStatement(try c.prepare("SELECT \(headColumns), t.tag, h.current, h.value FROM \(lookup)"))
+    readVersion = TagStatement(
       try c.prepare(
         """
-        SELECT \(headColumns), t.tag, v.version, v.sealed FROM \(lookup)
-        LEFT JOIN vals v ON v.item = t.item AND v.version = ifnull(?4, h.current)
+        SELECT \(headColumns), t.tag, iif(h.current = ?4, ?4, v.version), iif(h.current = ?4, h.value, v.sealed)
+        FROM \(lookup) LEFT JOIN vals v ON v.item = t.item AND v.version = ?4
         """))
     locate = TagStatement(try c.prepare("SELECT \(headColumns), t.tag FROM \(lookup)"))
     heads = try c.prepare("SELECT id, class, revision, policy, current, sealed FROM heads WHERE id > ?1 ORDER BY id")
+    headsWithValues = try c.prepare(
+      """
+      SELECT id, class, revision, policy, current, sealed, NULL, current, value FROM heads WHERE id > ?1 ORDER BY id
+      """)
     // Three ordered walks that SQLite merges, so the first row comes at once however many there are.
     let walk = { (tag: Int) in
       """
@@ -58,11 +65,15 @@ struct Statements {
     nextItem = try c.prepare("SELECT seq + 1 FROM sqlite_sequence WHERE name = 'heads'")
     putHead = try c.prepare(
       """
-      INSERT INTO heads(id, class, revision, policy, current, sealed) VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(id) DO
-      UPDATE SET class = ?2, revision = ?3, policy = ?4, current = ?5, sealed = ?6
+      INSERT INTO heads(id, class, revision, policy, current, sealed, value) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+      ON CONFLICT(id) DO UPDATE SET class = ?2, revision = ?3, policy = ?4, current = ?5, sealed = ?6, value = ?7
       """)
     deleteHead = try c.prepare("DELETE FROM heads WHERE id = ?1")
-    value = try c.prepare("SELECT sealed FROM vals WHERE item = ?1 AND version = ?2")
+    value = try c.prepare(
+      """
+      SELECT value FROM heads WHERE id = ?1 AND current = ?2 UNION ALL
+      SELECT sealed FROM vals WHERE item = ?1 AND version = ?2
+      """)
     putValue = try c.prepare(
       """
       INSERT INTO vals(item, version, sealed) VALUES(?1, ?2, ?3) ON CONFLICT(item, version) DO UPDATE SET sealed = ?3
@@ -75,9 +86,9 @@ struct Statements {
     putHashes = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
     keys = try c.prepare("SELECT name, sealed FROM keys ORDER BY name")
     head = try c.prepare("SELECT id, class, revision, policy, current, sealed FROM heads WHERE id = ?1")
-    versions = try c.prepare("SELECT version FROM vals WHERE item = ?1 ORDER BY version")
+    olderVersions = try c.prepare("SELECT version FROM vals WHERE item = ?1 ORDER BY version")
     tagClass = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")
-    allValues = try c.prepare(
+    olderValues = try c.prepare(
       """
       SELECT v.item, v.version, v.sealed, h.class, h.policy FROM vals v LEFT JOIN heads h ON h.id = v.item
       WHERE (v.item, v.version) > (?1, ?2) ORDER BY v.item, v.version

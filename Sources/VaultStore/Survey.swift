@@ -94,22 +94,15 @@ struct Survey {
     let (item, name) = (columns.item, head.item.name)
     var findings: [Finding] = []
     for (info, digest) in zip(head.item.versions, head.digests) {
-      let kind: Finding.Kind? =
-        try keychain.database.withValue(item: item, version: info.number) {
-          (sealed: RawSpan) throws(VaultError) in
-          guard Digest(of: sealed) != digest else { return nil }
-          // Bound to this item, version and policy, and yet not the one that the head names.
-          let opens: Void? = try? keychain.withValueKey(columns.accessible) {
-            (key: borrowing SecureBytes) throws(VaultError) in
-            do throws(CryptoError) {
-              try scratch.open(
-                sealed, key: key, associatedData: columns.associatedData(keychain.vault, version: info.number))
-            } catch {
-              throw .corrupt("")
-            }
-          }
-          return opens == nil ? .damaged : .replayed
-        } ?? .missing
+      let kind: Finding.Kind?
+      do throws(VaultError) {
+        kind = try Self.kind(of: info, digest, columns, keychain, scratch)
+      } catch .corrupt(let reason) {
+        findings.append(
+          Finding(
+            .damaged, item: item, name: name, "version \(info.number) of item \(item) cannot be read: \(reason)"))
+        continue
+      }
       switch kind {
       case nil: break
       case .missing:
@@ -125,17 +118,38 @@ struct Survey {
             .damaged, item: item, name: name, "version \(info.number) of item \(item) is not the one its head names"))
       }
     }
-    let statement = keychain.database.statements.versions
+    let statement = keychain.database.statements.olderVersions
     try statement.bind(1, item)
     try statement.each { (row: Statement) throws(VaultError) in
       let version = try row.integer(0)
-      if head.version(Int(version)) == nil {
+      if version == columns.current || head.version(Int(version)) == nil {
         findings.append(
           Finding(.foreign, item: item, name: name, "version \(version) of item \(item) is none that its head names"))
       }
       return findings.count < Finding.limit
     }
     return findings
+  }
+
+  /// What is wrong with the record of a version; nil when nothing is.
+  private static func kind(
+    of info: VersionInfo, _ digest: Digest, _ columns: HeadColumns, _ keychain: Keychain, _ scratch: Scratch
+  ) throws(VaultError) -> Finding.Kind? {
+    try keychain.database.withValue(item: columns.item, version: info.number) {
+      (sealed: RawSpan) throws(VaultError) in
+      guard Digest(of: sealed) != digest else { return nil }
+      // Bound to this item, version and policy, and yet not the one that the head names.
+      let opens: Void? = try? keychain.withValueKey(columns.accessible) {
+        (key: borrowing SecureBytes) throws(VaultError) in
+        do throws(CryptoError) {
+          try scratch.open(
+            sealed, key: key, associatedData: columns.associatedData(keychain.vault, version: info.number))
+        } catch {
+          throw .corrupt("")
+        }
+      }
+      return opens == nil ? .damaged : .replayed
+    } ?? .missing
   }
 
   // MARK: Tags

@@ -97,7 +97,7 @@ struct VerifyPass {
   private static func name(_ table: Table) -> String {
     switch table {
     case .heads: "the table of heads"
-    case .values: "the table of values"
+    case .values: "the table of older values"
     case .tags: "the table of tags"
     case .few: "a table"
     }
@@ -106,16 +106,18 @@ struct VerifyPass {
   // Each of them puts together what it meets, because a look at the sets costs as much as a small hash.
 
   private mutating func walkHeads(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
-    let statement = keychain.database.statements.heads
+    let statement = keychain.database.statements.headsWithValues
     try statement.bind(1, head)
     var found = ByClass<RecordSet>(repeating: RecordSet())
+    var values = ByClass<RecordSet>(repeating: RecordSet())
     defer {
       statement.reset()
       merge(found, .heads)
+      merge(values, .values)
     }
     while left > 0, try statement.step() {
-      left -= 1
-      verification.records += 1
+      left -= 2
+      verification.records += 2
       head = try statement.integer(0)
       guard let row = try? Row(statement) else {
         verification.add(Finding(.damaged, item: head, "the head of item \(head) has an unknown class"))
@@ -126,6 +128,12 @@ struct VerifyPass {
         try keychain.mark(row.columns, head: sealed)
       }
       found[row.columns.accessible].insert(mark)
+      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in
+        left -= sealed.byteCount / Self.usualLength
+        return Digest(of: sealed)
+      }
+      values[row.columns.accessible].insert(
+        try keychain.mark(row.columns, version: row.columns.current, digest))
     }
   }
 
@@ -136,7 +144,7 @@ struct VerifyPass {
   }
 
   private mutating func walkValues(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
-    let statement = keychain.database.statements.allValues
+    let statement = keychain.database.statements.olderValues
     try statement.bind(1, value.item)
     try statement.bind(2, value.version)
     var found = ByClass<RecordSet>(repeating: RecordSet())

@@ -46,11 +46,20 @@ import VaultCore
     }
   }
 
-  @Test("A tag is the keyed hash of domain, lengths and parts") func tagEncoding() {
-    let key = RandomBytes.secret(count: 32)
-    let encoded: [UInt8] = [5, 5, 0, 0, 0] + Array("owner".utf8) + [3, 0, 0, 0] + Array("ana".utf8)
-    let expected = encoded.lend { KeyedHash.hash($0, key: key, count: 16) }
-    #expect(Tag(domain: 5, "owner", "ana", key: key).withBytes { SecureBytes(copying: $0).array } == expected)
+  @Test("A tag is the keyed hash of domain, lengths and parts, with a first bit that tells names from the rest")
+  func tagEncoding() {
+    for _ in 0..<8 {
+      let key = RandomBytes.secret(count: 32)
+      let encoded: [UInt8] = [5, 5, 0, 0, 0] + Array("owner".utf8) + [3, 0, 0, 0] + Array("ana".utf8)
+      var expected = encoded.lend { KeyedHash.hash($0, key: key, count: 16) }
+      expected[0] |= 0x80
+      #expect(Tag(domain: 5, "owner", "ana", key: key).withBytes { SecureBytes(copying: $0).array } == expected)
+      let name: [UInt8] = [VaultCore.Tag.names, 3, 0, 0, 0] + Array("ana".utf8)
+      expected = name.lend { KeyedHash.hash($0, key: key, count: 16) }
+      expected[0] &= 0x7F
+      #expect(
+        Tag(domain: VaultCore.Tag.names, "ana", key: key).withBytes { SecureBytes(copying: $0).array } == expected)
+    }
   }
 
   @Test("Tags differ with the domain, the key and where the border between the parts lies") func tagsDiffer() {

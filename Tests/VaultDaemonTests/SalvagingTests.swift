@@ -77,7 +77,7 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.stopDaemon()
     try sandbox.editStore(
-      "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 1",
+      "UPDATE heads SET value = zeroblob(length(value)) WHERE id = 1",
       "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 2")
     try sandbox.startDaemon()
     try sandbox.unlock(password)

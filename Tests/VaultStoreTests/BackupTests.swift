@@ -232,7 +232,7 @@ struct BackedUp: ~Copyable {
       expectCorrupt { _ = try keychain.beginBackup(now: 3000) }
     }
     try fixture.putBack(good)
-    try fixture.sql("DELETE FROM vals WHERE item = 3")
+    try fixture.sql("UPDATE heads SET value = x'' WHERE id = 3")
     let keychain = try fixture.unlocked()
     #expect(try !keychain.verify().isOK)
     expectCorrupt { _ = try keychain.beginBackup(now: 3000) }

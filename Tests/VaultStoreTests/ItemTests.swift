@@ -85,7 +85,7 @@ import VaultStore
     for number in 4...13 { #expect(try keychain.text("a", version: number) == "value \(number)") }
     #expect(throws: VaultError.noSuchVersion(3)) { try keychain.text("a", version: 3) }
     #expect(throws: VaultError.noSuchVersion(14)) { try keychain.text("a", version: 14) }
-    #expect(try fixture.rows("vals") == 10)
+    #expect(try fixture.rows("vals") == 9)
   }
 
   @Test("a deleted item leaves no row behind, and its name is free")

@@ -12,27 +12,42 @@ extension Fixture {
 
   /// Copies rows aside; each as an SQL statement that puts it back.
   func copied(_ table: String, where condition: String) throws -> [String] {
+    // quote() writes numbers and blobs as SQL does.
+    let names = [
+      "heads": "id class revision policy current sealed value", "vals": "item version sealed", "tags": "tag item class",
+      "slots": "id record", "keys": "name sealed", "clock": "id time items mac", "hashes": "class record",
+    ]
+    let list = (names[table] ?? "").split(separator: " ").map { "quote(\($0))" }.joined(separator: " || ',' || ")
+    return try texts("SELECT \(list) FROM \(table) WHERE \(condition)").map {
+      "INSERT OR REPLACE INTO \(table) VALUES(\($0))"
+    }
+  }
+
+  /// The first column of each row, of which there has to be one.
+  private func texts(_ sql: String) throws -> [String] {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }
     try Self.check(unsafe sqlite3_open_v2(path("vault.db"), &connection, SQLITE_OPEN_READWRITE, nil))
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }
-    // quote() writes numbers and blobs as SQL does.
-    let names = [
-      "heads": "id class revision policy current sealed", "vals": "item version sealed", "tags": "tag item class",
-      "slots": "id record", "keys": "name sealed", "clock": "id time items mac", "hashes": "class record",
-    ]
-    let list = (names[table] ?? "").split(separator: " ").map { "quote(\($0))" }.joined(separator: " || ',' || ")
-    let sql = "SELECT \(list) FROM \(table) WHERE \(condition)"
     try Self.check(unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil))
     var rows: [String] = []
     while unsafe sqlite3_step(statement) == SQLITE_ROW {
-      rows.append(
-        "INSERT OR REPLACE INTO \(table) VALUES(\(unsafe String(cString: sqlite3_column_text(statement, 0))))")
+      rows.append(unsafe String(cString: sqlite3_column_text(statement, 0)))
     }
-    precondition(!rows.isEmpty)
+    if rows.isEmpty { throw RawError(text: "no such rows") }
     return rows
   }
+
+  /// Copies some columns of an item's row in `heads` aside, as an SQL statement that puts them back and leaves the others.
+  func copied(_ columns: [String], ofItem item: Int) throws -> [String] {
+    let list = columns.map { "'\($0) = ' || quote(\($0))" }.joined(separator: " || ', ' || ")
+    let sql = "SELECT 'UPDATE heads SET ' || \(list) || ' WHERE id = \(item)' FROM heads WHERE id = \(item)"
+    return try texts(sql)
+  }
+
+  /// The columns that make the head, without the value beside it.
+  static let headColumns = ["class", "revision", "policy", "current", "sealed"]
 
   /// Puts back what ``copied(_:where:)`` took.
   func putBack(_ rows: [String]) throws { for row in rows { try sql(row) } }

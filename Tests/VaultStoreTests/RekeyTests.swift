@@ -139,10 +139,15 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
-  @Test("a damaged record ends it, and the live store stays as it was", arguments: ["heads", "vals"])
-  func damaged(table: String) throws {
+  @Test(
+    "a damaged record ends it, and the live store stays as it was",
+    arguments: [
+      "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 4",
+      "UPDATE heads SET value = zeroblob(length(value)) WHERE id = 4", "UPDATE vals SET sealed = x'00'",
+    ])
+  func damaged(sql: String) throws {
     let fixture = try Fixture.withItems(8)
-    try fixture.sql("UPDATE \(table) SET sealed = zeroblob(length(sealed)) WHERE rowid = 4")
+    try fixture.sql(sql)
     let keychain = try fixture.unlocked()
     let rekey = try fixture.rekey(keychain)
     expectCorrupt { while try !rekey.step(records: 2) {} }
@@ -155,9 +160,10 @@ import VaultModel
     "a second store that was changed by somebody else does not take the place of the first",
     arguments: [
       "DELETE FROM tags WHERE tag = (SELECT min(tag) FROM tags)", "DELETE FROM slots",
-      "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE rowid = 2", "DELETE FROM keys WHERE name = 'always'",
-      "UPDATE slots SET record = zeroblob(length(record))", "DELETE FROM vals WHERE rowid = 3",
+      "UPDATE vals SET sealed = zeroblob(length(sealed))", "DELETE FROM keys WHERE name = 'always'",
+      "UPDATE slots SET record = zeroblob(length(record))", "DELETE FROM vals",
       "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 2",
+      "UPDATE heads SET value = zeroblob(length(value)) WHERE id = 2",
     ])
   func tampered(sql: String) throws {
     let fixture = try Fixture.withItems(12)

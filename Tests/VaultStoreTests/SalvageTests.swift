@@ -64,7 +64,7 @@ import VaultStore
         sql: ["DELETE FROM vals WHERE item = 2 AND version = 1"], saved: ["folder/a", "folder/b", "c"],
         losses: ["version 1 of item 2 is lost"]),
       Damage(
-        sql: ["UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 2 AND version = 2"],
+        sql: ["UPDATE heads SET value = zeroblob(length(value)) WHERE id = 2"],
         saved: ["folder/a", "c"], losses: ["item 2 is lost"]),
       Damage(sql: ["DELETE FROM tags"], saved: ["folder/a", "folder/b", "c"], losses: []),
       Damage(

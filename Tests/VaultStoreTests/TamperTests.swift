@@ -33,13 +33,11 @@ import VaultStore
     "a changed record of item a is corrupt to read",
     arguments: [
       // Values of another item, another version, or damaged.
-      "UPDATE vals SET sealed = (SELECT sealed FROM vals WHERE item = 2 AND version = 2) WHERE item = 1 AND version = 2",
-      "UPDATE vals SET sealed = (SELECT sealed FROM vals WHERE item = 1 AND version = 1) WHERE item = 1 AND version = 2",
-      "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 1",
-      "UPDATE vals SET sealed = x'' WHERE item = 1",
-      "UPDATE vals SET sealed = CAST(sealed || x'00' AS BLOB) WHERE item = 1",
-      "UPDATE vals SET version = version + 1 WHERE item = 1 AND version = 2",
-      "DELETE FROM vals WHERE item = 1",
+      "UPDATE heads SET value = (SELECT value FROM heads WHERE id = 2) WHERE id = 1",
+      "UPDATE heads SET value = (SELECT sealed FROM vals WHERE item = 1) WHERE id = 1",
+      "UPDATE heads SET value = zeroblob(length(value)) WHERE id = 1",
+      "UPDATE heads SET value = x'' WHERE id = 1",
+      "UPDATE heads SET value = CAST(value || x'00' AS BLOB) WHERE id = 1",
       // Heads: another item's, damaged, or with other columns.
       "UPDATE heads SET sealed = (SELECT sealed FROM heads WHERE id = 2) WHERE id = 1",
       "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1",
@@ -72,7 +70,29 @@ import VaultStore
     try expectNothingWrong(fixture)
   }
 
-  @Test("two items' values or tags that changed places are noticed", arguments: ["vals", "tags"])
+  @Test(
+    "a changed record of an older value of item a is corrupt to read",
+    arguments: [
+      "UPDATE vals SET sealed = (SELECT sealed FROM vals WHERE item = 2) WHERE item = 1",
+      "UPDATE vals SET sealed = (SELECT value FROM heads WHERE id = 1) WHERE item = 1",
+      "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 1",
+      "UPDATE vals SET sealed = x'' WHERE item = 1",
+      "UPDATE vals SET sealed = CAST(sealed || x'00' AS BLOB) WHERE item = 1",
+      "UPDATE vals SET version = 2 WHERE item = 1",
+      "DELETE FROM vals WHERE item = 1",
+    ])
+  func changedOlder(sql: String) throws {
+    let fixture = try fixture()
+    try fixture.sql(sql)
+    do {
+      let keychain = try fixture.unlocked()
+      expectCorrupt { _ = try keychain.text("a", version: 1) }
+      #expect(try keychain.text("a") == "value 1.2")
+    }
+    try expectNothingWrong(fixture)
+  }
+
+  @Test("two items' older values or tags that changed places are noticed", arguments: ["vals", "tags"])
   func swapped(table: String) throws {
     let fixture = try fixture()
     // Through numbers that are free, because the keys are unique on the way.
@@ -80,7 +100,7 @@ import VaultStore
       "UPDATE \(table) SET item = item + 100 WHERE item < 3", "UPDATE \(table) SET item = 103 - item WHERE item > 100")
     do {
       let keychain = try fixture.unlocked()
-      expectCorrupt { _ = try keychain.text("a") }
+      expectCorrupt { _ = try keychain.text("a", version: 1) }
       expectCorrupt { _ = try keychain.text("b", version: 1) }
     }
     try expectNothingWrong(fixture)
@@ -104,7 +124,7 @@ import VaultStore
   @Test("an old head that is put back does not pass", arguments: Change.allCases)
   func oldHead(change: Change) throws {
     let fixture = try fixture()
-    let old = try fixture.copied("heads", where: "id = 1")
+    let old = try fixture.copied(Fixture.headColumns, ofItem: 1)
     do { try change.make(fixture.unlocked()) }
     try fixture.putBack(old)
     let keychain = try fixture.unlocked()
@@ -118,12 +138,14 @@ import VaultStore
   @Test("an old value that is put back does not pass", arguments: Change.allCases)
   func oldValue(change: Change) throws {
     let fixture = try fixture()
-    let old = try fixture.copied("vals", where: "item = 1")
+    let old = try fixture.copied(["value"], ofItem: 1)
     do { try change.make(fixture.unlocked()) }
     try fixture.putBack(old)
+    // Where the version has become an older one, it is put back as such, too.
+    if change == .value { try fixture.sql("UPDATE vals SET sealed = (SELECT value FROM heads WHERE id = 1)") }
     let keychain = try fixture.unlocked()
     let text = change == .place ? "elsewhere" : "a"
-    // The newest of the values put back; a value that came after it is untouched.
+    expectCorrupt { _ = try keychain.text(text) }
     expectCorrupt { _ = try keychain.text(text, version: 2) }
   }
 

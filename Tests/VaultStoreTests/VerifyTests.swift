@@ -58,19 +58,28 @@ import VaultStore
       Edit(
         "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 2 AND version = 1", kind: .damaged,
         "version 1 of item 2", items: [2]),
-      Edit("DELETE FROM vals WHERE item = 2 AND version = 2", kind: .missing, "version 2 of item 2", items: [2]),
+      Edit("DELETE FROM vals WHERE item = 2", kind: .missing, "version 1 of item 2", items: [2]),
       Edit(
-        "UPDATE vals SET item = 3 WHERE item = 2 AND version = 2", kind: .foreign, "version 2 of item 3", items: [2, 3]),
+        "UPDATE vals SET item = 3 WHERE item = 2", kind: .foreign, "version 1 of item 3", items: [2, 3]),
       Edit(
-        "UPDATE vals SET item = 99 WHERE item = 2 AND version = 2", kind: .foreign, "version 2 of item 99",
+        "UPDATE vals SET item = 99 WHERE item = 2", kind: .foreign, "version 1 of item 99",
         items: [2, 99]),
       Edit(
         "INSERT INTO vals SELECT item, 9, sealed FROM vals WHERE item = 1 AND version = 1", kind: .foreign,
         "version 9 of item 1", items: [1]),
       Edit(
-        "UPDATE vals SET version = 3 - version + 10 WHERE item = 1",
-        "UPDATE vals SET version = version - 10 WHERE item = 1",
-        kind: .damaged, "version 1 of item 1", items: [1]),
+        "UPDATE vals SET sealed = (SELECT value FROM heads WHERE id = 1) WHERE item = 1", kind: .damaged,
+        "version 1 of item 1", items: [1]),
+      Edit(
+        "UPDATE heads SET value = (SELECT sealed FROM vals WHERE item = 1) WHERE id = 1", kind: .damaged,
+        "version 2 of item 1", items: [1]),
+      Edit(
+        "UPDATE heads SET value = (SELECT value FROM heads WHERE id = 1) WHERE id = 2", kind: .damaged,
+        "version 2 of item 2", items: [2]),
+      Edit("UPDATE heads SET value = x'' WHERE id = 3", kind: .damaged, "version 1 of item 3", items: [3]),
+      Edit(
+        "INSERT INTO vals SELECT id, current, value FROM heads WHERE id = 3", kind: .foreign, "version 1 of item 3",
+        items: [3]),
       Edit("DELETE FROM tags WHERE item = 3", kind: .missing, "item 3 is found by its name", items: [3]),
       Edit("UPDATE OR REPLACE tags SET item = 2 WHERE item = 1", kind: .foreign, "leads to item 2", items: [1, 2]),
       Edit("UPDATE tags SET item = 99 WHERE item = 1", kind: .missing, "item 99, which has no head", items: [1, 99]),
@@ -136,10 +145,11 @@ import VaultStore
     ]
   }
 
-  @Test("an old head, or an old value, that is put back is named as such", arguments: ["heads", "vals"])
-  func replayed(table: String) throws {
+  @Test(
+    "an old head, or an old value, that is put back is named as such", arguments: [Fixture.headColumns, ["value"]])
+  func replayed(columns: [String]) throws {
     let fixture = try Self.fixture()
-    let old = try fixture.copied(table, where: (table == "heads" ? "id" : "item") + " = 1")
+    let old = try fixture.copied(columns, ofItem: 1)
     do {
       try fixture.unlocked().set(ItemChange(name: name("folder/a"), attributes: [:], update: true), now: 3000)
     }
@@ -188,10 +198,10 @@ import VaultStore
     #expect(texts.contains("of the heads of class always 1 are too many in all"), "\(texts)")
   }
 
-  @Test("the value table of another vault is noticed at each of its records")
+  @Test("the values of another vault are noticed at each of its records")
   func otherVault() throws {
     let (fixture, other) = (try Self.fixture(), try Self.fixture())
-    let rows = try other.copied("vals", where: "1")
+    let rows = try other.copied("vals", where: "1") + (1...3).flatMap { try other.copied(["value"], ofItem: $0) }
     try fixture.putBack(rows)
     let result = try verify(fixture)
     #expect(result.findings.filter { $0.kind == .damaged && $0.text.hasPrefix("version") }.count == rows.count)
