@@ -14,10 +14,14 @@ struct IntegrityCheck {
 
   /// How long the loop is kept from requests at a time when there are none, in nanoseconds.
   static let idleSlice: Int64 = 100_000
-  /// How long at most while there are some: then it takes as long as they took.
+  /// How long while there are some, of which the next one is on its way.
+  static let busySlice: Int64 = 20_000
+  /// How long at most after requests that took long themselves: then it takes half as long as they took.
   static let longestSlice: Int64 = 150_000
   /// A turn of the loop that took less had no request, in nanoseconds.
   private static let emptyTurn: Int64 = 10_000
+  /// How long after a request others are expected, in nanoseconds.
+  private static let lull: Int64 = 2_000_000
   /// How many records between two looks at the clock.
   static let stride = 16
   /// How many records are checked before an unlock is answered, so that of a small vault nothing is ever unverified.
@@ -30,12 +34,16 @@ struct IntegrityCheck {
   var isScheduled = false
   /// When the last slice ended, `CLOCK_MONOTONIC` nanoseconds.
   var paused: Int64 = 0
+  /// When the loop had a request last, as far as a slice has seen, `CLOCK_MONOTONIC` nanoseconds.
+  private var lastRequest: Int64 = 0
   var readers: [ObjectIdentifier: Reader] = [:]
 
   /// How long the slice that begins now may take, in nanoseconds; it always takes one stride.
-  static func slice(now: Int64, after paused: Int64) -> Int64 {
+  mutating func slice(now: Int64) -> Int64 {
     let others = now - paused
-    return others < emptyTurn ? idleSlice : min(others, longestSlice)
+    if others >= Self.emptyTurn { lastRequest = now }
+    if now - lastRequest > Self.lull { return Self.idleSlice }
+    return min(max(others / 2, Self.busySlice), Self.longestSlice)
   }
 }
 

@@ -49,7 +49,7 @@ extension Service {
       return
     }
     let now = clock.monotonic()
-    checkOn(keychain, until: now + IntegrityCheck.slice(now: now, after: check.paused))
+    checkOn(keychain, until: now + check.slice(now: now))
   }
 
   /// Checks until that time, or, with nil, so many records as may be checked at once.

@@ -84,7 +84,14 @@ class Store(Vault):
         return times
 
     def get_load(self, seconds=SECONDS):
-        """Gets of names drawn at random, one after the other."""
+        """Gets of names drawn at random, one after the other, from a file that the system has in memory.
+
+        What it has not, it reads at the disk's pace: that would be the disk's figure, and which part of a file stays
+        in memory is up to whatever else ran before.
+        """
+        with open(self.store, "rb", buffering=0) as file:
+            while file.read(1 << 20):
+                pass
         name = {"name": "home-#####/device-##"}
         frame = json.dumps({"method": "io.vaultd.Vault.Get", "parameters": name}, separators=(",", ":"))
         return measure("load", self.socket, 1, seconds, frame, self.count // FOLDER, FOLDER)
@@ -92,6 +99,10 @@ class Store(Vault):
     def integrity(self):
         with self.connect() as connection:
             return self.ask(connection, "Status", {})["integrity"]
+
+    def await_check(self):
+        while self.integrity()["state"] == "checking":
+            time.sleep(0.05)
 
     def restart(self):
         self.stop()
@@ -164,21 +175,27 @@ def checking(large):
         raise RuntimeError(f"the check of a good store ends with {state}")
     line(f"records a second, {records:,} records", records / elapsed, ">= 200000", records / elapsed >= 200_000)
 
-    pairs = []
+    pairs, rates = [], []
     for _ in range(ROUNDS):
+        large.await_check()
         alone = large.get_load()
         large.restart()
         large.unlock()
+        before, began = large.integrity(), time.perf_counter()
         beside = large.get_load()
-        if large.integrity()["state"] != "checking":
+        after, elapsed = large.integrity(), time.perf_counter() - began
+        if after["state"] != "checking":
             print("  the check was over before the gets were: more BENCH_ITEMS or less BENCH_SECONDS")
+        else:
+            rates.append((after["done"] - before["done"]) / elapsed)
         pairs.append((beside["p99_us"], alone["p99_us"]))
+    large.await_check()
     value, beside, alone = ratio(pairs)
+    if rates:
+        line("records a second with gets beside it", statistics.median(rates))
     line("p99 of gets beside the check", beside, unit="us")
     line("p99 of gets alone", alone, unit="us")
     line("the one to the other", value, "<= 5", value <= 5, "x")
-    while large.integrity()["state"] == "checking":
-        time.sleep(0.1)
 
 
 def reading(few, large):

@@ -157,10 +157,21 @@ import VaultTesting
     #expect(Wire.Integrity(.failed) == Wire.Integrity(state: "failed"))
   }
 
-  @Test("a slice of the check takes as long as the requests before it took, within bounds") func slices() {
-    #expect(IntegrityCheck.slice(now: 1_005_000, after: 1_000_000) == 100_000)
-    #expect(IntegrityCheck.slice(now: 1_040_000, after: 1_000_000) == 40_000)
-    #expect(IntegrityCheck.slice(now: 9_000_000, after: 1_000_000) == 150_000)
+  @Test("a slice of the check is short while there are requests, and long when there have been none for a while")
+  func slices() {
+    var check = IntegrityCheck()
+    func slice(at now: Int64, after paused: Int64) -> Int64 {
+      check.paused = paused
+      return check.slice(now: now)
+    }
+    #expect(slice(at: 9_005_000, after: 9_000_000) == 100_000)
+    // A request, and right after it none yet.
+    #expect(slice(at: 9_040_000, after: 9_010_000) == 20_000)
+    #expect(slice(at: 9_065_000, after: 9_060_000) == 20_000)
+    #expect(slice(at: 9_240_000, after: 9_080_000) == 80_000)
+    #expect(slice(at: 11_000_000, after: 9_300_000) == 150_000)
+    #expect(slice(at: 13_000_000, after: 12_995_000) == 20_000)
+    #expect(slice(at: 13_005_000, after: 13_000_000) == 100_000)
   }
 
   // MARK: On demand
