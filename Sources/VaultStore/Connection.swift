@@ -44,10 +44,13 @@ import Glibc
     try execute("PRAGMA temp_store = MEMORY")
     try execute("PRAGMA cell_size_check = ON")
     try execute("PRAGMA secure_delete = ON")
-    // KiB. It fills as a store is read; all but the leaves of a million items fit.
-    try execute("PRAGMA cache_size = -65536")
+    // It fills as a store is read; all but the leaves of a million items fit.
+    try limitCache(mebibytes: 64)
     try execute("PRAGMA journal_size_limit = 4194304")
   }
+
+  /// Keeps no more of the database's pages in memory than that.
+  func limitCache(mebibytes: Int) throws(VaultError) { try execute("PRAGMA cache_size = -\(mebibytes << 10)") }
 
   deinit {
     unsafe sqlite3_close_v2(handle)

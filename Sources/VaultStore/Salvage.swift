@@ -60,6 +60,7 @@ public final class Salvage {
       target = try source.makeEmptyCopy(in: directory, now: now) { result.lose($0) }
       // It need not outlive a crash.
       try target.database.connection.execute("PRAGMA synchronous = OFF")
+      try target.database.connection.limitCache(mebibytes: 16)
       backwards = try source.database.connection.prepare(
         "SELECT id, class, revision, policy, current, sealed FROM heads WHERE id < ?1 ORDER BY id DESC")
     } catch {

@@ -36,7 +36,7 @@ struct BackupCommand: ParsableCommand {
       try BackupFile.check(file, replaces: force)
     }
     let session = try Session(globals)
-    let size = try session.unlocking(for: "to make a backup") { vault in
+    let size = try session.unlocking(for: "vault backup") { vault in
       file == "-" ? try copy(vault) : try write(vault)
     }
     if globals.json {

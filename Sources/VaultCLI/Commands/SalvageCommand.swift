@@ -24,7 +24,7 @@ struct SalvageCommand: ParsableCommand {
     try BackupFile.check(file, replaces: force)
     let session = try Session(globals)
     var losses: [Wire.Finding] = []
-    let (saved, omitted) = try session.unlocking(for: "to salvage the store") { vault in
+    let (saved, omitted) = try session.unlocking(for: "vault salvage") { vault in
       losses = []
       let progress = Progress()
       defer { progress.clear() }
