@@ -49,6 +49,9 @@ import Glibc
     try execute("PRAGMA journal_size_limit = 4194304")
   }
 
+  /// Whether what the disk does not give is damage like any other, to go on after, and no failure of the moment.
+  var takesUnreadableForDamage = false
+
   /// Keeps no more of the database's pages in memory than that.
   func limitCache(mebibytes: Int) throws(VaultError) { try execute("PRAGMA cache_size = -\(mebibytes << 10)") }
 
@@ -139,5 +142,10 @@ import Glibc
   var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
 
   /// The error for a result code of a call on this connection.
-  func error(_ code: Int32) -> VaultError { SQLiteFailure.error(code, system: unsafe vault_db_system_error(handle)) }
+  func error(_ code: Int32) -> VaultError {
+    if takesUnreadableForDamage, SQLiteFailure.isOfReading(code) {
+      return .corrupt("vault.db: the disk cannot be read there")
+    }
+    return SQLiteFailure.error(code, system: unsafe vault_db_system_error(handle))
+  }
 }

@@ -23,6 +23,10 @@ enum SQLiteFailure {
     }
   }
 
+  /// Whether it says that a part of a file could not be read: SQLITE_IOERR_READ and SQLITE_IOERR_SHORT_READ, macros that
+  /// Swift cannot import.
+  static func isOfReading(_ code: Int32) -> Bool { [1, 2].map { SQLITE_IOERR | ($0 << 8) }.contains(code) }
+
   private static func text(_ code: Int32) -> String {
     // SQLite's own constant strings.
     unsafe String(cString: sqlite3_errstr(code)) + " (\(code))"

@@ -69,9 +69,13 @@ public final class Salvage {
     }
     self.result = result
     source.isBeingSalvaged = true
+    source.database.connection.takesUnreadableForDamage = true
   }
 
-  deinit { source.isBeingSalvaged = false }
+  deinit {
+    source.isBeingSalvaged = false
+    source.database.connection.takesUnreadableForDamage = false
+  }
 
   /// How many items were looked at, of about how many.
   public var progress: (done: Int, of: Int) {

@@ -1,4 +1,5 @@
 #include "faulty_disk.h"
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@ struct faulty_disk {
     int64_t count, room;
     int64_t left, failures;
     int code, number, once;
+    int64_t spoiled_from, spoiled_to;
     struct faulty_disk *next;
 };
 
@@ -72,6 +74,11 @@ static sqlite3_file *real(sqlite3_file *file) { return own(file)->real; }
 
 static int file_close(sqlite3_file *f) { return real(f)->pMethods->xClose(real(f)); }
 static int file_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at) {
+    const faulty_disk *disk = own(f)->disk;
+    if (at < disk->spoiled_to && disk->spoiled_from < at + n && strcmp(own(f)->name, "vault.db") == 0) {
+        own(f)->error = EIO;
+        return SQLITE_IOERR_READ;
+    }
     return real(f)->pMethods->xRead(real(f), p, n, at);
 }
 static int file_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at) {
@@ -185,6 +192,11 @@ void faulty_disk_fail(faulty_disk *disk, int64_t after, int code, int number, in
     disk->number = number;
     disk->once = once;
     disk->failures = 0;
+}
+
+void faulty_disk_spoil(faulty_disk *disk, int64_t from, int64_t to) {
+    disk->spoiled_from = from;
+    disk->spoiled_to = to;
 }
 
 int64_t faulty_disk_failures(const faulty_disk *disk) { return disk->failures; }

@@ -115,6 +115,12 @@ import Testing
     unsafe faulty_disk_fail(disk, Int64(count), failure.code, failure.number, once ? 1 : 0)
   }
 
+  /// A page of the database, counted from 0, cannot be read any more; with nil all can.
+  func spoil(page: Int?) {
+    let from = Int64(page ?? 0) * 4096
+    unsafe faulty_disk_spoil(disk, from, page == nil ? from : from + 4096)
+  }
+
   func recover() { unsafe faulty_disk_fail(disk, -1, 0, 0, 0) }
 
   /// Whether any operation has failed since ``fail(after:_:once:)``.

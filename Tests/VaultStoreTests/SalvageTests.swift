@@ -176,6 +176,33 @@ import VaultStore
     #expect(try fixture.unlocked().verify().isOK)
   }
 
+  @Test("of a store on a disk with a bad sector all that can be read is saved") func badSector() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      for index in 0..<150 { try keychain.put("item \(index)", "value \(index)") }
+    }
+    let pages = try #require(try fixture.files()["vault.db"]).count / 4096
+    let disk = try FaultyDisk(fixture)
+    var losing = 0
+    var roots = 0
+    for page in 1..<pages {
+      disk.spoil(page: page)
+      // Without the keys or the clock there is no vault to save from.
+      guard (try? fixture.unlocked()) != nil, let salvage = try? salvage(fixture, items: 20) else { continue }
+      let names = try salvage.target.names("")
+      #expect(names.count == salvage.result.saved)
+      if names.count < 130 { roots += 1 }
+      for name in names { #expect(try salvage.target.text(name) == "value \(name.dropFirst(5))") }
+      if salvage.result.losses.contains(where: { $0.text.contains("the disk cannot be read there") }) { losing += 1 }
+    }
+    #expect(losing > 5)
+    // Nothing leads to the heads but the root of their tree.
+    #expect(roots <= 1)
+    disk.spoil(page: nil)
+    #expect(try fixture.unlocked().verify().isOK)
+  }
+
   @Test("of a store with a damaged page all that can be reached is saved, and nothing else") func pages() throws {
     let fixture = try Fixture()
     do {
