@@ -14,15 +14,12 @@ enum Integrity {
 
   /// How far a check is, as a bar on a person's terminal.
   static func bar(_ what: String, _ integrity: Wire.Integrity, _ unit: String) -> String {
-    let (done, total) = (max(0, integrity.done ?? 0), max(1, integrity.total ?? 1))
-    let filled = Int(30 * min(1, Double(done) / Double(total)))
-    let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: 30 - filled)
-    return "\(what) [\(bar)] \(percent(integrity)), \(done) \(unit)"
+    let done = max(0, integrity.done ?? 0)
+    return ProgressBar.text(what, done, of: integrity.total ?? 1, ", \(done) \(unit)")
   }
 
   /// How far a check is.
   static func percent(_ integrity: Wire.Integrity) -> String {
-    let (done, total) = (max(0, integrity.done ?? 0), max(1, integrity.total ?? 1))
-    return "\(Int(100 * Double(min(done, total)) / Double(total))) %"
+    "\(Int(100 * ProgressBar.share(integrity.done ?? 0, of: integrity.total ?? 1))) %"
   }
 }

@@ -20,15 +20,20 @@ struct ProgressBar: ~Copyable {
 
   /// Shows how far it is, once it has taken longer than a second.
   mutating func show(_ done: Int) {
-    let percent = Int(Double(done) / Double(total) * 100)
+    let percent = Int(100 * Self.share(done, of: total))
     guard percent != shown else { return }
     shown = percent
-    progress.show(Self.text(what, percent: percent, total))
+    progress.show(Self.text(what, done, of: total, " of \(Sizes.text(total))"))
   }
 
-  static func text(_ what: String, percent: Int, _ total: Int) -> String {
-    let filled = min(width, percent * width / 100)
+  /// The bar as text, with what follows the per cents.
+  static func text(_ what: String, _ done: Int, of total: Int, _ detail: String) -> String {
+    let share = share(done, of: total)
+    let filled = Int(share * Double(width))
     let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
-    return "\(what) [\(bar)] \(percent) % of \(Sizes.text(total))"
+    return "\(what) [\(bar)] \(Int(100 * share)) %\(detail)"
   }
+
+  /// How much of it is done, 0 to 1, whatever the numbers are.
+  static func share(_ done: Int, of total: Int) -> Double { min(1, Double(max(0, done)) / Double(max(1, total))) }
 }
