@@ -9,9 +9,6 @@ public final class Scratch {
 
   public init() { memory = SecureBytes(count: Self.usualCapacity) }
 
-  /// Whether it has grown, and so is not worth keeping.
-  public var isOversized: Bool { memory.count > Self.usualCapacity }
-
   /// Opens `sealed`, and keeps the plaintext in place of what was there.
   public func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData
@@ -43,6 +40,12 @@ public final class Scratch {
   /// Lends the content.
   public func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try memory.withBytes { (all: RawSpan) throws(E) in try body(all.extracting(first: used)) }
+  }
+
+  /// Wipes what was written, and gives back what it has grown by.
+  public func empty() {
+    wipe()
+    if memory.count > Self.usualCapacity { memory = SecureBytes(count: Self.usualCapacity) }
   }
 
   /// Zeroes what was written, and no more than that.

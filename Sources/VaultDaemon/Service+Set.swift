@@ -61,10 +61,7 @@ extension Service {
     }
     let field = SecretField(item.value, item.data, frame)
     if case .absent = field { return try keychain.set(change, now: now) }
-    defer {
-      valueInHand.wipe()
-      if valueInHand.isOversized { valueInHand = Scratch() }
-    }
+    defer { valueInHand.empty() }
     guard field.read(frame, into: valueInHand) else {
       throw .invalidValue("give either value or data, and data in base64")
     }

@@ -18,7 +18,7 @@ final class Service {
   let programs: HelperPrograms
   let plaintext = Plaintext()
   /// For the value that is being stored.
-  var valueInHand = Scratch()
+  let valueInHand = Scratch()
 
   var configuration: Configuration
   var vault: OpenVault

@@ -44,16 +44,17 @@ import Glibc
     try execute("PRAGMA temp_store = MEMORY")
     try execute("PRAGMA cell_size_check = ON")
     try execute("PRAGMA secure_delete = ON")
-    // It fills as a store is read; all but the leaves of a million items fit.
-    try limitCache(mebibytes: 64)
+    // KiB. It fills as a store is read; all but the leaves of a million items fit.
+    try execute("PRAGMA cache_size = -65536")
     try execute("PRAGMA journal_size_limit = 4194304")
   }
 
   /// Whether what the disk does not give is damage like any other, to go on after, and no failure of the moment.
   var takesUnreadableForDamage = false
 
-  /// Keeps no more of the database's pages in memory than that.
-  func limitCache(mebibytes: Int) throws(VaultError) { try execute("PRAGMA cache_size = -\(mebibytes << 10)") }
+  /// Keeps fewer pages in memory: for a store that is written from one end to the other, beside a live one that has its
+  /// cache already.
+  func shrinkCache() throws(VaultError) { try execute("PRAGMA cache_size = -16384") }
 
   deinit {
     unsafe sqlite3_close_v2(handle)
@@ -143,9 +144,7 @@ import Glibc
 
   /// The error for a result code of a call on this connection.
   func error(_ code: Int32) -> VaultError {
-    if takesUnreadableForDamage, SQLiteFailure.isOfReading(code) {
-      return .corrupt("vault.db: the disk cannot be read there")
-    }
-    return SQLiteFailure.error(code, system: unsafe vault_db_system_error(handle))
+    SQLiteFailure.error(
+      code, system: unsafe vault_db_system_error(handle), takesUnreadableForDamage: takesUnreadableForDamage)
   }
 }

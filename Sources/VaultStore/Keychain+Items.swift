@@ -74,7 +74,7 @@ extension Keychain {
   }
 
   func giveBack(_ scratch: Scratch) {
-    scratch.wipe()
-    if !scratch.isOversized { spare = scratch }
+    scratch.empty()
+    spare = scratch
   }
 }

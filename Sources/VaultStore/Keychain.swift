@@ -48,7 +48,9 @@ public final class Keychain {
   // What was known when the check that is under way began.
   var beforePass = IntegrityState.unchecked
   // Whether a salvage reads the records.
-  var isBeingSalvaged = false
+  var isBeingSalvaged = false {
+    didSet { database.connection.takesUnreadableForDamage = isBeingSalvaged }
+  }
   // The items that committed transactions have changed, while a rekey has to know.
   var touched: Set<Int64>?
   /// Whether the files could not be opened again when another store had taken their place: nothing can be read or written

@@ -113,8 +113,7 @@ public final class Rekey {
     let target = try Keychain(opening: path)
     guard target.vault == source.vault else { throw .corrupt("the second store is another vault's") }
     try target.unlock(vaultKey: key)
-    // It is written from one end to the other, and the live store has its cache already.
-    try target.database.connection.limitCache(mebibytes: 16)
+    try target.database.connection.shrinkCache()
     return target
   }
 

@@ -4,12 +4,16 @@ import Glibc
 /// The one place where SQLite's result codes (sqlite.org/rescode.html) turn into errors.
 enum SQLiteFailure {
   /// The error for an extended result code that is none of OK, ROW and DONE.
-  static func error(_ code: Int32, system: Int32 = 0) -> VaultError {
+  ///
+  /// - Parameter takesUnreadableForDamage: see ``Connection/takesUnreadableForDamage``.
+  static func error(_ code: Int32, system: Int32 = 0, takesUnreadableForDamage: Bool = false) -> VaultError {
     switch code & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_MISMATCH, SQLITE_CONSTRAINT, SQLITE_TOOBIG:
       return .corrupt("vault.db: \(text(code))")
     case SQLITE_IOERR where code == SQLITE_IOERR | (33 << 8):  // SQLITE_IOERR_CORRUPTFS, a macro Swift cannot import.
       return .corrupt("vault.db: the file system found it damaged")
+    case SQLITE_IOERR where takesUnreadableForDamage && isOfReading(code):
+      return .corrupt("vault.db: the disk cannot be read there")
     case SQLITE_BUSY, SQLITE_LOCKED:
       return .inUse(pid: nil)
     case SQLITE_PERM, SQLITE_AUTH:
@@ -25,7 +29,7 @@ enum SQLiteFailure {
 
   /// Whether it says that a part of a file could not be read: SQLITE_IOERR_READ and SQLITE_IOERR_SHORT_READ, macros that
   /// Swift cannot import.
-  static func isOfReading(_ code: Int32) -> Bool { [1, 2].map { SQLITE_IOERR | ($0 << 8) }.contains(code) }
+  private static func isOfReading(_ code: Int32) -> Bool { [1, 2].map { SQLITE_IOERR | ($0 << 8) }.contains(code) }
 
   private static func text(_ code: Int32) -> String {
     // SQLite's own constant strings.

@@ -60,22 +60,18 @@ public final class Salvage {
       target = try source.makeEmptyCopy(in: directory, now: now) { result.lose($0) }
       // It need not outlive a crash.
       try target.database.connection.execute("PRAGMA synchronous = OFF")
-      try target.database.connection.limitCache(mebibytes: 16)
+      try target.database.connection.shrinkCache()
       backwards = try source.database.connection.prepare(
-        "SELECT id, class, revision, policy, current, sealed FROM heads WHERE id < ?1 ORDER BY id DESC")
+        "SELECT \(Statements.headColumns) FROM heads WHERE id < ?1 ORDER BY id DESC")
     } catch {
       try? Self.remove(directory)
       throw error
     }
     self.result = result
     source.isBeingSalvaged = true
-    source.database.connection.takesUnreadableForDamage = true
   }
 
-  deinit {
-    source.isBeingSalvaged = false
-    source.database.connection.takesUnreadableForDamage = false
-  }
+  deinit { source.isBeingSalvaged = false }
 
   /// How many items were looked at, of about how many.
   public var progress: (done: Int, of: Int) {

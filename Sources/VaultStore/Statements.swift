@@ -18,6 +18,9 @@ struct Statements {
   /// Walks over whole tables, for the check of their hashes.
   let olderValues, allTags: Statement
 
+  /// What ``Row`` reads of a head.
+  static let headColumns = "id, class, revision, policy, current, sealed"
+
   init(_ c: Connection) throws(VaultError) {
     begin = try c.prepare("BEGIN IMMEDIATE")
     commit = try c.prepare("COMMIT")
@@ -33,30 +36,29 @@ struct Statements {
     readClock = try c.prepare("SELECT time, items, mac FROM clock WHERE id = 1")
     putClock = try c.prepare("INSERT OR REPLACE INTO clock(id, time, items, mac) VALUES(1, ?1, ?2, ?3)")
     // Left joins: a tag that leads nowhere must show, not look like no item.
-    let headColumns = "t.item, h.class, h.revision, h.policy, h.current, h.sealed"
+    let foundColumns = "t.item, h.class, h.revision, h.policy, h.current, h.sealed"
     // Equal to `tag IN (?1, ?2, ?3)`, for which SQLite would build and drop a temporary index in each run: this takes
     // half the time. CROSS JOIN keeps the order of the loops.
     let lookup = """
       (SELECT ?1 AS wanted UNION ALL SELECT ?2 UNION ALL SELECT ?3) CROSS JOIN tags t ON t.tag = wanted
       LEFT JOIN heads h ON h.id = t.item
       """
-    read = TagStatement(try c.prepare("SELECT \(headColumns), t.tag, h.current, h.value FROM \(lookup)"))
+    read = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, h.current, h.value FROM \(lookup)"))
     readVersion = TagStatement(
       try c.prepare(
         """
-        SELECT \(headColumns), t.tag, iif(h.current = ?4, ?4, v.version), iif(h.current = ?4, h.value, v.sealed)
+        SELECT \(foundColumns), t.tag, iif(h.current = ?4, ?4, v.version), iif(h.current = ?4, h.value, v.sealed)
         FROM \(lookup) LEFT JOIN vals v ON v.item = t.item AND v.version = ?4
         """))
-    locate = TagStatement(try c.prepare("SELECT \(headColumns), t.tag FROM \(lookup)"))
-    heads = try c.prepare("SELECT id, class, revision, policy, current, sealed FROM heads WHERE id > ?1 ORDER BY id")
+    locate = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag FROM \(lookup)"))
+    heads = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id > ?1 ORDER BY id")
+    // With no tag where `read` has one.
     headsWithValues = try c.prepare(
-      """
-      SELECT id, class, revision, policy, current, sealed, NULL, current, value FROM heads WHERE id > ?1 ORDER BY id
-      """)
+      "SELECT \(Self.headColumns), NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")
     // Three ordered walks that SQLite merges, so the first row comes at once however many there are.
     let walk = { (tag: Int) in
       """
-      SELECT \(headColumns), t.tag FROM tags t LEFT JOIN heads h ON h.id = t.item WHERE t.tag = ?\(tag) AND t.item > ?4
+      SELECT \(foundColumns), t.tag FROM tags t LEFT JOIN heads h ON h.id = t.item WHERE t.tag = ?\(tag) AND t.item > ?4
       """
     }
     tagged = TagStatement(try c.prepare("\(walk(1)) UNION ALL \(walk(2)) UNION ALL \(walk(3)) ORDER BY 1"))
@@ -85,7 +87,7 @@ struct Statements {
     getHashes = try c.prepare("SELECT record FROM hashes WHERE class = ?1")
     putHashes = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
     keys = try c.prepare("SELECT name, sealed FROM keys ORDER BY name")
-    head = try c.prepare("SELECT id, class, revision, policy, current, sealed FROM heads WHERE id = ?1")
+    head = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id = ?1")
     olderVersions = try c.prepare("SELECT version FROM vals WHERE item = ?1 ORDER BY version")
     tagClass = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")
     olderValues = try c.prepare(

@@ -139,14 +139,9 @@ struct Survey {
       (sealed: RawSpan) throws(VaultError) in
       guard Digest(of: sealed) != digest else { return nil }
       // Bound to this item, version and policy, and yet not the one that the head names.
-      let opens: Void? = try? keychain.withValueKey(columns.accessible) {
-        (key: borrowing SecureBytes) throws(VaultError) in
-        do throws(CryptoError) {
-          try scratch.open(
-            sealed, key: key, associatedData: columns.associatedData(keychain.vault, version: info.number))
-        } catch {
-          throw .corrupt("")
-        }
+      let place = columns.associatedData(keychain.vault, version: info.number)
+      let opens: Void? = try? keychain.withValueKey(columns.accessible) { (key: borrowing SecureBytes) in
+        try? scratch.open(sealed, key: key, associatedData: place)
       }
       return opens == nil ? .damaged : .replayed
     } ?? .missing

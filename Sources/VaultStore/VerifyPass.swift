@@ -128,10 +128,7 @@ struct VerifyPass {
         try keychain.mark(row.columns, head: sealed)
       }
       found[row.columns.accessible].insert(mark)
-      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in
-        left -= sealed.byteCount / Self.usualLength
-        return Digest(of: sealed)
-      }
+      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
       values[row.columns.accessible].insert(
         try keychain.mark(row.columns, version: row.columns.current, digest))
     }
@@ -167,16 +164,16 @@ struct VerifyPass {
       guard isHashed(accessible, keychain) else { continue }
       let columns = HeadColumns(
         item: item, accessible: accessible, revision: 0, policyRevision: Int(try statement.integer(4)), current: 0)
-      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in
-        left -= sealed.byteCount / Self.usualLength
-        return Digest(of: sealed)
-      }
+      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
       found[accessible].insert(try keychain.mark(columns, version: Int(version), digest))
     }
   }
 
-  /// A longer value takes longer than other records, in bytes.
-  private static let usualLength = 4096
+  /// A value's digest; for a long one, which takes longer than other records, fewer records are left.
+  private static func digest(of sealed: RawSpan, _ left: inout Int) -> Digest {
+    left -= sealed.byteCount / 4096
+    return Digest(of: sealed)
+  }
 
   private mutating func walkTags(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
     let statement = keychain.database.statements.allTags

@@ -83,15 +83,18 @@ class Store(Vault):
                     raise RuntimeError(f"{query}: {len(found)} items, not {most}")
         return times
 
-    def get_load(self, seconds=SECONDS):
-        """Gets of names drawn at random, one after the other, from a file that the system has in memory.
+    def warm(self):
+        """Has the system read the file into memory.
 
-        What it has not, it reads at the disk's pace: that would be the disk's figure, and which part of a file stays
-        in memory is up to whatever else ran before.
+        What it has not there, it reads at the disk's pace: that would be the disk's figure, and which part of a file
+        stays in memory is up to whatever else ran before.
         """
         with open(self.store, "rb", buffering=0) as file:
             while file.read(1 << 20):
                 pass
+
+    def get_load(self, seconds=SECONDS):
+        """Gets of names drawn at random, one after the other."""
         name = {"name": "home-#####/device-##"}
         frame = json.dumps({"method": "io.vaultd.Vault.Get", "parameters": name}, separators=(",", ":"))
         return measure("load", self.socket, 1, seconds, frame, self.count // FOLDER, FOLDER)
@@ -101,8 +104,10 @@ class Store(Vault):
             return self.ask(connection, "Status", {})["integrity"]
 
     def await_check(self):
-        while self.integrity()["state"] == "checking":
-            time.sleep(0.05)
+        """What the check that is under way ends with."""
+        while (state := self.integrity()["state"]) == "checking":
+            time.sleep(0.02)
+        return state
 
     def restart(self):
         self.stop()
@@ -167,19 +172,20 @@ def checking(large):
     large.restart()
     began = time.perf_counter()
     large.unlock()
-    while (state := large.integrity())["state"] == "checking":
-        records = state["of"]
-        time.sleep(0.02)
+    records = large.integrity()["of"]
+    state = large.await_check()
     elapsed = time.perf_counter() - began
-    if state["state"] != "ok":
+    if state != "ok":
         raise RuntimeError(f"the check of a good store ends with {state}")
     line(f"records a second, {records:,} records", records / elapsed, ">= 200000", records / elapsed >= 200_000)
 
     pairs, rates = [], []
     for _ in range(ROUNDS):
         large.await_check()
+        large.warm()
         alone = large.get_load()
         large.restart()
+        large.warm()
         large.unlock()
         before, began = large.integrity(), time.perf_counter()
         beside = large.get_load()
@@ -200,7 +206,10 @@ def checking(large):
 
 def reading(few, large):
     print("\nreading (us, ms)")
-    pairs = [(large.get_load()["p50_us"], few.get_load()["p50_us"]) for _ in range(ROUNDS)]
+    pairs = []
+    for _ in range(ROUNDS):
+        large.warm()
+        pairs.append((large.get_load()["p50_us"], few.get_load()["p50_us"]))
     value, ours, theirs = ratio(pairs)
     line(f"get by name, {ITEMS:,} items", ours, unit="us")
     line(f"get by name, {FEW:,} items", theirs, unit="us")

@@ -17,6 +17,14 @@ import VaultStore
     return fixture
   }
 
+  /// Lets `body` look at a vault that was edited, in which nothing may be wrong but what cannot be read.
+  private func after(_ sql: String..., look body: (Keychain) throws -> Void) throws {
+    let fixture = try fixture()
+    for statement in sql { try fixture.sql(statement) }
+    do { try body(fixture.unlocked()) }
+    try expectNothingWrong(fixture)
+  }
+
   /// Whether anything that can still be read is exactly what was stored.
   private func expectNothingWrong(_ fixture: Fixture) throws {
     let keychain = try fixture.unlocked()
@@ -60,14 +68,10 @@ import VaultStore
       "INSERT OR IGNORE INTO tags SELECT tag, 3, class FROM tags WHERE item = 1",
     ])
   func changed(sql: String) throws {
-    let fixture = try fixture()
-    try fixture.sql(sql)
-    do {
-      let keychain = try fixture.unlocked()
+    try after(sql) { (keychain: Keychain) throws in
       expectCorrupt { _ = try keychain.text("a") }
       #expect(try keychain.text("c") == "value 3.1")
     }
-    try expectNothingWrong(fixture)
   }
 
   @Test(
@@ -82,28 +86,35 @@ import VaultStore
       "DELETE FROM vals WHERE item = 1",
     ])
   func changedOlder(sql: String) throws {
-    let fixture = try fixture()
-    try fixture.sql(sql)
-    do {
-      let keychain = try fixture.unlocked()
+    try after(sql) { (keychain: Keychain) throws in
       expectCorrupt { _ = try keychain.text("a", version: 1) }
       #expect(try keychain.text("a") == "value 1.2")
+      #expect(try keychain.text("c") == "value 3.1")
     }
-    try expectNothingWrong(fixture)
   }
 
   @Test("two items' older values or tags that changed places are noticed", arguments: ["vals", "tags"])
   func swapped(table: String) throws {
-    let fixture = try fixture()
     // Through numbers that are free, because the keys are unique on the way.
-    try fixture.sql(
-      "UPDATE \(table) SET item = item + 100 WHERE item < 3", "UPDATE \(table) SET item = 103 - item WHERE item > 100")
-    do {
-      let keychain = try fixture.unlocked()
+    try after(
+      "UPDATE \(table) SET item = item + 100 WHERE item < 3", "UPDATE \(table) SET item = 103 - item WHERE item > 100"
+    ) { (keychain: Keychain) throws in
+      if table == "tags" { expectCorrupt { _ = try keychain.text("a") } }
       expectCorrupt { _ = try keychain.text("a", version: 1) }
       expectCorrupt { _ = try keychain.text("b", version: 1) }
     }
-    try expectNothingWrong(fixture)
+  }
+
+  @Test("two items' values that changed places are noticed") func swappedValues() throws {
+    try after(
+      "INSERT INTO vals SELECT 100 + id, 1, value FROM heads WHERE id < 3",
+      "UPDATE heads SET value = (SELECT sealed FROM vals WHERE item = 103 - id) WHERE id < 3",
+      "DELETE FROM vals WHERE item > 100"
+    ) { (keychain: Keychain) throws in
+      expectCorrupt { _ = try keychain.text("a") }
+      expectCorrupt { _ = try keychain.text("b", version: 2) }
+      #expect(try keychain.text("b", version: 1) == "value 2.1")
+    }
   }
 
   /// What may happen to an item after its records were copied.
@@ -142,7 +153,9 @@ import VaultStore
     do { try change.make(fixture.unlocked()) }
     try fixture.putBack(old)
     // Where the version has become an older one, it is put back as such, too.
-    if change == .value { try fixture.sql("UPDATE vals SET sealed = (SELECT value FROM heads WHERE id = 1)") }
+    if change == .value {
+      try fixture.sql("UPDATE vals SET sealed = (SELECT value FROM heads WHERE id = 1) WHERE item = 1 AND version = 2")
+    }
     let keychain = try fixture.unlocked()
     let text = change == .place ? "elsewhere" : "a"
     expectCorrupt { _ = try keychain.text(text) }
