@@ -12,9 +12,9 @@ public struct AssociatedData: Sendable {
     case values = 2
     case keys = 3
     case slots = 4
-    case clock = 5
     case hashes = 6
     case tags = 10
+    case meta = 11
     // For what later programs store.
     case grants = 7
     case deposits = 8

@@ -6,32 +6,42 @@ extension Database {
   /// Finds the one item that has one of the tags, together with the value of `version` (nil: the current one), in one
   /// run of one statement; nil when there is none.
   ///
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item has such a tag.
+  /// Where an item of a weaker class has such a tag as well, the one of the strongest is the answer, and `namesake` gets
+  /// the number of the other.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item of the class has such a tag.
   func read<R: ~Copyable>(
-    _ tags: ClassTags, version: Int?, _ body: (Row) throws(VaultError) -> R
+    _ tags: ClassTags, version: Int?, namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    guard let version else { return try single(statements.read, tags, body) }
+    guard let version else { return try single(statements.read, tags, namesake, body) }
     try statements.readVersion.statement.bind(4, Int64(version))
-    return try single(statements.readVersion, tags, body)
+    return try single(statements.readVersion, tags, namesake, body)
   }
 
-  /// Finds the one item that has one of the tags; nil when there is none. Otherwise like ``read(_:version:_:)``.
+  /// Finds the one item that has one of the tags; nil when there is none. Otherwise like
+  /// ``read(_:version:namesake:_:)``.
   func locate<R: ~Copyable>(
-    _ tags: ClassTags, _ body: (Row) throws(VaultError) -> R
+    _ tags: ClassTags, namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    try single(statements.locate, tags, body)
+    try single(statements.locate, tags, namesake, body)
   }
 
   private func single<R: ~Copyable>(
-    _ lookup: TagStatement, _ tags: ClassTags, _ body: (Row) throws(VaultError) -> R
+    _ lookup: TagStatement, _ tags: ClassTags, _ namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
     try lookup.bind(tags)
     let statement = lookup.statement
     defer { statement.reset() }
     guard try statement.step() else { return nil }
     let row = try Row(statement)
+    let (item, tag) = (row.columns.item, try row.tag())
     let result = try body(row)
-    if try statement.step() { throw .corrupt("item \(row.columns.item) shares its name with another") }
+    guard try statement.step() else { return result }
+    // The classes come in their order, the strongest first; whatever came otherwise would not be believed.
+    let other = try Row.tag(statement)
+    guard let first = tags.rank(of: tag), let second = tags.rank(of: other), first < second else {
+      throw .corrupt("item \(item) shares its name with another")
+    }
+    namesake(try statement.integer(0))
     return result
   }
 
@@ -64,9 +74,9 @@ extension Database {
     return try statement.first { (row: Statement) throws(VaultError) in Int(try row.integer(0)) } ?? 0
   }
 
-  /// An id that no item has or had.
-  func nextItem() throws(VaultError) -> Int64 {
-    try statements.nextItem.first { (row: Statement) throws(VaultError) in try row.integer(0) } ?? 1
+  /// The highest number that an item has; 0 without items.
+  func highestItem() throws(VaultError) -> Int64 {
+    try statements.highestItem.first { (row: Statement) throws(VaultError) in try row.integer(0) } ?? 0
   }
 
   /// Stores a head and the current value beside it, in place of older ones of the same item.

@@ -70,7 +70,6 @@ struct ItemCopy {
     }
     guard let current else { throw Keychain.missingValue(columns.current, columns.item) }
     try target.put(columns, result.head, value: current)
-    target.clock.items += 1
     if taggedAtOnce { try putTags(of: result.head, columns) }
     return result
   }
@@ -100,7 +99,6 @@ struct ItemCopy {
     }
     target.noteRemoval(of: old)
     try target.database.delete(item: item)
-    target.clock.items -= 1
   }
 
   /// Writes those tags of an item that the target does not have yet.

@@ -5,7 +5,8 @@ public import VaultModel
 extension Keychain {
   /// Stores a value: a new item's first, or an existing one's next version.
   ///
-  /// - Parameter now: Unix seconds; the times stored are this or ``newestTime``, whichever is later.
+  /// - Parameter now: Unix seconds; the times stored are this or the newest one of any write of the
+  ///   item's class, whichever is later.
   /// - Returns: the number of the version that is now current.
   /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
   ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a key that is needed is not in memory, which for a new
@@ -53,18 +54,18 @@ extension Keychain {
       accessible: change.accessible ?? .whenUnlocked, require: change.require ?? .none,
       reuseWindow: change.reuseWindow ?? Policy().reuseWindow)
     guard opensValues(of: policy.accessible) else { throw .locked }
-    let time = effective(now)
+    let time = effective(now, policy.accessible)
     let item = ItemInfo(
       name: change.name, kind: kind, attributes: attributes, policy: policy, created: time, modified: time,
       expires: change.expires ?? facts.expires,
       versions: [VersionInfo(number: 1, created: time, size: value.byteCount)])
     let columns = HeadColumns(
-      item: try database.nextItem(), accessible: policy.accessible, revision: 1, policyRevision: 1, current: 1)
+      item: try nextRow(for: policy.accessible), accessible: policy.accessible, revision: 1, policyRevision: 1, current: 1)
     let sealed = try seal(value, columns, version: 1)
     let head = HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [sealed.digest])
     try put(columns, head, value: sealed)
     for tag in try tags(of: item) { try put(tag, columns) }
-    clock = Clock(time: time, items: clock.items + 1)
+    touch(policy.accessible, now: now)
     return 1
   }
 
@@ -98,7 +99,7 @@ extension Keychain {
         }
         noteRemoval(of: old)
         try database.delete(item: old.columns.item)
-        clock = Clock(time: now.map(effective) ?? clock.time, items: clock.items - 1)
+        if let now { touch(old.columns.accessible, now: now) }
       }
     }
   }

@@ -16,8 +16,10 @@ extension Keychain {
   /// - Throws: ``VaultError/noSuchItem``; ``VaultError/locked`` when the name is not among those that can be looked up
   ///   now and others cannot; ``VaultError/corrupt(_:)``.
   public func item(named name: ItemName) throws(VaultError) -> ItemInfo {
-    guard let found = try find(name) else { throw unknownName }
-    return found.head.item
+    try noticing { () throws(VaultError) in
+      guard let found = try find(name) else { throw unknownName }
+      return found.head.item
+    }
   }
 
   /// The versions of an item that are kept, newest last. Throws as ``item(named:)`` does.
@@ -30,7 +32,7 @@ extension Keychain {
     let tags = try tags(.name(name))
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    return try database.locate(tags) { (row: Row) throws(VaultError) in
+    return try database.locate(tags, namesake: noticeNamesake) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
       return FoundItem(columns: row.columns, head: head, mark: marking ? try mark(row) : nil)

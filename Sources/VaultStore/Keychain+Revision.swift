@@ -12,7 +12,7 @@ extension Keychain {
   func revise(
     _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, _ now: Int64
   ) throws(VaultError) -> Int {
-    let time = effective(now)
+    let time = max(effective(now, item.policy.accessible), effective(now, old.columns.accessible))
     let policyChanged = item.policy != old.head.item.policy
     guard opensValues(of: item.policy.accessible) else { throw .locked }
 
@@ -60,7 +60,7 @@ extension Keychain {
     for tag in after.subtracting(before) { try put(tag, columns) }
     guard let current else { throw Self.missingValue(columns.current, columns.item) }
     try put(columns, head, value: current, insteadOf: old)
-    clock.time = time
+    for accessible in Set([old.columns.accessible, columns.accessible]) { touch(accessible, now: now) }
     return columns.current
   }
 

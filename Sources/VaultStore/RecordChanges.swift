@@ -39,6 +39,11 @@ struct RecordChanges {
     }
     if isListing { list.append(change) }
   }
+
+  /// Takes out of a set what is stored of it and what was changed since.
+  mutating func clear(_ place: RecordSets.Place, _ accessible: AccessClass, stored: RecordSet) {
+    differences[accessible][place] = stored.emptied
+  }
 }
 
 /// One of something for each access class.

@@ -51,9 +51,12 @@ struct Row {
   }
 
   /// The tag by which the item was found.
-  func tag() throws(VaultError) -> Tag {
+  func tag() throws(VaultError) -> Tag { try Self.tag(statement) }
+
+  /// The tag by which the present row of a lookup was found.
+  static func tag(_ statement: Statement) throws(VaultError) -> Tag {
     let tag = try statement.withBlob(6) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
-    guard let tag else { throw .corrupt("a tag of item \(columns.item) has the wrong size") }
+    guard let tag else { throw .corrupt("a tag has the wrong size") }
     return tag
   }
 
@@ -64,6 +67,14 @@ struct Row {
   func withSealedValue<R: ~Copyable>(_ body: (RawSpan) throws(VaultError) -> R) throws(VaultError) -> R {
     try statement.withBlob(8, body)
   }
+}
+
+extension AccessClass {
+  /// The classes by how seldom their keys are in memory: what a stronger one says counts more.
+  static let strongestFirst: [AccessClass] = [.whenUnlocked, .afterFirstUnlock, .always]
+
+  /// The classes that are stronger than this one.
+  var stronger: ArraySlice<AccessClass> { Self.strongestFirst.prefix { $0 != self } }
 }
 
 /// The tags of one fact under the keys of the three classes; nil where the key is not in memory.
@@ -87,6 +98,9 @@ struct ClassTags {
     self.afterFirstUnlock = afterFirstUnlock
     self.always = always
   }
+
+  /// How strong the class is that a tag belongs to, 0 for the strongest; nil when it is none of these.
+  func rank(of tag: Tag) -> Int? { AccessClass.strongestFirst.firstIndex { self[$0] == tag } }
 
   subscript(accessible: AccessClass) -> Tag? {
     switch accessible {

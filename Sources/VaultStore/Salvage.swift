@@ -75,7 +75,7 @@ public final class Salvage {
 
   /// How many items were looked at, of about how many.
   public var progress: (done: Int, of: Int) {
-    let count = Int(clamping: source.clock.items)
+    let count = Int(clamping: source.knownItems)
     return (min(walked, count), count)
   }
 

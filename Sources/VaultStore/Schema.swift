@@ -12,8 +12,8 @@ enum Schema {
   /// Each step is a list of statements, run in one transaction.
   static let steps: [[String]] = [
     [
-      // What is said about the whole vault: `vault-id` (16 bytes), `next-slot` (4 bytes, little-endian),
-      // `stale-slots` (4 bytes each), `rekeying` (the next vault key, sealed under the present one).
+      // What is said about the whole vault: `vault-id` (16 bytes), `stale-slots` (4 bytes each,
+      // little-endian), `rekeying` (the next vault key, sealed under the present one).
       "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
       // Wrapped class keys by name.
       "CREATE TABLE keys(name TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
@@ -31,10 +31,6 @@ enum Schema {
       """,
       // Which items a blind tag (16 bytes) leads to.
       firstTags,
-      // The newest time of any write in Unix seconds and the number of items, under a MAC.
-      """
-      CREATE TABLE clock(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, items INTEGER NOT NULL, mac BLOB NOT NULL) STRICT
-      """,
     ],
     [
       // A tag with the class of its item, so that the hash over a class's tags needs no look at the heads.
@@ -46,7 +42,7 @@ enum Schema {
       """,
       "INSERT INTO tags SELECT tag, item, ifnull(class, 0) FROM moved ORDER BY tag, item",
       "DROP TABLE temp.moved",
-      // The hashes over all records of a class; an older store gets them at its first unlock.
+      // The class records.
       "CREATE TABLE hashes(class INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
     ],
   ]

@@ -3,14 +3,13 @@ struct Statements {
   let begin, commit, rollback: Statement
   let getMeta, putMeta, deleteMeta, getKey, putKey: Statement
   let slots, putSlot, deleteSlot: Statement
-  let readClock, putClock: Statement
   /// tags → heads in one run: what a request for a value needs.
   let read: TagStatement
   /// The same with the value of a version that is named.
   let readVersion: TagStatement
   let locate, tagged, countTagged: TagStatement
   let heads, headsWithValues: Statement
-  let nextItem, putHead, deleteHead: Statement
+  let highestItem, putHead, deleteHead: Statement
   let value, putValue, deleteValue, deleteValues: Statement
   let putTag, deleteTag: Statement
   let getHashes, putHashes: Statement
@@ -33,8 +32,6 @@ struct Statements {
     slots = try c.prepare("SELECT id, record FROM slots ORDER BY id")
     putSlot = try c.prepare("INSERT OR REPLACE INTO slots(id, record) VALUES(?1, ?2)")
     deleteSlot = try c.prepare("DELETE FROM slots WHERE id = ?1")
-    readClock = try c.prepare("SELECT time, items, mac FROM clock WHERE id = 1")
-    putClock = try c.prepare("INSERT OR REPLACE INTO clock(id, time, items, mac) VALUES(1, ?1, ?2, ?3)")
     // Left joins: a tag that leads nowhere must show, not look like no item.
     let foundColumns = "t.item, h.class, h.revision, h.policy, h.current, h.sealed"
     // Equal to `tag IN (?1, ?2, ?3)`, for which SQLite would build and drop a temporary index in each run: this takes
@@ -64,7 +61,7 @@ struct Statements {
     tagged = TagStatement(try c.prepare("\(walk(1)) UNION ALL \(walk(2)) UNION ALL \(walk(3)) ORDER BY 1"))
     countTagged = TagStatement(
       try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)"))
-    nextItem = try c.prepare("SELECT seq + 1 FROM sqlite_sequence WHERE name = 'heads'")
+    highestItem = try c.prepare("SELECT ifnull(max(id), 0) FROM heads")
     putHead = try c.prepare(
       """
       INSERT INTO heads(id, class, revision, policy, current, sealed, value) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)

@@ -93,7 +93,7 @@ import VaultStore
   @Test(
     "a table more, a table less or another one is refused",
     arguments: [
-      "CREATE TABLE extra(x)", "CREATE INDEX spy ON heads(class)", "DROP TABLE clock",
+      "CREATE TABLE extra(x)", "CREATE INDEX spy ON heads(class)", "DROP TABLE hashes",
       "CREATE VIEW v AS SELECT * FROM vals",
       "CREATE TRIGGER t AFTER INSERT ON vals BEGIN DELETE FROM heads; END", "ALTER TABLE slots ADD COLUMN more INTEGER",
     ])
