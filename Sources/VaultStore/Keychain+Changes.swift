@@ -60,7 +60,8 @@ extension Keychain {
       expires: change.expires ?? facts.expires,
       versions: [VersionInfo(number: 1, created: time, size: value.byteCount)])
     let columns = HeadColumns(
-      item: try nextRow(for: policy.accessible), accessible: policy.accessible, revision: 1, policyRevision: 1, current: 1)
+      item: try nextRow(for: policy.accessible), accessible: policy.accessible, revision: 1, policyRevision: 1,
+      current: 1)
     let sealed = try seal(value, columns, version: 1)
     let head = HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [sealed.digest])
     try put(columns, head, value: sealed)

@@ -49,7 +49,8 @@ extension Keychain {
   /// Takes out a rekey that was put in by somebody else, or back when it was over. For after all keys were taken up.
   func dropForeignRekey() {
     guard (try? database.meta(MetaName.rekeying)) ?? nil != nil, nextVaultKey == nil else { return }
-    notice(Finding(.foreign, "the files of a rekey that is not under way were put in by somebody else, and were removed"))
+    notice(
+      Finding(.foreign, "the files of a rekey that is not under way were put in by somebody else, and were removed"))
     guard (try? forgetRekey()) != nil else { return }
     _ = try? removeStaleStore()
   }

@@ -38,7 +38,8 @@ extension Keychain {
   /// What the class records of the copy say at first: no time and no number of a lost item comes again.
   private func copiedFacts(_ now: Int64) -> ByClass<ClassRecord.Facts> {
     let highest = (try? database.highestItem()) ?? 0
-    let rows = AccessClass.allCases.compactMap { facts[$0]?.nextRow } + (highest < ClassRecord.lastRow ? [highest + 1] : [])
+    let rows =
+      AccessClass.allCases.compactMap { facts[$0]?.nextRow } + (highest < ClassRecord.lastRow ? [highest + 1] : [])
     let nextRow = max(1, rows.max() ?? 1)
     var copied = ByClass(repeating: ClassRecord.Facts(time: now, nextRow: nextRow, nextSlot: nextSlotID))
     for accessible in AccessClass.allCases { copied[accessible].time = effective(now, accessible) }

@@ -44,7 +44,9 @@ import VaultStore
     let fixture = try Fixture()
     do {
       let keychain = try fixture.unlocked()
-      for accessible in AccessClass.allCases { try keychain.put(accessible.name, accessible: accessible, expires: 5000) }
+      for accessible in AccessClass.allCases {
+        try keychain.put(accessible.name, accessible: accessible, expires: 5000)
+      }
       try keychain.put("later", accessible: .always, now: 5030)
       // Nobody is told of less than a minute.
       try keychain.put("later still", accessible: .always, now: 5059)
