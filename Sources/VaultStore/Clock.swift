@@ -24,7 +24,7 @@ struct Clock: Equatable {
 
   private func place(_ vault: VaultID, hasHashes: Bool) -> AssociatedData {
     AssociatedData(
-      vault: vault, table: .clock, item: time, version: Int(items), accessible: .always,
+      vault: vault, table: .clock, number: time, version: Int(items), accessible: .always,
       policyRevision: hasHashes ? 1 : 0)
   }
 }

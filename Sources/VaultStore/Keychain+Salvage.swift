@@ -18,19 +18,14 @@ extension Keychain {
     let wrapped = try authenticKeys(stored, lose)
     let clock = Clock(time: effective(now), items: 0)
     let mac = try withIntegrityKey(.always) { clock.mac(vault, hasHashes: true, key: $0) }
-    let lastItem = try database.nextItem() - 1
     try Database.create(in: directory) { (database: Database) throws(VaultError) in
       try database.putMeta(MetaName.vaultID, vault.bytes)
       try database.putMeta(MetaName.nextSlot, MetaName.encode(nextSlotID))
       let stale = staleSlots.intersection(kept.map { UInt32(truncatingIfNeeded: $0.id) })
       try database.putMeta(MetaName.staleSlots, stale.sorted().flatMap(MetaName.encode))
       for (name, sealed) in wrapped { try database.putKey(name, sealed) }
-      for (id, record) in kept { try database.putSlot(id, record) }
+      for (id, record) in kept { try database.insertSlot(id, record) }
       try database.putClock(time: clock.time, items: clock.items, mac: mac)
-      // A number that a lost item had must not be given again: old records of it would fit.
-      if (1..<1 << 53).contains(lastItem) {
-        try database.connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('heads', \(lastItem))")
-      }
       let keychain = Keychain(database, vault, clock)
       keychain.takeKeys(of: self)
       try keychain.writeAllHashes()

@@ -18,7 +18,7 @@ extension Keychain {
     try change(vaultKey: vaultKey) { () throws(VaultError) in
       guard !hasSlot(slot.id) else { throw .alreadyExists }
       try database.putMeta(MetaName.nextSlot, MetaName.encode(max(nextSlotID, slot.id &+ 1)))
-      try store(slot)
+      try store(slot, isNew: true)
     }
   }
 
@@ -30,7 +30,7 @@ extension Keychain {
       guard hasSlot(slot.id) else { throw .noSuchSlot(slot.id) }
       try setStale(staleSlots.subtracting([slot.id]))
       try noteStored(slot.id)
-      try store(slot)
+      try store(slot, isNew: false)
     }
   }
 
@@ -78,9 +78,13 @@ extension Keychain {
     try database.putMeta(MetaName.staleSlots, ids.sorted().flatMap(MetaName.encode))
   }
 
-  private func store(_ slot: SlotRecord) throws(VaultError) {
+  private func store(_ slot: SlotRecord, isNew: Bool) throws(VaultError) {
     let record = slot.encoded()
-    try database.putSlot(Int64(slot.id), record)
+    if isNew {
+      try database.insertSlot(Int64(slot.id), record)
+    } else {
+      try database.updateSlot(Int64(slot.id), record)
+    }
     try note(.insert, slot: Int64(slot.id), record)
     try readSlots()
   }

@@ -51,7 +51,7 @@ public final class Keychain {
   var isBeingSalvaged = false {
     didSet { database.connection.takesUnreadableForDamage = isBeingSalvaged }
   }
-  // The items that committed transactions have changed, while a rekey has to know.
+  // The rows that committed transactions have changed, while a rekey has to know.
   var touched: Set<Int64>?
   /// Whether the files could not be opened again when another store had taken their place: nothing can be read or written
   /// here any more, and ``init(opening:)`` tells what there is.
@@ -114,7 +114,7 @@ public final class Keychain {
       try database.putMeta(MetaName.vaultID, vault.bytes)
       try database.putMeta(MetaName.nextSlot, MetaName.encode(highest &+ 1))
       for (name, sealed) in wrapped { try database.putKey(name, sealed) }
-      for slot in slots { try database.putSlot(Int64(slot.id), slot.encoded()) }
+      for slot in slots { try database.insertSlot(Int64(slot.id), slot.encoded()) }
       try database.putClock(time: clock.time, items: clock.items, mac: mac)
       // The same way that a store without hashes gets them.
       let keychain = Keychain(database, vault, clock)
