@@ -163,17 +163,15 @@ public struct ClassRecord: Hashable, Sendable {
     _ random: [UInt8], _ place: RecordSets.Place, _ vault: VaultID, _ accessible: AccessClass,
     _ key: borrowing SecureBytes
   ) -> RecordMark {
-    let item = Int64(place.table.rawValue) << 32 | Int64(place.part)
-    let context = AssociatedData(
-      vault: vault, table: .hashes, item: item, version: 0, accessible: accessible, policyRevision: 0)
+    let number = Int64(place.table.rawValue) << 32 | Int64(place.part)
+    let context = AssociatedData(vault: vault, table: .hashes, number: number, accessible: accessible)
     return RecordMark(context, unsafe random.span.bytes, key: key)  // Bytes have no padding: all are initialized.
   }
 
   private static func mac(
     _ bytes: RawSpan, _ vault: VaultID, _ accessible: AccessClass, _ key: borrowing SecureBytes
   ) -> RecordMark {
-    let context = AssociatedData(
-      vault: vault, table: .hashes, item: 0, version: 1, accessible: accessible, policyRevision: 0)
+    let context = AssociatedData(vault: vault, table: .hashes, number: 0, version: 1, accessible: accessible)
     return RecordMark(context, bytes, key: key)
   }
 }

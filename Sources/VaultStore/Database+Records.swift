@@ -67,11 +67,24 @@ extension Database {
     return found
   }
 
-  /// Stores a slot's record, in place of an older one.
-  func putSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
-    try statements.putSlot.bind(1, id)
-    try statements.putSlot.bind(2, record)
-    try statements.putSlot.run()
+  /// Stores a new slot's record.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a slot has that id.
+  func insertSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try write(statements.insertSlot, id, record)
+  }
+
+  /// Stores a slot's record in place of the one it has.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when no slot has that id.
+  func updateSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try write(statements.updateSlot, id, record)
+  }
+
+  private func write(_ statement: Statement, _ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try statement.bind(1, id)
+    try statement.bind(2, record)
+    try runOnOneRow(statement, "slot \(id)")
   }
 
   /// Removes a slot's record.

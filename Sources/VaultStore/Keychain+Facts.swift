@@ -54,19 +54,20 @@ extension Keychain {
     facts[accessible] = facts[accessible]?.raised(to: other)
   }
 
-  /// A row for a new item: none that an item has or had.
+  /// The row for a new item: above all that there are, and all that a class record knows of.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when the numbers are such that a vault cannot come to.
-  func nextRow(for accessible: AccessClass) throws(VaultError) -> Int64 {
-    let highest = try database.highestItem()
+  /// - Throws: ``VaultError/corrupt(_:)`` when there is none, which no store comes to by itself.
+  func nextRow() throws(VaultError) -> Int64 {
+    let last = try database.lastRow()
     let known = AccessClass.allCases.compactMap { facts[$0]?.nextRow }.max() ?? 1
-    guard highest < ClassRecord.lastRow - 1, known < ClassRecord.lastRow else {
+    guard last < ClassRecord.lastRow - 1, known < ClassRecord.lastRow else {
       throw .corrupt("an item has an impossible number")
     }
-    let row = max(highest + 1, known)
-    facts[accessible]?.nextRow = row + 1
-    return row
+    return max(last + 1, known)
   }
+
+  /// Says that the open transaction gives a row to an item of a class.
+  func takeRow(_ row: Int64, for accessible: AccessClass) { facts[accessible]?.nextRow = row + 1 }
 
   /// Reads what the class records say in the clear.
   func readFacts() throws(VaultError) {

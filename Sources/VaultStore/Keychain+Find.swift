@@ -37,7 +37,7 @@ extension Keychain {
         isLast = false
         return false
       }
-      last = row.columns.item
+      last = row.columns.row
       examined += 1
       guard self.opensNames(of: row.columns.accessible) else {
         // Only a walk over all items comes to those: a tag is made with a key that is in memory.

@@ -22,13 +22,13 @@ extension Keychain {
     let mark = try sealed.withSpan { (bytes: RawSpan) throws(VaultError) in
       try self.mark(columns, head: bytes)
     }
-    note(kind, columns.accessible, .init(.heads), .head(columns.item), mark)
+    note(kind, columns.accessible, .init(.heads), .head(columns.row), mark)
   }
 
   /// A head that is replaced or deleted, which was found to be changed.
   func noteRemoval(of old: FoundItem) {
     guard let mark = old.mark else { return }
-    note(.remove, old.columns.accessible, .init(.heads), .head(old.columns.item), mark)
+    note(.remove, old.columns.accessible, .init(.heads), .head(old.columns.row), mark)
   }
 
   /// A value record, whose digest the item's head holds.
@@ -37,15 +37,15 @@ extension Keychain {
   ) throws(VaultError) {
     let mark = try self.mark(columns, version: version, digest)
     let key =
-      version == columns.current ? .head(columns.item) : RecordKey.value(item: columns.item, version: Int64(version))
+      version == columns.current ? .head(columns.row) : RecordKey.value(row: columns.row, version: Int64(version))
     note(kind, columns.accessible, .init(.values), key, mark)
   }
 
   func note(
-    _ kind: RecordChanges.Kind, _ tag: Tag, item: Int64, _ accessible: AccessClass
+    _ kind: RecordChanges.Kind, _ tag: Tag, row: Int64, _ accessible: AccessClass
   ) throws(VaultError) {
-    let mark = try self.mark(tag, item: item, accessible)
-    note(kind, accessible, .init(.tags), .tag(tag, item: item), mark)
+    let mark = try self.mark(tag, row: row, accessible)
+    note(kind, accessible, .init(.tags), .tag(tag, row: row), mark)
   }
 
   /// What a row that counts to all classes is now; nil when it goes.
@@ -87,7 +87,9 @@ extension Keychain {
   }
 
   func mark(_ columns: HeadColumns, head sealed: RawSpan) throws(VaultError) -> RecordMark {
-    try withIntegrityKey(columns.accessible) { RecordMark(columns.associatedData(vault), sealed, key: $0) }
+    try withIntegrityKey(columns.accessible) {
+      RecordMark(columns.associatedData(vault), row: columns.row, sealed, key: $0)
+    }
   }
 
   func mark(_ columns: HeadColumns, version: Int, _ digest: Digest) throws(VaultError) -> RecordMark {
@@ -96,9 +98,9 @@ extension Keychain {
     }
   }
 
-  func mark(_ tag: Tag, item: Int64, _ accessible: AccessClass) throws(VaultError) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: .tags, item: item, version: 0, accessible: accessible, policyRevision: 0)
+  /// A tag leads to a row, whose head's mark says which item that is.
+  func mark(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .tags, number: row, accessible: accessible)
     return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
       tag.withBytes { RecordMark(place, $0, key: key) }
     }
@@ -111,14 +113,12 @@ extension Keychain {
   func mark(
     slot: Int64, _ record: [UInt8], _ accessible: AccessClass, key: borrowing SecureBytes
   ) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: .slots, item: slot, version: 0, accessible: accessible, policyRevision: 0)
+    let place = AssociatedData(vault: vault, table: .slots, number: slot, accessible: accessible)
     return record.withSpan { RecordMark(place, $0, key: key) }
   }
 
   func mark(key name: String, _ sealed: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: .keys, item: 0, version: 0, accessible: accessible, policyRevision: 0)
+    let place = AssociatedData(vault: vault, table: .keys, number: 0, accessible: accessible)
     return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
       // No name has a NUL, so no two rows are the same bytes.
       (Array(name.utf8) + [0] + sealed).withSpan { RecordMark(place, $0, key: key) }
@@ -126,8 +126,7 @@ extension Keychain {
   }
 
   func mark(rekeying record: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: .meta, item: 1, version: 0, accessible: accessible, policyRevision: 0)
+    let place = AssociatedData(vault: vault, table: .meta, number: 1, accessible: accessible)
     return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
       record.withSpan { RecordMark(place, $0, key: key) }
     }

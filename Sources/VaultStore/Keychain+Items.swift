@@ -48,21 +48,21 @@ extension Keychain {
           try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault))
           return try scratch.withBytes { (bytes: RawSpan) throws(CryptoError) in try HeadRecord(decoding: bytes) }
         } catch {
-          throw .corrupt("the head of item \(columns.item) does not open")
+          throw .corrupt("the head of item \(columns.row) does not open")
         }
       }
     }
     let isInPlace =
       head.item.policy.accessible == columns.accessible && head.headRevision == columns.revision
       && head.policyRevision == columns.policyRevision && head.item.current.number == columns.current
-    guard isInPlace else { throw .corrupt("the head of item \(columns.item) does not fit its row") }
+    guard isInPlace else { throw .corrupt("the head of item \(columns.row) does not fit its row") }
     return head
   }
 
   /// Checks that a row was found by what is true of its item.
   func check(_ row: Row, _ head: HeadRecord, _ fact: Fact, _ tags: ClassTags) throws(VaultError) {
     guard fact.holds(for: head.item), tags[row.columns.accessible] == (try row.tag()) else {
-      throw .corrupt("a tag leads to item \(row.columns.item), where it does not belong")
+      throw .corrupt("a tag leads to item \(row.columns.row), where it does not belong")
     }
   }
 

@@ -24,7 +24,7 @@ extension Keychain {
       let stale = staleSlots.intersection(kept.map { UInt32(truncatingIfNeeded: $0.id) })
       try database.putMeta(MetaName.staleSlots, stale.sorted().flatMap(MetaName.encode))
       for (name, sealed) in wrapped { try database.putKey(name, sealed) }
-      for (id, record) in kept { try database.putSlot(id, record) }
+      for (id, record) in kept { try database.insertSlot(id, record) }
       let keychain = Keychain(database, vault)
       keychain.takeKeys(of: self)
       try keychain.writeFirstRecords(copied)
@@ -37,7 +37,7 @@ extension Keychain {
 
   /// What the class records of the copy say at first: no time and no number of a lost item comes again.
   private func copiedFacts(_ now: Int64) -> ByClass<ClassRecord.Facts> {
-    let highest = (try? database.highestItem()) ?? 0
+    let highest = (try? database.lastRow()) ?? 0
     let rows =
       AccessClass.allCases.compactMap { facts[$0]?.nextRow } + (highest < ClassRecord.lastRow ? [highest + 1] : [])
     let nextRow = max(1, rows.max() ?? 1)

@@ -40,7 +40,7 @@ extension Keychain {
     try change(vaultKey: vaultKey) { () throws(VaultError) in
       guard !hasSlot(slot.id) else { throw .alreadyExists }
       guard slot.id < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
-      try store(slot)
+      try store(slot, isNew: true)
     }
   }
 
@@ -51,7 +51,7 @@ extension Keychain {
     try change(vaultKey: vaultKey) { () throws(VaultError) in
       guard hasSlot(slot.id) else { throw .noSuchSlot(slot.id) }
       try setStale(staleSlots.subtracting([slot.id]))
-      try store(slot)
+      try store(slot, isNew: false)
     }
   }
 
@@ -97,9 +97,13 @@ extension Keychain {
     try database.putMeta(MetaName.staleSlots, ids.sorted().flatMap(MetaName.encode))
   }
 
-  private func store(_ slot: SlotRecord) throws(VaultError) {
+  private func store(_ slot: SlotRecord, isNew: Bool) throws(VaultError) {
     let record = slot.encoded()
-    try database.putSlot(Int64(slot.id), record)
+    if isNew {
+      try database.insertSlot(Int64(slot.id), record)
+    } else {
+      try database.updateSlot(Int64(slot.id), record)
+    }
     try note(slot: Int64(slot.id), record)
     for accessible in AccessClass.allCases {
       if let next = facts[accessible]?.nextSlot { facts[accessible]?.nextSlot = max(next, slot.id + 1) }

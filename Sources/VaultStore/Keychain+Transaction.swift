@@ -63,7 +63,7 @@ extension Keychain {
     transaction = .none
     pass?.apply(changes)
     if touched != nil {
-      for change in changes.list { if case .head(let item) = change.key { touched?.insert(item) } }
+      for change in changes.list { if case .head(let row) = change.key { touched?.insert(row) } }
     }
   }
 

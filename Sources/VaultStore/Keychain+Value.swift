@@ -91,7 +91,7 @@ extension Keychain {
     try checkExpiry(head.item, now, evenExpired)
     let number = version ?? row.columns.current
     guard let (info, digest) = head.version(number) else { throw .noSuchVersion(number) }
-    guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.item) }
+    guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.row) }
     try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in
       try open(sealed, row.columns, info, digest, scratch)
     }
@@ -103,13 +103,13 @@ extension Keychain {
     _ sealed: RawSpan, _ columns: HeadColumns, _ info: VersionInfo, _ digest: Digest, _ scratch: Scratch
   ) throws(VaultError) {
     guard Digest(of: sealed) == digest, sealed.byteCount == info.size + AEAD.overhead else {
-      throw .corrupt("version \(info.number) of item \(columns.item) is not the one its head names")
+      throw .corrupt("version \(info.number) of item \(columns.row) is not the one its head names")
     }
     try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       do throws(CryptoError) {
         try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault, version: info.number))
       } catch {
-        throw .corrupt("version \(info.number) of item \(columns.item) does not open")
+        throw .corrupt("version \(info.number) of item \(columns.row) does not open")
       }
     }
   }

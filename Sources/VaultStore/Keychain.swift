@@ -51,7 +51,7 @@ public final class Keychain {
   var isBeingSalvaged = false {
     didSet { database.connection.takesUnreadableForDamage = isBeingSalvaged }
   }
-  // The items that committed transactions have changed, while a rekey has to know.
+  // The rows that committed transactions have changed, while a rekey has to know.
   var touched: Set<Int64>?
   /// Whether the files could not be opened again when another store had taken their place: nothing can be read or written
   /// here any more, and ``init(opening:)`` tells what there is.
@@ -110,7 +110,7 @@ public final class Keychain {
     try Database.create(in: directory) { (database: Database) throws(VaultError) in
       try database.putMeta(MetaName.vaultID, vault.bytes)
       for (name, sealed) in wrapped { try database.putKey(name, sealed) }
-      for slot in slots { try database.putSlot(Int64(slot.id), slot.encoded()) }
+      for slot in slots { try database.insertSlot(Int64(slot.id), slot.encoded()) }
       let keychain = Keychain(database, vault)
       keychain.whenUnlocked = ClassKeys(classKey: whenUnlocked)
       keychain.afterFirstUnlock = ClassKeys(classKey: afterFirstUnlock)
@@ -147,6 +147,7 @@ enum KeyName {
 
 /// The names in the table `meta`.
 enum MetaName {
+  static let all = [vaultID, staleSlots, rekeying]
   static let vaultID = "vault-id"
   static let staleSlots = "stale-slots"
   static let rekeying = "rekeying"

@@ -172,10 +172,10 @@ public final class Rekey {
     var left = records
     isWalkOver = true
     try source.database.each(after: position) { (row: Row) throws(VaultError) in
-      let item = row.columns.item
+      let number = row.columns.row
       let result = try copy.copy(row, taggedAtOnce: false)
-      for tag in try target.tags(of: result.head.item) { tags.add(tag, item, row.columns.accessible) }
-      position = item
+      for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
+      position = number
       walked += 1
       left -= 1
       if result.isCopied { count(result.head) }
@@ -197,7 +197,7 @@ public final class Rekey {
         stage = !isWalkOver ? .items : isResumed ? .leftovers : .changed(isChecked: false)
         return
       }
-      try copy.put(next.tag, item: next.item, next.accessible)
+      try copy.put(next.tag, row: next.row, next.accessible)
       written.records += 1
     }
     try commitWhenDue()
@@ -207,7 +207,7 @@ public final class Rekey {
     try begin()
     var found: [Int64] = []
     try target.database.each(after: leftover) { (row: Row) throws(VaultError) in
-      found.append(row.columns.item)
+      found.append(row.columns.row)
       return found.count < records
     }
     for item in found {

@@ -122,8 +122,9 @@ struct VerifyPass {
       left -= 2
       verification.records += 2
       head = try statement.integer(0)
-      guard let row = try? Row(statement) else {
-        verification.add(Finding(.damaged, item: head, "the head of item \(head) has an unknown class"))
+      let row: Row
+      do throws(VaultError) { row = try Row(statement) } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, item: head, reason))
         continue
       }
       try checkName(row, keychain)
@@ -163,11 +164,15 @@ struct VerifyPass {
           Finding(.foreign, item: item, "version \(version) of item \(item) is there, but no head of that item"))
         continue
       }
-      // A head of an unknown class was found already.
+      // A head of an unknown class, or without an identity, was found already.
       guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(3))) else { continue }
       guard isHashed(accessible, keychain) else { continue }
+      guard let identity = try statement.withBlob(5, { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }) else {
+        continue
+      }
       let columns = HeadColumns(
-        item: item, accessible: accessible, revision: 0, policyRevision: Int(try statement.integer(4)), current: 0)
+        row: item, item: identity, accessible: accessible, revision: 0,
+        policyRevision: Int(try statement.integer(4)), current: 0)
       let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
       found[accessible].insert(try keychain.mark(columns, version: Int(version), digest))
     }
@@ -200,7 +205,7 @@ struct VerifyPass {
         continue
       }
       guard isHashed(accessible, keychain) else { continue }
-      found[accessible].insert(try keychain.mark(tag, item: item, accessible))
+      found[accessible].insert(try keychain.mark(tag, row: item, accessible))
     }
   }
 
@@ -240,9 +245,9 @@ struct VerifyPass {
 
   private func hasPassed(_ key: RecordKey) -> Bool {
     switch key {
-    case .head(let item): table > .heads || table == .heads && item <= head
-    case .value(let item, let version): table > .values || table == .values && (item, version) <= value
-    case .tag(let tag, let item): table > .tags || table == .tags && isAtMost(tag, item)
+    case .head(let row): table > .heads || table == .heads && row <= head
+    case .value(let row, let version): table > .values || table == .values && (row, version) <= value
+    case .tag(let tag, let row): table > .tags || table == .tags && isAtMost(tag, row)
     case .single: false
     }
   }
@@ -318,7 +323,7 @@ struct VerifyPass {
   /// Looks whether an item has the name of one of a stronger class: no item gets it so here, but whoever has the key of
   /// the weaker class can make one.
   private mutating func checkName(_ row: Row, _ keychain: Keychain) throws(VaultError) {
-    let (item, accessible) = (row.columns.item, row.columns.accessible)
+    let (item, accessible) = (row.columns.row, row.columns.accessible)
     guard keychain.opensNames(of: accessible), accessible.stronger.contains(where: keychain.opensNames) else { return }
     let scratch = keychain.takeScratch()
     defer { keychain.giveBack(scratch) }

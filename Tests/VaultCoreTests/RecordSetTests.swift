@@ -8,8 +8,7 @@ import VaultModel
   private let key = RandomBytes.secret(count: 32)
 
   private func mark(_ item: Int64, _ text: String = "record", table: AssociatedData.Table = .heads) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: table, item: item, version: 1, accessible: .always, policyRevision: 0)
+    let place = AssociatedData(vault: vault, table: table, number: item, version: 1, accessible: .always)
     return unsafe RecordMark(place, text.utf8Span.span.bytes, key: key)
   }
 
@@ -32,11 +31,15 @@ import VaultModel
   @Test("a mark is keyed BLAKE2b over the place and the record")
   func vector() {
     let place = AssociatedData(
-      vault: vault, table: .values, item: 3, version: 2, accessible: .whenUnlocked, policyRevision: 4)
+      vault: vault, table: .values, item: .random(), version: 2, accessible: .whenUnlocked, policyRevision: 4)
     let text = "a record"
     let expected = unsafe KeyedHash.hash((place.bytes + Array(text.utf8)).span.bytes, key: key, count: 32)
     let mark = unsafe RecordMark(place, text.utf8Span.span.bytes, key: key)
     #expect(mark.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } == expected)
+    let row: [UInt8] = [2, 1, 0, 0, 0, 0, 0, 0]
+    let expectedThere = unsafe KeyedHash.hash((place.bytes + row + Array(text.utf8)).span.bytes, key: key, count: 32)
+    let there = unsafe RecordMark(place, row: 0x0102, text.utf8Span.span.bytes, key: key)
+    #expect(there.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } == expectedThere)
   }
 
   @Test("the order of records and of changes makes no difference, and what is taken out leaves no trace")

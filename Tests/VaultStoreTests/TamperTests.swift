@@ -61,6 +61,11 @@ import VaultStore
       "UPDATE heads SET current = 9223372036854775807 WHERE id = 1",
       "DELETE FROM heads WHERE id = 1",
       "UPDATE heads SET id = 100 WHERE id = 1",
+      "UPDATE heads SET id = -1 WHERE id = 1",
+      // Whose records they are.
+      "UPDATE heads SET item = (SELECT item FROM heads WHERE id = 2) WHERE id = 1",
+      "UPDATE heads SET item = zeroblob(16) WHERE id = 1",
+      "UPDATE heads SET item = x'00' WHERE id = 1",
       // Tags that lead elsewhere.
       "UPDATE OR REPLACE tags SET item = 2 WHERE item = 1",
       "UPDATE tags SET item = 100 WHERE item = 1",
