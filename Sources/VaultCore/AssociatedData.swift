@@ -3,8 +3,9 @@ public import VaultModel
 /// What a record is bound to: its place in the store, which is authenticated with it but not stored in it.
 ///
 /// The encoding is a list of fields, each after its length in one byte: the format `vault 1`, the vault id (16 bytes),
-/// the table (1), the item (8), the version (8), the access class (1), the policy revision (8); numbers are
-/// little-endian. All fields have fixed sizes here; the lengths keep it apart from every other list.
+/// the table (1), the item (16), the version (8), the access class (1), the policy revision (8); numbers are
+/// little-endian. In tables of no items the item's place holds a number (8) and zeros. All fields have fixed sizes here;
+/// the lengths keep it apart from every other list.
 public struct AssociatedData: Sendable {
   /// The tables whose records are sealed. The numbers are part of the format.
   public enum Table: UInt8, CaseIterable, Sendable {
@@ -12,24 +13,38 @@ public struct AssociatedData: Sendable {
     case values = 2
     case keys = 3
     case slots = 4
-    case clock = 5
     case hashes = 6
     case tags = 10
+    case meta = 11
     // For what later programs store.
     case grants = 7
     case deposits = 8
     case audit = 9
   }
 
-  let storage: InlineArray<56, UInt8>
+  let storage: InlineArray<64, UInt8>
 
   /// Describes the record of `item` and `version` in `table`.
   ///
   /// Where a table has no use for a field, pass 0 (or `.always` for the class) and do so always.
   public init(
-    vault: VaultID, table: Table, item: Int64, version: Int, accessible: AccessClass, policyRevision: Int
+    vault: VaultID, table: Table, item: ItemID, version: Int, accessible: AccessClass, policyRevision: Int
   ) {
-    var storage = InlineArray<56, UInt8>(repeating: 0)
+    self.init(vault, table, item.numbers, version, accessible, policyRevision)
+  }
+
+  /// Describes the record with a number in `table`, which is one of no items.
+  public init(
+    vault: VaultID, table: Table, number: Int64, version: Int = 0, accessible: AccessClass, policyRevision: Int = 0
+  ) {
+    self.init(vault, table, (number, 0), version, accessible, policyRevision)
+  }
+
+  private init(
+    _ vault: VaultID, _ table: Table, _ item: (Int64, Int64), _ version: Int, _ accessible: AccessClass,
+    _ policyRevision: Int
+  ) {
+    var storage = InlineArray<64, UInt8>(repeating: 0)
     var span = storage.mutableSpan
     // Bytes have no padding, so all of them are initialized.
     var bytes = unsafe span.mutableBytes
@@ -40,8 +55,9 @@ public struct AssociatedData: Sendable {
     unsafe writer.bytes(vault.bytes.span.bytes, &bytes)
     writer.uint8(1, &bytes)
     writer.uint8(table.rawValue, &bytes)
-    writer.uint8(8, &bytes)
-    writer.int64(item, &bytes)
+    writer.uint8(UInt8(ItemID.count), &bytes)
+    writer.int64(item.0, &bytes)
+    writer.int64(item.1, &bytes)
     writer.uint8(8, &bytes)
     writer.int64(Int64(version), &bytes)
     writer.uint8(1, &bytes)

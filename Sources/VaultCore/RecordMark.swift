@@ -11,12 +11,23 @@ public struct RecordMark: Hashable, Sendable {
     self.init(unsafe place.storage.span.bytes, record, key: key)  // Bytes have no padding: all are initialized.
   }
 
-  private init(_ place: RawSpan, _ record: RawSpan, key: borrowing SecureBytes) {
+  /// Marks `record` at `place`, which says nothing of the store it lies in, as the one in `row`.
+  ///
+  /// The row has a fixed size too: 8 bytes, little-endian.
+  public init(_ place: AssociatedData, row: Int64, _ record: RawSpan, key: borrowing SecureBytes) {
+    var row = row.littleEndian
+    self = unsafe withUnsafeBytes(of: &row) { bytes in
+      // Within the life of the copy. Bytes have no padding: all are initialized.
+      unsafe RecordMark(place.storage.span.bytes, RawSpan(_unsafeBytes: bytes), record, key: key)
+    }
+  }
+
+  private init(_ place: RawSpan, _ record: RawSpan, _ rest: RawSpan = RawSpan(), key: borrowing SecureBytes) {
     var words: Words = (0, 0, 0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { bytes in
       // Unique for the call, and as large as the hash.
       var out = unsafe MutableRawSpan(_unsafeBytes: bytes)
-      KeyedHash.hash(place, record, key: key, into: &out)
+      KeyedHash.hash(place, record, rest, key: key, into: &out)
     }
     self.words = words
   }

@@ -3,7 +3,7 @@
 ///
 /// It is the exclusive or of the records' marks, and their number. No two records of a store stand at the same place, so
 /// what was written is a set, and the number makes a record that was put in twice show, which the exclusive or alone
-/// would not. Whoever has no key must not see two exclusive ors in the clear: see ``RecordSets``.
+/// would not. Whoever has no key must not see two exclusive ors in the clear: see ``ClassRecord``.
 public struct RecordSet: Hashable, Sendable {
   /// How many records there are; below zero in what is the difference of two sets.
   public private(set) var count: Int64
@@ -28,6 +28,9 @@ public struct RecordSet: Hashable, Sendable {
     count &+= other.count
     marks = marks ^ other.marks
   }
+
+  /// The difference that takes everything out.
+  public var emptied: RecordSet { RecordSet(count: 0 &- count, marks: marks) }
 
   /// Whether this set is `other` with one record more, whose mark is `mark`.
   public func isSet(_ other: RecordSet, with mark: RecordMark) -> Bool {

@@ -61,6 +61,12 @@ final class Authentication {
   func succeed(_ vaultKey: Handover, _ slot: SlotRecord) {
     guard !conversation.isOver else { return }
     conversation.willWipe(vaultKey)
+    // A slot that was removed or replaced, and that somebody put back into the store, opens as it did before.
+    do throws(VaultError) {
+      try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
+        try keychain.check(slot, vaultKey: key)
+      }
+    } catch { return conversation.fail(Fault(error)) }
     then(vaultKey, slot)
   }
 

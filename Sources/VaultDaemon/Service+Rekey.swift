@@ -123,6 +123,10 @@ extension Service {
 
   private func cancelRekey(_ keychain: Keychain, _ connection: Connection) {
     guard keychain.isRekeying else { return connection.reply(Wire.RekeyReply(cancelled: false)) }
+    // The class records have to hear of it, so that its files are worth nothing when they are put back.
+    guard state.kind == .unlocked else {
+      return connection.fail(.locked(state: state.kind.rawValue, cause: state.cause.text))
+    }
     rekeying?.stop(.cancelled)
     if let error = dropRekey(keychain) { return connection.fail(Fault(error)) }
     log.info("the rekey was cancelled")

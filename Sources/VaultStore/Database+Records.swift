@@ -1,6 +1,6 @@
 import VaultModel
 
-// The few records beside the items: what is said about the vault, wrapped keys, slots and the clock.
+// The few records beside the items: what is said about the vault, wrapped keys, slots and class records.
 extension Database {
   /// A fact about the whole vault.
   func meta(_ name: String) throws(VaultError) -> [UInt8]? {
@@ -37,13 +37,13 @@ extension Database {
     return found
   }
 
-  /// The hashes over all records of a class.
+  /// The class record of a class.
   func hashes(_ accessible: AccessClass) throws(VaultError) -> [UInt8]? {
     try statements.getHashes.bind(1, Int64(accessible.rawValue))
     return try statements.getHashes.first { (row: Statement) throws(VaultError) in try row.bytes(0) }
   }
 
-  /// Stores the hashes over all records of a class.
+  /// Stores the class record of a class.
   func putHashes(_ accessible: AccessClass, _ record: [UInt8]) throws(VaultError) {
     try statements.putHashes.bind(1, Int64(accessible.rawValue))
     try statements.putHashes.bind(2, record)
@@ -67,33 +67,29 @@ extension Database {
     return found
   }
 
-  /// Stores a slot's record, in place of an older one.
-  func putSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
-    try statements.putSlot.bind(1, id)
-    try statements.putSlot.bind(2, record)
-    try statements.putSlot.run()
+  /// Stores a new slot's record.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a slot has that id.
+  func insertSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try write(statements.insertSlot, id, record)
+  }
+
+  /// Stores a slot's record in place of the one it has.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when no slot has that id.
+  func updateSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try write(statements.updateSlot, id, record)
+  }
+
+  private func write(_ statement: Statement, _ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try statement.bind(1, id)
+    try statement.bind(2, record)
+    try runOnOneRow(statement, "slot \(id)")
   }
 
   /// Removes a slot's record.
   func deleteSlot(_ id: Int64) throws(VaultError) {
     try statements.deleteSlot.bind(1, id)
     try statements.deleteSlot.run()
-  }
-
-  /// The newest time, the number of items, and the MAC over both.
-  func clock() throws(VaultError) -> (time: Int64, items: Int64, mac: [UInt8]) {
-    let found = try statements.readClock.first { (row: Statement) throws(VaultError) in
-      (time: try row.integer(0), items: try row.integer(1), mac: try row.bytes(2))
-    }
-    guard let found else { throw .corrupt("the clock record is missing") }
-    return found
-  }
-
-  /// Stores the clock record.
-  func putClock(time: Int64, items: Int64, mac: [UInt8]) throws(VaultError) {
-    try statements.putClock.bind(1, time)
-    try statements.putClock.bind(2, items)
-    try statements.putClock.bind(3, mac)
-    try statements.putClock.run()
   }
 }

@@ -6,36 +6,46 @@ extension Database {
   /// Finds the one item that has one of the tags, together with the value of `version` (nil: the current one), in one
   /// run of one statement; nil when there is none.
   ///
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item has such a tag.
+  /// Where an item of a weaker class has such a tag as well, the one of the strongest is the answer, and `namesake` gets
+  /// the number of the other.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item of the class has such a tag.
   func read<R: ~Copyable>(
-    _ tags: ClassTags, version: Int?, _ body: (Row) throws(VaultError) -> R
+    _ tags: ClassTags, version: Int?, namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    guard let version else { return try single(statements.read, tags, body) }
+    guard let version else { return try single(statements.read, tags, namesake, body) }
     try statements.readVersion.statement.bind(4, Int64(version))
-    return try single(statements.readVersion, tags, body)
+    return try single(statements.readVersion, tags, namesake, body)
   }
 
-  /// Finds the one item that has one of the tags; nil when there is none. Otherwise like ``read(_:version:_:)``.
+  /// Finds the one item that has one of the tags; nil when there is none. Otherwise like
+  /// ``read(_:version:namesake:_:)``.
   func locate<R: ~Copyable>(
-    _ tags: ClassTags, _ body: (Row) throws(VaultError) -> R
+    _ tags: ClassTags, namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    try single(statements.locate, tags, body)
+    try single(statements.locate, tags, namesake, body)
   }
 
   private func single<R: ~Copyable>(
-    _ lookup: TagStatement, _ tags: ClassTags, _ body: (Row) throws(VaultError) -> R
+    _ lookup: TagStatement, _ tags: ClassTags, _ namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
     try lookup.bind(tags)
     let statement = lookup.statement
     defer { statement.reset() }
     guard try statement.step() else { return nil }
     let row = try Row(statement)
+    let (number, tag) = (row.columns.row, try row.tag())
     let result = try body(row)
-    if try statement.step() { throw .corrupt("item \(row.columns.item) shares its name with another") }
+    guard try statement.step() else { return result }
+    // The classes come in their order, the strongest first; whatever came otherwise would not be believed.
+    let other = try Row.tag(statement)
+    guard let first = tags.rank(of: tag), let second = tags.rank(of: other), first < second else {
+      throw .corrupt("item \(number) shares its name with another")
+    }
+    namesake(try statement.integer(0))
     return result
   }
 
-  /// Walks the items that have one of the tags and an id above `after`, by id, until `body` returns false.
+  /// Walks the items that have one of the tags and a row above `after`, by row, until `body` returns false.
   func each(
     tagged tags: ClassTags, after: Int64, _ body: (Row) throws(VaultError) -> Bool
   ) throws(VaultError) {
@@ -44,15 +54,15 @@ extension Database {
     try statements.tagged.statement.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
   }
 
-  /// Walks all items with an id above `after`, by id, until `body` returns false.
+  /// Walks all items in a row above `after`, by row, until `body` returns false.
   func each(after: Int64, _ body: (Row) throws(VaultError) -> Bool) throws(VaultError) {
     try statements.heads.bind(1, after)
     try statements.heads.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
   }
 
-  /// Lends the head with a number; nil when there is none.
-  func withHead<R>(_ item: Int64, _ body: (Row) throws(VaultError) -> R) throws(VaultError) -> R? {
-    try statements.head.bind(1, item)
+  /// Lends the head in a row; nil when there is none.
+  func withHead<R>(_ row: Int64, _ body: (Row) throws(VaultError) -> R) throws(VaultError) -> R? {
+    try statements.head.bind(1, row)
     return try statements.head.first { (row: Statement) throws(VaultError) in try body(Row(row)) }
   }
 
@@ -64,83 +74,121 @@ extension Database {
     return try statement.first { (row: Statement) throws(VaultError) in Int(try row.integer(0)) } ?? 0
   }
 
-  /// An id that no item has or had.
-  func nextItem() throws(VaultError) -> Int64 {
-    try statements.nextItem.first { (row: Statement) throws(VaultError) in try row.integer(0) } ?? 1
+  /// The highest row that an item has; 0 where there is none.
+  func lastRow() throws(VaultError) -> Int64 {
+    try statements.lastRow.first { (row: Statement) throws(VaultError) in row.isNull(0) ? 0 : try row.integer(0) } ?? 0
   }
 
-  /// Stores a head and the current value beside it, in place of older ones of the same item.
-  func putHead(_ columns: HeadColumns, sealed: [UInt8], value: [UInt8]) throws(VaultError) {
-    let statement = statements.putHead
-    try statement.bind(1, columns.item)
-    try statement.bind(2, Int64(columns.accessible.rawValue))
-    try statement.bind(3, Int64(columns.revision))
-    try statement.bind(4, Int64(columns.policyRevision))
-    try statement.bind(5, Int64(columns.current))
-    try statement.bind(6, sealed)
-    try statement.bind(7, value)
+  /// Stores the head of a new item and the current value beside it.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when the row is taken.
+  func insertHead(_ columns: HeadColumns, sealed: [UInt8], value: [UInt8]) throws(VaultError) {
+    try write(statements.insertHead, columns, sealed, value)
+  }
+
+  /// Stores a head and the current value beside it in place of those of the same item.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when the item is not in that row.
+  func updateHead(_ columns: HeadColumns, sealed: [UInt8], value: [UInt8]) throws(VaultError) {
+    try write(statements.updateHead, columns, sealed, value)
+  }
+
+  private func write(
+    _ statement: Statement, _ columns: HeadColumns, _ sealed: [UInt8], _ value: [UInt8]
+  ) throws(VaultError) {
+    try statement.bind(1, columns.row)
+    try columns.item.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(2, bytes) }
+    try statement.bind(3, Int64(columns.accessible.rawValue))
+    try statement.bind(4, Int64(columns.revision))
+    try statement.bind(5, Int64(columns.policyRevision))
+    try statement.bind(6, Int64(columns.current))
+    try statement.bind(7, sealed)
+    try statement.bind(8, value)
+    try runOnOneRow(statement, "the head of item \(columns.row)")
+  }
+
+  /// Runs a statement that has to change one row, no fewer and no more.
+  func runOnOneRow(_ statement: Statement, _ subject: @autoclosure () -> String) throws(VaultError) {
     try statement.run()
+    guard connection.changes == 1 else { throw .corrupt("\(subject()) is not where it should be") }
   }
 
   /// Lends the sealed value of one version; nil when there is none.
   func withValue<R: ~Copyable>(
-    item: Int64, version: Int, _ body: (RawSpan) throws(VaultError) -> R
+    row: Int64, version: Int, _ body: (RawSpan) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    try statements.value.bind(1, item)
+    try statements.value.bind(1, row)
     try statements.value.bind(2, Int64(version))
     return try statements.value.first { (row: Statement) throws(VaultError) in try row.withBlob(0, body) }
   }
 
-  /// Stores the sealed value of an older version, in place of another record of the same version.
-  func putValue(item: Int64, version: Int, sealed: [UInt8]) throws(VaultError) {
-    try statements.putValue.bind(1, item)
-    try statements.putValue.bind(2, Int64(version))
-    try statements.putValue.bind(3, sealed)
-    try statements.putValue.run()
+  /// Stores the sealed value of a version that is older from now on.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a record of that version is there.
+  func insertValue(row: Int64, version: Int, sealed: [UInt8]) throws(VaultError) {
+    try write(statements.insertValue, row, version, sealed)
+  }
+
+  /// Stores the sealed value of an older version in place of another record of the same version.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when none is there.
+  func updateValue(row: Int64, version: Int, sealed: [UInt8]) throws(VaultError) {
+    try write(statements.updateValue, row, version, sealed)
+  }
+
+  private func write(
+    _ statement: Statement, _ row: Int64, _ version: Int, _ sealed: [UInt8]
+  ) throws(VaultError) {
+    try statement.bind(1, row)
+    try statement.bind(2, Int64(version))
+    try statement.bind(3, sealed)
+    try runOnOneRow(statement, "version \(version) of item \(row)")
   }
 
   /// Removes the value of an older version.
-  func deleteValue(item: Int64, version: Int) throws(VaultError) {
-    try statements.deleteValue.bind(1, item)
+  func deleteValue(row: Int64, version: Int) throws(VaultError) {
+    try statements.deleteValue.bind(1, row)
     try statements.deleteValue.bind(2, Int64(version))
     try statements.deleteValue.run()
   }
 
   /// Removes an item's head and all its values. Its tags are the caller's.
-  func delete(item: Int64) throws(VaultError) {
+  func delete(row: Int64) throws(VaultError) {
     for statement in [statements.deleteHead, statements.deleteValues] {
-      try statement.bind(1, item)
+      try statement.bind(1, row)
       try statement.run()
     }
   }
 
-  /// Lets a tag lead to an item of a class.
-  func put(_ tag: Tag, item: Int64, _ accessible: AccessClass) throws(VaultError) {
-    try statements.putTag.bind(3, Int64(accessible.rawValue))
-    try change(statements.putTag, tag, item)
+  /// Lets a tag lead to the item in a row, which is of a class.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when it leads there already.
+  func insert(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) {
+    try statements.insertTag.bind(3, Int64(accessible.rawValue))
+    try change(statements.insertTag, tag, row)
   }
 
   /// The class that a tag of an item is stored with; nil when it does not lead there.
-  func tagClass(_ tag: Tag, item: Int64) throws(VaultError) -> Int64? {
+  func tagClass(_ tag: Tag, row: Int64) throws(VaultError) -> Int64? {
     let statement = statements.tagClass
     try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(1, bytes) }
-    try statement.bind(2, item)
+    try statement.bind(2, row)
     return try statement.first { (row: Statement) throws(VaultError) in try row.integer(0) }
   }
 
   /// The class of an item; nil where it has no head, or one of no class.
-  func headClass(_ item: Int64) throws(VaultError) -> AccessClass? {
-    try statements.head.bind(1, item)
-    let number = try statements.head.first { (row: Statement) throws(VaultError) in try row.integer(1) }
+  func headClass(_ row: Int64) throws(VaultError) -> AccessClass? {
+    try statements.head.bind(1, row)
+    let number = try statements.head.first { (row: Statement) throws(VaultError) in try row.integer(2) }
     return number.flatMap { UInt8(exactly: $0) }.flatMap(AccessClass.init(rawValue:))
   }
 
   /// Takes a tag from an item.
-  func delete(_ tag: Tag, item: Int64) throws(VaultError) { try change(statements.deleteTag, tag, item) }
+  func delete(_ tag: Tag, row: Int64) throws(VaultError) { try change(statements.deleteTag, tag, row) }
 
-  private func change(_ statement: Statement, _ tag: Tag, _ item: Int64) throws(VaultError) {
+  private func change(_ statement: Statement, _ tag: Tag, _ row: Int64) throws(VaultError) {
     try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(1, bytes) }
-    try statement.bind(2, item)
+    try statement.bind(2, row)
     try statement.run()
   }
 }

@@ -17,7 +17,7 @@ final class Database {
   let connection: Connection
   let statements: Statements
 
-  /// Opens the database in the directory `path`, migrating an older one.
+  /// Opens the database in the directory `path`.
   ///
   /// - Parameter held: the lock, if it is held already.
   /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
@@ -46,7 +46,7 @@ final class Database {
   static func closed(_ path: String) throws(VaultError) -> Database {
     let connection = try Connection(path: ":memory:", lock: nil)
     connection.trust()
-    try Schema.migrate(connection, from: 0)
+    try Schema.make(connection)
     try connection.execute("PRAGMA query_only = ON")
     return try Database(connection, path: path, lock: nil)
   }
@@ -65,15 +65,12 @@ final class Database {
     // The log may know better than the file's header.
     let version = Int(try connection.integer("PRAGMA user_version"))
     if version > Schema.version { throw .newer(version) }
-    guard version > 0, Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
+    guard version == Schema.version else { throw .corrupt("vault.db has a schema that no release wrote") }
+    guard Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
       throw .corrupt("vault.db belongs to another program")
     }
     try WriteAheadLog.check(name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
-    if version == Schema.version { try Schema.check(connection) }
-    if version < Schema.version {
-      try Schema.migrate(connection, from: version)
-      try Schema.check(connection)
-    }
+    try Schema.check(connection)
     return connection
   }
 
@@ -131,7 +128,7 @@ final class Database {
         throw .storage("vault.db cannot have a write-ahead log on this file system")
       }
       connection.trust()
-      try Schema.migrate(connection, from: 0)
+      try Schema.make(connection)
       let database = try Database(connection, path: directory.path, lock: lock)
       try database.begin()
       try fill(database)

@@ -31,7 +31,7 @@ struct DatabaseHeader {
     guard number(at: 68) == Schema.applicationID else { throw .corrupt("vault.db belongs to another program") }
     let version = number(at: 60)
     if version > Schema.version { throw .newer(version) }
-    guard version > 0 else { throw .corrupt("vault.db has no schema version") }
+    guard version == Schema.version else { throw .corrupt("vault.db has a schema that no release wrote") }
     guard Int(bytes[16]) << 8 | Int(bytes[17]) == Self.pageSize, bytes[18] == 2, bytes[19] == 2,
       number(at: 44) == 4, number(at: 56) == 1
     else {

@@ -4,7 +4,7 @@ import VaultModel
 /// Copies items from one vault's store into another of the same vault id: opened with the keys of the one, so that every
 /// record is authenticated, and sealed under the keys of the other.
 ///
-/// Number, revisions, versions, times and policy stay what they are. Both keychains need their keys in memory, and the
+/// Row, identity, revisions, versions, times and policy stay what they are. Both keychains need their keys in memory, and the
 /// target a transaction that is open. One item is one result, so that a damaged one costs no other.
 struct ItemCopy {
   let source: Keychain
@@ -22,12 +22,12 @@ struct ItemCopy {
     var lost: [Int] = []
   }
 
-  /// Brings the item with a number to what it is in the source, also if that is that it is not there; nil then.
-  func bring(_ item: Int64) throws(VaultError) -> Result? {
-    let result = try source.database.withHead(item) { (row: Row) throws(VaultError) in
+  /// Brings a row to what it is in the source, also if that is that it is empty; nil then.
+  func bring(_ number: Int64) throws(VaultError) -> Result? {
+    let result = try source.database.withHead(number) { (row: Row) throws(VaultError) in
       try copy(row, taggedAtOnce: true)
     }
-    if result == nil { try remove(item) }
+    if result == nil { try remove(number) }
     return result
   }
 
@@ -44,14 +44,14 @@ struct ItemCopy {
     let columns = row.columns
     let head = try source.openHead(row, scratch)
     var isThere = false
-    if let there = try target.head(of: columns.item) {
+    if let there = try target.head(inRow: columns.row) {
       if Self.isSame(head, there.head), columns == there.columns {
         if taggedAtOnce { try putTags(of: head, columns) }
         return Result(head: head, isCopied: false)
       }
       isThere = true
     }
-    if isThere { try remove(columns.item) }
+    if isThere { try remove(columns.row) }
     var result = Result(head: head, isCopied: true)
     result.head.item.versions = []
     result.head.digests = []
@@ -60,7 +60,11 @@ struct ItemCopy {
     for (version, digest) in zip(head.item.versions, head.digests).reversed() {
       do throws(VaultError) {
         let sealed = try reseal(version, digest, columns, scratch)
-        if version.number == columns.current { current = sealed } else { try target.put(columns, older: sealed) }
+        if version.number == columns.current {
+          current = sealed
+        } else {
+          try target.put(columns, older: sealed, isNew: true)
+        }
         result.head.item.versions.insert(version, at: 0)
         result.head.digests.insert(sealed.digest, at: 0)
       } catch .corrupt(let reason) {
@@ -68,9 +72,8 @@ struct ItemCopy {
         result.lost.append(version.number)
       }
     }
-    guard let current else { throw Keychain.missingValue(columns.current, columns.item) }
+    guard let current else { throw Keychain.missingValue(columns.current, columns.row) }
     try target.put(columns, result.head, value: current)
-    target.clock.items += 1
     if taggedAtOnce { try putTags(of: result.head, columns) }
     return result
   }
@@ -79,40 +82,39 @@ struct ItemCopy {
   private func reseal(
     _ version: VersionInfo, _ digest: Digest, _ columns: HeadColumns, _ scratch: Scratch
   ) throws(VaultError) -> SealedValue {
-    let opened: Void? = try source.database.withValue(item: columns.item, version: version.number) {
+    let opened: Void? = try source.database.withValue(row: columns.row, version: version.number) {
       (sealed: RawSpan) throws(VaultError) in
       try source.open(sealed, columns, version, digest, scratch)
     }
-    guard opened != nil else { throw Keychain.missingValue(version.number, columns.item) }
+    guard opened != nil else { throw Keychain.missingValue(version.number, columns.row) }
     return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
       try target.seal(plaintext, columns, version: version.number)
     }
   }
 
   /// Takes an item out of the target, if it is there.
-  func remove(_ item: Int64) throws(VaultError) {
-    guard let old = try target.head(of: item) else { return }
-    for tag in try target.tags(of: old.head.item) where try target.database.tagClass(tag, item: item) != nil {
+  func remove(_ row: Int64) throws(VaultError) {
+    guard let old = try target.head(inRow: row) else { return }
+    for tag in try target.tags(of: old.head.item) where try target.database.tagClass(tag, row: row) != nil {
       try target.delete(tag, old.columns)
     }
     for (version, digest) in zip(old.head.item.versions, old.head.digests) {
       try target.note(.remove, old.columns, version: version.number, digest)
     }
     target.noteRemoval(of: old)
-    try target.database.delete(item: item)
-    target.clock.items -= 1
+    try target.database.delete(row: row)
   }
 
   /// Writes those tags of an item that the target does not have yet.
   private func putTags(of head: HeadRecord, _ columns: HeadColumns) throws(VaultError) {
-    for tag in try target.tags(of: head.item) { try put(tag, item: columns.item, columns.accessible) }
+    for tag in try target.tags(of: head.item) { try put(tag, row: columns.row, columns.accessible) }
   }
 
   /// Lets a tag lead to an item of the target, unless it does.
-  func put(_ tag: Tag, item: Int64, _ accessible: AccessClass) throws(VaultError) {
-    guard try target.database.tagClass(tag, item: item) == nil else { return }
-    try target.database.put(tag, item: item, accessible)
-    try target.note(.insert, tag, item: item, accessible)
+  func put(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) {
+    guard try target.database.tagClass(tag, row: row) == nil else { return }
+    try target.database.insert(tag, row: row, accessible)
+    try target.note(.insert, tag, row: row, accessible)
   }
 
   /// Whether both are the same revision of an item; the digests are of different ciphertexts.
@@ -125,11 +127,11 @@ struct ItemCopy {
 }
 
 extension Keychain {
-  /// The head with a number, opened and checked; nil when there is none.
-  func head(of item: Int64) throws(VaultError) -> FoundItem? {
+  /// The head in a row, opened and checked; nil when there is none.
+  func head(inRow number: Int64) throws(VaultError) -> FoundItem? {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    return try database.withHead(item) { (row: Row) throws(VaultError) in
+    return try database.withHead(number) { (row: Row) throws(VaultError) in
       FoundItem(columns: row.columns, head: try openHead(row, scratch), mark: try mark(row))
     }
   }

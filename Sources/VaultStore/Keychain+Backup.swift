@@ -62,23 +62,20 @@ extension Keychain {
     }
   }
 
-  /// Checks the wrapped keys, the slots and the clock against the hashes over them, as far as the keys in memory allow: the
-  /// records without which nothing else opens.
+  /// Checks the wrapped keys, the slots and the next vault key against each class record whose key is in memory: the records
+  /// without which nothing else opens.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when they are not those that were written last.
   func checkFewRows() throws(VaultError) {
-    guard hasHashes else { return }
-    var pass = VerifyPass(expecting: 0)
-    try pass.walkFewRows(self)
-    for accessible in [Self.slotClass, .always] where holdsIntegrityKey(accessible) {
-      let (stored, found) = (try storedHashes(accessible), pass.found(accessible))
-      for place in Set(stored.places + found.places) where stored[place] != found[place] {
-        switch place.table {
-        case .slots: throw .corrupt("slot \(place.part) is not the one that was stored last")
-        case .keys:
-          throw .corrupt("the wrapped key \(KeyName.name(part: place.part)) is not the one that was stored last")
-        case .clock: throw .corrupt("the clock record is not the one that was stored last")
-        default: break
+    try noticing { () throws(VaultError) in
+      var pass = VerifyPass(expecting: 0)
+      try pass.walkFewRows(self)
+      for accessible in AccessClass.allCases where holdsIntegrityKey(accessible) {
+        let (stored, found) = (try classRecord(accessible).sets, pass.found(accessible))
+        for place in Set(stored.places + found.places) where stored[place] != found[place] {
+          if let subject = VerifyPass.subject(of: place) {
+            throw .corrupt("\(subject) is not the one that was stored last")
+          }
         }
       }
     }

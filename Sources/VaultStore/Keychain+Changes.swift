@@ -5,7 +5,8 @@ public import VaultModel
 extension Keychain {
   /// Stores a value: a new item's first, or an existing one's next version.
   ///
-  /// - Parameter now: Unix seconds; the times stored are this or ``newestTime``, whichever is later.
+  /// - Parameter now: Unix seconds; the times stored are this or the newest one of any write of the
+  ///   item's class, whichever is later.
   /// - Returns: the number of the version that is now current.
   /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
   ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a key that is needed is not in memory, which for a new
@@ -53,18 +54,19 @@ extension Keychain {
       accessible: change.accessible ?? .whenUnlocked, require: change.require ?? .none,
       reuseWindow: change.reuseWindow ?? Policy().reuseWindow)
     guard opensValues(of: policy.accessible) else { throw .locked }
-    let time = effective(now)
+    let time = effective(now, policy.accessible)
     let item = ItemInfo(
       name: change.name, kind: kind, attributes: attributes, policy: policy, created: time, modified: time,
       expires: change.expires ?? facts.expires,
       versions: [VersionInfo(number: 1, created: time, size: value.byteCount)])
     let columns = HeadColumns(
-      item: try database.nextItem(), accessible: policy.accessible, revision: 1, policyRevision: 1, current: 1)
+      row: try nextRow(), item: .random(), accessible: policy.accessible, revision: 1, policyRevision: 1, current: 1)
     let sealed = try seal(value, columns, version: 1)
     let head = HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [sealed.digest])
     try put(columns, head, value: sealed)
     for tag in try tags(of: item) { try put(tag, columns) }
-    clock = Clock(time: time, items: clock.items + 1)
+    takeRow(columns.row, for: policy.accessible)
+    touch(policy.accessible, now: now)
     return 1
   }
 
@@ -97,8 +99,8 @@ extension Keychain {
           try note(.remove, old.columns, version: version.number, digest)
         }
         noteRemoval(of: old)
-        try database.delete(item: old.columns.item)
-        clock = Clock(time: now.map(effective) ?? clock.time, items: clock.items - 1)
+        try database.delete(row: old.columns.row)
+        if let now { touch(old.columns.accessible, now: now) }
       }
     }
   }
@@ -111,9 +113,13 @@ extension Keychain {
     return SealedValue(version: version, bytes: bytes, digest: bytes.withSpan { Digest(of: $0) })
   }
 
-  /// Stores a version that is not the current one.
-  func put(_ columns: HeadColumns, older value: SealedValue) throws(VaultError) {
-    try database.putValue(item: columns.item, version: value.version, sealed: value.bytes)
+  /// Stores a version that is not the current one; `isNew` when it was, or when nothing was there.
+  func put(_ columns: HeadColumns, older value: SealedValue, isNew: Bool) throws(VaultError) {
+    if isNew {
+      try database.insertValue(row: columns.row, version: value.version, sealed: value.bytes)
+    } else {
+      try database.updateValue(row: columns.row, version: value.version, sealed: value.bytes)
+    }
     try note(.insert, columns, version: value.version, value.digest)
   }
 
@@ -127,20 +133,24 @@ extension Keychain {
     let sealed = try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       scratch.withBytes { AEAD.seal($0, key: key, associatedData: columns.associatedData(vault)) }
     }
-    try database.putHead(columns, sealed: sealed, value: value.bytes)
-    if let old { noteRemoval(of: old) }
+    if let old {
+      try database.updateHead(columns, sealed: sealed, value: value.bytes)
+      noteRemoval(of: old)
+    } else {
+      try database.insertHead(columns, sealed: sealed, value: value.bytes)
+    }
     try note(.insert, columns, head: sealed)
     try note(.insert, columns, version: value.version, value.digest)
   }
 
   func put(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
-    try database.put(tag, item: columns.item, columns.accessible)
-    try note(.insert, tag, item: columns.item, columns.accessible)
+    try database.insert(tag, row: columns.row, columns.accessible)
+    try note(.insert, tag, row: columns.row, columns.accessible)
   }
 
   func delete(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
-    try database.delete(tag, item: columns.item)
-    try note(.remove, tag, item: columns.item, columns.accessible)
+    try database.delete(tag, row: columns.row)
+    try note(.remove, tag, row: columns.row, columns.accessible)
   }
 }
 

@@ -11,18 +11,24 @@ extension Keychain {
   /// ``knowsAllNames``.
   /// - Parameters:
   ///   - after: the `next` of the page before, nil for the first.
-  ///   - now: Unix seconds, against which the query's times are held (or ``newestTime``, if that is later).
+  ///   - now: Unix seconds, against which the query's times are held (or the newest time of any write of an item's class,
+  ///     if that is later).
   /// - Returns: the items, and what to pass as `after` for the next page; nil when this is the last.
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``.
   public func find(
     _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 1024
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
+    try noticing { () throws(VaultError) in try page(query, limit, after, now, examining) }
+  }
+
+  private func page(
+    _ query: Query, _ limit: Int, _ after: Int64?, _ now: Int64, _ examining: Int
+  ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
     var items: [ItemInfo] = []
     var last = after ?? 0
     var examined = 0
     var isLast = true
-    let time = effective(now)
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     let index = try narrowest(query)
@@ -31,7 +37,7 @@ extension Keychain {
         isLast = false
         return false
       }
-      last = row.columns.item
+      last = row.columns.row
       examined += 1
       guard self.opensNames(of: row.columns.accessible) else {
         // Only a walk over all items comes to those: a tag is made with a key that is in memory.
@@ -40,7 +46,7 @@ extension Keychain {
       }
       let head = try self.openHead(row, scratch)
       if let index { try self.check(row, head, index.fact, index.tags) }
-      if query.matches(head.item, now: time) { items.append(head.item) }
+      if query.matches(head.item, now: self.effective(now, row.columns.accessible)) { items.append(head.item) }
       return true
     }
     if let index {

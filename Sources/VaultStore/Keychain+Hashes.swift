@@ -3,79 +3,93 @@ import VaultModel
 
 // The hashes over all records of each class, which are brought up to date with every change, in its transaction.
 //
-// A head, its values and its tags count to the class of the item. Wrapped keys and slots count to `after-first-unlock`:
-// its key is held while the vault is locked, and unlike that of `always` nothing that lies on the disk gives it. The clock
-// counts to `always`, whose key makes its MAC.
+// A head, its values and its tags count to the class of the item. Slots, wrapped keys and the next vault key count to all
+// three, each time under another key: a change of these has the vault key in hand, which gives all three, while nobody who
+// has less than it can make the three agree.
 extension Keychain {
-  static let slotClass = AccessClass.afterFirstUnlock
-
   // MARK: What a change says
 
   func note(
     _ kind: RecordChanges.Kind, _ accessible: AccessClass, _ place: RecordSets.Place, _ key: RecordKey,
     _ mark: @autoclosure () -> RecordMark
   ) {
-    guard hasHashes else { return }
     changes.append(.init(kind: kind, accessible: accessible, place: place, key: key, mark: mark()))
-    if place.table == .heads { itemCounts[accessible]? += kind == .insert ? 1 : -1 }
+    if place.table == .heads { facts[accessible]?.items += kind == .insert ? 1 : -1 }
   }
 
   /// A head that is written.
   func note(_ kind: RecordChanges.Kind, _ columns: HeadColumns, head sealed: [UInt8]) throws(VaultError) {
-    guard hasHashes else { return }
     let mark = try sealed.withSpan { (bytes: RawSpan) throws(VaultError) in
       try self.mark(columns, head: bytes)
     }
-    note(kind, columns.accessible, .init(.heads), .head(columns.item), mark)
+    note(kind, columns.accessible, .init(.heads), .head(columns.row), mark)
   }
 
   /// A head that is replaced or deleted, which was found to be changed.
   func noteRemoval(of old: FoundItem) {
-    guard hasHashes, let mark = old.mark else { return }
-    note(.remove, old.columns.accessible, .init(.heads), .head(old.columns.item), mark)
+    guard let mark = old.mark else { return }
+    note(.remove, old.columns.accessible, .init(.heads), .head(old.columns.row), mark)
   }
 
   /// A value record, whose digest the item's head holds.
   func note(
     _ kind: RecordChanges.Kind, _ columns: HeadColumns, version: Int, _ digest: Digest
   ) throws(VaultError) {
-    guard hasHashes else { return }
     let mark = try self.mark(columns, version: version, digest)
     let key =
-      version == columns.current ? .head(columns.item) : RecordKey.value(item: columns.item, version: Int64(version))
+      version == columns.current ? .head(columns.row) : RecordKey.value(row: columns.row, version: Int64(version))
     note(kind, columns.accessible, .init(.values), key, mark)
   }
 
   func note(
-    _ kind: RecordChanges.Kind, _ tag: Tag, item: Int64, _ accessible: AccessClass
+    _ kind: RecordChanges.Kind, _ tag: Tag, row: Int64, _ accessible: AccessClass
   ) throws(VaultError) {
-    guard hasHashes else { return }
-    let mark = try self.mark(tag, item: item, accessible)
-    note(kind, accessible, .init(.tags), .tag(tag, item: item), mark)
+    let mark = try self.mark(tag, row: row, accessible)
+    note(kind, accessible, .init(.tags), .tag(tag, row: row), mark)
   }
 
-  func note(_ kind: RecordChanges.Kind, slot: Int64, _ record: [UInt8]) throws(VaultError) {
-    guard hasHashes else { return }
-    let mark = try self.mark(slot: slot, record)
-    note(kind, Self.slotClass, .init(.slots, part: UInt32(truncatingIfNeeded: slot)), .single, mark)
+  /// What a row that counts to all classes is now; nil when it goes.
+  ///
+  /// Whatever was there goes out of the hashes as it was counted, be the row itself damaged.
+  func note(_ place: RecordSets.Place, _ mark: (AccessClass) throws(VaultError) -> RecordMark?) throws(VaultError) {
+    for accessible in AccessClass.allCases {
+      changes.clear(place, accessible, stored: try classRecord(accessible).sets[place])
+      if let mark = try mark(accessible) { note(.insert, accessible, place, .single, mark) }
+    }
   }
 
-  func note(_ kind: RecordChanges.Kind, key name: String, _ sealed: [UInt8]) throws(VaultError) {
-    guard hasHashes else { return }
-    let mark = try self.mark(key: name, sealed)
-    note(kind, Self.slotClass, .init(.keys, part: KeyName.part(name)), .single, mark)
+  func note(slot: Int64, _ record: [UInt8]?) throws(VaultError) {
+    try note(Self.place(slot: slot)) { (accessible: AccessClass) throws(VaultError) in
+      guard let record else { return nil }
+      return try mark(slot: slot, record, accessible)
+    }
+  }
+
+  func note(key name: String, _ sealed: [UInt8]) throws(VaultError) {
+    try note(Self.place(key: name)) { (accessible: AccessClass) throws(VaultError) in
+      try mark(key: name, sealed, accessible)
+    }
+  }
+
+  func note(rekeying record: [UInt8]?) throws(VaultError) {
+    try note(Self.rekeyingPlace) { (accessible: AccessClass) throws(VaultError) in
+      guard let record else { return nil }
+      return try mark(rekeying: record, accessible)
+    }
   }
 
   // MARK: What stands for each record
 
   /// The mark of a head that was found, if the key is in memory: else the change is refused for want of another key.
   func mark(_ row: Row) throws(VaultError) -> RecordMark? {
-    guard hasHashes, opensValues(of: row.columns.accessible) else { return nil }
+    guard opensValues(of: row.columns.accessible) else { return nil }
     return try row.withSealedHead { (bytes: RawSpan) throws(VaultError) in try mark(row.columns, head: bytes) }
   }
 
   func mark(_ columns: HeadColumns, head sealed: RawSpan) throws(VaultError) -> RecordMark {
-    try withIntegrityKey(columns.accessible) { RecordMark(columns.associatedData(vault), sealed, key: $0) }
+    try withIntegrityKey(columns.accessible) {
+      RecordMark(columns.associatedData(vault), row: columns.row, sealed, key: $0)
+    }
   }
 
   func mark(_ columns: HeadColumns, version: Int, _ digest: Digest) throws(VaultError) -> RecordMark {
@@ -84,92 +98,109 @@ extension Keychain {
     }
   }
 
-  func mark(_ tag: Tag, item: Int64, _ accessible: AccessClass) throws(VaultError) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: .tags, item: item, version: 0, accessible: accessible, policyRevision: 0)
+  /// A tag leads to a row, whose head's mark says which item that is.
+  func mark(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .tags, number: row, accessible: accessible)
     return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
       tag.withBytes { RecordMark(place, $0, key: key) }
     }
   }
 
-  func mark(slot: Int64, _ record: [UInt8]) throws(VaultError) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: .slots, item: slot, version: 0, accessible: Self.slotClass, policyRevision: 0)
-    return try withIntegrityKey(Self.slotClass) { (key: borrowing SecureBytes) in
-      record.withSpan { RecordMark(place, $0, key: key) }
-    }
+  func mark(slot: Int64, _ record: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    try withIntegrityKey(accessible) { mark(slot: slot, record, accessible, key: $0) }
   }
 
-  func mark(key name: String, _ sealed: [UInt8]) throws(VaultError) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: .keys, item: 0, version: 0, accessible: Self.slotClass, policyRevision: 0)
-    return try withIntegrityKey(Self.slotClass) { (key: borrowing SecureBytes) in
+  func mark(
+    slot: Int64, _ record: [UInt8], _ accessible: AccessClass, key: borrowing SecureBytes
+  ) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .slots, number: slot, accessible: accessible)
+    return record.withSpan { RecordMark(place, $0, key: key) }
+  }
+
+  func mark(key name: String, _ sealed: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .keys, number: 0, accessible: accessible)
+    return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
       // No name has a NUL, so no two rows are the same bytes.
       (Array(name.utf8) + [0] + sealed).withSpan { RecordMark(place, $0, key: key) }
     }
   }
 
-  // MARK: The stored hashes
+  func mark(rekeying record: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .meta, number: 1, accessible: accessible)
+    return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
+      record.withSpan { RecordMark(place, $0, key: key) }
+    }
+  }
 
-  /// The hashes of a class as they are stored.
+  static func place(slot: Int64) -> RecordSets.Place { .init(.slots, part: UInt32(truncatingIfNeeded: slot)) }
+
+  static func place(key name: String) -> RecordSets.Place { .init(.keys, part: KeyName.part(name)) }
+
+  static let rekeyingPlace = RecordSets.Place(.meta, part: 1)
+
+  // MARK: The class records
+
+  /// The record of a class as it is stored.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when they are missing or not ours; ``VaultError/locked``.
-  func storedHashes(_ accessible: AccessClass) throws(VaultError) -> RecordSets {
-    guard let record = try database.hashes(accessible) else {
-      throw .corrupt("the hash over the records of class \(accessible.name) is missing")
+  /// - Throws: ``VaultError/corrupt(_:)`` when it is missing or not ours; ``VaultError/locked``.
+  func classRecord(_ accessible: AccessClass) throws(VaultError) -> ClassRecord {
+    try withIntegrityKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      try classRecord(accessible, key: key)
     }
-    return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
-      do throws(CryptoError) {
-        return try record.withSpan { (bytes: RawSpan) throws(CryptoError) in
-          try RecordSets(decoding: bytes, vault, accessible, key: key)
-        }
-      } catch {
-        throw .corrupt("the hash over the records of class \(accessible.name) is not authentic")
+  }
+
+  func classRecord(_ accessible: AccessClass, key: borrowing SecureBytes) throws(VaultError) -> ClassRecord {
+    guard let stored = try database.hashes(accessible) else {
+      throw .corrupt("the class record of \(accessible.name) is missing")
+    }
+    do throws(CryptoError) {
+      return try stored.withSpan { (bytes: RawSpan) throws(CryptoError) in
+        try ClassRecord(decoding: bytes, vault, accessible, key: key)
       }
-    }
-  }
-
-  /// Learns how many items a class has, once its keys are in memory.
-  func countItems(_ accessible: AccessClass) {
-    itemCounts[accessible] = hasHashes ? (try? storedHashes(accessible))?[.init(.heads)].count : nil
-  }
-
-  private func store(_ sets: RecordSets, _ accessible: AccessClass) throws(VaultError) {
-    let record = try withIntegrityKey(accessible) { sets.encoded(vault, accessible, key: $0) }
-    try database.putHashes(accessible, record)
-  }
-
-  /// Brings the stored hashes up to what the open transaction has changed.
-  func writeHashes() throws(VaultError) {
-    for accessible in AccessClass.allCases where !changes.differences[accessible].isEmpty {
-      var sets = try storedHashes(accessible)
-      sets.merge(changes.differences[accessible])
-      try store(sets, accessible)
-    }
-  }
-
-  /// Gives a store of an earlier program its hashes.
-  func makeHashes() throws(VaultError) {
-    let saved = clock
-    try database.begin()
-    do throws(VaultError) {
-      let mac = try withIntegrityKey(.always) { clock.mac(vault, hasHashes: true, key: $0) }
-      try database.putClock(time: saved.time, items: saved.items, mac: mac)
-      try writeAllHashes()
-      try database.commit()
     } catch {
-      database.rollback()
-      throw error
+      throw .corrupt("the class record of \(accessible.name) is not authentic")
     }
-    hasHashes = true
   }
 
-  /// Writes the hashes over all records as they are. All keys must be in memory.
-  func writeAllHashes() throws(VaultError) {
+  func store(_ record: ClassRecord, _ accessible: AccessClass) throws(VaultError) {
+    let bytes = try withIntegrityKey(accessible) { record.encoded(vault, accessible, key: $0) }
+    try database.putHashes(accessible, bytes)
+    facts[accessible] = record.facts
+  }
+
+  /// Brings the class records up to what the open transaction has changed, and the time of the others whose keys are there
+  /// up to its own: so that a clock which is turned back serves none of their expired items either.
+  ///
+  /// - Parameter old: what the records said when it began.
+  func writeClassRecords(since old: ByClass<ClassRecord.Facts?>) throws(VaultError) {
+    for accessible in AccessClass.allCases {
+      let difference = changes.differences[accessible]
+      let time = isBehind(accessible) ? stamp : nil
+      guard !difference.isEmpty || time != nil || facts[accessible] != old[accessible] else { continue }
+      var (sets, facts) = try classRecord(accessible).parts
+      sets.merge(difference)
+      facts = facts.raised(to: self.facts[accessible] ?? facts)
+      if let time { facts.time = max(facts.time, time) }
+      try store(ClassRecord(sets: sets, facts: facts), accessible)
+    }
+  }
+
+  /// Whether the open transaction is more than a minute later than what a class knows of, which can be told it.
+  private func isBehind(_ accessible: AccessClass) -> Bool {
+    guard let stamp, isVouchedFor[accessible], holdsIntegrityKey(accessible), let time = facts[accessible]?.time,
+      time < stamp
+    else { return false }
+    let (difference, overflow) = stamp.subtractingReportingOverflow(time)
+    return overflow || difference > 60
+  }
+
+  /// Writes the class records of a store that is being made, which has no item yet. All keys must be in memory.
+  func writeFirstRecords(_ facts: ByClass<ClassRecord.Facts>) throws(VaultError) {
     var pass = VerifyPass(expecting: 0)
-    while try !pass.walk(self, records: .max) {}
     try pass.walkFewRows(self)
-    for accessible in AccessClass.allCases { try store(pass.found(accessible), accessible) }
+    for accessible in AccessClass.allCases {
+      try store(ClassRecord(sets: pass.found(accessible), facts: facts[accessible]), accessible)
+    }
   }
 
   // MARK: Keys
@@ -181,16 +212,10 @@ extension Keychain {
   func withIntegrityKey<R: ~Copyable>(
     _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    if accessible == Self.slotClass {
-      switch lentKey {
-      case .some(let key): return try body(key)
-      case .none: break
-      }
-    }
-    return try withKeys(accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
+    try withKeys(accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
       switch keys.integrity {
       case .some(let key): try body(key)
-      case .none: throw .locked
+      case .none: try lentKeys.with(accessible, body)
       }
     }
   }
@@ -199,11 +224,48 @@ extension Keychain {
   func change<R>(
     vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    guard !holdsIntegrityKey(Self.slotClass) || !clockIsAuthentic else { return try write(body) }
-    // The clock tells whether there are hashes.
-    if !clockIsAuthentic { try checkClock(ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey))) }
-    lentKey = Subkey.integrity.derive(from: try unwrap(Self.slotClass, under: .vault, vaultKey))
-    defer { lentKey = nil }
+    for accessible in AccessClass.allCases where !holdsIntegrityKey(accessible) {
+      lentKeys.take(Subkey.integrity.derive(from: try unwrap(accessible, under: .vault, vaultKey)), accessible)
+    }
+    defer { lentKeys = LentKeys() }
     return try write(body)
+  }
+}
+
+/// Integrity keys that are in memory for one change.
+struct LentKeys: ~Copyable {
+  private var whenUnlocked: SecureBytes?
+  private var afterFirstUnlock: SecureBytes?
+  private var always: SecureBytes?
+
+  /// Takes the key of a class.
+  mutating func take(_ key: consuming SecureBytes?, _ accessible: AccessClass) {
+    switch accessible {
+    case .whenUnlocked: whenUnlocked = key
+    case .afterFirstUnlock: afterFirstUnlock = key
+    case .always: always = key
+    }
+  }
+
+  /// Lends the key of a class.
+  ///
+  /// - Throws: ``VaultError/locked`` when it is not there.
+  borrowing func with<R: ~Copyable>(
+    _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    switch accessible {
+    case .whenUnlocked: try Self.lend(whenUnlocked, body)
+    case .afterFirstUnlock: try Self.lend(afterFirstUnlock, body)
+    case .always: try Self.lend(always, body)
+    }
+  }
+
+  private static func lend<R: ~Copyable>(
+    _ key: borrowing SecureBytes?, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    switch key {
+    case .some(let key): try body(key)
+    case .none: throw .locked
+    }
   }
 }

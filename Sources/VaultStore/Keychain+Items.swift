@@ -16,8 +16,10 @@ extension Keychain {
   /// - Throws: ``VaultError/noSuchItem``; ``VaultError/locked`` when the name is not among those that can be looked up
   ///   now and others cannot; ``VaultError/corrupt(_:)``.
   public func item(named name: ItemName) throws(VaultError) -> ItemInfo {
-    guard let found = try find(name) else { throw unknownName }
-    return found.head.item
+    try noticing { () throws(VaultError) in
+      guard let found = try find(name) else { throw unknownName }
+      return found.head.item
+    }
   }
 
   /// The versions of an item that are kept, newest last. Throws as ``item(named:)`` does.
@@ -30,7 +32,7 @@ extension Keychain {
     let tags = try tags(.name(name))
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    return try database.locate(tags) { (row: Row) throws(VaultError) in
+    return try database.locate(tags, namesake: noticeNamesake) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
       return FoundItem(columns: row.columns, head: head, mark: marking ? try mark(row) : nil)
@@ -46,21 +48,21 @@ extension Keychain {
           try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault))
           return try scratch.withBytes { (bytes: RawSpan) throws(CryptoError) in try HeadRecord(decoding: bytes) }
         } catch {
-          throw .corrupt("the head of item \(columns.item) does not open")
+          throw .corrupt("the head of item \(columns.row) does not open")
         }
       }
     }
     let isInPlace =
       head.item.policy.accessible == columns.accessible && head.headRevision == columns.revision
       && head.policyRevision == columns.policyRevision && head.item.current.number == columns.current
-    guard isInPlace else { throw .corrupt("the head of item \(columns.item) does not fit its row") }
+    guard isInPlace else { throw .corrupt("the head of item \(columns.row) does not fit its row") }
     return head
   }
 
   /// Checks that a row was found by what is true of its item.
   func check(_ row: Row, _ head: HeadRecord, _ fact: Fact, _ tags: ClassTags) throws(VaultError) {
     guard fact.holds(for: head.item), tags[row.columns.accessible] == (try row.tag()) else {
-      throw .corrupt("a tag leads to item \(row.columns.item), where it does not belong")
+      throw .corrupt("a tag leads to item \(row.columns.row), where it does not belong")
     }
   }
 

@@ -3,33 +3,35 @@ public import VaultModel
 
 // Taking keys into memory, lending them and wiping them.
 extension Keychain {
-  /// Takes all class keys into memory.
+  /// Takes all class keys into memory. Where a class record is not authentic the store is served, and ``integrity`` is
+  /// ``IntegrityState/failed`` from then on.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open them: it is another vault's, or they were
-  ///   changed. Then the keys in memory are the same as before.
-  public func unlock(vaultKey: borrowing SecureBytes) throws(VaultError) {
+  /// - Parameter slot: the slot that gave the key.
+  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open them, because it is another vault's or they were
+  ///   changed, and when the slot is not the one that was stored last; ``VaultError/noSuchSlot(_:)`` when it is none of
+  ///   ``slots`` any more. Then the keys in memory are the same as before.
+  public func unlock(vaultKey: borrowing SecureBytes, slot: SlotRecord? = nil) throws(VaultError) {
     let newWhenUnlocked = ClassKeys(classKey: try unwrap(.whenUnlocked, under: .vault, vaultKey))
     let newAfterFirstUnlock = ClassKeys(classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey))
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey))
-    try checkClock(newAlways)
+    if let slot { try check(slot, vaultKey: vaultKey) }
     recent.forget()
     whenUnlocked = newWhenUnlocked
     afterFirstUnlock = newAfterFirstUnlock
     always = newAlways
-    // A store that cannot be written now, or that is damaged, is served nonetheless, and is asked again next time.
-    if !hasHashes { try? makeHashes() }
-    AccessClass.allCases.forEach(countItems)
+    AccessClass.allCases.forEach(vouch)
+    dropForeignRekey()
   }
 
-  /// Takes the keys of `always` items into memory, which needs nobody there.
+  /// Takes the keys of `always` items into memory, which needs nobody there. A class record that is not authentic is dealt
+  /// with as at an unlock.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when `bootKey` does not open them.
   public func openAlways(bootKey: borrowing SecureBytes) throws(VaultError) {
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey))
-    try checkClock(newAlways)
     recent.forget()
     always = newAlways
-    countItems(.always)
+    vouch(for: .always)
   }
 
   /// Wraps the `always` keys under another boot key, for a vault that came to another machine.
@@ -41,9 +43,8 @@ extension Keychain {
     let key = try unwrap(.always, under: .vault, vaultKey)
     let wrapped = KeyWrap.wrap(classKey: key, of: .always, under: .boot, key: bootKey, vaultID: vault)
     try change(vaultKey: vaultKey) { () throws(VaultError) in
-      if let old = try database.key(KeyName.boot) { try note(.remove, key: KeyName.boot, old) }
       try database.putKey(KeyName.boot, wrapped)
-      try note(.insert, key: KeyName.boot, wrapped)
+      try note(key: KeyName.boot, wrapped)
     }
   }
 
@@ -64,7 +65,7 @@ extension Keychain {
     afterFirstUnlock.forgetAll()
     always.forgetAll()
     pass?.forgetNames()
-    clockIsAuthentic = false
+    isVouchedFor = ByClass(repeating: false)
   }
 
   /// Whether values of a class can be read and written now.
@@ -126,20 +127,5 @@ extension Keychain {
     } catch {
       throw .corrupt("the key \(name) does not open")
     }
-  }
-
-  func checkClock(_ keys: borrowing ClassKeys) throws(VaultError) {
-    let (time, items, mac) = try database.clock()
-    let stored = Clock(time: time, items: items)
-    switch keys.integrity {
-    case .some(let key):
-      hasHashes = mac == stored.mac(vault, hasHashes: true, key: key)
-      guard hasHashes || mac == stored.mac(vault, hasHashes: false, key: key) else {
-        throw .corrupt("the clock record is not authentic")
-      }
-    case .none: throw .locked
-    }
-    clock = stored
-    clockIsAuthentic = true
   }
 }

@@ -5,18 +5,28 @@ import VaultModel
 // What the live keychain knows of a rekey, and the moment at which the second store takes its place.
 extension Keychain {
   /// Whether a rekey was begun and is not done.
-  public var isRekeying: Bool { ((try? database.meta(MetaName.rekeying)) ?? nil) != nil }
+  public var isRekeying: Bool { nextVaultKey != nil }
+
+  /// What was written down of the rekey that is under way.
+  ///
+  /// It counts only as long as each class record whose key is in memory holds the mark of this very row: what belonged to a
+  /// rekey that was given up, or that came to its end, has none any more.
+  var nextVaultKey: NextVaultKey? {
+    guard let row = (try? database.meta(MetaName.rekeying)) ?? nil else { return nil }
+    for accessible in AccessClass.allCases where holdsIntegrityKey(accessible) {
+      guard let stored = try? classRecord(accessible).sets[Self.rekeyingPlace],
+        let mark = try? mark(rekeying: row, accessible), stored.isSet(RecordSet(), with: mark)
+      else { return nil }
+    }
+    return try? NextVaultKey(decoding: row)
+  }
 
   /// The new vault key of the rekey that is under way; nil when there is none.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open it.
   public func nextKey(vaultKey: borrowing SecureBytes) throws(VaultError) -> SecureBytes? {
-    guard let sealed = try database.meta(MetaName.rekeying) else { return nil }
-    do throws(CryptoError) {
-      return try sealed.withSpan { (bytes: RawSpan) throws(CryptoError) in
-        try NextVaultKey.open(bytes, under: vaultKey, vaultID: vault)
-      }
-    } catch {
+    guard let next = nextVaultKey else { return nil }
+    do throws(CryptoError) { return try next.open(under: vaultKey, vaultID: vault) } catch {
       throw .corrupt("the next vault key does not open")
     }
   }
@@ -27,20 +37,43 @@ extension Keychain {
     return (try? Keychain(opening: Rekey.path(in: self)))?.slots ?? []
   }
 
-  /// Gives the rekey up that is under way. Works in every state. Not while a ``Rekey`` lives.
+  /// Gives the rekey up that is under way: its key is forgotten, and its mark leaves the class records, so that its files
+  /// are worth nothing when somebody puts them back. Not while a ``Rekey`` lives.
   ///
-  /// - Throws: ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/locked`` unless the keys of all class records are in memory; ``VaultError/storage(_:)``.
   public func dropRekey() throws(VaultError) {
+    try forgetRekey()
+    try removeSecondStore()
+  }
+
+  /// Takes out a rekey that was put in by somebody else, or back when it was over. For after all keys were taken up.
+  func dropForeignRekey() {
+    guard (try? database.meta(MetaName.rekeying)) ?? nil != nil, nextVaultKey == nil else { return }
+    notice(
+      Finding(.foreign, "the files of a rekey that is not under way were put in by somebody else, and were removed"))
+    guard (try? forgetRekey()) != nil else { return }
+    _ = try? removeStaleStore()
+  }
+
+  private func forgetRekey() throws(VaultError) {
+    guard case .none = transaction else { throw .storage("a change is being made") }
+    guard AccessClass.allCases.allSatisfy(holdsIntegrityKey) else { throw .locked }
     // Not as a change of the vault: also one that takes none has to come out of this.
     try database.begin()
     do throws(VaultError) {
       try database.deleteMeta(MetaName.rekeying)
+      for accessible in AccessClass.allCases {
+        var (sets, facts): (RecordSets, ClassRecord.Facts)
+        do throws(VaultError) { (sets, facts) = try classRecord(accessible).parts } catch .corrupt { continue }
+        guard sets[Self.rekeyingPlace] != RecordSet() else { continue }
+        sets[Self.rekeyingPlace] = RecordSet()
+        try store(ClassRecord(sets: sets, facts: facts), accessible)
+      }
       try database.commit()
     } catch {
       database.rollback()
       throw error
     }
-    try removeSecondStore()
   }
 
   /// Removes what a rekey may have left that was cut off before it was written down, or after it was done; false when
@@ -144,18 +177,18 @@ extension Keychain {
     swap(&afterFirstUnlock, &other.afterFirstUnlock)
     swap(&always, &other.always)
     other.wipe()
-    try checkClock(always)
     try readSlots()
     // Each record was opened with the old keys, and the second store was checked to its last record.
     pass = nil
-    integrity = .ok
+    (lastResult, doubts) = (.ok, [])
+    AccessClass.allCases.forEach(vouch)
   }
 
   /// Leaves the keychain without a store and without keys.
   private func close(_ stand: Database) {
     wipe()
     pass = nil
-    integrity = .unchecked
+    (lastResult, doubts) = (.unchecked, [])
     isGone = true
     database = stand
   }

@@ -12,7 +12,7 @@ extension Keychain {
   func revise(
     _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, _ now: Int64
   ) throws(VaultError) -> Int {
-    let time = effective(now)
+    let time = max(effective(now, item.policy.accessible), effective(now, old.columns.accessible))
     let policyChanged = item.policy != old.head.item.policy
     guard opensValues(of: item.policy.accessible) else { throw .locked }
 
@@ -42,7 +42,11 @@ extension Keychain {
         if check { facts = try Self.validate(plaintext, item.kind, item.attributes) }
       }
       head.digests[index] = sealed.digest
-      if version.number == columns.current { current = sealed } else { try put(columns, older: sealed) }
+      if version.number == columns.current {
+        current = sealed
+      } else {
+        try put(columns, older: sealed, isNew: wasCurrent)
+      }
     }
     if let value {
       facts = try Self.validate(value, item.kind, item.attributes)
@@ -58,9 +62,9 @@ extension Keychain {
     let after = try tags(of: head.item)
     for tag in before.subtracting(after) { try delete(tag, old.columns) }
     for tag in after.subtracting(before) { try put(tag, columns) }
-    guard let current else { throw Self.missingValue(columns.current, columns.item) }
+    guard let current else { throw Self.missingValue(columns.current, columns.row) }
     try put(columns, head, value: current, insteadOf: old)
-    clock.time = time
+    for accessible in Set([old.columns.accessible, columns.accessible]) { touch(accessible, now: now) }
     return columns.current
   }
 
@@ -79,7 +83,7 @@ extension Keychain {
   ) throws(VaultError) {
     let surplus = max(0, head.item.versions.count + added - Self.keptVersions)
     for (version, digest) in zip(head.item.versions, head.digests).prefix(surplus) {
-      try database.deleteValue(item: old.columns.item, version: version.number)
+      try database.deleteValue(row: old.columns.row, version: version.number)
       try note(.remove, old.columns, version: version.number, digest)
     }
     head.item.versions.removeFirst(surplus)
@@ -93,11 +97,11 @@ extension Keychain {
   ) throws(VaultError) -> SealedValue {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    let opened: Void? = try database.withValue(item: old.item, version: version.number) {
+    let opened: Void? = try database.withValue(row: old.row, version: version.number) {
       (sealed: RawSpan) throws(VaultError) in
       try open(sealed, old, version, digest, scratch)
     }
-    guard opened != nil else { throw Self.missingValue(version.number, old.item) }
+    guard opened != nil else { throw Self.missingValue(version.number, old.row) }
     return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
       try check(plaintext)
       try note(.remove, old, version: version.number, digest)

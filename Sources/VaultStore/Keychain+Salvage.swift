@@ -10,35 +10,40 @@ extension Keychain {
   func makeEmptyCopy(
     in directory: String, now: Int64, lose: (Finding) -> Void
   ) throws(VaultError) -> Keychain {
-    let stored = try? storedHashes(Self.slotClass)
-    if stored == nil {
+    let stored = AccessClass.allCases.compactMap { accessible in
+      (try? classRecord(accessible)).map { (accessible: accessible, sets: $0.sets) }
+    }
+    if stored.isEmpty {
       lose(Finding(.damaged, "the hash over the slots is lost, so whether they are the latest cannot be told"))
     }
     let kept = try authenticSlots(stored, lose)
     let wrapped = try authenticKeys(stored, lose)
-    let clock = Clock(time: effective(now), items: 0)
-    let mac = try withIntegrityKey(.always) { clock.mac(vault, hasHashes: true, key: $0) }
-    let lastItem = try database.nextItem() - 1
+    let copied = copiedFacts(now)
     try Database.create(in: directory) { (database: Database) throws(VaultError) in
       try database.putMeta(MetaName.vaultID, vault.bytes)
-      try database.putMeta(MetaName.nextSlot, MetaName.encode(nextSlotID))
       let stale = staleSlots.intersection(kept.map { UInt32(truncatingIfNeeded: $0.id) })
       try database.putMeta(MetaName.staleSlots, stale.sorted().flatMap(MetaName.encode))
       for (name, sealed) in wrapped { try database.putKey(name, sealed) }
-      for (id, record) in kept { try database.putSlot(id, record) }
-      try database.putClock(time: clock.time, items: clock.items, mac: mac)
-      // A number that a lost item had must not be given again: old records of it would fit.
-      if (1..<1 << 53).contains(lastItem) {
-        try database.connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES('heads', \(lastItem))")
-      }
-      let keychain = Keychain(database, vault, clock)
+      for (id, record) in kept { try database.insertSlot(id, record) }
+      let keychain = Keychain(database, vault)
       keychain.takeKeys(of: self)
-      try keychain.writeAllHashes()
+      try keychain.writeFirstRecords(copied)
     }
     let copy = try Keychain(opening: directory)
     copy.takeKeys(of: self)
-    try copy.checkClock(copy.always)
+    AccessClass.allCases.forEach(copy.vouch)
     return copy
+  }
+
+  /// What the class records of the copy say at first: no time and no number of a lost item comes again.
+  private func copiedFacts(_ now: Int64) -> ByClass<ClassRecord.Facts> {
+    let highest = (try? database.lastRow()) ?? 0
+    let rows =
+      AccessClass.allCases.compactMap { facts[$0]?.nextRow } + (highest < ClassRecord.lastRow ? [highest + 1] : [])
+    let nextRow = max(1, rows.max() ?? 1)
+    var copied = ByClass(repeating: ClassRecord.Facts(time: now, nextRow: nextRow, nextSlot: nextSlotID))
+    for accessible in AccessClass.allCases { copied[accessible].time = effective(now, accessible) }
+    return copied
   }
 
   private func takeKeys(of other: Keychain) {
@@ -47,15 +52,17 @@ extension Keychain {
     always = other.always.copy()
   }
 
-  /// The slots that are those that were stored last, as far as the hash over them tells, and that can be read.
+  /// The slots that are those that were stored last, as far as the hashes over them tell, and that can be read.
   private func authenticSlots(
-    _ stored: RecordSets?, _ lose: (Finding) -> Void
+    _ stored: [(accessible: AccessClass, sets: RecordSets)], _ lose: (Finding) -> Void
   ) throws(VaultError) -> [(id: Int64, record: [UInt8])] {
     var kept: [(id: Int64, record: [UInt8])] = []
     let readable = Set(slots.map { Int64($0.id) })
     for (id, record) in try database.slots() {
-      let place = RecordSets.Place(.slots, part: UInt32(truncatingIfNeeded: id))
-      if readable.contains(id), try isStored(mark(slot: id, record), place, stored) {
+      let isStored = try holds(Self.place(slot: id), stored) { (accessible: AccessClass) throws(VaultError) in
+        try mark(slot: id, record, accessible)
+      }
+      if readable.contains(id), isStored {
         kept.append((id, record))
       } else {
         lose(Finding(.damaged, "slot \(id) is lost: it is not the one that was stored last"))
@@ -67,12 +74,15 @@ extension Keychain {
 
   /// The wrapped keys that are those that were stored last, of which those under the vault key have to be there.
   private func authenticKeys(
-    _ stored: RecordSets?, _ lose: (Finding) -> Void
+    _ stored: [(accessible: AccessClass, sets: RecordSets)], _ lose: (Finding) -> Void
   ) throws(VaultError) -> [(name: String, sealed: [UInt8])] {
     var kept: [(name: String, sealed: [UInt8])] = []
     for (name, sealed) in try database.keys() {
-      let place = RecordSets.Place(.keys, part: KeyName.part(name))
-      if try isStored(mark(key: name, sealed), place, stored) {
+      let place = Self.place(key: name)
+      let isStored = try holds(place, stored) { (accessible: AccessClass) throws(VaultError) in
+        try mark(key: name, sealed, accessible)
+      }
+      if isStored {
         kept.append((name, sealed))
       } else {
         lose(
@@ -86,10 +96,12 @@ extension Keychain {
     return kept
   }
 
-  private func isStored(
-    _ mark: @autoclosure () throws(VaultError) -> RecordMark, _ place: RecordSets.Place, _ stored: RecordSets?
+  /// Whether a row is the one that was stored last by every class record that can be read.
+  private func holds(
+    _ place: RecordSets.Place, _ stored: [(accessible: AccessClass, sets: RecordSets)],
+    _ mark: (AccessClass) throws(VaultError) -> RecordMark
   ) throws(VaultError) -> Bool {
-    guard let stored else { return true }
-    return stored[place].isSet(RecordSet(), with: try mark())
+    for (accessible, sets) in stored where try !sets[place].isSet(RecordSet(), with: mark(accessible)) { return false }
+    return true
   }
 }

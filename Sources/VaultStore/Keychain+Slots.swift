@@ -1,13 +1,35 @@
 public import VaultCore
+import VaultModel
 
 // The ways into the vault. Their records are in the clear but for the wrapped vault key, so these work in every state;
-// the vault key, which a change of slots has at hand, gives the key of the hash over them.
+// the vault key, which a change of slots has at hand, gives the keys of the hashes over them.
 extension Keychain {
   /// The number for a new slot: none that a slot has or had.
   public var nextSlotID: UInt32 {
-    let stored = (try? database.meta(MetaName.nextSlot)).flatMap { $0 }.flatMap(MetaName.decode) ?? 1
+    let known = AccessClass.allCases.compactMap { facts[$0]?.nextSlot }.max() ?? 1
     let used = (slots.map(\.id) + damagedSlots).max() ?? 0
-    return max(stored, used &+ 1)
+    return max(known, used < ClassRecord.lastSlot ? used + 1 : ClassRecord.lastSlot)
+  }
+
+  /// Checks that a slot which opened is the one that was stored last, by every class record that can be read. Nobody who
+  /// has less than the vault key can make all of them say so of a slot that was removed or replaced.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when it is not, or `vaultKey` is another vault's; ``VaultError/noSuchSlot(_:)``
+  ///   when it is none of ``slots`` any more; ``VaultError/storage(_:)``.
+  public func check(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
+    guard slots.contains(slot) else { throw .noSuchSlot(slot.id) }
+    let id = Int64(slot.id)
+    for accessible in AccessClass.allCases {
+      let key = Subkey.integrity.derive(from: try unwrap(accessible, under: .vault, vaultKey))
+      let record: ClassRecord
+      do throws(VaultError) { record = try classRecord(accessible, key: key) } catch .corrupt { continue }
+      let mark = mark(slot: id, slot.encoded(), accessible, key: key)
+      guard record.sets[Self.place(slot: id)].isSet(RecordSet(), with: mark) else {
+        let error = VaultError.corrupt("slot \(id) is not the one that was stored last")
+        notice(error)
+        throw error
+      }
+    }
   }
 
   /// Adds a way in.
@@ -17,8 +39,8 @@ extension Keychain {
   public func addSlot(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
     try change(vaultKey: vaultKey) { () throws(VaultError) in
       guard !hasSlot(slot.id) else { throw .alreadyExists }
-      try database.putMeta(MetaName.nextSlot, MetaName.encode(max(nextSlotID, slot.id &+ 1)))
-      try store(slot)
+      guard slot.id < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
+      try store(slot, isNew: true)
     }
   }
 
@@ -29,8 +51,7 @@ extension Keychain {
     try change(vaultKey: vaultKey) { () throws(VaultError) in
       guard hasSlot(slot.id) else { throw .noSuchSlot(slot.id) }
       try setStale(staleSlots.subtracting([slot.id]))
-      try noteStored(slot.id)
-      try store(slot)
+      try store(slot, isNew: false)
     }
   }
 
@@ -43,8 +64,8 @@ extension Keychain {
       guard hasSlot(id) else { throw .noSuchSlot(id) }
       guard slots.contains(where: { $0.id != id }) else { throw .lastSlot }
       try setStale(staleSlots.subtracting([id]))
-      try noteStored(id)
       try database.deleteSlot(Int64(id))
+      try note(slot: Int64(id), nil)
       try readSlots()
     }
   }
@@ -66,10 +87,8 @@ extension Keychain {
     }
   }
 
-  /// Takes over from another store what is known of slots besides their records: which number the next one gets, and which
-  /// ones are stale.
-  func keepNumbers(of other: Keychain) throws(VaultError) {
-    try database.putMeta(MetaName.nextSlot, MetaName.encode(max(nextSlotID, other.nextSlotID)))
+  /// Takes over from another store which slots are stale.
+  func keepStale(of other: Keychain) throws(VaultError) {
     try setStale(other.staleSlots.intersection(slots.map(\.id)))
   }
 
@@ -78,17 +97,18 @@ extension Keychain {
     try database.putMeta(MetaName.staleSlots, ids.sorted().flatMap(MetaName.encode))
   }
 
-  private func store(_ slot: SlotRecord) throws(VaultError) {
+  private func store(_ slot: SlotRecord, isNew: Bool) throws(VaultError) {
     let record = slot.encoded()
-    try database.putSlot(Int64(slot.id), record)
-    try note(.insert, slot: Int64(slot.id), record)
+    if isNew {
+      try database.insertSlot(Int64(slot.id), record)
+    } else {
+      try database.updateSlot(Int64(slot.id), record)
+    }
+    try note(slot: Int64(slot.id), record)
+    for accessible in AccessClass.allCases {
+      if let next = facts[accessible]?.nextSlot { facts[accessible]?.nextSlot = max(next, slot.id + 1) }
+    }
     try readSlots()
-  }
-
-  /// Takes the record that a slot has now out of the hashes.
-  private func noteStored(_ id: UInt32) throws(VaultError) {
-    guard let old = try database.slots().first(where: { $0.id == Int64(id) }) else { return }
-    try note(.remove, slot: old.id, old.record)
   }
 
   private func hasSlot(_ id: UInt32) -> Bool { slots.contains { $0.id == id } || damagedSlots.contains(id) }

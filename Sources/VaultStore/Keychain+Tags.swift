@@ -54,7 +54,9 @@ extension Keychain {
   /// - Throws: ``VaultError/locked`` when there is no key.
   func tags(_ fact: Fact) throws(VaultError) -> ClassTags {
     guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
-    func tag(_ accessible: AccessClass) -> Tag? { itemCounts[accessible] == 0 ? nil : self.tag(fact, accessible) }
+    func tag(_ accessible: AccessClass) -> Tag? {
+      isVouchedFor[accessible] && facts[accessible]?.items == 0 ? nil : self.tag(fact, accessible)
+    }
     return ClassTags(
       whenUnlocked: tag(.whenUnlocked), afterFirstUnlock: tag(.afterFirstUnlock), always: tag(.always))
   }

@@ -22,6 +22,7 @@ extension Keychain {
     let result: R
     do throws(VaultError) { result = try body() } catch {
       rollBack(saved)
+      notice(error)
       throw error
     }
     try commit(saved)
@@ -30,41 +31,39 @@ extension Keychain {
 
   /// What a transaction that is taken back leaves in memory.
   struct Saved {
-    let clock: Clock
     let slots: [SlotRecord]
     let damagedSlots: [UInt32]
-    let itemCounts: ByClass<Int64?>
+    let facts: ByClass<ClassRecord.Facts?>
   }
 
   /// Begins a transaction, which ``commit(_:)`` or ``rollBack(_:)`` ends.
   func begin() throws(VaultError) -> Saved {
-    if hasFailed {
-      throw .corrupt(
-        "the check of the store failed, so nothing is written to it; `vault verify` says what is wrong, `vault salvage` saves the rest"
-      )
-    }
+    if hasFailed { throw Self.failed }
     recent.forget()
     changes = RecordChanges(isListing: pass != nil || touched != nil)
+    stamp = nil
     try database.begin()
     transaction = .open
-    return Saved(clock: clock, slots: slots, damagedSlots: damagedSlots, itemCounts: itemCounts)
+    return Saved(slots: slots, damagedSlots: damagedSlots, facts: facts)
   }
 
   /// Ends the transaction, and keeps all of it or, when this throws, nothing.
   func commit(_ saved: Saved) throws(VaultError) {
     do throws(VaultError) {
       if case .failed(let error) = transaction { throw error }
-      if clock != saved.clock { try writeClock(insteadOf: saved.clock) }
-      try writeHashes()
+      // Something may have been met on the way that the answers got round.
+      if hasFailed { throw Self.failed }
+      try writeClassRecords(since: saved.facts)
       try database.commit()
     } catch {
       rollBack(saved)
+      notice(error)
       throw error
     }
     transaction = .none
     pass?.apply(changes)
     if touched != nil {
-      for change in changes.list { if case .head(let item) = change.key { touched?.insert(item) } }
+      for change in changes.list { if case .head(let row) = change.key { touched?.insert(row) } }
     }
   }
 
@@ -72,7 +71,7 @@ extension Keychain {
   func rollBack(_ saved: Saved) {
     transaction = .none
     database.rollback()
-    (clock, slots, damagedSlots, itemCounts) = (saved.clock, saved.slots, saved.damagedSlots, saved.itemCounts)
+    (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)
   }
 
   /// Runs one change in a transaction of its own, or as a part of the one that is open.
@@ -85,12 +84,7 @@ extension Keychain {
     }
   }
 
-  private func writeClock(insteadOf old: Clock) throws(VaultError) {
-    let mac = try withIntegrityKey(.always) { [clock] (key: borrowing SecureBytes) throws(VaultError) in
-      note(.remove, .always, .init(.clock), .single, old.mark(vault, key: key))
-      note(.insert, .always, .init(.clock), .single, clock.mark(vault, key: key))
-      return clock.mac(vault, hasHashes: hasHashes, key: key)
-    }
-    try database.putClock(time: clock.time, items: clock.items, mac: mac)
-  }
+  private static let failed = VaultError.corrupt(
+    "the check of the store failed, so nothing is written to it; `vault verify` says what is wrong, `vault salvage` saves the rest"
+  )
 }

@@ -7,7 +7,8 @@ extension Keychain {
   ///
   /// The bytes lie in secure memory that is wiped when `body` is done; they must not leave it.
   /// - Parameters:
-  ///   - now: Unix seconds; expiry counts from this or ``newestTime``, whichever is later.
+  ///   - now: Unix seconds; expiry counts from this or the newest time of any write of the
+  ///     item's class, whichever is later.
   ///   - evenExpired: also lends the value of an item past its expiry.
   ///   - body: gets the item, the number of the version, and the value.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
@@ -18,11 +19,18 @@ extension Keychain {
   ) throws -> R {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    if version == nil, let entry = recent[name] {
-      let number = try openRecent(entry, now, evenExpired, scratch)
-      return try scratch.withBytes { (value: RawSpan) throws(E) in try body(entry.item, number, value) }
+    let item: ItemInfo
+    let number: Int
+    do throws(VaultError) {
+      if version == nil, let entry = recent[name] {
+        (item, number) = (entry.item, try openRecent(entry, now, evenExpired, scratch))
+      } else {
+        (item, number) = try openValue(of: name, version, now, evenExpired, scratch)
+      }
+    } catch {
+      notice(error)
+      throw error
     }
-    let (item, number) = try openValue(of: name, version, now, evenExpired, scratch)
     return try scratch.withBytes { (value: RawSpan) throws(E) in try body(item, number, value) }
   }
 
@@ -30,7 +38,7 @@ extension Keychain {
     of name: ItemName, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
   ) throws(VaultError) -> (ItemInfo, Int) {
     let tags = try tags(.name(name))
-    let found = try database.read(tags, version: version) { (row: Row) throws(VaultError) in
+    let found = try database.read(tags, version: version, namesake: noticeNamesake) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
       let number = try openValue(row, head, version, now, evenExpired, scratch)
@@ -71,7 +79,8 @@ extension Keychain {
   }
 
   private func checkExpiry(_ item: ItemInfo, _ now: Int64, _ evenExpired: Bool) throws(VaultError) {
-    if let expires = item.expires, expires <= effective(now), !evenExpired { throw .expired(expires) }
+    guard !evenExpired, let expires = item.expires, try hasExpired(item, now: now) else { return }
+    throw .expired(expires)
   }
 
   /// Opens the value that came with a head, and tells which version it is.
@@ -82,7 +91,7 @@ extension Keychain {
     try checkExpiry(head.item, now, evenExpired)
     let number = version ?? row.columns.current
     guard let (info, digest) = head.version(number) else { throw .noSuchVersion(number) }
-    guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.item) }
+    guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.row) }
     try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in
       try open(sealed, row.columns, info, digest, scratch)
     }
@@ -94,13 +103,13 @@ extension Keychain {
     _ sealed: RawSpan, _ columns: HeadColumns, _ info: VersionInfo, _ digest: Digest, _ scratch: Scratch
   ) throws(VaultError) {
     guard Digest(of: sealed) == digest, sealed.byteCount == info.size + AEAD.overhead else {
-      throw .corrupt("version \(info.number) of item \(columns.item) is not the one its head names")
+      throw .corrupt("version \(info.number) of item \(columns.row) is not the one its head names")
     }
     try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       do throws(CryptoError) {
         try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault, version: info.number))
       } catch {
-        throw .corrupt("version \(info.number) of item \(columns.item) does not open")
+        throw .corrupt("version \(info.number) of item \(columns.row) does not open")
       }
     }
   }

@@ -8,10 +8,8 @@ extension Keychain {
   /// It goes as far as the keys in memory allow, and a key that is wiped meanwhile counts as one that never was there. Items are served and changed meanwhile.
   public func beginVerification() {
     var expected: Int64 = 0
-    for accessible in AccessClass.allCases { expected += (try? storedHashes(accessible))?.count ?? 0 }
-    if pass == nil { beforePass = integrity }
+    for accessible in AccessClass.allCases { expected += (try? classRecord(accessible))?.sets.count ?? 0 }
     pass = VerifyPass(expecting: Int(clamping: expected))
-    integrity = pass?.state ?? .unchecked
   }
 
   /// Goes on with the check over at most so many records, where a long value counts for several.
@@ -19,32 +17,61 @@ extension Keychain {
   /// When it comes to its end with all keys, ``integrity`` tells the result; a check without all of them tells only of
   /// what is wrong.
   /// - Returns: the result at the end, nil before it and when none is under way.
-  /// - Throws: ``VaultError/storage(_:)`` when the system failed to read; the check is then given up.
+  /// - Throws: ``VaultError/storage(_:)`` when the system failed to read; the check is then given up. Whatever is corrupt is
+  ///   a finding.
   public func continueVerification(records: Int) throws(VaultError) -> Verification? {
     guard case .none = transaction, var current = pass.take() else { return nil }
     do throws(VaultError) {
       guard try current.step(self, records: max(1, records)) else {
-        integrity = current.state
         pass = current
         return nil
       }
-    } catch {
-      integrity = beforePass
-      throw error
+    } catch .corrupt(let reason) {
+      current.note(Finding(.damaged, reason))
     }
+    for finding in doubts { current.note(finding) }
+    doubts = []
     let result = current.verification
-    integrity = result.isOK ? .ok : result.findings.isEmpty ? beforePass : .failed
+    lastResult = result.isOK ? .ok : result.findings.isEmpty ? lastResult : .failed
     return result
   }
 
   /// Whether a check that begins now can tell of all records.
-  public var canVerifyAll: Bool { hasHashes && AccessClass.allCases.allSatisfy(holdsIntegrityKey) }
+  public var canVerifyAll: Bool { AccessClass.allCases.allSatisfy(holdsIntegrityKey) }
 
   /// Whether the last check that came to its end found all as it was written, also while another is under way.
   public var isVerified: Bool { lastResult == .ok }
-  /// Whether it found something wrong.
+  /// Whether it found something wrong, or something wrong was met since.
   var hasFailed: Bool { lastResult == .failed }
-  private var lastResult: IntegrityState { pass == nil ? integrity : beforePass }
+
+  // MARK: What is met outside a check
+
+  /// Has ``integrity`` fail, unless the error says nothing of the store: from then on nothing is written.
+  func notice(_ error: VaultError) {
+    guard case .corrupt(let reason) = error else { return }
+    lastResult = .failed
+    // A check that has passed the place may not say that all is well; one that begins later finds it by itself.
+    if pass != nil { doubt(Finding(.damaged, reason)) }
+  }
+
+  /// Has ``integrity`` fail for what the next check cannot find any more, and has that check tell it.
+  func notice(_ finding: Finding) {
+    lastResult = .failed
+    doubt(finding)
+  }
+
+  private func doubt(_ finding: Finding) { if doubts.count < 16 { doubts.append(finding) } }
+
+  /// Has ``integrity`` fail because an item of a weaker class has the name of another one.
+  func noticeNamesake(_ item: Int64) { notice(VaultError.corrupt(VerifyPass.namesake(item))) }
+
+  /// Runs a piece of work, and notices when it finds the store corrupt.
+  func noticing<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
+    do throws(VaultError) { return try body() } catch {
+      notice(error)
+      throw error
+    }
+  }
 
   /// Checks the whole store at once; see ``beginVerification()``.
   public func verify() throws(VaultError) -> Verification {

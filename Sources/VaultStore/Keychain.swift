@@ -26,32 +26,32 @@ public final class Keychain {
   var whenUnlocked = ClassKeys()
   var afterFirstUnlock = ClassKeys()
   var always = ClassKeys()
-  var clock: Clock
-  // Only a key can tell whether the clock record is ours.
-  var clockIsAuthentic = false
+  // What the class records say: in the clear from the opening on, so that it can be shown, and vouched for once the class's
+  // key was there. It is no secret, and outlasts a lock.
+  var facts = ByClass<ClassRecord.Facts?>(repeating: nil)
+  var isVouchedFor = ByClass<Bool>(repeating: false)
   var transaction = TransactionState.none
   var spare: Scratch? = Scratch()
   var recent = RecentItems()
-  // Whether the records have hashes over them; a store of an earlier program has none before its first unlock.
-  var hasHashes = false
   var changes = RecordChanges(isListing: false)
-  // How many items each class has, as its hash says; nil before its key was there. What is counted there is authentic
-  // and no secret, so it outlasts a lock.
-  var itemCounts = ByClass<Int64?>(repeating: nil)
-  // An integrity key that was derived for one change, in a state in which it is not held.
-  var lentKey: SecureBytes?
+  // The latest time that the open transaction was told.
+  var stamp: Int64?
+  // Integrity keys that were derived for one change, in a state in which they are not held.
+  var lentKeys = LentKeys()
   var pass: VerifyPass?
   // What a backup is made of, while one is.
   var snapshot: Snapshot?
   /// What is known of the records as a whole.
-  public internal(set) var integrity = IntegrityState.unchecked
-  // What was known when the check that is under way began.
-  var beforePass = IntegrityState.unchecked
+  public var integrity: IntegrityState { pass?.state ?? lastResult }
+  // What the last check came to that told of everything, or what was met since; a check that is under way changes nothing.
+  var lastResult = IntegrityState.unchecked
+  // What was met since the check that is under way began, and what no check would find: its end tells it.
+  var doubts: [Finding] = []
   // Whether a salvage reads the records.
   var isBeingSalvaged = false {
     didSet { database.connection.takesUnreadableForDamage = isBeingSalvaged }
   }
-  // The items that committed transactions have changed, while a rekey has to know.
+  // The rows that committed transactions have changed, while a rekey has to know.
   var touched: Set<Int64>?
   /// Whether the files could not be opened again when another store had taken their place: nothing can be read or written
   /// here any more, and ``init(opening:)`` tells what there is.
@@ -67,11 +67,9 @@ public final class Keychain {
     guard let id = try database.meta(MetaName.vaultID), let vault = try? VaultID(id) else {
       throw .corrupt("the vault has no identity")
     }
-    let (time, items, _) = try database.clock()
-    guard items >= 0 else { throw .corrupt("the clock record counts less than no items") }
     self.database = database
     self.vault = vault
-    clock = Clock(time: time, items: items)
+    try readFacts()
     try readSlots()
     if slots.isEmpty { throw .corrupt("no slot can be read") }
     database.trust()
@@ -108,38 +106,25 @@ public final class Keychain {
       wrap(whenUnlocked, .whenUnlocked), wrap(afterFirstUnlock, .afterFirstUnlock), wrap(always, .always),
       (KeyName.boot, sealedForBoot),
     ]
-    let clock = Clock(time: now, items: 0)
-    let mac = clock.mac(vault, hasHashes: true, key: Subkey.integrity.derive(from: always))
+    guard highest < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
     try Database.create(in: directory) { (database: Database) throws(VaultError) in
       try database.putMeta(MetaName.vaultID, vault.bytes)
-      try database.putMeta(MetaName.nextSlot, MetaName.encode(highest &+ 1))
       for (name, sealed) in wrapped { try database.putKey(name, sealed) }
-      for slot in slots { try database.putSlot(Int64(slot.id), slot.encoded()) }
-      try database.putClock(time: clock.time, items: clock.items, mac: mac)
-      // The same way that a store without hashes gets them.
-      let keychain = Keychain(database, vault, clock)
+      for slot in slots { try database.insertSlot(Int64(slot.id), slot.encoded()) }
+      let keychain = Keychain(database, vault)
       keychain.whenUnlocked = ClassKeys(classKey: whenUnlocked)
       keychain.afterFirstUnlock = ClassKeys(classKey: afterFirstUnlock)
       keychain.always = ClassKeys(classKey: always)
-      try keychain.writeAllHashes()
+      let facts = ClassRecord.Facts(time: now, nextRow: 1, nextSlot: highest + 1)
+      try keychain.writeFirstRecords(ByClass(repeating: facts))
     }
   }
 
   /// What is in a database that is being made; no slot is read, and no key in memory.
-  init(_ database: Database, _ vault: VaultID, _ clock: Clock) {
+  init(_ database: Database, _ vault: VaultID) {
     self.database = database
     self.vault = vault
-    self.clock = clock
   }
-
-  /// How many items there are, of all classes, in every state.
-  public func itemCount() throws(VaultError) -> Int { Int(clock.items) }
-
-  /// The newest time that this vault knows to have been, Unix seconds: never before any write. 0 until a key vouches
-  /// for it. Expiry counts from the later of this and the time that is passed in.
-  public var newestTime: Int64 { clockIsAuthentic ? clock.time : 0 }
-
-  func effective(_ now: Int64) -> Int64 { max(now, newestTime) }
 }
 
 /// The names in the table `keys`.
@@ -162,8 +147,8 @@ enum KeyName {
 
 /// The names in the table `meta`.
 enum MetaName {
+  static let all = [vaultID, staleSlots, rekeying]
   static let vaultID = "vault-id"
-  static let nextSlot = "next-slot"
   static let staleSlots = "stale-slots"
   static let rekeying = "rekeying"
 

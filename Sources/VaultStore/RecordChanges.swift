@@ -3,11 +3,11 @@ import VaultModel
 
 /// Where a record stands in its table, in the order in which a check walks over it.
 enum RecordKey: Equatable {
-  /// A head, or the current value beside it.
+  /// The row of a head, or of the current value beside it.
   case head(Int64)
   /// An older value.
-  case value(item: Int64, version: Int64)
-  case tag(Tag, item: Int64)
+  case value(row: Int64, version: Int64)
+  case tag(Tag, row: Int64)
   /// In a table of a few rows, which a check looks at in one go.
   case single
 }
@@ -38,6 +38,11 @@ struct RecordChanges {
     case .remove: differences[change.accessible][change.place].remove(change.mark)
     }
     if isListing { list.append(change) }
+  }
+
+  /// Takes out of a set what is stored of it and what was changed since.
+  mutating func clear(_ place: RecordSets.Place, _ accessible: AccessClass, stored: RecordSet) {
+    differences[accessible][place] = stored.emptied
   }
 }
 

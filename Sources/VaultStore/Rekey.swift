@@ -66,7 +66,6 @@ public final class Rekey {
     guard !source.isRekeying else { throw .alreadyExists }
     guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
     guard source.holdsAllKeys else { throw .locked }
-    guard source.hasHashes else { throw .storage("the hashes over the records could not be written yet") }
     _ = try source.unwrap(.always, under: .vault, vaultKey)
     try Self.checkRoom(for: source)
     guard try source.removeStaleStore() else {
@@ -76,9 +75,12 @@ public final class Rekey {
     do throws(VaultError) {
       try Keychain.create(
         in: path, slots: slots, vaultID: source.vaultID, vaultKey: nextKey, bootKey: bootKey,
-        now: source.effective(now))
-      let sealed = NextVaultKey.seal(nextKey, under: vaultKey, vaultID: source.vault)
-      try source.write { () throws(VaultError) in try source.database.putMeta(MetaName.rekeying, sealed) }
+        now: now)
+      let next = NextVaultKey(sealing: nextKey, slots: slots, under: vaultKey, vaultID: source.vault)
+      try source.write { () throws(VaultError) in
+        try source.database.putMeta(MetaName.rekeying, next.encoded)
+        try source.note(rekeying: next.encoded)
+      }
       target = try Self.open(path, source, nextKey)
     } catch {
       try? source.dropRekey()
@@ -96,9 +98,12 @@ public final class Rekey {
   ///   then ``Keychain/dropRekey()`` is what is left to do; ``VaultError/locked``; ``VaultError/storage(_:)``.
   public init(resuming source: Keychain, nextKey: borrowing SecureBytes) throws(VaultError) {
     guard source.holdsAllKeys else { throw .locked }
-    guard source.hasHashes else { throw .storage("the hashes over the records could not be written yet") }
+    guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
     self.source = source
     target = try Self.open(Self.path(in: source), source, nextKey)
+    guard let next = source.nextVaultKey, target.damagedSlots.isEmpty, next.isFor(target.slots) else {
+      throw .corrupt("the second store has other ways in than were made for it")
+    }
     isResumed = true
     source.touched = []
   }
@@ -121,7 +126,7 @@ public final class Rekey {
 
   /// How many items have been looked at, of how many.
   public var progress: (done: Int, of: Int) {
-    let count = Int(source.clock.items)
+    let count = Int(clamping: source.knownItems)
     return (min(walked, count), count)
   }
 
@@ -167,10 +172,10 @@ public final class Rekey {
     var left = records
     isWalkOver = true
     try source.database.each(after: position) { (row: Row) throws(VaultError) in
-      let item = row.columns.item
+      let number = row.columns.row
       let result = try copy.copy(row, taggedAtOnce: false)
-      for tag in try target.tags(of: result.head.item) { tags.add(tag, item, row.columns.accessible) }
-      position = item
+      for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
+      position = number
       walked += 1
       left -= 1
       if result.isCopied { count(result.head) }
@@ -192,7 +197,7 @@ public final class Rekey {
         stage = !isWalkOver ? .items : isResumed ? .leftovers : .changed(isChecked: false)
         return
       }
-      try copy.put(next.tag, item: next.item, next.accessible)
+      try copy.put(next.tag, row: next.row, next.accessible)
       written.records += 1
     }
     try commitWhenDue()
@@ -202,7 +207,7 @@ public final class Rekey {
     try begin()
     var found: [Int64] = []
     try target.database.each(after: leftover) { (row: Row) throws(VaultError) in
-      found.append(row.columns.item)
+      found.append(row.columns.row)
       return found.count < records
     }
     for item in found {
@@ -280,8 +285,10 @@ public final class Rekey {
     }
     do throws(VaultError) {
       try target.transaction { () throws(VaultError) in
-        target.clock.time = max(source.clock.time, target.clock.time)
-        try target.keepNumbers(of: source)
+        for accessible in AccessClass.allCases {
+          if let facts = source.facts[accessible] { target.raise(accessible, to: facts) }
+        }
+        try target.keepStale(of: source)
       }
       try compareCounts()
       try source.takeOver(target, atStep)
@@ -294,11 +301,11 @@ public final class Rekey {
   }
 
   private func compareCounts() throws(VaultError) {
-    guard source.clock.items == target.clock.items else {
+    guard source.knownItems == target.knownItems else {
       throw .corrupt("the second store has another number of items")
     }
     for accessible in AccessClass.allCases {
-      let (old, new) = (try source.storedHashes(accessible), try target.storedHashes(accessible))
+      let (old, new) = (try source.classRecord(accessible).sets, try target.classRecord(accessible).sets)
       for table in [AssociatedData.Table.heads, .values, .tags] where old[.init(table)].count != new[.init(table)].count
       {
         throw .corrupt("the second store has another number of records of class \(accessible.name)")

@@ -147,8 +147,8 @@ extension Keychain {
     guard let id = try database.meta(MetaName.vaultID), id == header.vaultID.bytes else {
       throw .corrupt("it holds another vault than it says")
     }
-    let (time, items, _) = try database.clock()
-    let keychain = Keychain(database, header.vaultID, Clock(time: time, items: items))
+    let keychain = Keychain(database, header.vaultID)
+    try keychain.readFacts()
     try keychain.readSlots()
     try keychain.unlock(vaultKey: vaultKey)
     try keychain.checkFewRows()

@@ -4,7 +4,10 @@ import VaultModel
 /// The open columns of a head record. They are bound into its seal, so what is read here is believed only after that
 /// opened.
 struct HeadColumns: Equatable {
-  var item: Int64
+  /// The number in this store.
+  var row: Int64
+  /// Whose records these are, in any store.
+  var item: ItemID
   var accessible: AccessClass
   var revision: Int
   var policyRevision: Int
@@ -35,35 +38,48 @@ struct Row {
   /// - Throws: ``VaultError/corrupt(_:)`` when a tag led to no head, or a number cannot be.
   init(_ statement: Statement) throws(VaultError) {
     self.statement = statement
-    let item = try statement.integer(0)
-    if statement.isNull(1) { throw .corrupt("a tag leads to item \(item), which has no head") }
-    guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(1))) else {
-      throw .corrupt("the head of item \(item) has an unknown class")
+    let row = try statement.integer(0)
+    if statement.isNull(1) { throw .corrupt("a tag leads to item \(row), which has no head") }
+    let item = try statement.withBlob(1) { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }
+    guard row > 0, let item else { throw .corrupt("the head of item \(row) has no identity") }
+    guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))) else {
+      throw .corrupt("the head of item \(row) has an unknown class")
     }
     columns = HeadColumns(
-      item: item, accessible: accessible, revision: Int(try statement.integer(2)),
-      policyRevision: Int(try statement.integer(3)), current: Int(try statement.integer(4)))
+      row: row, item: item, accessible: accessible, revision: Int(try statement.integer(3)),
+      policyRevision: Int(try statement.integer(4)), current: Int(try statement.integer(5)))
   }
 
   /// Lends the sealed head.
   func withSealedHead<R: ~Copyable>(_ body: (RawSpan) throws(VaultError) -> R) throws(VaultError) -> R {
-    try statement.withBlob(5, body)
+    try statement.withBlob(6, body)
   }
 
   /// The tag by which the item was found.
-  func tag() throws(VaultError) -> Tag {
-    let tag = try statement.withBlob(6) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
-    guard let tag else { throw .corrupt("a tag of item \(columns.item) has the wrong size") }
+  func tag() throws(VaultError) -> Tag { try Self.tag(statement) }
+
+  /// The tag by which the present row of a lookup was found.
+  static func tag(_ statement: Statement) throws(VaultError) -> Tag {
+    let tag = try statement.withBlob(7) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
+    guard let tag else { throw .corrupt("a tag has the wrong size") }
     return tag
   }
 
   /// Which version's value came along; nil when the store has none of the one that was asked for.
-  func valueVersion() throws(VaultError) -> Int? { statement.isNull(7) ? nil : Int(try statement.integer(7)) }
+  func valueVersion() throws(VaultError) -> Int? { statement.isNull(8) ? nil : Int(try statement.integer(8)) }
 
   /// Lends the sealed value that came along.
   func withSealedValue<R: ~Copyable>(_ body: (RawSpan) throws(VaultError) -> R) throws(VaultError) -> R {
-    try statement.withBlob(8, body)
+    try statement.withBlob(9, body)
   }
+}
+
+extension AccessClass {
+  /// The classes by how seldom their keys are in memory: what a stronger one says counts more.
+  static let strongestFirst: [AccessClass] = [.whenUnlocked, .afterFirstUnlock, .always]
+
+  /// The classes that are stronger than this one.
+  var stronger: ArraySlice<AccessClass> { Self.strongestFirst.prefix { $0 != self } }
 }
 
 /// The tags of one fact under the keys of the three classes; nil where the key is not in memory.
@@ -87,6 +103,9 @@ struct ClassTags {
     self.afterFirstUnlock = afterFirstUnlock
     self.always = always
   }
+
+  /// How strong the class is that a tag belongs to, 0 for the strongest; nil when it is none of these.
+  func rank(of tag: Tag) -> Int? { AccessClass.strongestFirst.firstIndex { self[$0] == tag } }
 
   subscript(accessible: AccessClass) -> Tag? {
     switch accessible {

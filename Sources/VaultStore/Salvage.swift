@@ -75,7 +75,7 @@ public final class Salvage {
 
   /// How many items were looked at, of about how many.
   public var progress: (done: Int, of: Int) {
-    let count = Int(clamping: source.clock.items)
+    let count = Int(clamping: source.knownItems)
     return (min(walked, count), count)
   }
 
@@ -172,7 +172,7 @@ public final class Salvage {
   /// Sees to it that no two items have one name: a deleted one that was put back can have that of a later one, which has
   /// the higher number. Whether there is room.
   private func makeRoom(for name: ItemName, _ item: Int64) throws(VaultError) -> Bool {
-    guard let other = try target.find(name)?.columns.item else { return true }
+    guard let other = try target.find(name)?.columns.row else { return true }
     let older = min(item, other)
     result.lose(Finding(.foreign, item: older, name: name, "item \(older) has the name of item \(max(item, other))"))
     guard older == other else { return false }

@@ -1,86 +1,59 @@
-/// The tables, as the list of steps that made them.
+/// The tables of the one schema that this program reads and writes.
 ///
-/// A database's `user_version` is the number of steps it has gone through. A step is never edited after a release;
-/// a change is a new step at the end, which brings the older data along. The names `grants`, `deposits` and `audit` are
-/// kept for tables of later steps.
+/// ``Authenticity`` says for each of them what keeps it from being changed. The names `grants`, `deposits` and `audit` are
+/// kept for tables of later programs.
 enum Schema {
   /// "vaul", in the header's application id (sqlite.org/fileformat.html §1.3.16), so that `file` and we know it again.
   static let applicationID = 0x7661_756C
-  /// The version this program writes.
-  static var version: Int { steps.count }
+  /// The database's `user_version`. A file of another one is refused as it lies there.
+  static let version = 3
 
-  /// Each step is a list of statements, run in one transaction.
-  static let steps: [[String]] = [
-    [
-      // What is said about the whole vault: `vault-id` (16 bytes), `next-slot` (4 bytes, little-endian),
-      // `stale-slots` (4 bytes each), `rekeying` (the next vault key, sealed under the present one).
-      "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
-      // Wrapped class keys by name.
-      "CREATE TABLE keys(name TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
-      "CREATE TABLE slots(id INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
-      // One row per item: its head, and the record of its current value beside it, so that both are one page to read.
-      // AUTOINCREMENT: an id is never given to a second item, so no old record fits a new item.
-      """
-      CREATE TABLE heads(id INTEGER PRIMARY KEY AUTOINCREMENT, class INTEGER NOT NULL, revision INTEGER NOT NULL, \
-      policy INTEGER NOT NULL, current INTEGER NOT NULL, sealed BLOB NOT NULL, value BLOB NOT NULL) STRICT
-      """,
-      // One row per kept version of a value that is not the current one any more.
-      """
-      CREATE TABLE vals(item INTEGER NOT NULL, version INTEGER NOT NULL, sealed BLOB NOT NULL, \
-      PRIMARY KEY(item, version)) STRICT
-      """,
-      // Which items a blind tag (16 bytes) leads to.
-      firstTags,
-      // The newest time of any write in Unix seconds and the number of items, under a MAC.
-      """
-      CREATE TABLE clock(id INTEGER PRIMARY KEY, time INTEGER NOT NULL, items INTEGER NOT NULL, mac BLOB NOT NULL) STRICT
-      """,
-    ],
-    [
-      // A tag with the class of its item, so that the hash over a class's tags needs no look at the heads.
-      "CREATE TEMP TABLE moved AS SELECT tag, item, class FROM tags LEFT JOIN heads ON heads.id = item",
-      "DROP TABLE tags",
-      """
-      CREATE TABLE tags(tag BLOB NOT NULL, item INTEGER NOT NULL, class INTEGER NOT NULL, PRIMARY KEY(tag, item)) \
-      STRICT, WITHOUT ROWID
-      """,
-      "INSERT INTO tags SELECT tag, item, ifnull(class, 0) FROM moved ORDER BY tag, item",
-      "DROP TABLE temp.moved",
-      // The hashes over all records of a class; an older store gets them at its first unlock.
-      "CREATE TABLE hashes(class INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
-    ],
+  static let tables = [
+    // What is said about the whole vault: `vault-id` (16 bytes), `stale-slots` (4 bytes each,
+    // little-endian), `rekeying` (the next vault key, sealed under the present one).
+    "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
+    // Wrapped class keys by name.
+    "CREATE TABLE keys(name TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE slots(id INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
+    // One row per item: its number in this store, the identity that its records are bound to (16 bytes), its head, and
+    // the record of its current value beside it, so that both are one page to read.
+    """
+    CREATE TABLE heads(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, revision INTEGER NOT NULL, \
+    policy INTEGER NOT NULL, current INTEGER NOT NULL, sealed BLOB NOT NULL, value BLOB NOT NULL) STRICT
+    """,
+    // One row per kept version of a value that is not the current one any more; `item` is the row of its head.
+    """
+    CREATE TABLE vals(item INTEGER NOT NULL, version INTEGER NOT NULL, sealed BLOB NOT NULL, \
+    PRIMARY KEY(item, version)) STRICT
+    """,
+    // Which rows of `heads` a blind tag (16 bytes) leads to, with the class, so that the hash over a class's tags needs
+    // no look at the heads.
+    """
+    CREATE TABLE tags(tag BLOB NOT NULL, item INTEGER NOT NULL, class INTEGER NOT NULL, PRIMARY KEY(tag, item)) \
+    STRICT, WITHOUT ROWID
+    """,
+    // The class records.
+    "CREATE TABLE hashes(class INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
   ]
 
-  private static let firstTags =
-    "CREATE TABLE tags(tag BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY(tag, item)) STRICT, WITHOUT ROWID"
-
-  /// The tables that are there after all steps.
-  private static var tables: Set<String> {
-    Set(steps.joined().filter { $0.hasPrefix("CREATE TABLE") }).subtracting([firstTags])
-  }
-
-  /// Brings a database of version `from` to ours, and writes it through to the main file, whose header tells the next
-  /// program the version.
-  static func migrate(_ connection: Connection, from: Int) throws(VaultError) {
-    guard from < version else { return }
+  /// Makes the tables of a new database.
+  static func make(_ connection: Connection) throws(VaultError) {
     try connection.execute("BEGIN IMMEDIATE")
-    for step in steps[from...] {
-      for statement in step { try connection.execute(statement) }
-    }
+    for table in tables { try connection.execute(table) }
     try connection.execute("PRAGMA user_version = \(version)")
     try connection.execute("COMMIT")
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  /// Checks that the database has exactly our tables: nothing more that could act, nothing less.
+  /// Checks that the database has exactly our tables, to the letter: nothing more that could act, nothing less. Nothing
+  /// else of the file is read before that.
   static func check(_ connection: Connection) throws(VaultError) {
-    var expected = tables
-    let statement = try connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    var expected = Set(tables)
+    let statement = try connection.prepare("SELECT type, sql FROM sqlite_schema")
     try statement.each { (row: Statement) throws(VaultError) in
-      let sql = try row.text(0)
-      if expected.remove(sql) == nil, sql != "CREATE TABLE sqlite_sequence(name,seq)" {
-        throw .corrupt("vault.db: a table is not ours")
-      }
+      // Indexes that SQLite makes for keys have no text.
+      if try row.text(0) == "index", row.isNull(1) { return true }
+      guard expected.remove(try row.text(1)) != nil else { throw .corrupt("vault.db: a table is not ours") }
       return true
     }
     if !expected.isEmpty { throw .corrupt("vault.db: a table is missing") }

@@ -2,24 +2,23 @@
 struct Statements {
   let begin, commit, rollback: Statement
   let getMeta, putMeta, deleteMeta, getKey, putKey: Statement
-  let slots, putSlot, deleteSlot: Statement
-  let readClock, putClock: Statement
+  let slots, insertSlot, updateSlot, deleteSlot: Statement
   /// tags → heads in one run: what a request for a value needs.
   let read: TagStatement
   /// The same with the value of a version that is named.
   let readVersion: TagStatement
   let locate, tagged, countTagged: TagStatement
   let heads, headsWithValues: Statement
-  let nextItem, putHead, deleteHead: Statement
-  let value, putValue, deleteValue, deleteValues: Statement
-  let putTag, deleteTag: Statement
+  let lastRow, insertHead, updateHead, deleteHead: Statement
+  let value, insertValue, updateValue, deleteValue, deleteValues: Statement
+  let insertTag, deleteTag: Statement
   let getHashes, putHashes: Statement
   let keys, head, olderVersions, tagClass: Statement
   /// Walks over whole tables, for the check of their hashes.
   let olderValues, allTags: Statement
 
   /// What ``Row`` reads of a head.
-  static let headColumns = "id, class, revision, policy, current, sealed"
+  static let headColumns = "id, item, class, revision, policy, current, sealed"
 
   init(_ c: Connection) throws(VaultError) {
     begin = try c.prepare("BEGIN IMMEDIATE")
@@ -31,12 +30,11 @@ struct Statements {
     getKey = try c.prepare("SELECT sealed FROM keys WHERE name = ?1")
     putKey = try c.prepare("INSERT OR REPLACE INTO keys(name, sealed) VALUES(?1, ?2)")
     slots = try c.prepare("SELECT id, record FROM slots ORDER BY id")
-    putSlot = try c.prepare("INSERT OR REPLACE INTO slots(id, record) VALUES(?1, ?2)")
+    insertSlot = try c.prepare("INSERT INTO slots(id, record) VALUES(?1, ?2)")
+    updateSlot = try c.prepare("UPDATE slots SET record = ?2 WHERE id = ?1")
     deleteSlot = try c.prepare("DELETE FROM slots WHERE id = ?1")
-    readClock = try c.prepare("SELECT time, items, mac FROM clock WHERE id = 1")
-    putClock = try c.prepare("INSERT OR REPLACE INTO clock(id, time, items, mac) VALUES(1, ?1, ?2, ?3)")
     // Left joins: a tag that leads nowhere must show, not look like no item.
-    let foundColumns = "t.item, h.class, h.revision, h.policy, h.current, h.sealed"
+    let foundColumns = "t.item, h.item, h.class, h.revision, h.policy, h.current, h.sealed"
     // Equal to `tag IN (?1, ?2, ?3)`, for which SQLite would build and drop a temporary index in each run: this takes
     // half the time. CROSS JOIN keeps the order of the loops.
     let lookup = """
@@ -64,11 +62,17 @@ struct Statements {
     tagged = TagStatement(try c.prepare("\(walk(1)) UNION ALL \(walk(2)) UNION ALL \(walk(3)) ORDER BY 1"))
     countTagged = TagStatement(
       try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)"))
-    nextItem = try c.prepare("SELECT seq + 1 FROM sqlite_sequence WHERE name = 'heads'")
-    putHead = try c.prepare(
+    // What is new is never put in the place of a row that is there: that is an error of the statement.
+    lastRow = try c.prepare("SELECT max(id) FROM heads")
+    insertHead = try c.prepare(
       """
-      INSERT INTO heads(id, class, revision, policy, current, sealed, value) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
-      ON CONFLICT(id) DO UPDATE SET class = ?2, revision = ?3, policy = ?4, current = ?5, sealed = ?6, value = ?7
+      INSERT INTO heads(id, item, class, revision, policy, current, sealed, value)
+      VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      """)
+    updateHead = try c.prepare(
+      """
+      UPDATE heads SET class = ?3, revision = ?4, policy = ?5, current = ?6, sealed = ?7, value = ?8
+      WHERE id = ?1 AND item = ?2
       """)
     deleteHead = try c.prepare("DELETE FROM heads WHERE id = ?1")
     value = try c.prepare(
@@ -76,13 +80,11 @@ struct Statements {
       SELECT value FROM heads WHERE id = ?1 AND current = ?2 UNION ALL
       SELECT sealed FROM vals WHERE item = ?1 AND version = ?2
       """)
-    putValue = try c.prepare(
-      """
-      INSERT INTO vals(item, version, sealed) VALUES(?1, ?2, ?3) ON CONFLICT(item, version) DO UPDATE SET sealed = ?3
-      """)
+    insertValue = try c.prepare("INSERT INTO vals(item, version, sealed) VALUES(?1, ?2, ?3)")
+    updateValue = try c.prepare("UPDATE vals SET sealed = ?3 WHERE item = ?1 AND version = ?2")
     deleteValue = try c.prepare("DELETE FROM vals WHERE item = ?1 AND version = ?2")
     deleteValues = try c.prepare("DELETE FROM vals WHERE item = ?1")
-    putTag = try c.prepare("INSERT OR REPLACE INTO tags(tag, item, class) VALUES(?1, ?2, ?3)")
+    insertTag = try c.prepare("INSERT INTO tags(tag, item, class) VALUES(?1, ?2, ?3)")
     deleteTag = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2")
     getHashes = try c.prepare("SELECT record FROM hashes WHERE class = ?1")
     putHashes = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
@@ -92,7 +94,7 @@ struct Statements {
     tagClass = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")
     olderValues = try c.prepare(
       """
-      SELECT v.item, v.version, v.sealed, h.class, h.policy FROM vals v LEFT JOIN heads h ON h.id = v.item
+      SELECT v.item, v.version, v.sealed, h.class, h.policy, h.item FROM vals v LEFT JOIN heads h ON h.id = v.item
       WHERE (v.item, v.version) > (?1, ?2) ORDER BY v.item, v.version
       """)
     allTags = try c.prepare("SELECT tag, item, class FROM tags WHERE (tag, item) > (?1, ?2) ORDER BY tag, item")

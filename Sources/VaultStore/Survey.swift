@@ -69,7 +69,7 @@ struct Survey {
   }
 
   private static func findings(_ row: Row, _ subject: Subject, _ keychain: Keychain) throws(VaultError) -> [Finding] {
-    let item = row.columns.item
+    let item = row.columns.row
     let scratch = keychain.takeScratch()
     defer { keychain.giveBack(scratch) }
     let head: HeadRecord
@@ -91,7 +91,7 @@ struct Survey {
   private static func values(
     _ columns: HeadColumns, _ head: HeadRecord, _ keychain: Keychain, _ scratch: Scratch
   ) throws(VaultError) -> [Finding] {
-    let (item, name) = (columns.item, head.item.name)
+    let (item, name) = (columns.row, head.item.name)
     var findings: [Finding] = []
     for (info, digest) in zip(head.item.versions, head.digests) {
       let kind: Finding.Kind?
@@ -135,7 +135,7 @@ struct Survey {
   private static func kind(
     of info: VersionInfo, _ digest: Digest, _ columns: HeadColumns, _ keychain: Keychain, _ scratch: Scratch
   ) throws(VaultError) -> Finding.Kind? {
-    try keychain.database.withValue(item: columns.item, version: info.number) {
+    try keychain.database.withValue(row: columns.row, version: info.number) {
       (sealed: RawSpan) throws(VaultError) in
       guard Digest(of: sealed) != digest else { return nil }
       // Bound to this item, version and policy, and yet not the one that the head names.
@@ -155,12 +155,12 @@ struct Survey {
     var findings: [Finding] = []
     for fact in Fact.all(head.item) {
       guard let tag = keychain.tag(fact, columns.accessible) else { continue }
-      let found = try keychain.database.tagClass(tag, item: columns.item)
+      let found = try keychain.database.tagClass(tag, row: columns.row)
       if found != Int64(columns.accessible.rawValue) {
         findings.append(
           Finding(
-            .missing, item: columns.item, name: head.item.name,
-            "the tag by which item \(columns.item) is found by its \(fact.subject) is missing"))
+            .missing, item: columns.row, name: head.item.name,
+            "the tag by which item \(columns.row) is found by its \(fact.subject) is missing"))
       }
     }
     return findings

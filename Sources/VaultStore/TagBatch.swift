@@ -8,7 +8,7 @@ import VaultModel
 struct TagBatch {
   struct Entry {
     var tag: Tag
-    var item: Int64
+    var row: Int64
     var accessible: AccessClass
   }
 
@@ -25,8 +25,8 @@ struct TagBatch {
   var isFull: Bool { count >= Self.capacity }
 
   /// Takes one in.
-  mutating func add(_ tag: Tag, _ item: Int64, _ accessible: AccessClass) {
-    groups[Int(tag.order >> 56)].append(Entry(tag: tag, item: item, accessible: accessible))
+  mutating func add(_ tag: Tag, _ row: Int64, _ accessible: AccessClass) {
+    groups[Int(tag.order >> 56)].append(Entry(tag: tag, row: row, accessible: accessible))
     count += 1
   }
 

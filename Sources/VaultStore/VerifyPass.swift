@@ -36,6 +36,9 @@ struct VerifyPass {
   /// The hashes over the records of a class that were met.
   func found(_ accessible: AccessClass) -> RecordSets { sets[accessible] }
 
+  /// Adds what was found elsewhere.
+  mutating func note(_ finding: Finding) { verification.add(finding) }
+
   /// Drops the names of items, which may not be told any more.
   mutating func forgetNames() { verification.forgetNames() }
 
@@ -119,10 +122,12 @@ struct VerifyPass {
       left -= 2
       verification.records += 2
       head = try statement.integer(0)
-      guard let row = try? Row(statement) else {
-        verification.add(Finding(.damaged, item: head, "the head of item \(head) has an unknown class"))
+      let row: Row
+      do throws(VaultError) { row = try Row(statement) } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, item: head, reason))
         continue
       }
+      try checkName(row, keychain)
       guard isHashed(row.columns.accessible, keychain) else { continue }
       let mark = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
         try keychain.mark(row.columns, head: sealed)
@@ -159,11 +164,15 @@ struct VerifyPass {
           Finding(.foreign, item: item, "version \(version) of item \(item) is there, but no head of that item"))
         continue
       }
-      // A head of an unknown class was found already.
+      // A head of an unknown class, or without an identity, was found already.
       guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(3))) else { continue }
       guard isHashed(accessible, keychain) else { continue }
+      guard let identity = try statement.withBlob(5, { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }) else {
+        continue
+      }
       let columns = HeadColumns(
-        item: item, accessible: accessible, revision: 0, policyRevision: Int(try statement.integer(4)), current: 0)
+        row: item, item: identity, accessible: accessible, revision: 0,
+        policyRevision: Int(try statement.integer(4)), current: 0)
       let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
       found[accessible].insert(try keychain.mark(columns, version: Int(version), digest))
     }
@@ -196,28 +205,24 @@ struct VerifyPass {
         continue
       }
       guard isHashed(accessible, keychain) else { continue }
-      found[accessible].insert(try keychain.mark(tag, item: item, accessible))
+      found[accessible].insert(try keychain.mark(tag, row: item, accessible))
     }
   }
 
   /// Takes in the tables of a few rows, at once.
   mutating func walkFewRows(_ keychain: Keychain) throws(VaultError) {
-    if isHashed(Keychain.slotClass, keychain) {
-      for (id, record) in try keychain.database.slots() {
-        let place = RecordSets.Place(.slots, part: UInt32(truncatingIfNeeded: id))
-        sets[Keychain.slotClass][place].insert(try keychain.mark(slot: id, record))
+    let (slots, keys) = (try keychain.database.slots(), try keychain.database.keys())
+    let rekeying = try keychain.database.meta(MetaName.rekeying)
+    for accessible in AccessClass.allCases where isHashed(accessible, keychain) {
+      for (id, record) in slots {
+        sets[accessible][Keychain.place(slot: id)].insert(try keychain.mark(slot: id, record, accessible))
       }
-      for (name, sealed) in try keychain.database.keys() {
-        let place = RecordSets.Place(.keys, part: KeyName.part(name))
-        sets[Keychain.slotClass][place].insert(try keychain.mark(key: name, sealed))
+      for (name, sealed) in keys {
+        sets[accessible][Keychain.place(key: name)].insert(try keychain.mark(key: name, sealed, accessible))
       }
-    }
-    if isHashed(.always, keychain) {
-      let (time, items, _) = try keychain.database.clock()
-      let mark = try keychain.withIntegrityKey(.always) {
-        Clock(time: time, items: items).mark(keychain.vault, key: $0)
+      if let rekeying {
+        sets[accessible][Keychain.rekeyingPlace].insert(try keychain.mark(rekeying: rekeying, accessible))
       }
-      sets[.always][.init(.clock)].insert(mark)
     }
   }
 
@@ -240,9 +245,9 @@ struct VerifyPass {
 
   private func hasPassed(_ key: RecordKey) -> Bool {
     switch key {
-    case .head(let item): table > .heads || table == .heads && item <= head
-    case .value(let item, let version): table > .values || table == .values && (item, version) <= value
-    case .tag(let tag, let item): table > .tags || table == .tags && isAtMost(tag, item)
+    case .head(let row): table > .heads || table == .heads && row <= head
+    case .value(let row, let version): table > .values || table == .values && (row, version) <= value
+    case .tag(let tag, let row): table > .tags || table == .tags && isAtMost(tag, row)
     case .single: false
     }
   }
@@ -258,16 +263,16 @@ struct VerifyPass {
   private mutating func compare(_ keychain: Keychain) throws(VaultError) -> Survey? {
     var survey = Survey()
     for accessible in AccessClass.allCases {
-      guard keychain.hasHashes, isHashed(accessible, keychain) else {
+      guard isHashed(accessible, keychain) else {
         verification.unchecked.append(accessible)
         // What can be told without the hashes.
         if keychain.opensNames(of: accessible) { survey.add(accessible, nil, sets[accessible]) }
         continue
       }
       do throws(VaultError) {
-        let stored = try keychain.storedHashes(accessible)
+        let stored = try keychain.classRecord(accessible).sets
         guard stored != sets[accessible] else { continue }
-        compareFewRows(stored, sets[accessible], accessible)
+        guard compareFewRows(stored, sets[accessible]) else { continue }
         verification.changed.append(accessible)
         survey.add(accessible, stored, sets[accessible])
       } catch .corrupt(let reason) {
@@ -279,14 +284,13 @@ struct VerifyPass {
     return survey.isEmpty ? nil : survey
   }
 
-  private mutating func compareFewRows(_ stored: RecordSets, _ found: RecordSets, _ accessible: AccessClass) {
+  /// Whether anything but the tables of a few rows differs.
+  private mutating func compareFewRows(_ stored: RecordSets, _ found: RecordSets) -> Bool {
+    var others = false
     for place in Set(stored.places + found.places).sorted() where stored[place] != found[place] {
-      let subject: String
-      switch place.table {
-      case .slots: subject = "slot \(place.part)"
-      case .keys: subject = "the wrapped key \(KeyName.name(part: place.part))"
-      case .clock: subject = "the clock record"
-      default: continue
+      guard let subject = Self.subject(of: place) else {
+        others = true
+        continue
       }
       if found[place].count < stored[place].count {
         verification.add(Finding(.missing, "\(subject) is missing"))
@@ -294,6 +298,43 @@ struct VerifyPass {
         verification.add(Finding(.foreign, "\(subject) was put in by somebody else"))
       } else {
         verification.add(Finding(.damaged, "\(subject) is not the one that was stored last"))
+      }
+    }
+    return others
+  }
+
+  /// What a row of a table of a few rows is called; nil for a place of many rows.
+  static func subject(of place: RecordSets.Place) -> String? {
+    switch place.table {
+    case .slots: "slot \(place.part)"
+    case .keys: "the wrapped key \(KeyName.name(part: place.part))"
+    case .meta: "the next vault key"
+    default: nil
+    }
+  }
+
+  // MARK: Names in two classes
+
+  /// What is wrong with an item that has the name of one of a stronger class.
+  static func namesake(_ item: Int64) -> String {
+    "item \(item) has the name of an item of a stronger class, which is the one that is served"
+  }
+
+  /// Looks whether an item has the name of one of a stronger class: no item gets it so here, but whoever has the key of
+  /// the weaker class can make one.
+  private mutating func checkName(_ row: Row, _ keychain: Keychain) throws(VaultError) {
+    let (item, accessible) = (row.columns.row, row.columns.accessible)
+    guard keychain.opensNames(of: accessible), accessible.stronger.contains(where: keychain.opensNames) else { return }
+    let scratch = keychain.takeScratch()
+    defer { keychain.giveBack(scratch) }
+    let head: HeadRecord
+    do throws(VaultError) { head = try keychain.openHead(row, scratch) } catch .corrupt(let reason) {
+      return verification.add(Finding(.damaged, item: item, reason))
+    }
+    for stronger in accessible.stronger {
+      guard let tag = keychain.tag(.name(head.item.name), stronger) else { continue }
+      if try keychain.database.count(tagged: ClassTags(tag, stronger), limit: 1) > 0 {
+        verification.add(Finding(.foreign, item: item, name: head.item.name, Self.namesake(item)))
       }
     }
   }

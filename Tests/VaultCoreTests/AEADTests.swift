@@ -106,15 +106,19 @@ import VaultModel
   @Test("The encoding is the documented one, field by field") func layout() throws {
     let vault = try VaultID(Array(0..<16))
     let data = AssociatedData(
-      vault: vault, table: .values, item: 0x0102, version: 3, accessible: .always, policyRevision: 4)
+      vault: vault, table: .values, item: ItemID(filledWith: 9), version: 3, accessible: .always, policyRevision: 4)
     var expected: [UInt8] = [7] + Array("vault 1".utf8)
     expected += [16] + Array(0..<16)
     expected += [1, 2]
-    expected += [8, 2, 1, 0, 0, 0, 0, 0, 0]
+    expected += [16] + [UInt8](repeating: 9, count: 16)
     expected += [8, 3, 0, 0, 0, 0, 0, 0, 0]
     expected += [1, 3]
     expected += [8, 4, 0, 0, 0, 0, 0, 0, 0]
     #expect(data.bytes == expected)
+    let numbered = AssociatedData(
+      vault: vault, table: .values, number: 0x0102, version: 3, accessible: .always, policyRevision: 4)
+    expected.replaceSubrange(28..<44, with: [2, 1] + [UInt8](repeating: 0, count: 14))
+    #expect(numbered.bytes == expected)
   }
 
   @Test("No two places have the same encoding") func distinct() {
@@ -122,7 +126,7 @@ import VaultModel
     var count = 0
     for vault in [vault, VaultID.random()] {
       for table in AssociatedData.Table.allCases {
-        for item in [Int64(0), 1, 256, .max] {
+        for item in [ItemID(filledWith: 0), ItemID(filledWith: 1), .random(), .random()] {
           for version in [0, 1, 256] {
             for accessible in AccessClass.allCases {
               for revision in [1, 2] {
@@ -143,9 +147,10 @@ import VaultModel
 
   @Test("A record that was moved to another place does not open") func moved() throws {
     let key = RandomBytes.secret(count: 32)
-    func place(_ item: Int64, _ version: Int) -> AssociatedData {
+    func place(_ item: UInt8, _ version: Int) -> AssociatedData {
       AssociatedData(
-        vault: vault, table: .values, item: item, version: version, accessible: .whenUnlocked, policyRevision: 1)
+        vault: vault, table: .values, item: ItemID(filledWith: item), version: version, accessible: .whenUnlocked,
+        policyRevision: 1)
     }
     let sealed = [1, 2, 3].lend { AEAD.seal($0, key: key, associatedData: place(1, 1)) }
     func opens(_ place: AssociatedData) -> Bool {

@@ -75,7 +75,7 @@ import VaultModel
   @Test("Every flipped bit of a sealed head is refused") func sealed() throws {
     let key = RandomBytes.secret(count: 32)
     let place = AssociatedData(
-      vault: .random(), table: .heads, item: 1, version: 0, accessible: .whenUnlocked, policyRevision: 1)
+      vault: .random(), table: .heads, item: .random(), version: 0, accessible: .whenUnlocked, policyRevision: 1)
     let sealed = try HeadRecord.examples()[1].encoded().withBytes { AEAD.seal($0, key: key, associatedData: place) }
     func opens(_ bytes: [UInt8]) -> Bool {
       failure { () throws(CryptoError) in

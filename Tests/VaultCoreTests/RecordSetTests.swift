@@ -8,8 +8,7 @@ import VaultModel
   private let key = RandomBytes.secret(count: 32)
 
   private func mark(_ item: Int64, _ text: String = "record", table: AssociatedData.Table = .heads) -> RecordMark {
-    let place = AssociatedData(
-      vault: vault, table: table, item: item, version: 1, accessible: .always, policyRevision: 0)
+    let place = AssociatedData(vault: vault, table: table, number: item, version: 1, accessible: .always)
     return unsafe RecordMark(place, text.utf8Span.span.bytes, key: key)
   }
 
@@ -21,20 +20,26 @@ import VaultModel
     return sets
   }
 
+  private static let facts = ClassRecord.Facts(time: 1 << 40, nextRow: 6, nextSlot: 8)
+
   private func decode(
     _ bytes: [UInt8], vault other: VaultID? = nil, _ accessible: AccessClass = .always
-  ) throws(CryptoError) -> RecordSets {
-    try unsafe RecordSets(decoding: bytes.span.bytes, other ?? vault, accessible, key: key)
+  ) throws(CryptoError) -> ClassRecord {
+    try unsafe ClassRecord(decoding: bytes.span.bytes, other ?? vault, accessible, key: key)
   }
 
   @Test("a mark is keyed BLAKE2b over the place and the record")
   func vector() {
     let place = AssociatedData(
-      vault: vault, table: .values, item: 3, version: 2, accessible: .whenUnlocked, policyRevision: 4)
+      vault: vault, table: .values, item: .random(), version: 2, accessible: .whenUnlocked, policyRevision: 4)
     let text = "a record"
     let expected = unsafe KeyedHash.hash((place.bytes + Array(text.utf8)).span.bytes, key: key, count: 32)
     let mark = unsafe RecordMark(place, text.utf8Span.span.bytes, key: key)
     #expect(mark.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } == expected)
+    let row: [UInt8] = [2, 1, 0, 0, 0, 0, 0, 0]
+    let expectedThere = unsafe KeyedHash.hash((place.bytes + row + Array(text.utf8)).span.bytes, key: key, count: 32)
+    let there = unsafe RecordMark(place, row: 0x0102, text.utf8Span.span.bytes, key: key)
+    #expect(there.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } == expectedThere)
   }
 
   @Test("the order of records and of changes makes no difference, and what is taken out leaves no trace")
@@ -73,20 +78,52 @@ import VaultModel
 
   @Test("what is stored is read back, looks different each time, and tells nothing of equal sets")
   func stored() throws {
-    let sets = filled()
-    let first = sets.encoded(vault, .always, key: key)
-    let second = sets.encoded(vault, .always, key: key)
-    #expect(try decode(first) == sets && decode(second) == sets)
-    #expect(sets.count == 7 && sets.places.count == 3)
-    // All but the places and the numbers of records differs, in every run of 16 bytes.
+    let record = ClassRecord(sets: filled(), facts: Self.facts)
+    let first = record.encoded(vault, .always, key: key)
+    let second = record.encoded(vault, .always, key: key)
+    #expect(try decode(first) == record && decode(second) == record)
+    #expect(record.sets.count == 7 && record.sets.places.count == 3 && record.facts.items == 5)
+    // All but the facts, the places and the numbers of records differs, in every run of 16 bytes: the mask, and what it
+    // masks.
+    let facts = 33..<53
+    #expect(first[facts] == second[facts])
     let windows = Set((0...(first.count - 16)).map { Array(first[$0..<($0 + 16)]) })
-    for start in 0...(second.count - 16) { #expect(!windows.contains(Array(second[start..<(start + 16)]))) }
-    #expect(try decode(RecordSets().encoded(vault, .always, key: key)).isEmpty)
+    for start in 0...(second.count - 16) where !facts.overlaps(start..<(start + 16)) {
+      #expect(!windows.contains(Array(second[start..<(start + 16)])))
+    }
+    let empty = ClassRecord(sets: RecordSets(), facts: Self.facts)
+    #expect(try decode(empty.encoded(vault, .always, key: key)).sets.isEmpty)
+  }
+
+  @Test("what a record says in the clear is read without the key, and every truncation of it is refused")
+  func inTheClear() throws {
+    let record = ClassRecord(sets: filled(), facts: Self.facts)
+    let bytes = record.encoded(vault, .always, key: key)
+    #expect(try unsafe ClassRecord.facts(in: bytes.span.bytes) == record.facts)
+    for count in 0..<bytes.count {
+      let part = Array(bytes.prefix(count))
+      // One that ends behind an entry reads as a record of fewer sets, which nobody believes.
+      if let facts = try? unsafe ClassRecord.facts(in: part.span.bytes) { #expect(facts.items <= 5) }
+      #expect(throws: CryptoError.self) { try decode(part) }
+    }
+  }
+
+  @Test(
+    "numbers that no vault comes to are refused, however well they authenticate",
+    arguments: [
+      ClassRecord.Facts(time: 0, nextRow: 0, nextSlot: 1), ClassRecord.Facts(time: 0, nextRow: -1, nextSlot: 1),
+      ClassRecord.Facts(time: 0, nextRow: .max, nextSlot: 1), ClassRecord.Facts(time: 0, nextRow: 1, nextSlot: 0),
+      ClassRecord.Facts(time: 0, nextRow: 1, nextSlot: .max),
+    ])
+  func absurd(facts: ClassRecord.Facts) throws {
+    let bytes = ClassRecord(sets: filled(), facts: facts).encoded(vault, .always, key: key)
+    #expect(throws: CryptoError.limits("numbers of a class record")) { try decode(bytes) }
+    #expect(throws: CryptoError.self) { try unsafe ClassRecord.facts(in: bytes.span.bytes) }
   }
 
   @Test("every flipped bit, every truncation, another class, vault or key is refused")
   func refused() throws {
-    let bytes = filled().encoded(vault, .always, key: key)
+    let bytes = ClassRecord(sets: filled(), facts: Self.facts).encoded(vault, .always, key: key)
     for bit in 0..<(bytes.count * 8) {
       var flipped = bytes
       flipped[bit / 8] ^= 1 << (bit % 8)
@@ -98,7 +135,7 @@ import VaultModel
     #expect(throws: CryptoError.authenticationFailed) { try decode(bytes, vault: .random()) }
     let other = RandomBytes.secret(count: 32)
     #expect(throws: CryptoError.authenticationFailed) {
-      try unsafe RecordSets(decoding: bytes.span.bytes, vault, .always, key: other)
+      try unsafe ClassRecord(decoding: bytes.span.bytes, vault, .always, key: other)
     }
   }
 }

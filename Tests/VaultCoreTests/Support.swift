@@ -62,3 +62,11 @@ extension CryptoError {
   var isMalformed: Bool { if case .malformed = self { true } else { false } }
   var isLimits: Bool { if case .limits = self { true } else { false } }
 }
+
+extension ItemID {
+  /// An identity that can be told in a test.
+  init(filledWith byte: UInt8) {
+    let bytes = [UInt8](repeating: byte, count: Self.count)
+    self = bytes.lend { ItemID($0)! }
+  }
+}

@@ -39,23 +39,65 @@ import VaultStore
     #expect(try keychain.names("created<1s", now: 100) == ["b", "c"])
   }
 
+  @Test("a write of one class lets the others know the time, so that none serves what has expired")
+  func shared() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      for accessible in AccessClass.allCases {
+        try keychain.put(accessible.name, accessible: accessible, expires: 5000)
+      }
+      try keychain.put("later", accessible: .always, now: 5030)
+      // Nobody is told of less than a minute.
+      try keychain.put("later still", accessible: .always, now: 5059)
+    }
+    let keychain = try fixture.unlocked()
+    for accessible in AccessClass.allCases {
+      #expect(throws: VaultError.expired(5000)) { try keychain.text(accessible.name, now: 1) }
+    }
+  }
+
+  @Test("while a class's key is away its time stays, and the next write that has the key brings it up")
+  func away() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", expires: 5000)
+    keychain.lock(hidingNames: false)
+    try keychain.put("b", accessible: .always, now: 9000)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    try keychain.put("b", accessible: .always, update: true, now: 9001)
+    #expect(throws: VaultError.expired(5000)) { try keychain.text("a", now: 1) }
+  }
+
   @Test(
-    "a clock record that somebody changed is noticed",
+    "a time that somebody changed is noticed, and then nothing is served that could have expired",
     arguments: [
-      "UPDATE clock SET time = 1", "UPDATE clock SET items = 0", "UPDATE clock SET mac = zeroblob(32)",
-      "DELETE FROM clock",
+      "UPDATE hashes SET record = CAST(substr(record, 1, 33) || zeroblob(8) || substr(record, 42) AS BLOB)",
+      "UPDATE hashes SET record = zeroblob(length(record))", "DELETE FROM hashes",
     ])
   func forged(sql: String) throws {
     let fixture = try Fixture()
-    do { try fixture.unlocked().put("a", "one", expires: 5000, now: 4000) }
+    do {
+      let keychain = try fixture.unlocked()
+      for accessible in [AccessClass.whenUnlocked, .always] {
+        try keychain.put(accessible.name, accessible: accessible, expires: 5000, now: 4000)
+        try keychain.put(accessible.name + " for ever", accessible: accessible, now: 6000)
+      }
+    }
     try fixture.sql(sql)
-    expectCorrupt {
-      let keychain = try fixture.open()
-      try keychain.unlock(vaultKey: fixture.vaultKey)
+    let keychain = try fixture.open()
+    func check(_ accessible: AccessClass) throws {
+      #expect(keychain.integrity == .failed)
+      expectCorrupt { _ = try keychain.text(accessible.name, now: 4500) }
+      #expect(throws: VaultError.expired(5000)) { try keychain.text(accessible.name, now: 5500) }
+      #expect(try keychain.text(accessible.name, now: 4500, evenExpired: true) == "value")
+      #expect(try keychain.text(accessible.name + " for ever", now: 4500) == "value")
+      expectCorrupt { try keychain.put("new", accessible: .always) }
     }
-    expectCorrupt {
-      let keychain = try fixture.open()
-      try keychain.openAlways(bootKey: fixture.bootKey)
-    }
+    try keychain.openAlways(bootKey: fixture.bootKey)
+    try check(.always)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    try check(.whenUnlocked)
+    #expect(try !keychain.verify().isOK)
   }
 }

@@ -69,22 +69,4 @@ import VaultModel
     try keychain.put("new")
     #expect(try keychain.verify().isOK)
   }
-
-  @Test("a store of the first program on a disk that takes nothing is not harmed, and brought up later")
-  func migration() throws {
-    let fixture = try MigrationTests.firstVersion()
-    let disk = try FaultyDisk(fixture)
-    let failure = FaultyDisk.Failure.allCases[0]
-    for operation in 0..<200 {
-      disk.fail(after: operation, failure)
-      do { _ = try fixture.unlocked() } catch let error as VaultError { #expect(error.isStorage, "\(error)") }
-      let hasFailed = disk.hasFailed
-      disk.recover()
-      if !hasFailed { break }
-    }
-    let keychain = try fixture.unlocked()
-    #expect(keychain.hasHashes)
-    #expect(try keychain.verify().isOK)
-    #expect(try keychain.names("").count == 12)
-  }
 }

@@ -159,6 +159,15 @@ import VaultStore
     #expect(keychain.integrity == .ok)
   }
 
+  @Test("taking the hashes away does not make a store look like one that never had them")
+  func withoutHashes() throws {
+    let fixture = try Self.filled()
+    try fixture.sql("DELETE FROM hashes", "DELETE FROM heads WHERE id = 1")
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.verify().findings.count >= 4)
+    expectCorrupt { try keychain.put("new") }
+  }
+
   @Test("a lock in the middle of a check leaves its class out")
   func lockedMeanwhile() throws {
     let keychain = try Self.filled().unlocked()

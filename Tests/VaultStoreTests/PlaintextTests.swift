@@ -36,7 +36,7 @@ import VaultStore
     let fixture = try Fixture()
     do { try fixture.unlocked().put("a", String(repeating: "x", count: 300)) }
     let record = try fixture.copied("heads", where: "id = 1")[0].split(separator: "'")
-    let beginnings = [record[1], record[3]].map { hex in
+    let beginnings = [record[3], record[5]].map { hex in
       Data(stride(from: 0, to: 64, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) })
     }
     for bytes in beginnings { #expect(try fixture.files()["vault.db"]?.range(of: bytes) != nil) }
@@ -54,7 +54,7 @@ import VaultStore
       try keychain.put("b", "same")
     }
     let older = try fixture.copied("vals", where: "true").map { $0.split(separator: "'")[1] }
-    let current = try fixture.copied("heads", where: "true").map { $0.split(separator: "'")[3] }
+    let current = try fixture.copied("heads", where: "true").map { $0.split(separator: "'")[5] }
     #expect(Set(older + current).count == 3)
   }
 }

@@ -14,8 +14,9 @@ extension Fixture {
   func copied(_ table: String, where condition: String) throws -> [String] {
     // quote() writes numbers and blobs as SQL does.
     let names = [
-      "heads": "id class revision policy current sealed value", "vals": "item version sealed", "tags": "tag item class",
-      "slots": "id record", "keys": "name sealed", "clock": "id time items mac", "hashes": "class record",
+      "heads": "id item class revision policy current sealed value", "vals": "item version sealed",
+      "tags": "tag item class",
+      "meta": "name value", "slots": "id record", "keys": "name sealed", "hashes": "class record",
     ]
     let list = (names[table] ?? "").split(separator: " ").map { "quote(\($0))" }.joined(separator: " || ',' || ")
     return try texts("SELECT \(list) FROM \(table) WHERE \(condition)").map {

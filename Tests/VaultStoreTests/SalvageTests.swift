@@ -121,21 +121,6 @@ import VaultStore
     #expect(try salvage.target.verify().isOK)
   }
 
-  @Test("the number of a lost item is not given again") func numbers() throws {
-    let fixture = try VerifyTests.fixture()
-    try fixture.sql("DELETE FROM heads WHERE id = 3")
-    let salvage = try salvage(fixture)
-    try salvage.target.put("new")
-    let path = fixture.path("salvage/vault.db")
-    // The keychain's lock keeps SQLite out, so the file is looked at as a copy.
-    let copy = try Fixture.temporaryDirectory()
-    defer { try? FileManager.default.removeItem(atPath: copy) }
-    for suffix in ["", "-wal"] {
-      try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + "/vault.db" + suffix)
-    }
-    #expect(try Fixture.run(copy + "/vault.db", "SELECT max(id) FROM heads") == 4)
-  }
-
   @Test("nothing is saved without all keys, nor without a slot that could open it") func refused() throws {
     let fixture = try VerifyTests.fixture()
     let keychain = try fixture.unlocked()

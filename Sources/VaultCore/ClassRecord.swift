@@ -1,0 +1,177 @@
+public import VaultModel
+
+/// What is authenticated about all records of one access class together, under the integrity key of that class alone.
+///
+/// As stored, numbers little-endian:
+///
+///   1  format version, 2    32  random mask
+///   8  newest time    8  next row    4  next slot
+///   then for each set, ascending: 1  table    4  part    8  number of records    32  exclusive or of the marks, masked
+///   32  MAC over all before
+///
+/// Each set is masked with keyed BLAKE2b of the mask and the set's place, as the paper on ``RecordSet`` asks, so that what
+/// was stored at different times tells nothing of the marks. The paper keeps the hash where nobody else can write; here it
+/// lies beside the records, so a MAC is over it.
+public struct ClassRecord: Hashable, Sendable {
+  /// What a class record says in the clear. Without the key it is what somebody wrote there, good for being shown.
+  public struct Facts: Hashable, Sendable {
+    /// How many items the class has.
+    public var items: Int64
+    /// The newest time of any write of the class, Unix seconds.
+    public var time: Int64
+    /// A number above every row that an item of the class has or had.
+    public var nextRow: Int64
+    /// A number above every slot that there is or was.
+    public var nextSlot: UInt32
+
+    /// - Parameters:
+    ///   - time: Unix seconds.
+    ///   - nextRow: 1 or more.
+    ///   - nextSlot: 1 or more.
+    public init(items: Int64 = 0, time: Int64, nextRow: Int64, nextSlot: UInt32) {
+      (self.items, self.time, self.nextRow, self.nextSlot) = (items, time, nextRow, nextSlot)
+    }
+
+    /// The same where other facts are not further.
+    public func raised(to other: Facts) -> Facts {
+      Facts(
+        items: items, time: max(time, other.time), nextRow: max(nextRow, other.nextRow),
+        nextSlot: max(nextSlot, other.nextSlot))
+    }
+
+    /// Whether the numbers are such that a vault can come to.
+    var areUsable: Bool {
+      items >= 0 && (1...ClassRecord.lastRow).contains(nextRow) && (1...ClassRecord.lastSlot).contains(nextSlot)
+    }
+  }
+
+  /// The highest ``Facts/nextRow``.
+  public static let lastRow: Int64 = 1 << 53
+  /// The highest ``Facts/nextSlot``.
+  public static let lastSlot: UInt32 = 1 << 31
+
+  /// The hashes over the records.
+  public let sets: RecordSets
+  /// The rest; ``Facts/items`` follows from the sets.
+  public let facts: Facts
+
+  private static let formatVersion: UInt8 = 2
+  private static let entryCount = 1 + 4 + 8 + RecordMark.count
+  private static let fixedCount = 1 + RecordMark.count + 8 + 8 + 4
+  private static let heads = RecordSets.Place(.heads)
+
+  public init(sets: RecordSets, facts: Facts) {
+    self.sets = sets
+    self.facts = Facts(
+      items: sets[Self.heads].count, time: facts.time, nextRow: facts.nextRow, nextSlot: facts.nextSlot)
+  }
+
+  /// Both, to be changed and put together again.
+  public var parts: (sets: RecordSets, facts: Facts) { (sets, facts) }
+
+  /// The record as it is stored, under a fresh mask and the integrity key of the class.
+  public func encoded(_ vault: VaultID, _ accessible: AccessClass, key: borrowing SecureBytes) -> [UInt8] {
+    let places = sets.places
+    var bytes = [UInt8](repeating: 0, count: Self.fixedCount + places.count * Self.entryCount + RecordMark.count)
+    var span = bytes.mutableSpan
+    var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    var writer = ByteWriter()
+    let mask = RandomBytes.array(count: RecordMark.count)
+    writer.uint8(Self.formatVersion, &out)
+    unsafe writer.bytes(mask.span.bytes, &out)
+    writer.int64(facts.time, &out)
+    writer.int64(facts.nextRow, &out)
+    writer.uint32(facts.nextSlot, &out)
+    for place in places {
+      let set = sets[place]
+      writer.uint8(place.table.rawValue, &out)
+      writer.uint32(place.part, &out)
+      writer.int64(set.count, &out)
+      let masked = set.marks ^ Self.mask(mask, place, vault, accessible, key)
+      masked.withBytes { writer.bytes($0, &out) }
+    }
+    let mac = Self.mac(out.bytes.extracting(first: writer.offset), vault, accessible, key)
+    mac.withBytes { writer.bytes($0, &out) }
+    return bytes
+  }
+
+  /// Reads what ``encoded(_:_:key:)`` made.
+  ///
+  /// - Throws: ``CryptoError/authenticationFailed`` for another key, class or vault, or changed bytes;
+  ///   ``CryptoError/malformed(_:)`` for what a later program wrote; ``CryptoError/limits(_:)`` for numbers that no vault
+  ///   comes to.
+  public init(
+    decoding input: RawSpan, _ vault: VaultID, _ accessible: AccessClass, key: borrowing SecureBytes
+  ) throws(CryptoError) {
+    let body = input.byteCount - RecordMark.count
+    guard body > 0, let mac = RecordMark(input.extracting(droppingFirst: body)) else { throw Self.tooShort }
+    guard mac == Self.mac(input.extracting(first: body), vault, accessible, key) else { throw .authenticationFailed }
+    var reader = ByteReader()
+    let input = input.extracting(first: body)
+    let (mask, facts) = try Self.readFixed(&reader, input)
+    var sets = RecordSets()
+    while reader.remaining(input) > 0 {
+      let (place, count) = try Self.readPlace(&reader, input)
+      guard let masked = RecordMark(input.extracting(try reader.range(RecordMark.count, input))) else {
+        throw .malformed("hash")
+      }
+      sets[place] = RecordSet(count: count, marks: masked ^ Self.mask(mask, place, vault, accessible, key))
+    }
+    self.init(sets: sets, facts: facts)
+    guard self.facts.areUsable else { throw .limits("numbers of a class record") }
+  }
+
+  /// Reads what a record says in the clear, without believing it.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)``, ``CryptoError/limits(_:)`` when it is no class record.
+  public static func facts(in input: RawSpan) throws(CryptoError) -> Facts {
+    let body = input.byteCount - RecordMark.count
+    guard body > 0 else { throw tooShort }
+    let input = input.extracting(first: body)
+    var reader = ByteReader()
+    var (_, facts) = try readFixed(&reader, input)
+    while reader.remaining(input) > 0 {
+      let (place, count) = try readPlace(&reader, input)
+      if place == heads { facts.items = count }
+      _ = try reader.range(RecordMark.count, input)
+    }
+    guard facts.areUsable else { throw .limits("numbers of a class record") }
+    return facts
+  }
+
+  private static func readFixed(
+    _ reader: inout ByteReader, _ input: RawSpan
+  ) throws(CryptoError) -> (mask: [UInt8], facts: Facts) {
+    guard try reader.uint8(input) == formatVersion else { throw .malformed("unknown version of class record") }
+    let mask = try reader.array(RecordMark.count, input)
+    let facts = Facts(
+      time: try reader.int64(input), nextRow: try reader.int64(input), nextSlot: try reader.uint32(input))
+    return (mask, facts)
+  }
+
+  private static func readPlace(
+    _ reader: inout ByteReader, _ input: RawSpan
+  ) throws(CryptoError) -> (RecordSets.Place, count: Int64) {
+    guard let table = AssociatedData.Table(rawValue: try reader.uint8(input)) else { throw .malformed("table") }
+    return (RecordSets.Place(table, part: try reader.uint32(input)), try reader.int64(input))
+  }
+
+  private static var tooShort: CryptoError { .malformed("class record is too short") }
+
+  // A record's mark is never made with the table `hashes`, and the MAC has another version than the masks.
+  private static func mask(
+    _ random: [UInt8], _ place: RecordSets.Place, _ vault: VaultID, _ accessible: AccessClass,
+    _ key: borrowing SecureBytes
+  ) -> RecordMark {
+    let number = Int64(place.table.rawValue) << 32 | Int64(place.part)
+    let context = AssociatedData(vault: vault, table: .hashes, number: number, accessible: accessible)
+    return RecordMark(context, unsafe random.span.bytes, key: key)  // Bytes have no padding: all are initialized.
+  }
+
+  private static func mac(
+    _ bytes: RawSpan, _ vault: VaultID, _ accessible: AccessClass, _ key: borrowing SecureBytes
+  ) -> RecordMark {
+    let context = AssociatedData(vault: vault, table: .hashes, number: 0, version: 1, accessible: accessible)
+    return RecordMark(context, bytes, key: key)
+  }
+}

@@ -1,0 +1,95 @@
+import VaultCore
+import VaultModel
+
+// What the class records say besides their hashes: how many items there are, the newest times, and which numbers are free.
+//
+// Each class answers for its own items alone: a time that somebody forged under the key of `always`, which the boot key
+// gives, has no say in when an item of another class expires.
+extension Keychain {
+  /// How many items there are, of all classes, in every state. Before the keys were there nothing vouches for it.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a class record cannot be read.
+  public func itemCount() throws(VaultError) -> Int {
+    for accessible in AccessClass.allCases where facts[accessible] == nil { throw Self.unreadableRecord(accessible) }
+    return Int(clamping: knownItems)
+  }
+
+  /// How many items there are of the classes whose records can be read.
+  var knownItems: Int64 {
+    AccessClass.allCases.reduce(0) { $0.addingReportingOverflow(facts[$1]?.items ?? 0).partialValue }
+  }
+
+  /// The newest time that this vault knows to have been, Unix seconds: never before any write. 0 until a key vouches for
+  /// it.
+  public var newestTime: Int64 { AccessClass.allCases.compactMap(vouchedTime).max() ?? 0 }
+
+  private func vouchedTime(_ accessible: AccessClass) -> Int64? {
+    isVouchedFor[accessible] ? facts[accessible]?.time : nil
+  }
+
+  /// The later of a time and the newest one of any write of a class.
+  func effective(_ now: Int64, _ accessible: AccessClass) -> Int64 { max(now, vouchedTime(accessible) ?? now) }
+
+  /// Whether an item has expired.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when nothing tells that the clock was not turned back.
+  func hasExpired(_ item: ItemInfo, now: Int64) throws(VaultError) -> Bool {
+    guard let expires = item.expires else { return false }
+    let accessible = item.policy.accessible
+    guard isVouchedFor[accessible] || expires <= now else {
+      throw .corrupt(
+        "whether the item has expired cannot be told: the class record of \(accessible.name) cannot be read")
+    }
+    return expires <= effective(now, accessible)
+  }
+
+  /// Says that the open transaction changes a class at a time.
+  func touch(_ accessible: AccessClass, now: Int64) {
+    stamp = max(stamp ?? now, now)
+    if let known = facts[accessible]?.time { facts[accessible]?.time = max(known, now) }
+  }
+
+  /// Takes over what another store knew of a class: no time and no number may come again.
+  func raise(_ accessible: AccessClass, to other: ClassRecord.Facts) {
+    facts[accessible] = facts[accessible]?.raised(to: other)
+  }
+
+  /// The row for a new item: above all that there are, and all that a class record knows of.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when there is none, which no store comes to by itself.
+  func nextRow() throws(VaultError) -> Int64 {
+    let last = try database.lastRow()
+    let known = AccessClass.allCases.compactMap { facts[$0]?.nextRow }.max() ?? 1
+    guard last < ClassRecord.lastRow - 1, known < ClassRecord.lastRow else {
+      throw .corrupt("an item has an impossible number")
+    }
+    return max(last + 1, known)
+  }
+
+  /// Says that the open transaction gives a row to an item of a class.
+  func takeRow(_ row: Int64, for accessible: AccessClass) { facts[accessible]?.nextRow = row + 1 }
+
+  /// Reads what the class records say in the clear.
+  func readFacts() throws(VaultError) {
+    for accessible in AccessClass.allCases {
+      facts[accessible] = try database.hashes(accessible).flatMap { record in
+        record.withSpan { try? ClassRecord.facts(in: $0) }
+      }
+      if facts[accessible] == nil { notice(Self.unreadableRecord(accessible)) }
+    }
+  }
+
+  /// Believes what the record of a class says if it is authentic, now that the key is in memory. Where it is not, the items
+  /// are served and nothing is written.
+  func vouch(for accessible: AccessClass) {
+    isVouchedFor[accessible] = false
+    do throws(VaultError) {
+      facts[accessible] = try classRecord(accessible).facts
+      isVouchedFor[accessible] = true
+    } catch { notice(error) }
+  }
+
+  static func unreadableRecord(_ accessible: AccessClass) -> VaultError {
+    .corrupt("the class record of \(accessible.name) cannot be read")
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+/// The list of what authenticates each part of the store.
+@Suite struct AuthenticityTests {
+  private static func name(_ statement: String) -> String {
+    String(statement.dropFirst("CREATE TABLE ".count).prefix { $0 != "(" })
+  }
+
+  @Test("names every table of the schema and every row of meta, and no other")
+  func complete() {
+    let tables = Schema.tables.map(Self.name).filter { $0 != "meta" }
+    #expect(Set(Authenticity.list.map(\.subject)) == Set(tables + MetaName.all.map { "meta " + $0 }))
+    #expect(Authenticity.list.count == tables.count + MetaName.all.count)
+  }
+
+  @Test("a vault has no other row of meta, also while a rekey is under way")
+  func rows() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    try keychain.markStale(.recovery)
+    let rekey = try fixture.rekey(keychain)
+    let statement = try keychain.database.connection.prepare("SELECT name FROM meta")
+    var found: Set<String> = []
+    try statement.each { (row: Statement) throws(VaultError) in
+      found.insert(try row.text(0))
+      return true
+    }
+    #expect(found == Set(MetaName.all))
+    withExtendedLifetime(rekey) {}
+  }
+
+  @Test("says the truth: a changed row of each part that something authenticates fails the check")
+  func holds() throws {
+    for entry in Authenticity.list {
+      let sql: String
+      switch entry.proof {
+      case .needless: continue
+      case .inItsClass, .inAllClasses, .itself:
+        switch entry.subject {
+        case "heads": sql = "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1"
+        case "vals": sql = "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 1"
+        case "tags": sql = "DELETE FROM tags WHERE item = 1"
+        case "slots": sql = "UPDATE slots SET record = zeroblob(length(record)) WHERE id = 2"
+        case "keys": sql = "UPDATE keys SET sealed = zeroblob(72) WHERE name = 'always.boot'"
+        case "hashes": sql = "UPDATE hashes SET record = zeroblob(length(record)) WHERE class = 2"
+        case "meta rekeying": sql = "INSERT INTO meta VALUES('rekeying', zeroblob(152))"
+        default: throw RawError(text: "nothing changes \(entry.subject)")
+        }
+      }
+      let fixture = try VerifyTests.fixture()
+      try fixture.sql(sql)
+      let keychain = try fixture.unlocked()
+      #expect(try !keychain.verify().isOK, "\(entry.subject)")
+      #expect(keychain.integrity == .failed, "\(entry.subject)")
+    }
+  }
+}
