@@ -30,7 +30,7 @@ struct ShowCommand: ParsableCommand {
       ("size", "\(item.size) bytes"), ("created", Timestamp.format(item.created)),
       ("modified", Timestamp.format(item.modified)), ("expires", item.expires.map(Timestamp.format) ?? "never"),
     ]
-    return rows.map { "\($0.0): \(Printable.text($0.1))" }
+    return rows.map { "\(Printable.text($0.0)): \(Printable.text($0.1))" }
   }
 }
 
