@@ -31,7 +31,7 @@ without-known-warnings := sed -u -e '/in statically linked applications requires
 
 DEPS       := libsodium-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
               libsecret-1-dev fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
-              tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace
+              tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc
 
