@@ -72,7 +72,10 @@ enum Tool {
       var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
       defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
       var pid: pid_t = 0
-      guard unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, __environ) == 0 else {
+      let code = Hardening.withEarlierLimit {
+        unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, __environ)
+      }
+      guard code == 0 else {
         close(ours)
         return nil
       }
