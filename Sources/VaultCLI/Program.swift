@@ -33,18 +33,22 @@ public enum VaultProgram {
       try body()
       exit(0)
     } catch let failure as Failure {
-      Output.note(failure.message)
-      exit(failure.exit.rawValue)
+      end(with: failure)
     } catch {
       leave(error)
     }
+  }
+
+  private static func end(with failure: Failure) -> Never {
+    Output.note(failure.message)
+    exit(failure.exit.rawValue)
   }
 
   /// Ends as the argument parser asks: with help on standard output, or a usage error.
   private static func leave(_ error: any Error) -> Never {
     switch Arguments.explain(error) {
     case .answer(let text):
-      try? Output.line(text)
+      do throws(Failure) { try Output.line(text) } catch { end(with: error) }
       exit(0)
     case .complaint(let text):
       Output.note(text)

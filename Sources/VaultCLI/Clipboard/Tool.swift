@@ -4,9 +4,11 @@ internal import VaultAPI
 
 /// Another program, run with its standard streams on pipes or `/dev/null`.
 enum Tool {
-  /// The first executable of that name on `$PATH`.
+  /// The first executable of that name on `$PATH`, in whose absolute entries alone: the others mean another folder wherever
+  /// the command is typed, and the tool gets a secret.
   static func find(_ name: String) -> String? {
-    for folder in (Environment.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":") {
+    for folder in (Environment.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+    where folder.hasPrefix("/") {
       let path = "\(folder)/\(name)"
       if unsafe access(path, X_OK) == 0 { return path }
     }
