@@ -156,4 +156,18 @@ install_into uninstall PREFIX=/usr DESTDIR="$stage"
 nothing_staged() { find "$stage" ! -type d; }
 quiet "make uninstall finds it there" nothing_staged
 
+# The manager gives a socket to SocketUser= by its name, through a link that lies there.
+socket_folders() {
+  local unit folder
+  for unit in systemd/system/*.socket; do
+    grep -q '^SocketUser=' "$unit" || continue
+    folder=$(sed -n 's|^ListenStream=\(.*\)/.*|\1|p' "$unit")
+    [[ $folder == /run/* ]] || echo "$unit listens nowhere"
+    for service in systemd/system/*.service; do
+      ! grep -q "^RuntimeDirectory=\(.* \)\?${folder#/run/}\( .*\)\?$" "$service" || echo "$folder belongs to the user of $service"
+    done
+  done
+}
+quiet "a socket that is given to a user lies in no directory of a service's" socket_folders
+
 (( failures == 0 )) || { echo "packaging: $failures of the checks failed" >&2; exit 1; }
