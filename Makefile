@@ -31,7 +31,8 @@ without-known-warnings := sed -u -e '/in statically linked applications requires
 
 DEPS       := libsodium-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
               libsecret-1-dev fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
-              tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace
+              tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish \
+              systemd-container
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc
 
@@ -74,9 +75,10 @@ test: deps lint check demo
 
 run-tests = swift test $(1) 2>&1 | tee .build/test.log || { grep -aE '^(✘|↳|.*error:)' .build/test.log; exit 1; }
 
-# Man pages, units, the installed tree.
+# Man pages, units, the installed tree; the system's units under a system manager.
 check: deps build
 	@Tests/packaging.sh
+	@Tests/system-mode.sh
 
 SWIFT_FILES := Package.swift Sources Tests
 lint:

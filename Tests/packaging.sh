@@ -122,17 +122,52 @@ install_into install PREFIX="$root/usr" sysconfdir="$root/etc"
 administrators_word() { grep -q '^# changed' "$root/etc/pam.d/vault" || echo "the changed file was replaced"; }
 quiet "an administrator's PAM service stays" administrators_word
 
-install_into uninstall PREFIX="$root/usr" sysconfdir="$root/etc"
-nothing_left() { find "$root/usr" "$root/etc" ! -type d ! -path "$root/etc/pam.d/vault"; }
-quiet "make uninstall takes it all away" nothing_left
-
-install_into install PREFIX=/usr DESTDIR="$root/stage"
-staged_paths() {
-  [[ $(find "$root/stage/lib" -path '*/security/pam_vault.so') ]] || echo "no staged PAM module"
-  [[ -f $root/stage/etc/pam.d/vault ]] || echo "no staged PAM service"
-  grep -L '^ExecStart=/usr/libexec/vault/vault-pam' "$root"/stage/usr/lib/systemd/*/vault-pam@.service || true
-  grep -L '^ExecStart=/usr/bin/vaultd' "$root"/stage/usr/lib/systemd/*/vaultd.service || true
+rule=$root/etc/polkit-1/rules.d/50-vault.rules
+echo '// changed' >>"$rule"
+changed_rule() {
+  make --no-print-directory -s "$1" PREFIX="$root/usr" sysconfdir="$root/etc" | grep -q "^kept: $rule, " || echo "$1 does not say so"
+  grep -q '^// changed' "$rule" || echo "$1 took the changed rule away"
 }
-quiet "DESTDIR does not leak into the units" staged_paths
+quiet "an administrator's polkit rule stays when it is installed again, and make says so" changed_rule install
+# What an older version installed, and nobody changed.
+old=$root/etc/pam.d/vault-biometry
+echo '# of an older version' | tee -a "$old" >>"$root/usr/share/doc/vault/pam.d/vault-biometry"
+install_into install PREFIX="$root/usr" sysconfdir="$root/etc"
+older_version() { cmp pam/vault-biometry "$old" 2>&1 || true; }
+quiet "a file that nobody changed becomes the new version's" older_version
+
+quiet "an administrator's polkit rule stays when all is uninstalled, and make says so" changed_rule uninstall
+nothing_left() { find "$root/usr" "$root/etc" ! -type d ! -path "$root/etc/pam.d/vault" ! -path "$rule"; }
+quiet "make uninstall takes all the rest away" nothing_left
+no_folder_left() { find "$root/usr/share/doc" "$root/usr/libexec" -mindepth 1 -name 'vault*'; }
+quiet "make uninstall takes its own folders away" no_folder_left
+
+stage="$root/a stage;touch '$root'/\"pwned\""
+install_into install PREFIX=/usr DESTDIR="$stage"
+staged_paths() {
+  [[ ! -e $root/pwned ]] || echo "DESTDIR was evaluated"
+  [[ $(find "$stage/lib" -path '*/security/pam_vault.so') ]] || echo "no staged PAM module"
+  [[ -f $stage/etc/pam.d/vault ]] || echo "no staged PAM service"
+  grep -L '^ExecStart=/usr/libexec/vault/vault-pam' "$stage"/usr/lib/systemd/*/vault-pam@.service || true
+  grep -L '^ExecStart=/usr/bin/vaultd' "$stage"/usr/lib/systemd/*/vaultd.service || true
+}
+quiet "DESTDIR may hold spaces, and does not leak into the units" staged_paths
+install_into uninstall PREFIX=/usr DESTDIR="$stage"
+nothing_staged() { find "$stage" ! -type d; }
+quiet "make uninstall finds it there" nothing_staged
+
+# The manager gives a socket to SocketUser= by its name, through a link that lies there.
+socket_folders() {
+  local unit folder
+  for unit in systemd/system/*.socket; do
+    grep -q '^SocketUser=' "$unit" || continue
+    folder=$(sed -n 's|^ListenStream=\(.*\)/.*|\1|p' "$unit")
+    [[ $folder == /run/* ]] || echo "$unit listens nowhere"
+    for service in systemd/system/*.service; do
+      ! grep -q "^RuntimeDirectory=\(.* \)\?${folder#/run/}\( .*\)\?$" "$service" || echo "$folder belongs to the user of $service"
+    done
+  done
+}
+quiet "a socket that is given to a user lies in no directory of a service's" socket_folders
 
 (( failures == 0 )) || { echo "packaging: $failures of the checks failed" >&2; exit 1; }

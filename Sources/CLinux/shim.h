@@ -25,6 +25,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <grp.h>
+#include <sched.h>
+#include <sys/personality.h>
 #include <poll.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -127,3 +129,17 @@ int dup3(int from, int to, int flags);
 
 /* The macro errno, for where the Glibc module's overlay is not. */
 static inline int vault_errno(void) { return errno; }
+
+/* The resource's type differs with the features that are asked for. */
+static inline int vault_get_limit(int resource, struct rlimit *limit) { return getrlimit(resource, limit); }
+static inline int vault_set_limit(int resource, const struct rlimit *limit) { return setrlimit(resource, limit); }
+
+/* How a process is scheduled unless somebody changed it. */
+static inline int vault_reset_niceness(void) { return setpriority(PRIO_PROCESS, 0, 0); }
+static inline int vault_reset_scheduling(void) {
+    return sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
+}
+static inline int vault_reset_io_priority(void) { return (int)syscall(SYS_ioprio_set, 1 /* a process */, 0, 0); }
+
+/* Undoes what setarch(1) does, such as addresses that are always the same. */
+static inline int vault_reset_personality(void) { return personality(PER_LINUX); }

@@ -25,7 +25,7 @@ final class Answers {
     if prompt.style == .confirm, lines != nil { return try confirmByItself(prompt) }
     if lines != nil { return try nextLine(prompt) }
     let keyboard = try Keyboard(otherwise: "give --password-stdin and the secret on standard input")
-    let question = Printable.text(prompt.text)
+    let question = Answers.line(prompt)
     switch prompt.style {
     case .newSecret: return try Answers.twice("\(question): ", "Again: ", keyboard)
     case .confirm:
@@ -57,14 +57,17 @@ final class Answers {
 
   /// Shows what wants no answer, beside the questions or, where nobody sits, where messages go.
   private func show(_ prompt: borrowing Prompt) -> SecretBuffer? {
-    let line = Printable.text(prompt.text) + "\n"
     if lines == nil, let keyboard = try? Keyboard(otherwise: "") {
-      try? keyboard.show(line)
+      try? keyboard.show(Answers.line(prompt) + "\n")
     } else {
-      try? Output.write(unsafe "vault: \(line)".utf8.span.bytes, to: STDERR_FILENO)
+      Output.note(Printable.text(prompt.text))
     }
     return nil
   }
+
+  /// What the daemon says, on one line that says where it comes from: nothing that it words can pass for the shell's prompt
+  /// or another program's.
+  private static func line(_ prompt: borrowing Prompt) -> String { "vault: \(Printable.text(prompt.text))" }
 
   /// Shows a recovery code on a line of its own.
   private func show(_ prompt: borrowing Prompt, _ question: String, _ keyboard: borrowing Keyboard) throws(Failure) {

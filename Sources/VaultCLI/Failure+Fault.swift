@@ -118,26 +118,3 @@ extension Failure {
 
   private static func seconds(_ milliseconds: Int) -> String { "\(max(1, (milliseconds + 999) / 1000)) s" }
 }
-
-/// Text from elsewhere, made safe for a terminal's line.
-enum Printable {
-  /// The text with control characters spelled out and cut to a length that a person reads.
-  static func text(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars.prefix(300) {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return text.unicodeScalars.count > 300 ? result + "…" : result
-  }
-
-  /// The same between backquotes, shorter.
-  static func quoted(_ text: String) -> String {
-    let short =
-      text.unicodeScalars.count > 80 ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(79))) + "…" : text
-    return "`\(Printable.text(short))`"
-  }
-}

@@ -78,7 +78,8 @@ struct GetRequest: Equatable {
       throw Failure(.missing, "\(Printable.quoted(name)) has no field \(Printable.quoted(field)); \(what)")
     }
     var bytes = SecretBuffer()
-    bytes.append(utf8: text)
+    // An attribute is text for a person; the value is not, and goes out as it is everywhere.
+    bytes.append(utf8: Output.isTerminal && !json && !clip ? Printable.line(text) : text)
     try write(bytes, version: item.version)
   }
 
@@ -106,8 +107,6 @@ struct GetRequest: Equatable {
     }
     value.withBytes { bytes in writer.content(bytes) }
     writer.endObject()
-    var json = writer.take()
-    json.append(UInt8(ascii: "\n"))
-    try json.withBytes { bytes throws(Failure) in try Output.write(bytes) }
+    try Output.json(writer.take())
   }
 }

@@ -21,8 +21,11 @@ enum Output {
     }
   }
 
-  /// Writes text to standard output.
-  static func text(_ text: String) throws(Failure) { try write(unsafe text.utf8.span.bytes) }
+  /// Writes text to standard output: to a terminal as ``Printable/screen(_:)``, elsewhere byte for byte.
+  static func text(_ text: String) throws(Failure) {
+    let text = isTerminal ? Printable.screen(text) : text
+    try write(unsafe text.utf8.span.bytes)
+  }
 
   /// Writes a line to standard output.
   static func line(_ text: String) throws(Failure) { try Output.text(text + "\n") }
@@ -31,13 +34,20 @@ enum Output {
   static func json(_ body: (inout JSONWriter) -> Void) throws(Failure) {
     var writer = JSONWriter()
     body(&writer)
-    var buffer = writer.take()
-    buffer.append(UInt8(ascii: "\n"))
-    try buffer.withBytes { bytes throws(Failure) in try write(bytes) }
+    try json(writer.take())
   }
 
-  /// Tells a person something that is no part of the result. A closed standard error is not worth failing for.
-  static func note(_ text: String) { try? write(unsafe "vault: \(text)\n".utf8.span.bytes, to: STDERR_FILENO) }
+  /// Writes what is one JSON value and a newline to standard output, so spelled that a terminal shows it as it is.
+  static func json(_ value: consuming SecretBuffer) throws(Failure) {
+    var line = isTerminal ? value.withBytes { JSONEscapes.apply(to: $0) } : value
+    line.append(UInt8(ascii: "\n"))
+    try line.withBytes { bytes throws(Failure) in try write(bytes) }
+  }
+
+  /// Tells a person something that is no part of the result, on one line. A closed standard error is not worth failing for.
+  static func note(_ text: String) {
+    try? write(unsafe "vault: \(Printable.line(text))\n".utf8.span.bytes, to: STDERR_FILENO)
+  }
 
   /// Whether standard output is a terminal, so that tables, colour and a final newline help.
   static let isTerminal = isatty(STDOUT_FILENO) == 1

@@ -5,11 +5,13 @@ internal import Glibc
 public enum VaultProgram {
   /// Does what the command line says, and ends the process with an exit code of sysexits.h.
   public static func main() -> Never {
+    Hardening.begin()
     // The form other programs run most comes first: without an array of arguments, and without the argument parser.
     if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()
     if let request = GetRequest(fast: arguments) { finish { try request.run() } }
     if arguments.first == Clipboard.forgetCommand { finish { try Clipboard.forget(arguments.dropFirst()) } }
+    if arguments.first == ItemNames.command { finish { try ItemNames.print(arguments.dropFirst()) } }
     finish {
       var command = try Arguments.parse(Array(arguments))
       try command.run()
@@ -31,18 +33,22 @@ public enum VaultProgram {
       try body()
       exit(0)
     } catch let failure as Failure {
-      Output.note(failure.message)
-      exit(failure.exit.rawValue)
+      end(with: failure)
     } catch {
       leave(error)
     }
+  }
+
+  private static func end(with failure: Failure) -> Never {
+    Output.note(failure.message)
+    exit(failure.exit.rawValue)
   }
 
   /// Ends as the argument parser asks: with help on standard output, or a usage error.
   private static func leave(_ error: any Error) -> Never {
     switch Arguments.explain(error) {
     case .answer(let text):
-      try? Output.line(text)
+      do throws(Failure) { try Output.line(text) } catch { end(with: error) }
       exit(0)
     case .complaint(let text):
       Output.note(text)

@@ -9,6 +9,12 @@ enum Style {
   static func yellow(_ text: String) -> String { wrap(text, "33") }
   static func red(_ text: String) -> String { wrap(text, "31") }
 
+  /// What every sequence begins with.
+  static let escape: Unicode.Scalar = "\u{1B}"
+
+  /// All that is ever written, so that ``Printable`` can tell it from what came from elsewhere.
+  static let sequences = ["0", "1", "31", "32", "33"].map { "\u{1B}[\($0)m".unicodeScalars }
+
   private static func wrap(_ text: String, _ code: String) -> String {
     isWanted ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
   }

@@ -4,7 +4,7 @@ struct Table {
 
   init(_ heading: String...) { rows = [heading] }
 
-  mutating func add(_ cells: String...) { rows.append(cells) }
+  mutating func add(_ cells: String...) { rows.append(cells.map(Printable.cell)) }
 
   /// The table, each line ended, columns as wide as their widest cell; without its heading for other programs.
   func text(withHeading: Bool = true) -> String {

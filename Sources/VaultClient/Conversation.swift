@@ -60,7 +60,7 @@ extension Vault {
       .initialize,
       Wire.InitParameters(
         recovery: recovery ? true : nil, keystore: keystore, insecure: insecure, kdfMemory: kdfMemory,
-        kdfPasses: kdfPasses), answer)
+        kdfPasses: kdfPasses), makesCode: recovery, answer)
   }
 
   /// Has a person show what the item `name` requires, so that it is served to this session for its reuse window.
@@ -94,7 +94,7 @@ extension Vault {
       .addSlot,
       Wire.AddSlotParameters(
         kind: kind, label: label, method: method, keystore: keystore, users: users, insecure: insecure,
-        kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
+        kdfMemory: kdfMemory, kdfPasses: kdfPasses), makesCode: kind == "recovery", answer)
     guard let slot else { throw ClientError.protocolViolation("parameter slot") }
     return slot
   }
@@ -107,14 +107,17 @@ extension Vault {
   /// Holds a conversation to its end. Prompts come on a connection of its own, answers go over the shared one; leaving
   /// early, by an error too, closes the former, which cancels.
   @discardableResult
-  private func converse(_ method: MethodName, _ parameters: some WireValue, _ answer: Answer) throws -> Int? {
+  private func converse(
+    _ method: MethodName, _ parameters: some WireValue, makesCode: Bool = false, _ answer: Answer
+  ) throws -> Int? {
     var replies = try stream(method, timeout: keyTimeout, parameters)
-    return try converse(&replies, answer)
+    return try converse(&replies, makesCode: makesCode, answer)
   }
 
   /// The same, once it has begun.
   @discardableResult
-  func converse(_ replies: inout ReplyStream, _ answer: Answer) throws -> Int? {
+  func converse(_ replies: inout ReplyStream, makesCode: Bool = false, _ answer: Answer) throws -> Int? {
+    var rules = PromptRules(makesCode: makesCode)
     while let response = try replies.next(timeout: keyTimeout) {
       // AddSlot's reply has all the fields of the others.
       let reply: Wire.AddSlotReply = try response.decode()
@@ -122,7 +125,7 @@ extension Vault {
         if response.reply.continues { throw ClientError.protocolViolation("parameter prompt") }
         return reply.slot
       }
-      try put(prompt, of: reply.conversation, response, &replies, answer)
+      try put(prompt, of: reply.conversation, response, &replies, &rules, answer)
     }
     throw ClientError.protocolViolation("a conversation without an end")
   }
@@ -130,12 +133,14 @@ extension Vault {
   /// Puts a prompt of a conversation, and sends the answer if it wants one.
   func put(
     _ prompt: Wire.Prompt, of conversation: String?, _ response: borrowing Response, _ replies: inout ReplyStream,
-    _ answer: Answer
+    _ rules: inout PromptRules, _ answer: Answer
   ) throws {
     guard response.reply.continues, let id = conversation, let style = Prompt.Style(rawValue: prompt.style)
     else { throw ClientError.protocolViolation("parameter prompt") }
     let code = prompt.code.flatMap { response.frame.secret($0) }
-    let given = try answer(Prompt(style: style, method: prompt.method, text: prompt.text, code: code))
+    let question = Prompt(style: style, method: prompt.method, text: prompt.text, code: code)
+    try rules.check(question)
+    let given = try answer(question)
     do {
       guard style.wantsAnswer else { return }
       guard let given else { throw ClientError.fault(.cancelled) }

@@ -12,10 +12,11 @@ extension Vault {
     method: String? = nil, answer: Answer, progress: (Wire.RekeyReply) throws -> Void
   ) throws {
     var replies = try stream(.rekey, timeout: keyTimeout, Wire.RekeyParameters(method: method))
+    var rules = PromptRules(makesCode: true, most: PromptRules.mostOfRekey)
     while let response = try replies.next(timeout: keyTimeout) {
       let reply: Wire.RekeyReply = try response.decode()
       if let prompt = reply.prompt {
-        try put(prompt, of: reply.conversation, response, &replies, answer)
+        try put(prompt, of: reply.conversation, response, &replies, &rules, answer)
       } else {
         try progress(reply)
         if !response.reply.continues { return }

@@ -10,7 +10,8 @@ struct StartingChild: ~Copyable {
   /// How much of its output is kept, in bytes.
   private static let kept = 4096
 
-  /// Runs `program` in a session of its own, with nothing to read and its output going to this process.
+  /// Runs `program` in a session of its own, with nothing to read and its output going to this process. Of this process it
+  /// inherits no descriptor, and of the environment what ``DaemonEnvironment`` lets through.
   init(_ program: String, _ arguments: [String]) throws(ClientError) {
     let (readyRead, readyWrite) = try StartingChild.pipe()
     let ready = try Descriptor("pipe", readyRead)
@@ -103,6 +104,8 @@ struct StartingChild: ~Copyable {
     unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, output, 2)
     unsafe posix_spawn_file_actions_adddup2(&actions, ready, 3)
+    // Whatever else is open here, such as a lock that a script holds, would stay open for as long as the daemon runs.
+    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 4)
     // What this process does with its signals is not the daemon's business.
     var (none, all) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&none)
@@ -114,9 +117,22 @@ struct StartingChild: ~Copyable {
     // Each string is copied for the call and freed after it; the array ends with a null pointer.
     var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
     defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+    var variables = unsafe DaemonEnvironment.lines(from: own()).map { unsafe strdup($0) } + [nil]
+    defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
     var pid: pid_t = 0
-    let code = unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, environ)
+    let code = unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, &variables)
     guard code == 0 else { throw .system("start \(command[0])", errno: code) }
     return pid
+  }
+
+  /// This process's environment, copied at once; nothing in it changes its environment.
+  private static func own() -> [String] {
+    var lines: [String] = []
+    var next = unsafe environ
+    while let line = unsafe next.pointee {
+      lines.append(unsafe String(cString: line))
+      unsafe next += 1
+    }
+    return lines
   }
 }

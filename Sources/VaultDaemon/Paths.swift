@@ -7,6 +7,9 @@ struct Paths: Equatable {
   /// The directory of the socket.
   var runtime: String
   var socket: String
+  /// The socket of vault-pam's unit. The system's manager gives it to the daemon's user, and follows a link that lies in its
+  /// place, so its directory is none that the daemon could write to.
+  var presenceSocket: String
   var config: String
   /// Whether `config` was named on the command line and so has to exist.
   var configIsExplicit: Bool
@@ -58,6 +61,7 @@ struct Paths: Equatable {
       throw Missing(reason: "`\(socket)` does not name a socket in a directory")
     }
     runtime = String(socket[..<slash])
+    presenceSocket = options.system && options.socket == nil ? "/run/vault-pam/socket" : runtime + "/pam.socket"
     configIsExplicit = options.config != nil
     credentials = environment("CREDENTIALS_DIRECTORY").flatMap { $0.hasPrefix("/") ? $0 : nil }
   }

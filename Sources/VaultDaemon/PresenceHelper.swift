@@ -35,7 +35,7 @@ struct PresenceHelper {
   init(loop: any EventLoop, watcher: Watcher, paths: Paths, variable: (String) -> String?) {
     let bus = variable("DBUS_SYSTEM_BUS_ADDRESS").map { ["DBUS_SYSTEM_BUS_ADDRESS=\($0)"] }
     self.init(
-      loop: loop, watcher: watcher, socket: paths.runtime + "/pam.socket",
+      loop: loop, watcher: watcher, socket: paths.presenceSocket,
       program: HelperPrograms.path(of: "vault-pam"), environment: bus ?? [])
   }
 

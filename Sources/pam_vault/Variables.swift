@@ -19,18 +19,34 @@ struct Variables: ~Copyable {
     unsafe pointers.raw.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
   }
 
-  /// Adds what PAM's modules have set.
+  /// Adds what PAM's modules have set of what a daemon needs.
   mutating func add(_ pamh: OpaquePointer) {
     guard let set = unsafe pam_getenvlist(pamh) else { return }
     var index = 0
     while let variable = unsafe set[index] {
-      let start = begin()
-      unsafe texts.append(string: variable)
-      if let text = unsafe end(start) { unsafe append(text) }
+      if unsafe Self.passes(variable) {
+        let start = begin()
+        unsafe texts.append(string: variable)
+        if let text = unsafe end(start) { unsafe append(text) }
+      }
       unsafe free(variable)
       index += 1
     }
     unsafe free(set)
+  }
+
+  /// Whether a daemon finds the variable: what says where the user's files and buses are. Anything else may come from a
+  /// file of the user's that pam_env(8) reads, and `LD_PRELOAD` would load into what holds the keys. The same list as in
+  /// VaultClient.
+  private static func passes(_ variable: UnsafePointer<CChar>) -> Bool {
+    unsafe begins(variable, "HOME=") || begins(variable, "USER=") || begins(variable, "LOGNAME=")
+      || begins(variable, "LANG=") || begins(variable, "LC_") || begins(variable, "TZ=") || begins(variable, "XDG_")
+      || begins(variable, "DBUS_SESSION_BUS_ADDRESS=") || begins(variable, "DBUS_SYSTEM_BUS_ADDRESS=")
+      || begins(variable, "SECRET_SERVICE_BUS_NAME=")
+  }
+
+  private static func begins(_ variable: UnsafePointer<CChar>, _ text: StaticString) -> Bool {
+    unsafe strncmp(variable, text.cString, text.utf8CodeUnitCount) == 0
   }
 
   /// Adds `name` (with its `=`) unless there is one already.
@@ -65,7 +81,7 @@ struct Variables: ~Copyable {
   private func value(of name: StaticString) -> UnsafePointer<CChar>? {
     var index = 0
     while let variable = unsafe list[index] {
-      if unsafe strncmp(variable, name.cString, name.utf8CodeUnitCount) == 0 {
+      if unsafe Self.begins(variable, name) {
         return unsafe UnsafePointer(variable + name.utf8CodeUnitCount)
       }
       index += 1

@@ -43,6 +43,7 @@ enum Worker {
 
   private static func work(_ errand: borrowing Errand, for user: borrowing User, report: Int32) -> Never {
     let report = detach(keeping: report)
+    Inheritance.reset()
     var outcome = Outcome.broken
     if become(user), var conversation = Conversation(until: Deadline(in: limit)) {
       outcome = conversation.run(errand, for: user)

@@ -84,6 +84,20 @@ private struct FakeClipboard {
     #expect(outcome.errors.hasPrefix("vault: xclip failed"))
   }
 
+  @Test(
+    "a clipboard tool is looked for in absolute folders alone", arguments: ["bin", ".", "", "./bin", "../home/bin"])
+  func relativePath(entry: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let line = """
+      mkdir bin; printf '#!/bin/sh\\ncat >%s/stolen\\n' "$HOME" | tee bin/xclip >xclip; chmod 755 bin/xclip xclip
+      PATH=\(entry):\(Sandbox.programs) DISPLAY=:0 \(Sandbox.path(of: "vault")) get web --clip
+      """
+    let outcome = try sandbox.run("-c", "cd; \(line)", program: "/bin/bash")
+    #expect(outcome.status == 69, "\(outcome)")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.home + "/stolen"))
+  }
+
   @Test("without a display the terminal itself is asked, by OSC 52")
   func terminal() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

@@ -2,19 +2,27 @@ import Foundation
 import Testing
 import VaultTesting
 
+@testable import VaultCLI
+
 @Suite("Completions") struct CompletionTests {
-  @Test("each shell that is here accepts its script", arguments: ["bash", "zsh", "fish"])
+  static let shells = ["bash", "zsh", "fish"]
+
+  @Test("each shell accepts its script", arguments: shells)
   func parse(shell: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let script = try sandbox.must(["completions", shell])
-    #expect(script.contains("vault"))
-    let program = "/usr/bin/\(shell)"
-    // Only bash is part of every system; the others are checked where they are.
-    guard shell == "bash" || FileManager.default.isExecutableFile(atPath: program) else { return }
-    let path = try sandbox.write(script, to: "script")
-    let outcome = try sandbox.run([shell == "fish" ? "--no-execute" : "-n", path], program: program)
+    let path = try sandbox.write(try sandbox.must(["completions", shell]), to: "script")
+    let outcome = try sandbox.run([shell == "fish" ? "--no-execute" : "-n", path], program: "/usr/bin/\(shell)")
     #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+  }
+
+  @Test("no script asks for names by the argument parser's own way, which evaluates them", arguments: shells)
+  func ownFragment(shell: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let script = try sandbox.must(["completions", shell])
+    #expect(script.contains("__item-names -- "))
+    for fragment in ["---completion ", "eval '", "_describe -V \"\" list"] { #expect(!script.contains(fragment)) }
   }
 
   @Test("bash offers commands, options and the names of items")
@@ -23,18 +31,92 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.must(["set", "webcam"], stdin: "v")
     try sandbox.must(["set", "other"], stdin: "v")
-    let script = try sandbox.write(try sandbox.must(["completions", "bash"]), to: "script")
-    func offers(_ words: [String]) throws -> [String] {
-      let quoted = words.map { "'\($0)'" }.joined(separator: " ")
-      let line = """
-        . \(script); COMP_WORDS=(\(quoted)); COMP_CWORD=\(words.count - 1); COMP_LINE="${COMP_WORDS[*]}"
-        COMP_POINT=${#COMP_LINE}; _vault vault '\(words[words.count - 1])' vault; printf '%s\\n' "${COMPREPLY[@]}"
-        """
-      let outcome = try sandbox.run(["-c", line], program: "/bin/bash")
-      return outcome.output.split(separator: "\n").map(String.init).sorted()
+    #expect(try Self.bashOffers(["vault", "hist"], sandbox) == ["history"])
+    #expect(try Self.bashOffers(["vault", "set", "--gen"], sandbox) == ["--generate"])
+    #expect(try Self.bashOffers(["vault", "get", "we"], sandbox) == ["web", "webcam"])
+  }
+
+  @Test("fish offers commands, options and the names of items")
+  func fish() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "other"], stdin: "v")
+    let script = try sandbox.write(try sandbox.must(["completions", "fish"]), to: "script")
+    for (line, offered) in [
+      ("vault hist", "history\tList an item's versions that are kept, newest first."),
+      ("vault set --gen", "--generate\tLet the daemon draw the value: `password` (when left out) or `phrase`."),
+      ("vault get we", "web"), ("vault get --version 1 we", "web"),
+    ] {
+      let outcome = try sandbox.run(
+        ["--no-config", "-c", "source \(script); complete -C '\(line)'"], program: "/usr/bin/fish")
+      #expect(outcome.output == offered + "\n" && outcome.errors.isEmpty, "\(outcome)")
     }
-    #expect(try offers(["vault", "hist"]) == ["history"])
-    #expect(try offers(["vault", "set", "--gen"]) == ["--generate"])
-    #expect(try offers(["vault", "get", "we"]) == ["web", "webcam"])
+  }
+
+  /// What each of them would do to a shell that evaluated it; each in a folder of its own, by which it is completed.
+  static let names = [
+    "$(touch $HOME/pwned)", "`touch $HOME/pwned`", "';touch $HOME/pwned;'", "\";touch $HOME/pwned;\"", "x;touch pwned",
+    "a b  c", "*?[a-z]{b,c}", "~root", "a:b=c", "!! !x", "back\\slash\\", "#no comment", "end!", "é 日本",
+    "x|touch pwned&",
+    "<(touch pwned)", "${HOME:=x}", "$'a'", "-rf", "%s^", "a\u{A0}b",
+  ]
+
+  @Test("what a shell completes is the item's name, whatever it looks like, and nothing of it runs", arguments: shells)
+  func completes(shell: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for (number, name) in Self.names.enumerated() {
+      try sandbox.must(["set", "--", "n\(number)/\(name)"], stdin: "<value \(number)>")
+    }
+    let script = try sandbox.write(try sandbox.must(["completions", shell]), to: "script")
+    let options = ["bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["--no-config", "-i"]]
+    let prepare = ["zsh": "autoload -U compinit; compinit -u -D; "]
+    let terminal = try Terminal(
+      sandbox, options[shell] ?? [], program: "/usr/bin/\(shell)", environment: ["HISTFILE": nil, "TERM": "dumb"])
+    terminal.type("cd; \(prepare[shell] ?? "")source \(script)")
+    for number in Self.names.indices {
+      for quote in ["", "'", "\""] {
+        terminal.type("vault get \(quote)n\(number)/\t")
+        try terminal.expect("<value \(number)>")
+      }
+    }
+    terminal.type("exit")
+    try terminal.wait()
+    let left = try FileManager.default.contentsOfDirectory(atPath: sandbox.home)
+    #expect(!left.contains("pwned"), "\(left)")
+  }
+
+  @Test("bash goes on from every way to have quoted what is there")
+  func goesOn() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "a/$(touch x)"], stdin: "v")
+    try sandbox.must(["set", "c:d e"], stdin: "v")
+    for typed in [#"a/\$"#, #"a/'$'"#, #"a/"\$"\(touch\ "#] {
+      #expect(try Self.bashOffers(["vault", "get", typed], sandbox) == [#"a/\$\(touch\ x\)"#], "\(typed)")
+    }
+
+    #expect(try Self.bashOffers(["vault", "get", #"c\:"#], sandbox) == [#"c\:d\ e"#])
+  }
+
+  @Test("a name that a terminal would not show as it is is not offered")
+  func unprintable() throws {
+    for name in ["a\nb", "a\u{1B}[0m", "a\u{202E}b", "a\u{200B}b", "a\u{2028}b", "a\u{9B}b"] {
+      #expect(!Printable.isPlain(name))
+    }
+    for name in Self.names.dropLast() { #expect(Printable.isPlain(name)) }
+  }
+
+  /// What the function leaves in COMPREPLY when it is called as bash calls it.
+  private static func bashOffers(_ words: [String], _ sandbox: Sandbox) throws -> [String] {
+    let script = try sandbox.write(try sandbox.must(["completions", "bash"]), to: "script")
+    func quoted(_ text: String) -> String { "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'" }
+    let line = """
+      . \(script); COMP_WORDS=(\(words.map(quoted).joined(separator: " "))); COMP_CWORD=\(words.count - 1)
+      COMP_LINE=\(quoted(words.joined(separator: " "))); COMP_POINT=${#COMP_LINE}
+      _vault vault \(quoted(words[words.count - 1])) vault; printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let outcome = try sandbox.run(["-c", line], program: "/bin/bash")
+    return outcome.output.split(separator: "\n").map(String.init).sorted()
   }
 }

@@ -42,6 +42,33 @@ import Testing
     #expect(message.utf8.count > 4000 && message.utf8.count <= 4096)
   }
 
+  @Test("It inherits no descriptor but those that are meant for it")
+  func inheritsNothing() throws {
+    // Open across exec, as a script's lock is.
+    let foreign = unsafe open("/dev/null", O_RDONLY)
+    defer { close(foreign) }
+    let error = clientError { _ = try start("cd /proc/$$/fd && echo *; exit 3") }
+    // Beside the four, the directory that the shell lists.
+    guard case .daemonFailed(3, let message) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(message.hasPrefix("0 1 2 3") && message.split(separator: " ").count <= 5, "\(message)")
+  }
+
+  @Test("Its environment says where things are, and nothing else")
+  func environment() {
+    let lines = DaemonEnvironment.lines(from: [
+      "HOME=/h", "PATH=.", "LC_ALL=C", "XDG_RUNTIME_DIR=/r", "LD_PRELOAD=/x", "NOTIFY_SOCKET=@x", "HOMER=/x", "=", "A",
+      "HOME", "DBUS_SESSION_BUS_ADDRESS=unix:path=/b", "LISTEN_FDS=1", "GLIBC_TUNABLES=x",
+    ])
+    #expect(
+      lines == [
+        DaemonEnvironment.path, "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/r", "HOME",
+        "DBUS_SESSION_BUS_ADDRESS=unix:path=/b",
+      ])
+  }
+
   @Test("A daemon that never gets ready is ended")
   func endsTheSlow() {
     #expect(clientError { _ = try start("exec sleep 1000", within: .milliseconds(50)) } == .timedOut)

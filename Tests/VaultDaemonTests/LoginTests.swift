@@ -42,6 +42,45 @@ struct LoginTests {
     }
   }
 
+  @Test("starts it without what the login program was started with: niceness, limits, variables of PAM's modules")
+  func startsItAnew() throws {
+    let environment = "session required pam_env.so conffile=/dev/null readenv=1 envfile=ROOT/env"
+    try withStand(session: (environment, "")) { (stand) throws in
+      try "LD_PRELOAD=/nonexistent/evil.so\nNOTIFY_SOCKET=@foreign\nLC_TIME=C\n".write(
+        toFile: stand.sandbox.root + "/env", atomically: true, encoding: .utf8)
+      try stand.makeVault()
+      try stand.endDaemon()
+      let burdens = [
+        "--clear-groups", "/usr/bin/choom", "-n", "300", "--", "/usr/bin/nice", "-n", "7", "/usr/bin/chrt", "--batch",
+        "0",
+        "/usr/bin/setarch", "--addr-no-randomize", "/usr/bin/prlimit", "--fsize=1000000:", "--cpu=1000:",
+        "--nofile=200:",
+      ]
+      let login = try stand.pamtester(
+        "authenticate", "acct_mgmt", "open_session", typed: [stand.user.password], identity: burdens)
+      #expect(login.status == 0, "\(login)")
+      try stand.wait("the vault to open") { try stand.state() == "unlocked" }
+      let process = "/proc/\(try #require(stand.sandbox.daemonPid))"
+      func text(_ name: String) throws -> String { try String(contentsOfFile: "\(process)/\(name)", encoding: .utf8) }
+      let variables = try text("environ")
+      #expect(
+        !variables.contains("LD_PRELOAD") && !variables.contains("NOTIFY_SOCKET") && variables.contains("LC_TIME=C"))
+      // proc(5): behind the name come the fields from the third on; the 19th is the niceness, the 41st the policy.
+      let fields = try text("stat").split(separator: ")")[1].split(separator: " ")
+      #expect(fields[16] == "0" && fields[38] == "0")
+      #expect(try text("oom_score_adj") == "0\n")
+      #expect(try text("personality") == "00000000\n")
+      for limit in try text("limits").split(separator: "\n").dropFirst() {
+        let columns = limit.split(separator: "  ", omittingEmptySubsequences: true).map {
+          $0.trimmingCharacters(in: .whitespaces)
+        }
+        if ["Max file size", "Max cpu time", "Max open files"].contains(columns[0]) {
+          #expect(columns[1] == columns[2], "\(limit)")
+        }
+      }
+    }
+  }
+
   @Test("needs no root: a program of the user's own, such as a screen locker, opens it as well") func asUser() throws {
     try withStand { (stand) throws in
       try stand.makeVault()

@@ -33,6 +33,7 @@ import Testing
       options: Options(store: "/s/", socket: "/r/x", config: "/c"), environment: { _ in nil })
     #expect(named.store == "/s")
     #expect(named.runtime == "/r")
+    #expect(named.presenceSocket == "/r/pam.socket")
     #expect(named.configIsExplicit)
   }
 
@@ -42,6 +43,7 @@ import Testing
 
   @Test("the system's vault is where the system keeps such things") func systemPaths() throws {
     let paths = try Paths(options: Options(system: true), environment: { _ in nil })
+    #expect(paths.presenceSocket == "/run/vault-pam/socket" && !paths.presenceSocket.hasPrefix(paths.runtime + "/"))
     #expect(paths.store == "/var/lib/vault")
     #expect(paths.socket == "/run/vault/socket")
     #expect(paths.config == "/etc/vault/vaultd.conf")

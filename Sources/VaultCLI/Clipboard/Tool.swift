@@ -4,9 +4,11 @@ internal import VaultAPI
 
 /// Another program, run with its standard streams on pipes or `/dev/null`.
 enum Tool {
-  /// The first executable of that name on `$PATH`.
+  /// The first executable of that name on `$PATH`, in whose absolute entries alone: the others mean another folder wherever
+  /// the command is typed, and the tool gets a secret.
   static func find(_ name: String) -> String? {
-    for folder in (Environment.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":") {
+    for folder in (Environment.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+    where folder.hasPrefix("/") {
       let path = "\(folder)/\(name)"
       if unsafe access(path, X_OK) == 0 { return path }
     }
@@ -72,7 +74,10 @@ enum Tool {
       var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
       defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
       var pid: pid_t = 0
-      guard unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, __environ) == 0 else {
+      let code = Hardening.withEarlierLimit {
+        unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, __environ)
+      }
+      guard code == 0 else {
         close(ours)
         return nil
       }

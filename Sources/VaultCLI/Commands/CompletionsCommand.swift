@@ -6,22 +6,8 @@ struct CompletionsCommand: ParsableCommand {
     abstract: "Print the completion script for a shell.",
     discussion: "For example: vault completions bash > ~/.local/share/bash-completion/completions/vault")
 
-  enum Shell: String, ExpressibleByArgument, CaseIterable {
-    case bash
-    case zsh
-    case fish
-
-    var completions: CompletionShell {
-      switch self {
-      case .bash: .bash
-      case .zsh: .zsh
-      case .fish: .fish
-      }
-    }
-  }
-
   @Argument(help: ArgumentHelp("bash, zsh or fish.", valueName: "shell"))
-  var shell: Shell
+  var shell: CompletionScript.Shell
 
-  func run() throws { try Output.text(VaultCommand.completionScript(for: shell.completions) + "\n") }
+  func run() throws { try Output.text(CompletionScript.text(for: shell) + "\n") }
 }

@@ -9,7 +9,7 @@ struct GetCommand: ParsableCommand {
       ends at once with exit code 75, or waits with --wait.
       """)
 
-  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: Completions.itemNames)
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
   @Option(

@@ -12,7 +12,7 @@ struct RemoveCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("Names, or predicates.", valueName: "items"), completion: Completions.itemNames)
+    help: ArgumentHelp("Names, or predicates.", valueName: "items"), completion: ItemNames.completion)
   var items: [String]
 
   @Flag(help: "Delete more than one without asking.")
@@ -76,7 +76,7 @@ struct MoveCommand: ParsableCommand {
     commandName: "mv",
     abstract: "Rename an item; its versions and attributes stay.")
 
-  @Argument(help: ArgumentHelp("Its name now.", valueName: "from"), completion: Completions.itemNames)
+  @Argument(help: ArgumentHelp("Its name now.", valueName: "from"), completion: ItemNames.completion)
   var from: String
 
   @Argument(help: ArgumentHelp("Its new name, which no item has.", valueName: "to"))

@@ -10,7 +10,7 @@ struct SetCommand: ParsableCommand {
       An item that is there already is replaced only with --update; its old value stays as an earlier version.
       """)
 
-  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: Completions.itemNames)
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String?
 
   @Option(

@@ -8,7 +8,7 @@ struct ShowCommand: ParsableCommand {
     commandName: "show",
     abstract: "Show everything about an item but its value.")
 
-  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: Completions.itemNames)
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
   @OptionGroup var globals: Globals
@@ -30,7 +30,7 @@ struct ShowCommand: ParsableCommand {
       ("size", "\(item.size) bytes"), ("created", Timestamp.format(item.created)),
       ("modified", Timestamp.format(item.modified)), ("expires", item.expires.map(Timestamp.format) ?? "never"),
     ]
-    return rows.map { "\($0.0): \(Printable.text($0.1))" }
+    return rows.map { "\(Printable.text($0.0)): \(Printable.text($0.1))" }
   }
 }
 
@@ -39,7 +39,7 @@ struct HistoryCommand: ParsableCommand {
     commandName: "history",
     abstract: "List an item's versions that are kept, newest first.")
 
-  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: Completions.itemNames)
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
   @OptionGroup var globals: Globals

@@ -30,7 +30,7 @@ struct SlotListCommand: ParsableCommand {
           ? "\(slot.kdfMemory >> 20) MiB, \(slot.kdfPasses) passes" : slot.keystore.map { "key in \($0)" } ?? "-"
         table.add(
           String(slot.id), slot.stale == true ? "\(slot.kind) (stale)" : slot.kind, Timestamp.format(slot.created),
-          cost, Printable.text(slot.label))
+          cost, slot.label)
       }
     }
     if !globals.json { try Output.text(table.text(withHeading: Output.isTerminal)) }

@@ -27,10 +27,12 @@ struct Keyboard: ~Copyable {
 
   deinit { close(terminal) }
 
-  /// Shows text.
-  borrowing func show(_ text: String) throws(Failure) { try Output.write(unsafe text.utf8.span.bytes, to: terminal) }
+  /// Shows text, as ``Printable/screen(_:)``.
+  borrowing func show(_ text: String) throws(Failure) {
+    try Output.write(unsafe Printable.screen(text).utf8.span.bytes, to: terminal)
+  }
 
-  /// Shows bytes that are too secret for a `String`.
+  /// Shows bytes that are too secret for a `String`, as they are.
   borrowing func show(_ bytes: RawSpan) throws(Failure) { try Output.write(bytes, to: terminal) }
 
   /// Asks, and reads a line: without its newline, nil at end of file (control-D on an empty line).

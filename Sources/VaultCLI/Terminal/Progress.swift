@@ -9,7 +9,7 @@ final class Progress {
   func show(_ text: String) {
     guard Keyboard.isAttended, Progress.now() - start >= 1 else { return }
     isShown = true
-    put("\r\u{1B}[K\(text)")
+    put("\r\u{1B}[K\(Printable.line(text))")
   }
 
   /// Takes the line away.

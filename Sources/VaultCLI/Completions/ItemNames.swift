@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import VaultAPI
+internal import VaultClient
+
+/// The names of items that a shell offers while a command is typed.
+enum ItemNames {
+  /// What the argument parser's generators write where a name is completed. ``CompletionScript`` defines the function.
+  static let completion = CompletionKind.shellCommand(function)
+  static let function = "__vault_item_names"
+
+  /// The hidden command by which the scripts ask: `__item-names -- PREFIX` prints one name a line.
+  static let command = "__item-names"
+  private static let most = 200
+
+  /// Prints the names that begin with what stands behind `--`.
+  static func print(_ arguments: ArraySlice<String>) throws(Failure) {
+    guard arguments.count == 2, arguments.first == "--", let prefix = arguments.last else {
+      throw Failure(.usage, "\(command) is for the completion scripts; use `vault list`")
+    }
+    for name in names(prefix) { try Output.line(name) }
+  }
+
+  /// Asks the daemon if one runs, and offers nothing rather than anything going wrong.
+  ///
+  /// A name with anything in it that a terminal would not show as it is is left out: nobody could tell what they complete.
+  private static func names(_ prefix: String) -> [String] {
+    guard let session = try? Session(socket: nil, system: false, startsDaemon: false) else { return [] }
+    session.vault.interactive = false
+    session.vault.timeout = .seconds(2)
+    // The rest of it would be a pattern.
+    let plain = prefix.prefix { $0 != "*" && $0 != "?" }
+    let query = plain.isEmpty ? nil : "name~\(Predicates.quote(plain + "**"))"
+    var names: [String] = []
+    try? session.call { vault in
+      try vault.find(query) { page in
+        names += page.lazy.map(\.name).filter { $0.utf8.starts(with: prefix.utf8) && Printable.isPlain($0) }
+        return names.count < most
+      }
+    }
+    return Array(names.prefix(most))
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+import VaultAPI
+import VaultTesting
+
+@testable import VaultCLI
+
+/// What a daemon, or whatever listens in its place, can make the terminal do: nothing but show text in its place.
+@Suite("Text of a daemon") struct ForeignTextTests {
+  /// It writes the clipboard, clears the screen, turns the direction around, and hides what follows; as JSON spells it.
+  static let evil =
+    #"x\u001b]52;c;cHduZWQ=\u0007\u001b[2J\u009b2J\u202e\u2066\u061c\u200b\u2060\ufeff\u2028\r\nvault: \u007f\udb40\udc41y"#
+  static let item =
+    #"{"name":"\#(evil)","kind":"\#(evil)","attributes":{"\#(evil)":"\#(evil)"},"accessible":"\#(evil)","#
+    + #""require":"\#(evil)","reuse":60,"version":1,"created":0,"modified":0,"expires":1,"size":1}"#
+  static let state =
+    #""state":"\#(evil)","cause":"\#(evil)","since":0,"locks_at":1,"locks_because":"\#(evil)","locks_on":["\#(evil)"],"#
+    + #""problem":"\#(evil)","integrity":{"state":"\#(evil)"},"#
+    + #""methods":[{"name":"\#(evil)","available":false,"reason":"\#(evil)"}],"warnings":["\#(evil)"],"#
+    + #""version":"\#(evil)","pid":1"#
+  static let replies = [
+    "Find": [#"{"parameters":{"items":[\#(item)]}}"#],
+    "Show": [#"{"parameters":{"item":\#(item)}}"#],
+    "Status": [#"{"parameters":{\#(state)}}"#],
+    "ListSlots": [
+      #"{"parameters":{"slots":[{"id":1,"kind":"\#(evil)","label":"\#(evil)","created":0,"kdf_memory":0,"kdf_passes":0,"#
+        + #""keystore":"\#(evil)","users":[]}]}}"#
+    ],
+    "Get": [#"{"error":"io.vaultd.Vault.NoSuchItem","parameters":{"name":"\#(evil)"}}"#],
+    "Lock": [#"{"error":"io.vaultd.Vault.\#(evil)","parameters":{}}"#],
+    "ChangePassword": [
+      #"{"error":"io.vaultd.Vault.MethodUnavailable","parameters":{"method":"\#(evil)","reason":"\#(evil)"}}"#
+    ],
+    "Unlock": [
+      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"info","method":"pam","text":"\#(evil)"}},"continues":true}"#,
+      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"pam","text":"\#(evil)"}},"continues":true}"#,
+    ],
+  ]
+
+  /// The characters that a terminal acts on; it shows a line's end as these two itself.
+  private static func acts(_ screen: String) -> [String] {
+    screen.unicodeScalars.filter { !$0.isShown && $0 != "\r" && $0 != "\n" }.map { String($0.value, radix: 16) }
+  }
+
+  @Test(
+    "nothing it says reaches the terminal but as text, in any command",
+    arguments: [
+      ["list"], ["list", "--json"], ["find", "x"], ["show", "x"], ["show", "x", "--json"], ["status"],
+      ["status", "--json"], ["slot", "list"], ["slot", "list", "--json"], ["get", "x"],
+      ["get", "x", "--field", "kind"],
+      ["lock"], ["passwd"], ["doctor"],
+    ])
+  func commands(arguments: [String]) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try ScriptedDaemon(sandbox, Self.replies)
+    defer { daemon.close() }
+    let terminal = try Terminal(sandbox, arguments + ["--socket", daemon.socket], environment: ["NO_COLOR": "1"])
+    try terminal.wait()
+    #expect(Self.acts(terminal.screen) == [], "\(terminal.screen)")
+    #expect(terminal.screen.contains(#"\u{1b}]52"#) || terminal.screen.contains(#"\u001b]52"#), "\(terminal.screen)")
+    // Its own line would begin as ours do.
+    #expect(!terminal.screen.contains("\nvault: y") && !terminal.screen.contains("\nvault: \\u"))
+  }
+
+  @Test("a question and a message of the daemon stand on one line that begins with vault:")
+  func prompts() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try ScriptedDaemon(sandbox, Self.replies)
+    defer { daemon.close() }
+    let terminal = try Terminal(sandbox, ["unlock", "--socket", daemon.socket])
+    try terminal.expect(#"\u{e0041}y: "#)
+    terminal.control("d")
+    try terminal.wait()
+    #expect(Self.acts(terminal.screen) == [], "\(terminal.screen)")
+    let lines = terminal.screen.split(separator: "\r\n")
+    #expect(lines.count == 3 && lines.allSatisfy { $0.hasPrefix("vault: ") }, "\(lines)")
+  }
+
+  @Test("to a pipe names are exact, and messages are text still")
+  func pipes() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try ScriptedDaemon(sandbox, Self.replies)
+    defer { daemon.close() }
+    let list = try sandbox.run("find", "x", "--socket", daemon.socket)
+    #expect(list.output.hasPrefix("x\u{1B}]52;c;cHduZWQ=\u{7}") && list.output.hasSuffix("\u{7F}\u{E0041}y\n"))
+    let get = try sandbox.run("get", "x", "--socket", daemon.socket)
+    #expect(get.status == 66 && Self.acts(get.errors) == [] && get.errors.split(separator: "\n").count == 1)
+    let path = try sandbox.run("list", "--socket", sandbox.home + "/\u{1B}]0;pwned\u{7}")
+    #expect(path.status == 69 && Self.acts(path.errors) == [], "\(path.errors)")
+    let names = try sandbox.run(["__item-names", "--", ""], environment: ["VAULT_SOCKET": daemon.socket])
+    #expect(names.status == 0 && names.output.isEmpty, "nobody could tell what completes to such a name")
+  }
+
+  @Test("a value is exact everywhere")
+  func value() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "raw"], stdin: "\u{1B}[1m\u{202E}\u{1}")
+    let terminal = try Terminal(sandbox, ["get", "raw"])
+    try terminal.wait()
+    #expect(terminal.screen == "\u{1B}[1m\u{202E}\u{1}\r\n")
+  }
+
+  @Test("a terminal's JSON is the same value")
+  func json() throws {
+    for text in ["\u{7F}", "\u{9B}", "\u{202E}", "\u{E0041}", "é鍵👍", "\u{FEFF}"] {
+      let json = Array(#"["\#(text)"]"#.utf8)
+      let shown = JSONEscapes.apply(to: unsafe json.span.bytes)
+      let bytes = shown.withBytes { bytes in (0..<bytes.byteCount).map { Span<UInt8>(_bytes: bytes)[$0] } }
+      #expect(Self.acts(String(decoding: bytes, as: UTF8.self)) == [])
+      #expect(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String] == [text])
+    }
+  }
+
+  @Test("every character that turns, hides or moves text is spelled out")
+  func characters() {
+    let ranges: [ClosedRange<UInt32>] = [
+      0...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x115F...0x1160, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F,
+      0xFE00...0xFE0F, 0xFEFF...0xFEFF, 0xE000...0xE001, 0xE0001...0xE007F,
+    ]
+    for value in ranges.joined() {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      #expect(Printable.line(String(scalar)) == "\\u{\(String(value, radix: 16))}")
+    }
+    #expect(
+      Printable.screen("\u{1B}[1mours\u{1B}[0m\nand \u{1B}[8mtheirs") == "\u{1B}[1mours\u{1B}[0m\nand \\u{1b}[8mtheirs")
+  }
+}

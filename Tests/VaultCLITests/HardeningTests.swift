@@ -1,0 +1,63 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("The client's process") struct HardeningTests {
+  private static let nobody: uid_t = 65534
+
+  /// Answers when the program on the terminal waits for a password: who owns its memory, its user, and its limit on core
+  /// files.
+  private func whileAsking(as identity: [String]) throws -> (owner: uid_t, uid: uid_t, limit: String) {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    unsafe chmod(sandbox.root, 0o755)
+    if geteuid() == 0 { unsafe chown(sandbox.home, Self.nobody, Self.nobody) }
+    // It is believed only when it runs as the same user.
+    let socket = sandbox.home + "/socket"
+    let prompt = try sandbox.write(
+      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Password"}},"#
+        + "\"continues\":true}\0", to: "prompt")
+    let server = try Terminal(
+      sandbox, identity + ["/usr/bin/socat", "UNIX-LISTEN:\(socket)", "SYSTEM:cat \(prompt); sleep 60"],
+      program: "/usr/bin/setpriv")
+    defer { server.signal(SIGKILL) }
+    for _ in 0..<3000 where !FileManager.default.fileExists(atPath: socket) { usleep(10_000) }
+    let terminal = try Terminal(
+      sandbox, identity + [Sandbox.path(of: "vault"), "unlock", "--socket", socket], program: "/usr/bin/setpriv")
+    try terminal.expect("Password: ")
+    var (memory, process) = (stat(), stat())
+    #expect(unsafe lstat("/proc/\(terminal.pid)/mem", &memory) == 0)
+    #expect(unsafe lstat("/proc/\(terminal.pid)", &process) == 0)
+    let limits = try String(contentsOfFile: "/proc/\(terminal.pid)/limits", encoding: .utf8).split(separator: "\n")
+    let limit = limits.first { $0.hasPrefix("Max core file size") }.map(String.init) ?? ""
+    let status = try String(contentsOfFile: "/proc/\(terminal.pid)/status", encoding: .utf8).split(separator: "\n")
+    let uid = status.first { $0.hasPrefix("Uid:") }?.split(separator: "\t").dropFirst().first.flatMap { uid_t($0) }
+    terminal.control("d")
+    try terminal.wait()
+    return (memory.st_uid, try #require(uid), limit)
+  }
+
+  @Test("leaves no core file and is nobody's to look into while it holds a typed password")
+  func guarded() throws {
+    let nobody = ["--reuid=\(Self.nobody)", "--regid=\(Self.nobody)", "--clear-groups"]
+    let identity = geteuid() == 0 ? nobody : ["--no-new-privs"]
+    let found = try whileAsking(as: identity)
+    // The kernel gives the files of a process to root when it must not be dumped, and to its user otherwise.
+    #expect(found.uid == (geteuid() == 0 ? Self.nobody : geteuid()) && found.owner == 0)
+    #expect(found.limit.split(separator: " ").dropFirst(4).first == "0", "\(found.limit)")
+  }
+
+  @Test("its tools are started with the limit on core files that it was started with")
+  func tools() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let line = """
+      mkdir bin; printf '#!/bin/bash\\nulimit -S -c >%s/limit; exec cat >/dev/null\\n' "$HOME" >bin/xclip; chmod 755 bin/xclip
+      ulimit -S -c 0; ulimit -S -c 12; PATH=$HOME/bin:$PATH DISPLAY=:0 vault get web --clip
+      """
+    let outcome = try sandbox.run("-c", "cd; \(line)", program: "/bin/bash")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try String(contentsOfFile: sandbox.home + "/limit", encoding: .utf8) == "12\n")
+  }
+}

@@ -1,0 +1,52 @@
+import CLinux
+import Foundation
+import Glibc
+import VaultTesting
+
+/// Something that listens in the daemon's place and says what a daemon never would.
+final class ScriptedDaemon: Sendable {
+  let socket: String
+  private let listener: Int32
+
+  /// - Parameter replies: what it sends on a call of the method, by the method's name; several messages one after another.
+  init(_ sandbox: Sandbox, _ replies: [String: [String]]) throws {
+    socket = sandbox.home + "/socket"
+    listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard unsafe vault_bind_unix(listener, socket) == 0, listen(listener, 8) == 0 else {
+      throw SandboxError("no socket at \(socket)")
+    }
+    Thread.detachNewThread { [listener] in
+      while true {
+        let peer = accept(listener, nil, nil)
+        guard peer >= 0 else { break }
+        Thread.detachNewThread {
+          ScriptedDaemon.serve(peer, replies)
+          Glibc.close(peer)
+        }
+      }
+      Glibc.close(listener)
+    }
+  }
+
+  /// Ends it. A test does so itself, so that it lives until then.
+  func close() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+  private static func serve(_ peer: Int32, _ replies: [String: [String]]) {
+    var heard: [UInt8] = []
+    while true {
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let count = unsafe recv(peer, &bytes, bytes.count, 0)
+      guard count > 0 else { return }
+      heard += bytes.prefix(count)
+      while let end = heard.firstIndex(of: 0) {
+        let call = String(decoding: heard[..<end], as: UTF8.self)
+        heard.removeSubrange(...end)
+        let method = replies.keys.first { call.contains("\"io.vaultd.Vault.\($0)\"") }
+        for reply in method.flatMap({ replies[$0] }) ?? [#"{"error":"io.vaultd.Vault.NoVault"}"#] {
+          let message = Array(reply.utf8) + [0]
+          _ = unsafe send(peer, message, message.count, Int32(MSG_NOSIGNAL))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# system-mode.sh: the system's units under a real system manager, in a container of this machine's own /usr, and a daemon
+# that was taken over and tries to have the manager give it a file of root's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$(mktemp -d /tmp/vault-system.XXXXXX)
+trap 'rm -rf "$root"' EXIT
+prefix=/opt/vault
+if (( EUID != 0 )); then
+  [[ ${CI:-} != true ]] || { echo "system-mode: FAILED: not root" >&2; exit 1; }
+  echo "system-mode: skipped: a container needs root"
+  exit
+fi
+
+make --no-print-directory -s install PREFIX="$prefix" SECURITYDIR="$prefix/lib/security" DESTDIR="$root/image" >/dev/null
+mkdir "$root/out"
+
+cat >"$root/out/check" <<'CHECK'
+#!/bin/bash
+# Runs in the container, as root. Its last word is `held`.
+set -euo pipefail
+exec >/out/said 2>&1
+as_daemon() { setpriv --reuid=vault --regid=vault --clear-groups "$@"; }
+vault() { as_daemon /opt/vault/bin/vault --system "$@"; }
+fail() { echo "$*"; exit 1; }
+
+systemctl start vaultd.socket vaultd.service
+[[ $(stat -c %U:%G:%a /run/vault-pam) == root:root:755 ]] || fail "$(stat -c %U:%G:%a /run/vault-pam)"
+[[ $(stat -c %U:%G:%a /run/vault-pam/socket) == vault:vault:600 ]] || fail "$(stat -c %U:%G:%a /run/vault-pam/socket)"
+
+# The daemon finds its helper there.
+echo 'correct horse battery' | vault init --password-stdin --kdf-memory 19m --kdf-passes 2
+echo 'correct horse battery' | vault unlock --password-stdin
+echo 'correct horse battery' | vault slot add pam --keystore memory --user "$(id -u vault)" --password-stdin
+vault status --json | grep -q '"name":"pam","available":true' || fail "$(vault status --json)"
+
+# A daemon that was taken over puts links wherever it can, while the socket is made again and again.
+echo secret >/etc/victim
+chmod 600 /etc/victim
+as_daemon bash -c '
+  while :; do
+    for place in /run/vault-pam/socket /run/vault/pam.socket /run/vault-pam; do ln -sfn /etc/victim $place; done
+  done' 2>/dev/null &
+attacker=$!
+for _ in {1..40}; do
+  systemctl restart vault-pam.socket || true
+  systemctl reset-failed vault-pam.socket
+  [[ $(stat -c %U /etc/victim) == root ]] || fail "the manager gave away a file of root's"
+done
+kill "$attacker"
+[[ $(stat -c %U:%a /run/vault-pam) == root:755 ]] || fail "the directory was replaced"
+echo held
+CHECK
+
+cat >"$root/out/check.service" <<'UNIT'
+[Unit]
+SuccessAction=poweroff-force
+FailureAction=poweroff-force
+After=sysinit.target dbus.service systemd-sysusers.service
+Requires=sysinit.target
+[Service]
+Type=oneshot
+ExecStart=/bin/bash /out/check
+TimeoutStartSec=60
+UNIT
+
+binds=(--bind="$root/out:/out" --bind-ro="$root/image/opt/vault:/opt/vault"
+  --bind-ro="$root/out/check.service:/etc/systemd/system/check.service"
+  --bind-ro="$root/image/opt/vault/lib/sysusers.d/vault.conf:/etc/sysusers.d/vault.conf")
+for unit in "$root/image/opt/vault/lib/systemd/system"/*; do
+  binds+=(--bind-ro="$unit:/etc/systemd/system/${unit##*/}")
+done
+for service in "$root"/image/etc/pam.d/*; do binds+=(--bind-ro="$service:/etc/pam.d/${service##*/}"); done
+timeout 120 systemd-nspawn --quiet --register=no --keep-unit -D / --volatile=yes "${binds[@]}" --boot \
+  systemd.unit=check.service systemd.firstboot=no systemd.mask=systemd-firstboot.service \
+  </dev/null >"$root/console" 2>&1 || true
+if [[ $(tail -n 1 "$root/out/said" 2>/dev/null) == held ]]; then
+  echo "system-mode: under the system manager the daemon reaches its helper, and cannot have a file of root's given to it"
+else
+  echo "system-mode: FAILED" >&2
+  cat "$root/out/said" >&2 || tail -n 30 "$root/console" >&2
+  exit 1
+fi
