@@ -90,7 +90,9 @@ final class Service {
     policy = LockPolicy(idleAfter: configuration.idle, maximumAge: configuration.maximumAge)
     vault = OpenVault(directory: paths.store)
     backoffFile = BackoffFile(directory: paths.store)
-    backoff = backoffFile.read(now: clock.boot())
+    backoff = backoffFile.read(now: clock.boot()) { reason in
+      log.warning("failed attempts are not known, so that everyone waits a minute: \(reason)")
+    }
     state = LockState(kind: .new, cause: .start, since: clock.wall())
     openStore(cause: .start)
   }
