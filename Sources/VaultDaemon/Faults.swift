@@ -76,6 +76,7 @@ extension VaultError {
     case .noSuchVersion(let number): "there is no version \(number)"
     case .alreadyExists: "there is an item of this name already"
     case .expired: "the item has expired"
+    case .notAllowed: "the item asks for a person"
     case .corrupt(let reason): reason
     case .newer(let version): "the store was written by a later vault (format \(version)); use that one"
     case .storage(let reason), .permissions(let reason), .invalidValue(let reason): reason

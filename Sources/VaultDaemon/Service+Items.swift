@@ -20,17 +20,21 @@ extension Service {
     do throws(Fault) {
       let name = try Self.itemName(call.name)
       if let version = call.version, version < 1 { throw .invalid("version") }
+      var requirement = Requirement.none
+      func decide(_ item: ItemInfo) -> Bool {
+        requirement = item.policy.require
+        return isAuthorized(item.policy, connection)
+      }
       do {
-        try keychain.withValue(of: name, version: call.version, now: clock.wall(), evenExpired: call.expired ?? false) {
-          item, version, value throws(Fault) in
-          guard isAuthorized(item.policy, connection) else {
-            throw .presenceRequired(name: name.text, require: item.policy.require.name)
-          }
+        try keychain.withValue(
+          of: name, version: call.version, now: clock.wall(), evenExpired: call.expired ?? false,
+          if: decide
+        ) { _, version, value in
           let reply = Wire.GetReply(name: name.text, version: version)
           connection.reply { writer in reply.write(to: &writer, content: value) }
         }
-      } catch let fault as Fault {
-        throw fault
+      } catch VaultError.notAllowed {
+        throw .presenceRequired(name: name.text, require: requirement.name)
       } catch let error as VaultError {
         throw fault(error, name: name.text)
       } catch {
