@@ -194,8 +194,10 @@ final class Service {
   /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now.
   func goToSleep(then ready: @escaping () -> Void) {
     lock(because: .sleep)
-    workers.whenIdle(on: loop) { [unowned self] in
-      if transfer == nil { ready() } else { transferThread.whenIdle(on: loop, ready) }
+    programs.whenEnded { [unowned self] in
+      workers.whenIdle(on: loop) { [unowned self] in
+        if transfer == nil { ready() } else { transferThread.whenIdle(on: loop, ready) }
+      }
     }
   }
 
