@@ -60,6 +60,7 @@ final class Authentication {
 
   func succeed(_ vaultKey: Handover, _ slot: SlotRecord) {
     guard !conversation.isOver else { return }
+    guard conversation.connection.isPeerAlive else { return conversation.connection.disown() }
     conversation.willWipe(vaultKey)
     then(vaultKey, slot)
   }

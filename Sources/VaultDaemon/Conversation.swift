@@ -76,6 +76,10 @@ final class Conversation {
     guard let then = onAnswer, !isOver else { return false }
     onAnswer = nil
     holdsSecret = true
+    guard connection.isPeerAlive else {
+      connection.disown()
+      return false
+    }
     timeout?.cancel()
     then(secret)
     return true

@@ -12,7 +12,7 @@ extension Service {
     if plaintext.isFull, isLarge(call.name, keychain) {
       let turn = Waiter { [weak self, weak connection] in
         guard let self, let connection else { return }
-        get(call, connection)
+        getLater(call, connection)
       }
       connection.hold { turn.cancel() }
       return plaintext.whenRoom { turn.go() }
@@ -47,6 +47,11 @@ extension Service {
     }
   }
 
+  /// Answers a call that had to wait, if its process did so too.
+  func getLater(_ call: Wire.GetParameters, _ connection: Connection) {
+    if connection.isPeerAlive { get(call, connection) } else { connection.disown() }
+  }
+
   /// Holds a call until the vault is unlocked or the time is up.
   private func wait(_ milliseconds: Int, _ call: Wire.GetParameters, _ connection: Connection) {
     let id = ObjectIdentifier(connection)
@@ -54,7 +59,7 @@ extension Service {
     again.waitMilliseconds = nil
     let waiter = Waiter { [weak self, weak connection] in
       guard let self, let connection else { return }
-      get(again, connection)
+      getLater(again, connection)
     }
     waiter.timeout = connection.after(.milliseconds(Int64(min(milliseconds, 86_400_000)))) {
       [weak self, weak connection] in

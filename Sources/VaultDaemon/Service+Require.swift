@@ -43,12 +43,13 @@ extension Service {
     }
     if isAuthorized(item.policy, connection) { return connection.reply(Wire.ConversationReply()) }
     // Nobody sits at a system service: it must not make people think that it is theirs to let in.
-    guard call.interactive == true, !connection.peer.isSystemService else {
+    guard call.interactive == true, !connection.isSystemService else {
       return connection.fail(.presenceRequired(name: name, require: item.policy.require.name))
     }
     let conversation = Conversation(connection: connection, service: self)
     let purpose = Self.purpose("to use \(name)", call.reason)
     showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence in
+      guard connection.isPeerAlive else { return connection.disown() }
       authorizations.add(evidence, by: session, now: clock.boot())
       conversation.finish()
     }

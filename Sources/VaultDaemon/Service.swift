@@ -67,6 +67,9 @@ final class Service {
   private var lastReader: ObjectIdentifier?
   /// How long the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
   private var sleptBefore: Int64
+  /// The process behind the connection that was looked at last: one descriptor for all, and the usual question costs one
+  /// poll(2).
+  private var lastProcess: (connection: ObjectIdentifier, process: PeerProcess)?
   let owner: UInt32
   /// Whether it is the machine's vault.
   let isSystem: Bool
@@ -120,6 +123,16 @@ final class Service {
     bootWaiters[id] = nil
   }
 
+    if lastProcess?.connection == id { lastProcess = nil }
+  }
+
+  /// The process behind a connection, which `find` takes hold of if it is not the one that was asked for last.
+  func process(of connection: Connection, _ find: () -> PeerProcess?) -> PeerProcess? {
+    let id = ObjectIdentifier(connection)
+    if let lastProcess, lastProcess.connection == id { return lastProcess.process }
+    let found = find()
+    lastProcess = found.map { (id, $0) }
+    return found
   /// Whether this connection was the last one that sent something, too; it is from now on.
   func isLastReader(_ connection: Connection) -> Bool {
     let id = ObjectIdentifier(connection)
@@ -241,7 +254,7 @@ final class Service {
 
   /// A person is there: the idle deadline moves. A system service that claims so is not believed.
   func personAsked(_ interactive: Bool?, _ connection: Connection) {
-    guard interactive == true, state.kind == .unlocked, !connection.peer.isSystemService else { return }
+    guard interactive == true, state.kind == .unlocked, !connection.isSystemService else { return }
     policy.personAsked(at: clock.boot())
     armNext()
   }
