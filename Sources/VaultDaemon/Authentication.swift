@@ -91,6 +91,7 @@ extension Fault {
     case .authenticationFailed: "that was not accepted"
     case .backingOff(_, let milliseconds): "too soon after a wrong answer, wait \((milliseconds + 999) / 1000) s"
     case .tooManyTries: "too many tries"
+    case .outOfMemory: "there was not enough memory to check it"
     default: "that did not work"
     }
   }

@@ -46,7 +46,7 @@ extension Fault {
     switch error {
     case .authenticationFailed, .malformed: self = .corrupt(reason: error.reason, newer: false)
     case .limits(let reason): self = .weakSecret(reason: reason)
-    case .outOfMemory: self = .storageFailed(reason: error.reason)
+    case .outOfMemory: self = .outOfMemory
     }
   }
 

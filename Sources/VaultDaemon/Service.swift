@@ -29,6 +29,8 @@ final class Service {
   var conversations: [String: Conversation] = [:]
   /// Whose secret is being checked right now; a second attempt beside it would escape the backoff.
   var checking: Set<Backoff.Caller> = []
+  /// The uids for which a key is being derived from a secret: one derivation at a time for each.
+  var deriving: Set<UInt32> = []
   /// Who has shown to be there, for the items that ask for it.
   var authorizations = Authorizations()
   /// The presence keys of `memory` slots.
@@ -65,11 +67,11 @@ final class Service {
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var rates: [UInt32: RequestRate] = [:]
   private var lastReader: ObjectIdentifier?
-  /// How long the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
-  private var sleptBefore: Int64
   /// The process behind the connection that was looked at last: one descriptor for all, and the usual question costs one
   /// poll(2).
   private var lastProcess: (connection: ObjectIdentifier, process: PeerProcess)?
+  /// How long the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
+  private var sleptBefore: Int64
   let owner: UInt32
   /// Whether it is the machine's vault.
   let isSystem: Bool
@@ -121,8 +123,6 @@ final class Service {
     monitors[id] = nil
     waiters[id] = nil
     bootWaiters[id] = nil
-  }
-
     if lastProcess?.connection == id { lastProcess = nil }
   }
 
@@ -133,6 +133,8 @@ final class Service {
     let found = find()
     lastProcess = found.map { (id, $0) }
     return found
+  }
+
   /// Whether this connection was the last one that sent something, too; it is from now on.
   func isLastReader(_ connection: Connection) -> Bool {
     let id = ObjectIdentifier(connection)
@@ -204,7 +206,8 @@ final class Service {
     change(to: .locked, cause: cause)
   }
 
-  /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now.
+  /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now, and none
+  /// in a helper program that was ended but is not gone yet.
   func goToSleep(then ready: @escaping () -> Void) {
     lock(because: .sleep)
     programs.whenEnded { [unowned self] in
