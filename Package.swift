@@ -124,7 +124,7 @@ let package = Package(
         "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
       ] + nio,
-      exclude: ["helper.sh"],
+      exclude: ["helper.sh", "peers.py"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultCLITests",

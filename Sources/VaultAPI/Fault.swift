@@ -64,6 +64,8 @@ public enum Fault: Error, Hashable, Sendable {
   case corrupt(reason: String, newer: Bool)
   /// The disk did not do its part.
   case storageFailed(reason: String)
+  /// There was not enough memory to derive a key from a secret, which may have been the right one.
+  case outOfMemory
   /// Something is under way that this call would be in the way of.
   case busy(reason: String)
   /// What was given as a backup is none, or not what was written.
@@ -110,6 +112,7 @@ public enum Fault: Error, Hashable, Sendable {
     case .denied: "io.vaultd.Vault.Denied"
     case .corrupt: "io.vaultd.Vault.Corrupt"
     case .storageFailed: "io.vaultd.Vault.StorageFailed"
+    case .outOfMemory: "io.vaultd.Vault.OutOfMemory"
     case .busy: "io.vaultd.Vault.Busy"
     case .invalidBackup: "io.vaultd.Vault.InvalidBackup"
     case .misconfigured: "io.vaultd.Vault.Misconfigured"

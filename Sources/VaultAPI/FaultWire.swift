@@ -70,6 +70,7 @@ extension Fault {
       self = .corrupt(reason: try fields.string(frame, "reason"), newer: try fields.bool(frame, "newer"))
     case "StorageFailed":
       self = .storageFailed(reason: try fields.string(frame, "reason"))
+    case "OutOfMemory": self = .outOfMemory
     case "Busy":
       self = .busy(reason: try fields.string(frame, "reason"))
     case "InvalidBackup":

@@ -339,6 +339,8 @@ public enum VaultInterface {
     # the store cannot be trusted or read; `newer` when a later program wrote it
     error Corrupt (reason: string, newer: bool)
     error StorageFailed (reason: string)
+    # there was not enough memory to derive a key from a secret, which may have been the right one
+    error OutOfMemory ()
     # something is under way that this would be in the way of
     error Busy (reason: string)
     # what was given as a backup is none, or not what was written

@@ -94,6 +94,11 @@ extension Failure {
     case .storageFailed(let reason):
       self.init(
         .io, "the disk did not do its part: \(Printable.text(reason)); see to its space and health, then try again")
+    case .outOfMemory:
+      self.init(
+        .retry,
+        "there is not enough memory to check or make the secret, which may be right; free some, or raise the limit of vaultd, and try again"
+      )
     case .busy(let reason): self.init(.retry, "\(Printable.text(reason)); try again when that is done")
     case .invalidBackup(let reason):
       self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason)); use another copy of it")

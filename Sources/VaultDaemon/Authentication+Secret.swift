@@ -13,7 +13,8 @@ extension Authentication {
 
   private func check(_ secret: consuming SecureBytes, _ kind: SlotKind) {
     let kept = conversation.keepsSecret ? Handover(secret.withBytes { SecureBytes(copying: $0) }) : nil
-    service.open(slots(kind), vaultID: keychain.vaultID, with: secret, by: caller(kind)) { [self] opened in
+    service.open(slots(kind), vaultID: keychain.vaultID, with: secret, by: caller(kind), for: conversation) {
+      [self] opened in
       switch opened {
       case .success(let opened):
         if let kept { conversation.isProven(by: kept) }
@@ -24,43 +25,68 @@ extension Authentication {
   }
 }
 
-/// A slot, and the vault key that it gave.
-struct OpenedSlot: Sendable {
-  var slot: SlotRecord
-  var vaultKey: Handover
-}
-
 extension Service {
   /// Tries a typed secret on `slots`, which are of one kind. It counts as an attempt of `caller`.
   func open(
     _ slots: [SlotRecord], vaultID: [UInt8], with secret: consuming SecureBytes, by caller: Backoff.Caller,
-    then: @escaping (Result<OpenedSlot, Fault>) -> Void
+    for conversation: Conversation, then: @escaping (Result<OpenedSlot, Fault>) -> Void
   ) {
     // Asked again, because attempts may have failed since the prompt.
     if let wait = wait(for: caller) { return then(.failure(wait)) }
+    guard !deriving.contains(caller.uid) else {
+      return then(.failure(.backingOff(method: caller.method, retryAfterMilliseconds: 1000)))
+    }
     if slots.first?.kind == .recovery {
       // A typing error shows in the checksum: no attempt was made, so none is counted.
       do throws(CryptoError) { _ = try RecoveryCode(typed: secret) } catch {
         return then(.failure(.mistypedRecoveryCode))
       }
     }
+    let earlier = backoff.failures[caller]
     let seconds = charge(caller)
     checking.insert(caller)
     let secret = Handover(secret)
-    workers.run(on: loop) { () -> OpenedSlot? in
-      for slot in slots {
-        let key = secret.withSecret { bytes in try? slot.openVaultKey(secret: bytes, vaultID: vaultID) }
-        if case .some(.some(let key)) = consume key { return OpenedSlot(slot: slot, vaultKey: Handover(key)) }
+    derive(for: conversation) { cancellation in
+      SlotTrial.run(slots, unless: cancellation) { slot throws(CryptoError) in
+        let key = try secret.withSecret { secret throws(CryptoError) in
+          try slot.openVaultKey(secret: secret, vaultID: vaultID)
+        }
+        guard let key else { throw .authenticationFailed }
+        return key
       }
-      return nil
-    } then: { [self] opened in
+    } then: { [self] outcome in
       checking.remove(caller)
-      guard let opened else {
-        return then(
-          .failure(.authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000)))
+      switch outcome {
+      case .opened(let opened):
+        forgive(caller)
+        then(.success(opened))
+      case .wrong:
+        then(.failure(.authenticationFailed(method: caller.method, retryAfterMilliseconds: Int(seconds) * 1000)))
+      case .outOfMemory(let tried):
+        if !tried { takeBack(caller, to: earlier) }
+        then(.failure(.outOfMemory))
+      case .abandoned(let tried):
+        if !tried { takeBack(caller, to: earlier) }
+        then(.failure(.cancelled))
       }
-      forgive(caller)
-      then(.success(opened))
     }
+  }
+
+  /// Runs `work`, which derives keys from secrets, on the worker. There is one at a time for each uid: the answer is whether
+  /// it was begun. It is told when the conversation that wants it has ended.
+  @discardableResult
+  func derive<T: Sendable>(
+    for conversation: Conversation, _ work: @escaping @Sendable (Cancellation) -> T, then: @escaping (T) -> Void
+  ) -> Bool {
+    let uid = conversation.connection.peer.uid
+    guard deriving.insert(uid).inserted else { return false }
+    let cancellation = conversation.cancellation
+    workers.run(on: loop) {
+      work(cancellation)
+    } then: { [self] result in
+      deriving.remove(uid)
+      then(result)
+    }
+    return true
   }
 }

@@ -60,6 +60,7 @@ final class Authentication {
 
   func succeed(_ vaultKey: Handover, _ slot: SlotRecord) {
     guard !conversation.isOver else { return }
+    guard conversation.connection.isPeerAlive else { return conversation.connection.disown() }
     conversation.willWipe(vaultKey)
     // A slot that was removed or replaced, and that somebody put back into the store, opens as it did before.
     do throws(VaultError) {
@@ -96,6 +97,7 @@ extension Fault {
     case .authenticationFailed: "that was not accepted"
     case .backingOff(_, let milliseconds): "too soon after a wrong answer, wait \((milliseconds + 999) / 1000) s"
     case .tooManyTries: "too many tries"
+    case .outOfMemory: "there was not enough memory to check it"
     default: "that did not work"
     }
   }

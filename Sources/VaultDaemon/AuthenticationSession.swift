@@ -6,36 +6,34 @@ internal import Glibc
 /// nothing for another terminal, a service or a cron job. The leader's start time tells the session from a later one
 /// that got the same number. It is the rule of sudo's tickets.
 ///
-/// In a container the session may be one that was begun outside. The kernel then shows 0 in place of its leader, which
-/// would make one session of all that comes from outside; a proof counts for the one process instead.
+/// Where nothing tells the session from another one, a proof counts for the one process: when the leader has ended, which
+/// a session can outlive, and in a container whose session was begun outside, where the kernel shows 0 in its place.
 struct AuthenticationSession: Hashable, Sendable {
-  var uid: uid_t
-  /// The process that began it, or the connected process where that one cannot be seen.
-  var leader: pid_t
-  /// Clock ticks since boot; 0 when the leader has ended, which a session can outlive.
-  var started: UInt64
-
-  /// The session of a connected process; nil when it has ended, or started after it connected, so that its number is
-  /// another process's by now.
-  ///
-  /// - Parameter connected: when it connected, `CLOCK_BOOTTIME` nanoseconds.
-  init?(of peer: Peer, connected: Int64) {
-    let session = getsid(peer.pid)
-    guard session >= 0, let process = Self.start(of: peer.pid) else { return nil }
-    let ticks = Int64(sysconf(Int32(_SC_CLK_TCK)))
-    guard ticks > 0, Int64(process) <= connected / (1_000_000_000 / ticks) else { return nil }
-    uid = peer.uid
-    leader = session > 0 ? session : peer.pid
-    started = session > 0 ? Self.start(of: session) ?? 0 : process
+  enum Scope: Hashable, Sendable {
+    /// The session that this process leads.
+    case session
+    /// This process alone.
+    case process
   }
 
-  /// The start time in `/proc/PID/stat`, its 22nd field; the second one is a name that may hold anything but ends with
-  /// the last parenthesis.
-  private static func start(of pid: pid_t) -> UInt64? {
-    guard let text = TextFile.read("/proc/\(pid)/stat", limit: 4096), let name = text.lastIndex(of: ")") else {
-      return nil
+  var uid: uid_t
+  var scope: Scope
+  var pid: pid_t
+  /// When that process started, in clock ticks since boot.
+  var started: UInt64
+
+  /// The session of a connected process; nil when it has ended.
+  init?(of peer: Peer, _ process: PeerProcess) {
+    guard peer.pid > 0, let own = PeerProcess.start(of: peer.pid) else { return nil }
+    let leader = getsid(peer.pid)
+    uid = peer.uid
+    if leader > 0, let start = PeerProcess.start(of: leader), getsid(peer.pid) == leader {
+      // In that session before and after, so in between no other leader had its number.
+      (scope, pid, started) = (.session, leader, start)
+    } else {
+      (scope, pid, started) = (.process, peer.pid, own)
     }
-    let fields = text[name...].split(separator: " ")
-    return fields.count > 20 ? UInt64(fields[20]) : nil
+    // The number was its own all the time if it still runs.
+    guard process.isAlive else { return nil }
   }
 }

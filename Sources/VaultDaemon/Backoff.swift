@@ -16,45 +16,71 @@ struct Backoff: Sendable, Equatable {
   }
 
   static let longest: Int64 = 60
+  /// Failures above this many are not counted; the wait has long been the longest.
+  static let most = 1000
 
   private(set) var failures: [Caller: Failures] = [:]
+  /// What is held against callers of whom nothing is known, since the file could not be believed; nil when it could.
+  private(set) var suspicion: Failures?
 
   /// Nanoseconds until the caller may try again; 0 when now.
-  func wait(for caller: Caller, now: Int64) -> Int64 { max(0, (failures[caller]?.until ?? 0) - now) }
+  func wait(for caller: Caller, now: Int64) -> Int64 { max(0, (known(caller)?.until ?? 0) - now) }
+
+  private func known(_ caller: Caller) -> Failures? { failures[caller] ?? suspicion }
 
   /// Counts an attempt as failed and says how many seconds the caller has to wait if it really was.
   mutating func charge(_ caller: Caller, now: Int64) -> Int64 {
-    let count = (failures[caller]?.count ?? 0) + 1
+    let count = min((known(caller)?.count ?? 0) + 1, Self.most)
     let seconds = Self.seconds(after: count)
     failures[caller] = Failures(count: count, until: now + seconds * 1_000_000_000)
     return seconds
   }
 
   /// The attempt was a success: nothing is held against the caller any more.
-  mutating func forgive(_ caller: Caller) { failures[caller] = nil }
+  mutating func forgive(_ caller: Caller) { failures[caller] = suspicion == nil ? nil : Failures(count: 0, until: 0) }
+
+  /// Takes a charge back: the attempt could not be made. `earlier` is what was held against the caller before.
+  mutating func takeBack(_ caller: Caller, to earlier: Failures?) { failures[caller] = earlier }
 
   static func seconds(after count: Int) -> Int64 { count > 6 ? longest : min(longest, 1 << (max(count, 1) - 1)) }
 
-  // MARK: The file, one line a caller: uid, method, count, boot id, until.
+  // MARK: The file, one line a caller: uid, method, count, boot id, until. `* *` is whoever has no line.
 
   func text(bootID: String) -> String {
-    failures.sorted { ($0.key.uid, $0.key.method) < ($1.key.uid, $1.key.method) }
+    let rest = suspicion.map { "* * \($0.count) \(bootID) \($0.until)\n" } ?? ""
+    return rest
+      + failures.sorted { ($0.key.uid, $0.key.method) < ($1.key.uid, $1.key.method) }
       .map { "\($0.key.uid) \($0.key.method) \($0.value.count) \(bootID) \($0.value.until)\n" }.joined()
   }
 
-  /// Reads the file back. A line that cannot be read is skipped: the file holds no secret and opens nothing. A line of
-  /// an earlier boot keeps its count and waits its whole time again.
+  /// Reads the file back. A line of an earlier boot keeps its count and waits its whole time again. A line that cannot be
+  /// read may have been anybody's: everyone without a line is taken to have failed often.
   init(parsing text: String, bootID: String, now: Int64) {
     for line in text.split(whereSeparator: \.isNewline) {
       let parts = line.split(separator: " ")
-      guard parts.count == 5, let uid = UInt32(parts[0]), let count = Int(parts[2]), count > 0,
-        let until = Int64(parts[4])
-      else { continue }
-      let longest = now + Self.seconds(after: count) * 1_000_000_000
-      failures[Caller(uid: uid, method: String(parts[1]))] = Failures(
-        count: count, until: parts[3] == bootID ? min(until, longest) : longest)
+      guard parts.count == 5, let count = Int(parts[2]), count >= 0, let until = Int64(parts[4]) else {
+        suspicion = Self.worst(now)
+        continue
+      }
+      let longest = count == 0 ? 0 : now + Self.seconds(after: count) * 1_000_000_000
+      let read = Failures(
+        count: min(count, Self.most), until: parts[3] == bootID ? max(0, min(until, longest)) : longest)
+      if let uid = UInt32(parts[0]) {
+        failures[Caller(uid: uid, method: String(parts[1]))] = read
+      } else {
+        // Of an earlier boot it keeps the count alone: nobody has failed in this one.
+        let kept = Failures(count: read.count, until: parts[3] == bootID ? read.until : 0)
+        suspicion = parts[0] == "*" && parts[1] == "*" && suspicion == nil ? kept : Self.worst(now)
+      }
     }
   }
 
   init() {}
+
+  /// Holds the worst against everybody, because nothing is known.
+  init(suspecting now: Int64) { suspicion = Self.worst(now) }
+
+  private static func worst(_ now: Int64) -> Failures {
+    Failures(count: 7, until: now + longest * 1_000_000_000)
+  }
 }

@@ -2,6 +2,9 @@ internal import CLinux
 internal import Glibc
 
 /// Keeps the failed attempts over a restart of the daemon: `backoff` beside the store, mode 0600.
+///
+/// A file that another user could have written, or that is none, must not forgive anybody: everyone waits the longest time
+/// once. The next attempt puts a file of ours in its place.
 struct BackoffFile {
   private let path: String
   private let bootID: String
@@ -11,9 +14,16 @@ struct BackoffFile {
     bootID = TextFile.read("/proc/sys/kernel/random/boot_id", limit: 64)?.filter { !$0.isNewline } ?? "-"
   }
 
-  func read(now: Int64) -> Backoff {
-    guard let text = TextFile.read(path, limit: 64 << 10) else { return Backoff() }
-    return Backoff(parsing: text, bootID: bootID, now: now)
+  /// `doubt` is told why the file is not believed, if it is not.
+  func read(now: Int64, doubt: (String) -> Void = { _ in }) -> Backoff {
+    do throws(TextFile.Problem) {
+      return Backoff(parsing: try TextFile.readOwn(path, limit: 64 << 10), bootID: bootID, now: now)
+    } catch .missing {
+      return Backoff()
+    } catch {
+      if case .refused(let reason) = error { doubt(reason) }
+      return Backoff(suspecting: now)
+    }
   }
 
   func write(_ backoff: Backoff) throws(SystemError) {

@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import VaultAPI
 internal import VaultCore
 internal import VaultKeystore
@@ -88,21 +89,35 @@ final class CarriedSlots {
   // MARK: What people know
 
   private func ask(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>, tries: Int = 1) {
+    let caller = Backoff.Caller(uid: conversation.connection.peer.uid, method: slot.kind.name)
+    if case .backingOff(_, let milliseconds)? = service.wait(for: caller) {
+      let wait = (milliseconds + 999) / 1000
+      conversation.tell(.info, method: slot.kind.name, text: "after a wrong answer the next question waits \(wait) s")
+      _ = conversation.connection.after(.milliseconds(Int64(milliseconds))) { [weak self, weak conversation] in
+        if conversation?.isOver == false { self?.ask(slot, rest, tries: tries) }
+      }
+      return
+    }
     let label = slot.label.isEmpty ? "" : ", \(slot.label)"
     let what = "\(slot.kind == .login ? "Login password" : "Password") of slot \(slot.id)\(label)"
     let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (empty leaves it out)"
     conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in
       guard typed.count > 0 else { return leaveOut(slot, because: "its password was not given", rest) }
-      let typed = Handover(typed)
-      let vaultID = keychain.vaultID
-      service.workers.run(on: service.loop) {
-        // Otherwise a slip of the finger would become the password.
-        (typed.withSecret { (try? slot.openVaultKey(secret: $0, vaultID: vaultID)) != nil }) ?? false
-      } then: { [self] fits in
+      let kept = Handover(typed.withBytes { SecureBytes(copying: $0) })
+      conversation.willWipe(kept)
+      // Otherwise a slip of the finger would become the password. It is an attempt to guess like any other.
+      service.open([slot], vaultID: keychain.vaultID, with: typed, by: caller, for: conversation) { [self] opened in
         guard !conversation.isOver else { return drop() }
-        if fits { return remake(slot, typed, rest) }
-        guard tries < Self.tries else { return leaveOut(slot, because: "its password was not given", rest) }
-        ask(slot, rest, tries: tries + 1)
+        switch opened {
+        case .success(let opened):
+          _ = opened.vaultKey.take()
+          remake(slot, kept, rest)
+        case .failure(.backingOff): ask(slot, rest, tries: tries)
+        case .failure(.authenticationFailed):
+          guard tries < Self.tries else { return leaveOut(slot, because: "its password was not given", rest) }
+          ask(slot, rest, tries: tries + 1)
+        case .failure(let fault): conversation.fail(fault)
+        }
       }
     }
   }
@@ -111,8 +126,9 @@ final class CarriedSlots {
     // Their own: the conversation's are wiped when that ends, and the worker may still be at it then.
     guard let key = nextKey.copy(), let secret = secret.copy() else { return conversation.fail(.cancelled) }
     let vaultID = keychain.vaultID
-    service.workers.run(on: service.loop) { () -> Result<SlotRecord, CryptoError>? in
-      key.withSecret { key in
+    let isAtWork = service.derive(for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
+      if cancellation.isCancelled { return nil }
+      return key.withSecret { key in
         secret.withSecret { secret in
           do throws(CryptoError) {
             return .success(
@@ -132,6 +148,7 @@ final class CarriedSlots {
       case nil: conversation.fail(.cancelled)
       }
     }
+    if !isAtWork { conversation.fail(.backingOff(method: slot.kind.name, retryAfterMilliseconds: 1000)) }
   }
 
   private func newCode(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {

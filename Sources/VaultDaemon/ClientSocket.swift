@@ -28,6 +28,28 @@ struct ClientSocket {
     }
   }
 
+  /// A descriptor of the process that connected, which the caller closes. It fails with ENOPROTOOPT on a kernel that has none
+  /// to give, and otherwise when the process is gone.
+  func peerDescriptor() -> Result<Int32, SystemError> {
+    guard channel.isActive else { return .failure(SystemError(call: "SO_PEERPIDFD", code: ESRCH)) }
+    var process: Int32 = -1
+    var count = socklen_t(MemoryLayout<Int32>.size)
+    // The number of SO_PEERPIDFD, which glibc 2.36 has no name for.
+    let status = unsafe getsockopt(descriptor, SOL_SOCKET, 77, &process, &count)
+    guard status == 0, process >= 0 else { return .failure(SystemError(call: "SO_PEERPIDFD")) }
+    return .success(process)
+  }
+
+  /// Whether the kernel knows the process that connected, and not its number alone.
+  var knowsProcess: Bool {
+    switch peerDescriptor() {
+    case .success(let process):
+      close(process)
+      return true
+    case .failure(let error): return error.code != ENOPROTOOPT
+    }
+  }
+
   /// Another descriptor of the same socket, which stays connected when NIO closes its own.
   func duplicate() -> CInt? {
     guard channel.isActive else { return nil }

@@ -66,7 +66,7 @@ struct Configuration: Sendable, Equatable {
       bootKey = key
     case "tpm2-device":
       guard Self.isDevice(value) else {
-        return "tpm2-device is device:/dev/tpmrm0, or another kind, colon and settings"
+        return "tpm2-device is device: and an absolute path, or swtpm: and path=, host= or port="
       }
       tpm2Device = value
     case "keyring-bus-name":
@@ -95,10 +95,33 @@ struct Configuration: Sendable, Equatable {
     return nil
   }
 
-  /// libtss2 also takes the path of any library for a kind of connection, which is more than a setting should do.
+  /// Only what reaches a TPM: libtss2 also takes a command to run, or the path of any library, for a kind of connection.
   private static func isDevice(_ value: String) -> Bool {
-    let kind = value.prefix { $0 != ":" }
-    return kind != value && !kind.isEmpty && kind.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) }
+    guard let colon = value.firstIndex(of: ":"), value.utf8.count <= 255 else { return false }
+    let settings = value[value.index(after: colon)...]
+    switch value[..<colon] {
+    case "device": return settings.hasPrefix("/") && !settings.contains(",")
+    case "swtpm":
+      return settings.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { setting in
+        let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty else { return false }
+        switch parts[0] {
+        case "path": return parts[1].hasPrefix("/")
+        case "host": return parts[1].utf8.allSatisfy { isWordByte($0) || $0 == UInt8(ascii: ":") }
+        case "port": return UInt16(parts[1]) != nil
+        default: return false
+        }
+      }
+    default: return false
+    }
+  }
+
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+    default: false
+    }
   }
 
   /// A well-known name, as the D-Bus specification has it.

@@ -19,8 +19,8 @@ final class Connection: ChannelInboundHandler {
   let peer: Peer
   private let service: Service
   private let rate: RequestRate
-  /// When it was accepted, `CLOCK_BOOTTIME` nanoseconds.
-  private let accepted: Int64
+  /// When the process of the peer's number had started at the accept; nil where the kernel knows the process itself.
+  private var peerStarted: UInt64?
   private var context: ChannelHandlerContext?
   private var outbox: Outbox?
   private var socket: ClientSocket?
@@ -47,11 +47,32 @@ final class Connection: ChannelInboundHandler {
     self.peer = peer
     self.service = service
     rate = service.rate(of: peer)
-    accepted = service.clock.boot()
   }
 
+  // MARK: Who is there
+
+  /// Whether the process that connected runs. What an ended one has left open has no authority, whoever holds it now.
+  var isPeerAlive: Bool { peerProcess?.isAlive == true }
+
+  /// Whether the process belongs to a system service. One that has ended is not believed to be anything else.
+  var isSystemService: Bool { peer.isSystemService || !isPeerAlive }
+
   /// The session that what the client proves counts for; nil when the process that connected is gone.
-  var session: AuthenticationSession? { AuthenticationSession(of: peer, connected: accepted) }
+  var session: AuthenticationSession? { peerProcess.flatMap { AuthenticationSession(of: peer, $0) } }
+
+  private var peerProcess: PeerProcess? {
+    service.process(of: self) { socket.flatMap { PeerProcess(at: $0, peer, started: peerStarted) } }
+  }
+
+  /// Refuses what is asked over a connection whose process has ended, and ends it.
+  func disown() {
+    let cancel = onCancel
+    onCancel = nil
+    cancel?()
+    isOneway = false
+    fail(.denied(reason: "the process that connected has ended"))
+    closeGently()
+  }
 
   // MARK: What the service calls
 
@@ -141,10 +162,12 @@ final class Connection: ChannelInboundHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
+    if socket?.knowsProcess == false { peerStarted = PeerProcess.start(of: peer.pid) }
     if let refusal = service.refusal(of: peer) {
       fail(refusal)
       return closeGently()
     }
+    guard isPeerAlive else { return disown() }
     service.admit(self)
   }
 
@@ -225,6 +248,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Hands over the frames that are complete, while nothing stands in the way.
   private func process() {
+    if reader.hasFrame, onCancel == nil, !isClosing, !isScheduled, isKeepingUp, !isPeerAlive { return disown() }
     var left = Self.slice
     do throws(FrameError) {
       while reader.hasFrame, onCancel == nil, !isClosing, !isScheduled, isKeepingUp {

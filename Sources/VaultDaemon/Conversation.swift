@@ -13,6 +13,8 @@ final class Conversation {
   private var onAnswer: ((consuming SecureBytes) -> Void)?
   private var timeout: Scheduled<Void>?
   private(set) var isOver = false
+  /// For what it has a worker do.
+  let cancellation = Cancellation()
   /// Whether it is over as soon as the vault is unlocked, by whomever.
   var endsWhenUnlocked = false
   /// Runs once when it ends, however that is, and is told whether its client dismissed it.
@@ -74,6 +76,10 @@ final class Conversation {
   /// Takes the answer to the open question; false when there is none.
   func answer(_ secret: consuming SecureBytes) -> Bool {
     guard let then = onAnswer, !isOver else { return false }
+    guard connection.isPeerAlive else {
+      connection.disown()
+      return false
+    }
     onAnswer = nil
     holdsSecret = true
     timeout?.cancel()
@@ -102,6 +108,7 @@ final class Conversation {
   /// Forgets the conversation without a word.
   func end(dismissed: Bool = false) {
     isOver = true
+    cancellation.cancel()
     onAnswer = nil
     timeout?.cancel()
     service.conversations[id] = nil

@@ -52,6 +52,7 @@ public enum Daemon {
     do throws(Paths.Missing) { paths = try Paths(options: options, environment: Paths.environment) } catch {
       throw Failure(code: Exit.configuration, text: error.reason)
     }
+    if options.system { try checkAccount() }
     let configuration = try settings(paths)
     let signals: SignalWatch
     let socket: ListeningSocket
@@ -78,15 +79,23 @@ public enum Daemon {
     return running.exitCode
   }
 
+  /// Refuses to serve the machine's vault as an account that only happens to have its name: systemd-sysusers(8) takes one
+  /// that is there already for the one it is to make, and whoever owns it would own the vault.
+  private static func checkAccount() throws(Failure) {
+    guard let account = Account.of(geteuid()), let problem = account.problemAsVault else { return }
+    throw Failure(code: Exit.configuration, text: problem)
+  }
+
   /// The settings of the file, or the defaults when there is none.
   static func settings(_ paths: Paths) throws(Failure) -> Configuration {
-    guard unsafe access(paths.config, F_OK) == 0 else {
-      if !paths.configIsExplicit && errno == ENOENT { return Configuration() }
-      throw Failure(code: Exit.configuration, text: "\(SystemError(call: "open \(paths.config)"))")
-    }
-    guard let text = TextFile.read(paths.config, limit: 64 << 10) else {
-      throw Failure(
-        code: Exit.configuration, text: "\(paths.config) cannot be read as text; check the file and its mode")
+    let text: String
+    do throws(TextFile.Problem) { text = try TextFile.readOwn(paths.config, limit: 64 << 10) } catch {
+      switch error {
+      case .missing where !paths.configIsExplicit: return Configuration()
+      case .missing:
+        throw Failure(code: Exit.configuration, text: "\(SystemError(call: "open \(paths.config)", code: ENOENT))")
+      case .refused(let reason): throw Failure(code: Exit.configuration, text: reason)
+      }
     }
     do throws(Configuration.Problem) { return try Configuration(parsing: text) } catch {
       throw Failure(code: Exit.configuration, text: "\(paths.config), line \(error.line): \(error.reason)")

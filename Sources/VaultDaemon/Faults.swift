@@ -46,7 +46,7 @@ extension Fault {
     switch error {
     case .authenticationFailed, .malformed: self = .corrupt(reason: error.reason, newer: false)
     case .limits(let reason): self = .weakSecret(reason: reason)
-    case .outOfMemory: self = .storageFailed(reason: error.reason)
+    case .outOfMemory: self = .outOfMemory
     }
   }
 
@@ -76,6 +76,7 @@ extension VaultError {
     case .noSuchVersion(let number): "there is no version \(number)"
     case .alreadyExists: "there is an item of this name already"
     case .expired: "the item has expired"
+    case .notAllowed: "the item asks for a person"
     case .corrupt(let reason): reason
     case .newer(let version): "the store was written by a later vault (format \(version)); use that one"
     case .storage(let reason), .permissions(let reason), .invalidValue(let reason): reason

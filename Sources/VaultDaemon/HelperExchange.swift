@@ -30,13 +30,21 @@ final class HelperExchange {
   private let name: String
   private let limit: TimeAmount
   private var then: ((consuming Result<Frame, HelperFailure>) -> Void)?
+  /// Runs once when the process is gone.
+  private let onGone: (HelperExchange) -> Void
+  /// Whether the process has answered or was called off, and only its end is awaited.
+  var isOver: Bool { then == nil }
   private var reader = FrameReader(limit: answerLimit)
   private var process: HelperProcess?
   private var watcher: Watcher?
   private var timeout: Scheduled<Void>?
 
-  init(name: String, limit: TimeAmount, then: @escaping (consuming Result<Frame, HelperFailure>) -> Void) {
+  init(
+    name: String, limit: TimeAmount, onGone: @escaping (HelperExchange) -> Void,
+    then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
+  ) {
     self.name = name
+    self.onGone = onGone
     self.limit = limit
     self.then = then
   }
@@ -52,7 +60,9 @@ final class HelperExchange {
       try send(question, to: process.socket)
       try watcher.watch(process.socket) { self.receive() }
     } catch {
-      return finish(.failure(.cannotStart("\(error)")))
+      finish(.failure(.cannotStart("\(error)")))
+      if process == nil { onGone(self) }
+      return
     }
     timeout = loop.assumeIsolated().scheduleTask(in: limit) { [self] in
       finish(.failure(.tooSlow(name, seconds: limit.nanoseconds / 1_000_000_000)))
@@ -95,6 +105,7 @@ final class HelperExchange {
       finish(.failure(.broken(name, reason: "was ended by signal \(signal) before it answered")))
     }
     process = nil
+    onGone(self)
   }
 
   private func stopReading() {

@@ -1,6 +1,7 @@
 internal import VaultAPI
 internal import VaultCore
 internal import VaultModel
+internal import VaultStore
 
 /// A way in that is being made: it asks for what the slot needs over the conversation and hands on the record.
 struct NewSlot {
@@ -9,6 +10,9 @@ struct NewSlot {
     /// Measured on this machine.
     case calibrated
     case fixed(Argon2id.Parameters)
+
+    /// The least that it can come to.
+    var expected: Argon2id.Parameters { if case .fixed(let parameters) = self { parameters } else { .default } }
   }
 
   private static let shortestPassword = 8
@@ -20,8 +24,19 @@ struct NewSlot {
   let vaultKey: Handover
   let vaultID: [UInt8]
 
+  /// The slots that a secret is tried on beside this one.
+  private var others: [SlotRecord] {
+    guard case .open(let keychain) = service.vault.content else { return [] }
+    return keychain.slots.filter { $0.id != id }
+  }
+
   /// A new password, of the vault's own or the user's login.
   func password(_ kind: SlotKind = .password, cost: Cost, then: @escaping (SlotRecord) -> Void) {
+    // A backup of a vault with more could not be restored.
+    guard TrialBudget.admits(others.compactMap(\.kdf) + [cost.expected]) else {
+      return conversation.fail(
+        .denied(reason: "the vault's passwords together would take too long to try; remove a slot first"))
+    }
     let text = kind == .login ? "The login password" : "New password for the vault"
     conversation.ask(.newSecret, method: kind.name, text: text) { password in
       // How long a login password has to be is not ours to say.
@@ -34,16 +49,18 @@ struct NewSlot {
       // Its own: the conversation's is wiped when that ends, and the worker may still be at it then.
       guard let vaultKey = vaultKey.copy() else { return conversation.fail(.cancelled) }
       let making = Making(id: id, kind: kind, label: label, now: service.clock.wall(), vaultKey, vaultID)
-      service.workers.run(on: service.loop) {
+      let isAtWork = service.derive(for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
+        if cancellation.isCancelled { return nil }
         let parameters =
           switch cost {
           case .calibrated: Argon2id.Parameters.calibrated()
           case .fixed(let parameters): parameters
           }
-        return making.slot(password, kdf: parameters)
+        return cancellation.isCancelled ? nil : making.slot(password, kdf: parameters)
       } then: { made in
         goOn(made, then)
       }
+      if !isAtWork { conversation.fail(.backingOff(method: kind.name, retryAfterMilliseconds: 1000)) }
     }
   }
 

@@ -24,6 +24,8 @@ struct Peer: Hashable, Sendable {
   /// `sd_pid_get_unit` names the system manager's unit, which a user cannot fake; a user's own processes are in
   /// `user@UID.service` or a session scope.
   var isSystemService: Bool {
+    // Of a process that cannot be seen from here nothing is believed; 0 would be this one.
+    guard pid > 0 else { return true }
     var name: UnsafeMutablePointer<CChar>?
     guard unsafe sd_pid_get_unit(pid, &name) >= 0, let name = unsafe name else { return false }
     defer { unsafe free(name) }

@@ -101,6 +101,12 @@ extension Service {
     saveBackoff()
   }
 
+  /// Takes a charge back for an attempt that was not made; `earlier` is what was held against the caller before.
+  func takeBack(_ caller: Backoff.Caller, to earlier: Backoff.Failures?) {
+    backoff.takeBack(caller, to: earlier)
+    saveBackoff()
+  }
+
   private func saveBackoff() {
     // Without the file the wait still holds until the daemon ends; that is worth a line, not a refusal.
     do throws(SystemError) { try backoffFile.write(backoff) } catch {

@@ -48,7 +48,7 @@ extension Service {
   func waitForBootKey(_ call: Wire.GetParameters, _ connection: Connection) {
     let waiter = Waiter { [weak self, weak connection] in
       guard let self, let connection else { return }
-      get(call, connection)
+      getLater(call, connection)
     }
     let id = ObjectIdentifier(connection)
     bootWaiters[id] = waiter

@@ -12,7 +12,7 @@ extension Service {
     if plaintext.isFull, isLarge(call.name, keychain) {
       let turn = Waiter { [weak self, weak connection] in
         guard let self, let connection else { return }
-        get(call, connection)
+        getLater(call, connection)
       }
       connection.hold { turn.cancel() }
       return plaintext.whenRoom { turn.go() }
@@ -20,17 +20,21 @@ extension Service {
     do throws(Fault) {
       let name = try Self.itemName(call.name)
       if let version = call.version, version < 1 { throw .invalid("version") }
+      var requirement = Requirement.none
+      func decide(_ item: ItemInfo) -> Bool {
+        requirement = item.policy.require
+        return isAuthorized(item.policy, connection)
+      }
       do {
-        try keychain.withValue(of: name, version: call.version, now: clock.wall(), evenExpired: call.expired ?? false) {
-          item, version, value throws(Fault) in
-          guard isAuthorized(item.policy, connection) else {
-            throw .presenceRequired(name: name.text, require: item.policy.require.name)
-          }
+        try keychain.withValue(
+          of: name, version: call.version, now: clock.wall(), evenExpired: call.expired ?? false,
+          if: decide
+        ) { _, version, value in
           let reply = Wire.GetReply(name: name.text, version: version)
           connection.reply { writer in reply.write(to: &writer, content: value) }
         }
-      } catch let fault as Fault {
-        throw fault
+      } catch VaultError.notAllowed {
+        throw .presenceRequired(name: name.text, require: requirement.name)
       } catch let error as VaultError {
         throw fault(error, name: name.text)
       } catch {
@@ -43,6 +47,11 @@ extension Service {
     }
   }
 
+  /// Answers a call that had to wait, if its process did so too.
+  func getLater(_ call: Wire.GetParameters, _ connection: Connection) {
+    if connection.isPeerAlive { get(call, connection) } else { connection.disown() }
+  }
+
   /// Holds a call until the vault is unlocked or the time is up.
   private func wait(_ milliseconds: Int, _ call: Wire.GetParameters, _ connection: Connection) {
     let id = ObjectIdentifier(connection)
@@ -50,7 +59,7 @@ extension Service {
     again.waitMilliseconds = nil
     let waiter = Waiter { [weak self, weak connection] in
       guard let self, let connection else { return }
-      get(again, connection)
+      getLater(again, connection)
     }
     waiter.timeout = connection.after(.milliseconds(Int64(min(milliseconds, 86_400_000)))) {
       [weak self, weak connection] in

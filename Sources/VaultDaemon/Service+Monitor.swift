@@ -26,6 +26,10 @@ extension Service {
   /// Sends an event to everybody who watches. Who does not read is cut off: a stream with holes would be worse.
   func announce(_ event: Wire.Event) {
     for connection in Array(monitors.values) {
+      guard connection.isPeerAlive else {
+        connection.disown()
+        continue
+      }
       if connection.isKeepingUp { connection.reply(event, continues: true) } else { connection.close() }
     }
   }

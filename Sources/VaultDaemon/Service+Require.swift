@@ -14,10 +14,21 @@ extension Service {
 
   /// Refuses a change of an item's policies to a session that has not shown what the present ones ask for.
   func checkPolicyChange(_ change: ItemChange, _ keychain: Keychain, _ connection: Connection) throws(Fault) {
-    guard change.update, change.accessible != nil || change.require != nil || change.reuseWindow != nil,
-      let item = try? keychain.item(named: change.name), !isAuthorized(item.policy, connection)
-    else { return }
+    guard change.update, change.accessible != nil || change.require != nil || change.reuseWindow != nil else { return }
+    let item: ItemInfo?
+    do throws(VaultError) {
+      item = try Self.present { () throws(VaultError) in try keychain.item(named: change.name) }
+    } catch {
+      throw fault(error, name: change.name.text)
+    }
+    guard let item, !isAuthorized(item.policy, connection) else { return }
     throw .presenceRequired(name: change.name.text, require: item.policy.require.name)
+  }
+
+  /// The item that `read` finds, or nil when there is none. One that cannot be read may ask for anything: it is no reason to
+  /// let a change through.
+  static func present(_ read: () throws(VaultError) -> ItemInfo) throws(VaultError) -> ItemInfo? {
+    do throws(VaultError) { return try read() } catch .noSuchItem { return nil }
   }
 
   /// Has a person show what an item asks for, and remembers it for the caller's session.
@@ -32,12 +43,13 @@ extension Service {
     }
     if isAuthorized(item.policy, connection) { return connection.reply(Wire.ConversationReply()) }
     // Nobody sits at a system service: it must not make people think that it is theirs to let in.
-    guard call.interactive == true, !connection.peer.isSystemService else {
+    guard call.interactive == true, !connection.isSystemService else {
       return connection.fail(.presenceRequired(name: name, require: item.policy.require.name))
     }
     let conversation = Conversation(connection: connection, service: self)
     let purpose = Self.purpose("to use \(name)", call.reason)
     showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence in
+      guard connection.isPeerAlive else { return connection.disown() }
       authorizations.add(evidence, by: session, now: clock.boot())
       conversation.finish()
     }

@@ -30,7 +30,8 @@ extension Service {
     let conversation = Conversation(connection: connection, service: self)
     let question = kind == .password ? "Password of the backup" : "Recovery code of the backup"
     conversation.ask(.secret, method: kind.name, text: question) { [unowned self] secret in
-      open(slots, vaultID: header.vaultID.bytes, with: secret, by: caller) { [unowned self] opened in
+      open(slots, vaultID: header.vaultID.bytes, with: secret, by: caller, for: conversation) {
+        [unowned self] opened in
         guard !conversation.isOver else { return }
         switch opened {
         case .success(let opened):
@@ -60,7 +61,11 @@ extension Service {
     let kinds = method.map { [SlotKind(name: $0)] } ?? [.password, .recovery]
     for kind in kinds {
       let slots = header.slots.filter { $0.kind == kind }
-      if !slots.isEmpty { return slots }
+      if slots.isEmpty { continue }
+      guard TrialBudget.admits(slots.compactMap(\.kdf)) else {
+        throw .invalidBackup(reason: "its slots would take too long to try")
+      }
+      return slots
     }
     let method = method ?? SlotKind.password.name
     throw .methodUnavailable(method: method, reason: "the backup has no \(method) slot")

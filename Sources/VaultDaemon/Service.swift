@@ -29,6 +29,8 @@ final class Service {
   var conversations: [String: Conversation] = [:]
   /// Whose secret is being checked right now; a second attempt beside it would escape the backoff.
   var checking: Set<Backoff.Caller> = []
+  /// The uids for which a key is being derived from a secret: one derivation at a time for each.
+  var deriving: Set<UInt32> = []
   /// Who has shown to be there, for the items that ask for it.
   var authorizations = Authorizations()
   /// The presence keys of `memory` slots.
@@ -65,6 +67,9 @@ final class Service {
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var rates: [UInt32: RequestRate] = [:]
   private var lastReader: ObjectIdentifier?
+  /// The process behind the connection that was looked at last: one descriptor for all, and the usual question costs one
+  /// poll(2).
+  private var lastProcess: (connection: ObjectIdentifier, process: PeerProcess)?
   /// How long the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
   private var sleptBefore: Int64
   let owner: UInt32
@@ -90,7 +95,9 @@ final class Service {
     policy = LockPolicy(idleAfter: configuration.idle, maximumAge: configuration.maximumAge)
     vault = OpenVault(directory: paths.store)
     backoffFile = BackoffFile(directory: paths.store)
-    backoff = backoffFile.read(now: clock.boot())
+    backoff = backoffFile.read(now: clock.boot()) { reason in
+      log.warning("failed attempts are not known, so that everyone waits a minute: \(reason)")
+    }
     state = LockState(kind: .new, cause: .start, since: clock.wall())
     openStore(cause: .start)
   }
@@ -116,6 +123,16 @@ final class Service {
     monitors[id] = nil
     waiters[id] = nil
     bootWaiters[id] = nil
+    if lastProcess?.connection == id { lastProcess = nil }
+  }
+
+  /// The process behind a connection, which `find` takes hold of if it is not the one that was asked for last.
+  func process(of connection: Connection, _ find: () -> PeerProcess?) -> PeerProcess? {
+    let id = ObjectIdentifier(connection)
+    if let lastProcess, lastProcess.connection == id { return lastProcess.process }
+    let found = find()
+    lastProcess = found.map { (id, $0) }
+    return found
   }
 
   /// Whether this connection was the last one that sent something, too; it is from now on.
@@ -189,11 +206,14 @@ final class Service {
     change(to: .locked, cause: cause)
   }
 
-  /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now.
+  /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now, and none
+  /// in a helper program that was ended but is not gone yet.
   func goToSleep(then ready: @escaping () -> Void) {
     lock(because: .sleep)
-    workers.whenIdle(on: loop) { [unowned self] in
-      if transfer == nil { ready() } else { transferThread.whenIdle(on: loop, ready) }
+    programs.whenEnded { [unowned self] in
+      workers.whenIdle(on: loop) { [unowned self] in
+        if transfer == nil { ready() } else { transferThread.whenIdle(on: loop, ready) }
+      }
     }
   }
 
@@ -237,7 +257,7 @@ final class Service {
 
   /// A person is there: the idle deadline moves. A system service that claims so is not believed.
   func personAsked(_ interactive: Bool?, _ connection: Connection) {
-    guard interactive == true, state.kind == .unlocked, !connection.peer.isSystemService else { return }
+    guard interactive == true, state.kind == .unlocked, !connection.isSystemService else { return }
     policy.personAsked(at: clock.boot())
     armNext()
   }

@@ -8,6 +8,47 @@ enum TextFile {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return nil }
     defer { close(file) }
+    return read(file, limit: limit)
+  }
+
+  /// The device number of `/dev/null`, by Linux's list of devices.
+  private static let null: dev_t = 0x103
+
+  /// Why a file of ours is not believed.
+  enum Problem: Error, Equatable {
+    case missing
+    /// What is wrong with it and how to mend it, for a person.
+    case refused(String)
+  }
+
+  /// The content of a file that decides what the daemon does: a regular file of root's or our own, which nobody else can
+  /// write to. Opening one that is no such file does not wait.
+  static func readOwn(_ path: String, limit: Int) throws(Problem) -> String {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+    guard file >= 0 else {
+      switch errno {
+      case ENOENT: throw .missing
+      case ELOOP: throw .refused("\(path) is a symbolic link; put the file itself there")
+      default: throw .refused("\(SystemError(call: "open \(path)"))")
+      }
+    }
+    defer { close(file) }
+    var status = stat()
+    guard unsafe fstat(file, &status) == 0 else { throw .refused("\(SystemError(call: "stat \(path)"))") }
+    // Who wants no file at all names this one.
+    if status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == Self.null { return "" }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .refused("\(path) is no regular file; remove it") }
+    guard status.st_uid == 0 || status.st_uid == geteuid() else {
+      throw .refused("\(path) belongs to uid \(status.st_uid); `chown` it to root or to uid \(geteuid())")
+    }
+    guard status.st_mode & 0o022 == 0 else { throw .refused("\(path) can be written by others; `chmod go-w` it") }
+    guard let text = read(file, limit: limit) else {
+      throw .refused("\(path) is not UTF-8 text of at most \(limit) bytes; correct it")
+    }
+    return text
+  }
+
+  private static func read(_ file: Int32, limit: Int) -> String? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while true {

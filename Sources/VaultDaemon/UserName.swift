@@ -1,17 +1,34 @@
 internal import Glibc
 
-/// The names of users. It blocks for as long as the name service takes.
+/// What the name service says of users. It blocks for as long as that takes.
 enum UserName {
-  static func of(_ uid: uid_t) -> String? {
+  static func of(_ uid: uid_t) -> String? { Account.of(uid)?.name }
+}
+
+/// A user's entry in the name service.
+struct Account: Equatable {
+  var name: String
+  var home: String
+
+  static func of(_ uid: uid_t) -> Account? {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
     // Far more than any entry of a user who logs in.
     var text = [CChar](repeating: 0, count: 64 << 10)
-    return unsafe text.withUnsafeMutableBufferPointer { text -> String? in
+    return unsafe text.withUnsafeMutableBufferPointer { text -> Account? in
       guard unsafe getpwuid_r(uid, &entry, text.baseAddress!, text.count, &found) == 0, unsafe found != nil,
         let name = unsafe entry.pw_name
       else { return nil }
-      return unsafe String(cString: name)
+      let home = unsafe entry.pw_dir.map { unsafe String(cString: $0) } ?? ""
+      return Account(name: unsafe String(cString: name), home: home)
     }
+  }
+
+  /// Why the machine's vault is not served as this account, if it is one named `vault` that was made for something else.
+  var problemAsVault: String? {
+    let own = "/var/lib/vault"
+    if name != "vault" || home == own { return nil }
+    return
+      "the account `vault` has the home \(home) and not \(own), so it was made for something else; rename or remove it, and run systemd-sysusers"
   }
 }

@@ -46,12 +46,9 @@ final class Handover: @unchecked Sendable {
   func withSecret<R: ~Copyable, E: Error>(_ body: (borrowing SecureBytes) throws(E) -> R) throws(E) -> R? {
     // Taken out and put back, because an optional noncopyable value cannot be borrowed in place.
     guard let secret = content.take() else { return nil }
-    do throws(E) {
-      let result = try body(secret)
-      content = consume secret
-      return result
-    } catch {
-      throw error
-    }
+    let result: Result<R, E>
+    do throws(E) { result = .success(try body(secret)) } catch { result = .failure(error) }
+    content = consume secret
+    return try result.get()
   }
 }

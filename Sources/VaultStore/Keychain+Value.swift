@@ -10,12 +10,13 @@ extension Keychain {
   ///   - now: Unix seconds; expiry counts from this or the newest time of any write of the
   ///     item's class, whichever is later.
   ///   - evenExpired: also lends the value of an item past its expiry.
+  ///   - isAllowed: decides, once the item is known and before its value is opened.
   ///   - body: gets the item, the number of the version, and the value.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
-  ///   ``VaultError/expired(_:)``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``; and what `body` throws.
+  ///   ``VaultError/expired(_:)``, ``VaultError/notAllowed``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``; and what `body` throws.
   public func withValue<R: ~Copyable, E: Error>(
     of name: ItemName, version: Int? = nil, now: Int64, evenExpired: Bool = false,
-    _ body: (ItemInfo, Int, RawSpan) throws(E) -> R
+    if isAllowed: (ItemInfo) -> Bool = { _ in true }, _ body: (ItemInfo, Int, RawSpan) throws(E) -> R
   ) throws -> R {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
@@ -23,9 +24,9 @@ extension Keychain {
     let number: Int
     do throws(VaultError) {
       if version == nil, let entry = recent[name] {
-        (item, number) = (entry.item, try openRecent(entry, now, evenExpired, scratch))
+        (item, number) = (entry.item, try openRecent(entry, now, evenExpired, isAllowed, scratch))
       } else {
-        (item, number) = try openValue(of: name, version, now, evenExpired, scratch)
+        (item, number) = try openValue(of: name, version, now, evenExpired, isAllowed, scratch)
       }
     } catch {
       notice(error)
@@ -35,13 +36,14 @@ extension Keychain {
   }
 
   private func openValue(
-    of name: ItemName, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
+    of name: ItemName, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ isAllowed: (ItemInfo) -> Bool,
+    _ scratch: Scratch
   ) throws(VaultError) -> (ItemInfo, Int) {
     let tags = try tags(.name(name))
     let found = try database.read(tags, version: version, namesake: noticeNamesake) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
-      let number = try openValue(row, head, version, now, evenExpired, scratch)
+      let number = try openValue(row, head, version, now, evenExpired, isAllowed, scratch)
       if version == nil { try remember(row, head) }
       return (head.item, number)
     }
@@ -50,10 +52,12 @@ extension Keychain {
   }
 
   private func openRecent(
-    _ entry: RecentItems.Entry, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
+    _ entry: RecentItems.Entry, _ now: Int64, _ evenExpired: Bool, _ isAllowed: (ItemInfo) -> Bool,
+    _ scratch: Scratch
   ) throws(VaultError) -> Int {
     guard opensValues(of: entry.accessible) else { throw .locked }
     try checkExpiry(entry.item, now, evenExpired)
+    guard isAllowed(entry.item) else { throw .notAllowed }
     let number = entry.item.current.number
     try withValueKey(entry.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       do throws(CryptoError) {
@@ -85,10 +89,12 @@ extension Keychain {
 
   /// Opens the value that came with a head, and tells which version it is.
   private func openValue(
-    _ row: Row, _ head: HeadRecord, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ scratch: Scratch
+    _ row: Row, _ head: HeadRecord, _ version: Int?, _ now: Int64, _ evenExpired: Bool,
+    _ isAllowed: (ItemInfo) -> Bool, _ scratch: Scratch
   ) throws(VaultError) -> Int {
     guard opensValues(of: row.columns.accessible) else { throw .locked }
     try checkExpiry(head.item, now, evenExpired)
+    guard isAllowed(head.item) else { throw .notAllowed }
     let number = version ?? row.columns.current
     guard let (info, digest) = head.version(number) else { throw .noSuchVersion(number) }
     guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.row) }

@@ -18,6 +18,8 @@ public enum VaultError: Error, Hashable {
   case alreadyExists
   /// The item's current version stopped being served at that Unix time in seconds.
   case expired(Int64)
+  /// Whoever asked for the value may not have it; it was not opened.
+  case notAllowed
   /// A file or a record is not what this program wrote; the text says which.
   case corrupt(String)
   /// A later program wrote the store: its schema version. Nothing was touched.

@@ -16,7 +16,7 @@ enum FaultSamples {
     .presenceRequired(name: "a", require: "biometry"),
     .weakSecret(reason: "short"), .tooLarge(limit: 1 << 20), .tooManyConnections, .tooManyRequests,
     .denied(reason: "not yours"), .corrupt(reason: "bad", newer: true), .storageFailed(reason: "full"),
-    .misconfigured(reason: "mode"), .busy(reason: "a"), .invalidBackup(reason: "b"),
+    .misconfigured(reason: "mode"), .busy(reason: "a"), .outOfMemory, .invalidBackup(reason: "b"),
     .invalidFrame(reason: "at byte 0: no value"),
   ]
   static let service: [Fault] = [

@@ -23,6 +23,7 @@ import VaultClient
       (.tooManyConnections, .retry), (.tooManyRequests, .retry), (.denied(reason: "r"), .denied),
       (.corrupt(reason: "r", newer: false), .invalid), (.corrupt(reason: "r", newer: true), .invalid),
       (.storageFailed(reason: "r"), .io), (.misconfigured(reason: "r"), .configuration), (.busy(reason: "r"), .retry),
+      (.outOfMemory, .retry),
       (.invalidBackup(reason: "r"), .invalid),
       (.service(.permissionDenied), .denied), (.service(.invalidParameter(parameter: "for")), .usage),
       (.service(.methodNotFound(method: "m")), .software), (.unknown("org.example.Strange"), .software),

@@ -54,4 +54,49 @@ import Testing
     #expect(backoff.failures.count == 1)
     #expect(backoff.wait(for: caller, now: 0) == second)
   }
+
+  @Test(
+    "absurd numbers are not counted on",
+    arguments: [
+      "1000 password \(Int.max) a \(Int64.max)", "1000 password \(Int.max) b 0", "1000 password 7 a \(Int64.min)",
+      "* * \(Int.max) a \(Int64.max)",
+    ])
+  func absurd(_ line: String) {
+    var backoff = Backoff(parsing: line + "\n", bootID: "a", now: 5)
+    #expect((0...60 * second).contains(backoff.wait(for: caller, now: 5)))
+    for _ in 0..<3 { #expect(backoff.charge(caller, now: 5) == 60) }
+    #expect(backoff.wait(for: caller, now: 5) == 60 * second)
+    #expect(Backoff(parsing: backoff.text(bootID: "a"), bootID: "a", now: 5) == backoff)
+  }
+
+  @Test(
+    "a line that cannot be read may have been anybody's",
+    arguments: [
+      "rubbish", "1000 password", "-1 password 1 a 1", "1000 password -1 a 1", "1000 password 1 a 1 1",
+      "* password 1 a 1",
+      "1000 password 99999999999999999999 a 1",
+    ])
+  func unreadable(_ line: String) {
+    let backoff = Backoff(parsing: line + "\n1001 password 1 a 0\n", bootID: "a", now: 5)
+    #expect(backoff.wait(for: caller, now: 5) == 60 * second)
+    #expect(backoff.wait(for: .init(uid: 1001, method: "password"), now: 5) == 0)
+  }
+
+  @Test("when nothing is known everyone waits once, and a success ends that for good") func suspected() {
+    let now = 100 * second
+    var backoff = Backoff(suspecting: now)
+    #expect(backoff.wait(for: caller, now: now) == 60 * second)
+    #expect(backoff.wait(for: caller, now: now + 60 * second) == 0)
+    #expect(backoff.charge(caller, now: now + 60 * second) == 60)
+    backoff.forgive(caller)
+    for bootID in ["a", "b"] {
+      var later = Backoff(parsing: backoff.text(bootID: "a"), bootID: bootID, now: now)
+      #expect(later.wait(for: caller, now: now) == 0)
+      #expect(later.charge(caller, now: now) == 1)
+      let other = Backoff.Caller(uid: 1000, method: "recovery")
+      // After a restart of the machine nobody waits for what another one could not know.
+      #expect(later.wait(for: other, now: now) == (bootID == "a" ? 60 * second : 0))
+      #expect(later.charge(other, now: now) == 60)
+    }
+  }
 }

@@ -86,6 +86,21 @@ import VaultTesting
     #expect(try KeystoreStand(sandbox, programs: sandbox.home).askAndCancel("vault-tpm2") == false)
   }
 
+  @Test("whoever waits for the keys to be gone waits for one that was called off to be reaped") func reaped() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    unsafe symlink(Self.stub, sandbox.home + "/vault-tpm2")
+    let file = sandbox.root + "/pid"
+    try sandbox.write("echo $$ >\(file).new; mv \(file).new \(file); exec sleep 1000", to: "script")
+    let stand = try KeystoreStand(sandbox, programs: sandbox.home)
+    let pid = { @Sendable () -> pid_t? in
+      (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { pid_t($0.trimmingCharacters(in: .newlines)) }
+    }
+    let isAtWork = { pid() != nil }
+    let left = try stand.callOff("vault-tpm2", once: isAtWork) { pid().map { kill($0, 0) } ?? 0 }
+    #expect(left == -1, "the helper was still there")
+  }
+
   @Test("one that is not installed is named") func missing() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import VaultCore
@@ -98,6 +99,25 @@ final class KeystoreStand: Sendable {
       let helper = KeystoreHelper(programs: keystores.value.programs, name: name, place: "", limit: .seconds(60))
       helper.fetch([], vault: Self.vault) { _ in answered = true }()
       _ = helper.fetch([], vault: Self.vault) { _ in done.succeed(answered) }
+    }
+    return try done.futureResult.wait()
+  }
+
+  /// Asks for a key, calls it off once `isAtWork`, and returns `look`, taken when all that was called off is said to be gone.
+  func callOff<T: Sendable>(_ name: String, once isAtWork: () throws -> Bool, _ look: @escaping @Sendable () -> T)
+    throws
+    -> T
+  {
+    let (loop, keystores) = (loop, keystores)
+    let cancel = try loop.submit {
+      let helper = KeystoreHelper(programs: keystores.value.programs, name: name, place: "", limit: .seconds(60))
+      return NIOLoopBound(helper.fetch([], vault: Self.vault) { _ in }, eventLoop: loop)
+    }.wait()
+    while try !isAtWork() { sched_yield() }
+    let done = loop.makePromise(of: T.self)
+    loop.execute {
+      cancel.value()
+      keystores.value.programs.whenEnded { done.succeed(look()) }
     }
     return try done.futureResult.wait()
   }

@@ -274,9 +274,15 @@ import VaultTesting
       #expect(tries == 3)
       #expect(begun.first.parameters["slots"] as? [Int] == [1, 2])
       #expect(begun.first.parameters["left_out"] as? [Int] == [3, 4])
-      #expect(begun.told.count == 2)
+      // Each wrong answer counts as an attempt to guess, and the next question waits for it.
+      let waits = (1...2).map { "after a wrong answer the next question waits \($0) s" }
+      #expect(begun.told.filter { $0.hasPrefix("after") } == waits)
+      #expect(begun.told.filter { $0.contains("does not come along") }.count == 2)
       #expect(try begun.last().error == nil)
       _ = try sandbox.client().call("Lock")
+      let early = try sandbox.unlock("password number 2")
+      #expect(early?.error == "BackingOff")
+      try sandbox.waitOut("password")
       #expect(try sandbox.unlock("password number 2")?.error == nil)
       _ = try sandbox.client().call("Lock")
       #expect(try sandbox.unlock("password number 3")?.error == "AuthenticationFailed")

@@ -1,6 +1,9 @@
 import Glibc
 import Testing
+import VaultStore
 import VaultTesting
+
+@testable import VaultDaemon
 
 @Suite(
   "Items that ask for a person", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
@@ -168,6 +171,13 @@ struct RequireTests {
     for reuse in [0, -1, 86_401] {
       let refused = try client.call("Set", ["name": "x", "value": "v", "require": "password", "reuse": reuse])
       #expect(refused.error?.hasSuffix("InvalidParameter") == true, "\(reuse)")
+    }
+  }
+
+  @Test("an item that cannot be read is no reason to let a change of its policy through") func unreadable() throws {
+    #expect(try Service.present { () throws(VaultError) in throw .noSuchItem } == nil)
+    for error in [VaultError.storage("read: 5"), .corrupt("a record"), .locked] {
+      #expect(throws: error) { try Service.present { () throws(VaultError) in throw error } }
     }
   }
 

@@ -66,7 +66,6 @@ import VaultTesting
     let unreached = try error("swtpm:path=/nonexistent")
     #expect(unreached?.code == .unavailable)
     #expect(unreached?.reason.hasPrefix("the TPM at swtpm:path=/nonexistent cannot be reached") == true)
-    #expect(try error("nosuchkind:")?.code == .unavailable)
   }
 
   @Test("an owner hierarchy with a password is refused, not damaged") func ownerPassword() throws {

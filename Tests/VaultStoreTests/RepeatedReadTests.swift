@@ -35,6 +35,43 @@ import VaultStore
     #expect(throws: VaultError.expired(3000)) { try keychain.text("b", now: 3000) }
   }
 
+  @Test("a value that may not be had is not opened, whether it was read before or not") func notAllowed() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("a", "value", require: .password)
+    }
+    // Opening it would show that it is damaged.
+    try fixture.sql("UPDATE heads SET value = zeroblob(length(value))")
+    let keychain = try fixture.unlocked()
+    var asked: [Requirement] = []
+    let refuse = { (item: ItemInfo) -> Bool in
+      asked.append(item.policy.require)
+      return false
+    }
+    #expect(throws: VaultError.notAllowed) {
+      try keychain.withValue(
+        of: name("a"), now: 2000,
+        if: refuse
+      ) { _, _, _ in Issue.record("the value was lent") }
+    }
+    #expect(asked == [.password])
+    #expect { try keychain.text("a") } throws: { if case VaultError.corrupt = $0 { true } else { false } }
+
+    // One that was read before is looked up elsewhere.
+    let other = try Fixture()
+    let again = try other.unlocked()
+    try again.put("b", "value")
+    #expect(try again.text("b") == "value")
+    for _ in 0..<2 {
+      #expect(throws: VaultError.notAllowed) {
+        try again.withValue(of: name("b"), now: 2000, if: refuse) { _, _, _ in
+          Issue.record("the value was lent")
+        }
+      }
+    }
+  }
+
   @Test("what was read inside a transaction that failed is not there afterwards")
   func rolledBack() throws {
     let fixture = try Fixture()

@@ -1,0 +1,46 @@
+internal import CLinux
+internal import Glibc
+
+/// A hold on the process that connected: another process that gets its number is never taken for it.
+///
+/// From Linux 6.5 on the kernel hands out a descriptor of the process that called connect(2) (`SO_PEERPIDFD`, socket(7)),
+/// also after it has ended. An older kernel gives the number alone. A descriptor is then made from that, and the start time
+/// that was seen when the connection was accepted tells the process from a later one; one that took the number over
+/// between the connect and the accept is not told from it, see vault-security(7).
+final class PeerProcess {
+  private let descriptor: Int32
+
+  /// Takes hold of the process; nil when it has been reaped, or nothing can be known of it.
+  ///
+  /// - Parameter started: when the process of that number had started at the accept, for kernels that tell nothing better.
+  init?(at socket: ClientSocket, _ peer: Peer, started: UInt64?) {
+    switch socket.peerDescriptor() {
+    case .success(let handle): descriptor = handle
+    case .failure(let error):
+      guard error.code == ENOPROTOOPT, peer.pid > 0, let started else { return nil }
+      let handle = pidfd_open(peer.pid, 0)
+      guard handle >= 0 else { return nil }
+      descriptor = handle
+      // All is initialized, so `deinit` closes it.
+      guard Self.start(of: peer.pid) == started else { return nil }
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Whether it runs. A zombie does not: it has nothing left but its number.
+  var isAlive: Bool {
+    var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&polled, 1, 0) == 0
+  }
+
+  /// When a process started, in clock ticks since boot: the 22nd field of `/proc/PID/stat`, whose second one is a name that
+  /// may hold anything but ends with the last parenthesis.
+  static func start(of pid: pid_t) -> UInt64? {
+    guard let text = TextFile.read("/proc/\(pid)/stat", limit: 4096), let name = text.lastIndex(of: ")") else {
+      return nil
+    }
+    let fields = text[name...].split(separator: " ")
+    return fields.count > 20 ? UInt64(fields[20]) : nil
+  }
+}

@@ -1,0 +1,60 @@
+internal import VaultCore
+
+/// A slot, and the vault key that it gave.
+struct OpenedSlot: Sendable {
+  var slot: SlotRecord
+  var vaultKey: Handover
+}
+
+/// A secret tried on slots, one after the other, until one opens.
+enum SlotTrial {
+  enum Outcome: Sendable {
+    case opened(OpenedSlot)
+    /// It opens none of them.
+    case wrong
+    /// It opens none of those that could be tried, and for another one there was not enough memory. `tried` says whether there
+    /// were any.
+    case outOfMemory(tried: Bool)
+    /// Nobody wants to know any more.
+    case abandoned(tried: Bool)
+  }
+
+  /// Runs where it may take long. `open` tries one slot.
+  static func run(
+    _ slots: [SlotRecord], unless cancellation: Cancellation, _ open: (SlotRecord) throws(CryptoError) -> SecureBytes
+  ) -> Outcome {
+    var tried = false
+    var lacksMemory = false
+    for slot in slots {
+      guard !cancellation.isCancelled else { return .abandoned(tried: tried) }
+      do throws(CryptoError) {
+        return .opened(OpenedSlot(slot: slot, vaultKey: Handover(try open(slot))))
+      } catch .outOfMemory {
+        lacksMemory = true
+      } catch {
+        tried = true
+      }
+    }
+    return lacksMemory ? .outOfMemory(tried: tried) : .wrong
+  }
+}
+
+/// How much trying one secret on all slots may take. A header with slots at the ceiling would otherwise keep the one worker
+/// busy for as long as it likes.
+enum TrialBudget {
+  static let slots = 64
+  /// Bytes times passes: eight derivations at the ceiling.
+  static let work = 8 * Argon2id.Parameters.ceiling.memory * Argon2id.Parameters.ceiling.passes
+
+  static func admits(_ costs: [Argon2id.Parameters]) -> Bool {
+    guard costs.count <= slots else { return false }
+    var sum = 0
+    for cost in costs {
+      let (work, overflow) = cost.memory.multipliedReportingOverflow(by: cost.passes)
+      // Both terms are checked, so the sum stays far below the largest number.
+      guard !overflow, (0...Self.work).contains(work) else { return false }
+      sum += work
+    }
+    return sum <= work
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultDaemon
+
+@Suite("The account of the machine's vault") struct AccountTests {
+  @Test("one of another name, or with the vault's home, is no problem") func fitting() {
+    for account in [Account(name: "vault", home: "/var/lib/vault"), Account(name: "root", home: "/root")] {
+      #expect(account.problemAsVault == nil)
+    }
+    for home in ["/home/vault", "/", "/var/lib/vault/", "/var/lib/vault2"] {
+      #expect(Account(name: "vault", home: home).problemAsVault?.contains(home) == true)
+    }
+  }
+
+  @Test(
+    "the daemon does not start as an account named vault that was made for something else",
+    .enabled(if: TestUser.canBeMade, "shows a process other accounts, which needs root"),
+    arguments: ["/home/vault", "/var/lib/vault"])
+  func foreign(home: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    // Nobody else sees the accounts of this mount namespace.
+    let script = """
+      grep -v ^vault: /etc/passwd >\(sandbox.root)/passwd
+      echo 'vault:x:64123:64123::\(home):/usr/sbin/nologin' >>\(sandbox.root)/passwd
+      chmod 644 \(sandbox.root)/passwd && mount --bind \(sandbox.root)/passwd /etc/passwd
+      exec setpriv --reuid=64123 --regid=64123 --clear-groups \(Sandbox.path(of: "vaultd")) --system --config /nonexistent
+      """
+    unsafe chmod(sandbox.root, 0o711)
+    let refused = try sandbox.run(["--mount", "/bin/sh", "-c", script], program: "/usr/bin/unshare")
+    #expect(refused.status == 78, "\(refused)")
+    // The next thing to go wrong is the settings that are not there.
+    let reason =
+      home == "/var/lib/vault" ? "open /nonexistent: " : "the account `vault` has the home /home/vault and not "
+    #expect(refused.errors.hasPrefix("vaultd: " + reason), "\(refused)")
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Glibc
+import Testing
+import VaultCore
+import VaultTesting
+
+private let password = "correct horse battery"
+
+@Suite("Keys from secrets") struct DerivationTests {
+  @Test("without the memory for it the right password is neither called wrong nor held against anybody") func memory()
+    throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    let made = try sandbox.converse("Init", ["kdf_memory": 256 << 20, "kdf_passes": 2]) { _ in password }
+    #expect(made?.error == nil)
+    let pid = try #require(sandbox.daemonPid)
+    let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmSize:") })
+    let size = try #require(Int(line.filter(\.isNumber))) << 10
+    func limit(_ bytes: String) throws {
+      let set = try sandbox.run(["--pid", "\(pid)", "--as=\(bytes)"], program: "/usr/bin/prlimit")
+      #expect(set.status == 0, "\(set)")
+    }
+    try limit("\(size + (96 << 20)):unlimited")
+    for _ in 0..<2 { #expect(try sandbox.unlock(password)?.error == "OutOfMemory") }
+    #expect(try sandbox.unlock("wrong")?.error == "OutOfMemory")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff"))
+    try limit("unlimited:unlimited")
+    #expect(try sandbox.unlock(password)?.error == nil)
+  }
+
+  @Test("a backup whose slots would take hours to try is refused at once, and nothing is held against anybody")
+  func header() throws {
+    let vaultKey = RandomBytes.secret(count: 32)
+    let vaultID = VaultID.random()
+    let slot = try SlotRecord.make(
+      id: 1, kind: .password, label: String(repeating: "x", count: 16), created: 1, secret: vaultKey, kdf: .floor,
+      vaultKey: vaultKey, vaultID: vaultID.bytes)
+    // What it costs is in the clear: memory and passes follow the kind, the time and the mark that they are there.
+    var bytes = slot.encoded()
+    let floor = Self.cost(.floor)
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: floor) })
+    bytes.replaceSubrange(place..<(place + floor.count), with: Self.cost(.ceiling))
+    let costly = try SlotRecord(decoding: unsafe bytes.span.bytes)
+    #expect(costly.kdf == .ceiling)
+    let header = try BackupHeader(
+      vaultID: vaultID, created: 1, size: 1, slots: Array(repeating: costly, count: 255),
+      wrappedKey: [UInt8](repeating: 0, count: 72))
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    let reply = try sandbox.client().call(
+      "Restore", ["header": Data(header.encoded()).base64EncodedString()], more: true, upgrade: true)
+    #expect(
+      reply.error == "InvalidBackup" && reply.string("reason") == "its slots would take too long to try", "\(reply)")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff"))
+  }
+
+  /// Memory and passes as a slot's record has them.
+  private static func cost(_ parameters: Argon2id.Parameters) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: parameters.memory >> ($0 * 8)) }
+      + (0..<4).map { UInt8(truncatingIfNeeded: parameters.passes >> ($0 * 8)) }
+  }
+
+  @Test("of the keys that one user has derived there is one at a time") func oneAtATime() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    // The first takes seconds, the others are asked for at once.
+    let cost: WireClient.Message = ["kdf_memory": 256 << 20, "kdf_passes": 20]
+    var asking: [WireClient] = []
+    for _ in 0..<20 {
+      let client = try sandbox.client()
+      let conversation = try #require(try client.call("Init", cost, more: true).string("conversation"))
+      asking.append(client)
+      #expect(
+        try sandbox.client().call("Respond", ["conversation": conversation, "answer": password]).error == nil)
+    }
+    #expect(try asking.dropFirst().map { try $0.reply().error } == Array(repeating: "BackingOff", count: 19))
+  }
+}

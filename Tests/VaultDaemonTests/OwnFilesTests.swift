@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+private let password = "correct horse battery"
+
+@Suite("Files that decide what the daemon does") struct OwnFilesTests {
+  /// What another user, or a slip, may have made of a file.
+  enum Damage: String, CaseIterable {
+    case groupCanWrite, othersCanWrite, otherOwner, pipe, link, folder, long, binary
+
+    /// What the daemon says of it, after its path.
+    var message: String {
+      switch self {
+      case .groupCanWrite, .othersCanWrite: "can be written by others; `chmod go-w` it"
+      case .otherOwner: "belongs to uid 4711; `chown` it to root or to uid \(geteuid())"
+      case .pipe, .folder: "is no regular file; remove it"
+      case .link: "is a symbolic link; put the file itself there"
+      case .long, .binary: "is not UTF-8 text of at most 65536 bytes; correct it"
+      }
+    }
+
+    func apply(to path: String, _ content: String) throws {
+      unsafe unlink(path)
+      let folder = (path as NSString).deletingLastPathComponent
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      func write(_ text: Data, mode: mode_t = 0o600) throws {
+        try text.write(to: URL(fileURLWithPath: path))
+        unsafe chmod(path, mode)
+      }
+      switch self {
+      case .groupCanWrite: try write(Data(content.utf8), mode: 0o620)
+      case .othersCanWrite: try write(Data(content.utf8), mode: 0o602)
+      case .otherOwner:
+        try write(Data(content.utf8))
+        guard unsafe chown(path, 4711, 4711) == 0 else { throw SandboxError("chown: \(errno)") }
+      case .pipe: unsafe mkfifo(path, 0o600)
+      case .link:
+        try Data(content.utf8).write(to: URL(fileURLWithPath: path + ".target"))
+        unsafe symlink(path + ".target", path)
+      case .folder: unsafe mkdir(path, 0o700)
+      case .long: try write(Data(repeating: 10, count: 65_537))
+      case .binary: try write(Data([0xff, 0xfe, 10]))
+      }
+    }
+
+    static var possible: [Damage] { allCases.filter { $0 != .otherOwner || TestUser.canBeMade } }
+  }
+
+  @Test("the settings are not believed, which is said with the cure", arguments: Damage.possible)
+  func settings(_ damage: Damage) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon(config: "idle = off\n")
+    try damage.apply(to: sandbox.configuration, "idle = 1s\n")
+    try sandbox.signalDaemon(SIGHUP)
+    let sentence = "\(sandbox.configuration) \(damage.message)"
+    // The same daemon goes on with what it had.
+    while !sandbox.daemonLog.contains("settings unchanged: \(sentence)") {
+      #expect(try sandbox.client().call("Status").error == nil)
+    }
+    try sandbox.stopDaemon()
+    let refused = try sandbox.run(program: "vaultd")
+    #expect(refused.status == 78)
+    #expect(refused.errors == "vaultd: \(sentence)\n")
+  }
+
+  @Test("settings of root, and none at all by way of /dev/null, are read") func accepted() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon(arguments: ["--config", "/dev/null"])
+    #expect(try sandbox.client().call("Status").error == nil)
+  }
+
+  @Test(
+    "failed attempts that are not believed forgive nobody, and make everyone wait a minute", arguments: Damage.possible)
+  func backoff(_ damage: Damage) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password)
+    try sandbox.stopDaemon()
+    let path = sandbox.store + "/backoff"
+    try damage.apply(to: path, "")
+    try sandbox.startDaemon()
+    let reply = try sandbox.unlock(password)
+    #expect(reply?.error == "BackingOff")
+    #expect((1...60_000).contains(reply?.integer("retry_after_ms") ?? 0))
+    #expect(sandbox.daemonLog.contains("everyone waits a minute: \(path) \(damage.message)"))
+  }
+
+  @Test("a count beyond all numbers ends no daemon") func absurd() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password)
+    try sandbox.stopDaemon()
+    let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+      .trimmingCharacters(in: .newlines)
+    let path = sandbox.store + "/backoff"
+    try Data("\(geteuid()) password \(Int.max) \(boot) \(Int64.min)\n".utf8).write(to: URL(fileURLWithPath: path))
+    unsafe chmod(path, 0o600)
+    try sandbox.startDaemon()
+    let wrong = try sandbox.unlock("wrong")
+    #expect(wrong?.error == "AuthenticationFailed")
+    #expect(wrong?.integer("retry_after_ms") == 60_000)
+    #expect(try sandbox.client().call("Status").error == nil)
+  }
+}

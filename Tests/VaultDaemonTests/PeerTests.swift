@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+import VaultTesting
+
+/// Connections whose process has ended, made by `peers.py` in a pid namespace of its own.
+@Suite("The process that connected", .enabled(if: TestUser.canBeMade, "makes a pid namespace, which needs root"))
+struct PeerTests {
+  private static let script =
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("peers.py").path
+
+  /// What is answered in each case.
+  private func answers(_ arguments: String...) throws -> [String: String] {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let outcome = try sandbox.run(
+      [
+        "--pid", "--fork", "--mount-proc", "--kill-child", "/usr/bin/python3", "-u", Self.script,
+        Sandbox.path(of: "vaultd"), sandbox.socket,
+      ] + arguments, program: "/usr/bin/unshare")
+    guard outcome.status == 0 else { throw SandboxError("\(outcome)") }
+    let lines = outcome.output.split(separator: "\n").map { $0.split(separator: ": ").map(String.init) }
+    return Dictionary(uniqueKeysWithValues: lines.map { ($0[0], $0.last ?? "") })
+  }
+
+  /// What is so with every kernel.
+  private func check(_ answers: [String: String]) {
+    for name in ["alive", "alive before the accept"] { #expect(answers[name] == "served", "\(name)") }
+    for name in ["ended", "ended before the accept", "zombie", "zombie before the accept", "reused", "waiting"] {
+      #expect(answers[name] == "Denied", "\(name)")
+    }
+    #expect(answers["of a session without leader"] == "served,served PresenceRequired")
+    #expect(answers["of a later one of the same number"] == "PresenceRequired")
+  }
+
+  @Test("one that has ended, a zombie and another of the same number are not served") func ended() throws {
+    let answers = try answers()
+    check(answers)
+    #expect(answers["reused before the accept"] == "Denied")
+  }
+
+  @Test("on a kernel that tells the number alone, nobody is but who got the number before the accept")
+  func oldKernel() throws {
+    let answers = try answers("hide")
+    check(answers)
+    // What vault-security(7) says remains; were it served no more, the sentence there could go.
+    #expect(answers["reused before the accept"] == "served")
+  }
+}

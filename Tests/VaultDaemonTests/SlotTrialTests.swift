@@ -1,0 +1,76 @@
+import Testing
+import VaultCore
+
+@testable import VaultDaemon
+
+@Suite("A secret tried on slots") struct SlotTrialTests {
+  private static func slots(_ count: Int) throws -> [SlotRecord] {
+    let vaultKey = RandomBytes.secret(count: 32)
+    let id = VaultID.random().bytes
+    return try (1...count).map {
+      try SlotRecord.make(
+        id: UInt32($0), kind: .recovery, label: "", created: 0, secret: RecoveryCode.random().text(), kdf: nil,
+        vaultKey: vaultKey, vaultID: id)
+    }
+  }
+
+  /// What comes of four slots of which each does what `results` says; nil opens. The second value is how many were tried.
+  private func run(_ results: [CryptoError?], cancelAt step: Int? = nil) throws -> (SlotTrial.Outcome, Int) {
+    let cancellation = Cancellation()
+    var tried = 0
+    if step == 0 { cancellation.cancel() }
+    let outcome = SlotTrial.run(try Self.slots(results.count), unless: cancellation) { _ throws(CryptoError) in
+      tried += 1
+      if tried == step { cancellation.cancel() }
+      if let error = results[tried - 1] { throw error }
+      return RandomBytes.secret(count: 32)
+    }
+    return (outcome, tried)
+  }
+
+  private func name(_ result: (SlotTrial.Outcome, Int)) -> String {
+    switch result.0 {
+    case .opened: "opened, \(result.1)"
+    case .wrong: "wrong, \(result.1)"
+    case .outOfMemory(let tried): "no memory\(tried ? "" : ", none tried"), \(result.1)"
+    case .abandoned: "abandoned, \(result.1)"
+    }
+  }
+
+  @Test("the first one that opens ends it") func opens() throws {
+    let (outcome, tried) = try run([.authenticationFailed, nil, .authenticationFailed])
+    guard case .opened(let opened) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    #expect(opened.slot.id == 2 && tried == 2)
+  }
+
+  @Test("a slot for which there is no memory is not called wrong, and keeps no other from opening") func memory() throws
+  {
+    #expect(try name(run([.outOfMemory, .outOfMemory])) == "no memory, none tried, 2")
+    #expect(try name(run([.authenticationFailed, .outOfMemory])) == "no memory, 2")
+    #expect(try name(run([.outOfMemory, nil])) == "opened, 2")
+    #expect(try name(run([.authenticationFailed, .malformed("slot")])) == "wrong, 2")
+  }
+
+  @Test("once nobody waits for it not one more is tried", arguments: 0...3) func abandoned(step: Int) throws {
+    let (outcome, tried) = try run(Array(repeating: .authenticationFailed, count: 4), cancelAt: step)
+    guard case .abandoned(let any) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    #expect(tried == step && any == (step > 0))
+  }
+
+  @Test("what may be tried at once is bounded in number and in work") func budget() {
+    let (floor, ceiling) = (Argon2id.Parameters.floor, Argon2id.Parameters.ceiling)
+    #expect(TrialBudget.admits([]))
+    #expect(TrialBudget.admits(Array(repeating: ceiling, count: 8)))
+    #expect(!TrialBudget.admits(Array(repeating: ceiling, count: 8) + [floor]))
+    #expect(TrialBudget.admits(Array(repeating: floor, count: 64)))
+    #expect(!TrialBudget.admits(Array(repeating: floor, count: 65)))
+    #expect(!TrialBudget.admits([.init(memory: .max, passes: .max)]))
+    #expect(!TrialBudget.admits([.init(memory: -1, passes: 1)]))
+  }
+}
