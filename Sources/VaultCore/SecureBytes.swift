@@ -10,7 +10,7 @@ internal import CSodium
 /// The pages stay readable while the buffer lives: sealing them with `mprotect` between uses costs two system calls
 /// and a TLB flush per access, which the request path cannot afford, and the guard pages already stop an overrun.
 @safe public struct SecureBytes: ~Copyable, @unchecked Sendable {
-  /// For the files of this module that hand it to libsodium, while they borrow the value.
+  /// For this file alone; libsodium gets it through ``lend(stack:_:)``.
   @usableFromInline let base: UnsafeMutableRawPointer
   /// The size in bytes.
   public let count: Int
@@ -58,6 +58,18 @@ internal import CSodium
     // Unique: `self` is held exclusively for the call.
     var bytes = unsafe MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(start: base, count: count))
     return try body(&bytes)
+  }
+
+  /// Lends the memory to libsodium, and then wipes what that has left of it: of the stack below the caller, as many bytes
+  /// as are given, and the registers.
+  ///
+  /// There is no other way to the address, so that no call with a key can leave something of the key behind.
+  @unsafe borrowing func lend<R: ~Copyable>(
+    stack: Int = Stack.call, _ body: (UnsafeMutablePointer<UInt8>) -> R
+  ) -> R {
+    defer { Stack.wipe(stack) }
+    // Bytes, and nothing else is ever stored there.
+    return unsafe body(base.assumingMemoryBound(to: UInt8.self))
   }
 
   /// Whether the kernel really holds the pages in RAM, which `sodium_malloc` does not tell.

@@ -170,8 +170,10 @@ final class Service {
   }
 
   /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
-  /// opens `after-first-unlock` ones. Nothing changes when nothing of that is held.
+  /// opens `after-first-unlock` ones. Nothing changes when nothing of that is held, but the dead part of the stack is wiped
+  /// in any case.
   func lock(because cause: LockState.Cause) {
+    defer { Stack.wipe() }
     callOffTransfer(because: cause)
     callOffSalvage()
     guard case .open(let keychain) = vault.content else { return }
@@ -199,6 +201,7 @@ final class Service {
 
   /// Wipes every key, at the daemon's end.
   func wipe() {
+    defer { Stack.wipe() }
     rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: "the daemon stops"))
     if case .open(let keychain) = vault.content { keychain.wipe() }
     retained.forget(because: "the daemon stops")

@@ -9,7 +9,8 @@ extension Keychain {
   ///   changed. Then the keys in memory are the same as before.
   public func unlock(vaultKey: borrowing SecureBytes) throws(VaultError) {
     let newWhenUnlocked = ClassKeys(classKey: try unwrap(.whenUnlocked, under: .vault, vaultKey))
-    let newAfterFirstUnlock = ClassKeys(classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey))
+    let newAfterFirstUnlock = ClassKeys(
+      classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), sealingBackups: true)
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey))
     try checkClock(newAlways)
     recent.forget()
