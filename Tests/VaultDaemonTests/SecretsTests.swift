@@ -103,6 +103,47 @@ import VaultTesting
     }
   }
 
+  @Test(
+    "with hide-names a lock leaves no name and no attribute that was stored, read, listed or searched for",
+    .enabled(if: isRoot, "needs root to read the memory of a process that is not dumpable"))
+  func namesGone() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let password = randomText(32)
+    _ = try sandbox.makeVault(password: password, config: "idle = off\nhide-names = true")
+    try sandbox.unlock(password)
+    // Another attribute and another folder for each: what all of them share is found once.
+    let items = (0..<300).map { _ in
+      (name: "\(KeyStage.word())/\(KeyStage.word())", key: "k-\(KeyStage.word())", value: randomText(40))
+    }
+    let client = try sandbox.client()
+    for item in items {
+      let set = try client.call(
+        "Set", ["name": item.name, "value": "v", "attributes": [item.key: item.value], "require": "none"])
+      #expect(set.error == nil, "\(set)")
+    }
+    for item in items {
+      #expect(try client.call("Get", ["name": item.name]).error == nil)
+      #expect(try client.call("Show", ["name": item.name]).error == nil)
+      #expect(try client.call("Get", ["name": item.name + "/none"]).error == "NoSuchItem")
+    }
+    let found = try client.call("Find", ["query": "name~\(items[0].name.prefix(30))*"])
+    #expect(found.error == nil, "\(found)")
+    #expect(try client.call("Find", ["query": "\(items[1].key)=\(items[1].value)"]).error == nil)
+    let pid = try #require(sandbox.daemonPid)
+    // The positive control: what was read last is remembered.
+    let unlocked = try MemorySearch(pid: pid)
+    #expect(items.contains { unlocked.find(Array($0.name.utf8)).contains("raw") })
+    #expect(try client.call("Lock").error == nil)
+    let locked = try MemorySearch(pid: pid)
+    var words: [String: [UInt8]] = [:]
+    for item in items {
+      for word in [item.name, item.key, item.value] { words[word] = Array(word.utf8) }
+    }
+    let left = locked.find(words)
+    #expect(left.isEmpty, "\(left.count) of \(words.count): \(left.prefix(5))")
+  }
+
   @Test("the daemon cannot be dumped or traced by its own user") func notDumpable() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
