@@ -49,7 +49,6 @@ final class Service {
   /// Calls that wait for the boot key, not for a person.
   var bootWaiters: [ObjectIdentifier: Waiter] = [:]
   var monitors: [ObjectIdentifier: Connection] = [:]
-  var warnings: [String]
   /// How many refused clients are still connected.
   var lingering = 0
   /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds.
@@ -73,7 +72,7 @@ final class Service {
   let presenceHelper: PresenceHelper
   init(
     loop: any EventLoop, clock: Clock, paths: Paths, configuration: Configuration, programs: HelperPrograms,
-    presenceHelper: PresenceHelper, isSystem: Bool, log: Logger, owner: UInt32, warnings: [String]
+    presenceHelper: PresenceHelper, isSystem: Bool, log: Logger, owner: UInt32
   ) {
     self.loop = loop
     self.presenceHelper = presenceHelper
@@ -84,7 +83,6 @@ final class Service {
     self.configuration = configuration
     self.log = log
     self.owner = owner
-    self.warnings = warnings
     workers = Workers()
     sleptBefore = clock.slept
     policy = LockPolicy(idleAfter: configuration.idle, maximumAge: configuration.maximumAge)

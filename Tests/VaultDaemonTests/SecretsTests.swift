@@ -144,6 +144,36 @@ import VaultTesting
     #expect(left.isEmpty, "\(left.count) of \(words.count): \(left.prefix(5))")
   }
 
+  @Test("every buffer that could not be locked in memory is counted and shown, also when only the keys were too many")
+  func unlockedBuffers() throws {
+    // Without the right to lock what one likes, and with a limit in KiB.
+    func start(_ sandbox: Sandbox, limit: Int) throws {
+      let drop = geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock" : "env"
+      try sandbox.startDaemon(
+        config: "idle = off",
+        through: ["/bin/sh", "-c", "ulimit -l \(limit); exec \(drop) \(Sandbox.path(of: "vaultd")) \"$@\"", "sh"])
+    }
+    func warning(_ sandbox: Sandbox) throws -> (unlocked: Int, of: Int)? {
+      let warnings = try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
+      guard let text = warnings.first(where: { $0.contains("raise RLIMIT_MEMLOCK") }) else { return nil }
+      let words = text.split(separator: " ")
+      return (try #require(Int(words[0])), try #require(Int(words[2])))
+    }
+    for limit in [0, 96] {
+      let sandbox = try Sandbox()
+      defer { sandbox.close() }
+      try start(sandbox, limit: limit)
+      let before = try warning(sandbox)
+      if limit > 0 { #expect(before == nil) } else { #expect(before.map { $0.unlocked == $0.of } == true) }
+      let parameters: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
+      #expect(try sandbox.converse("Init", parameters) { _ in "correct horse battery" }?.error == nil)
+      try sandbox.unlock("correct horse battery")
+      let after = try #require(try warning(sandbox))
+      #expect(after.unlocked > 0 && after.unlocked <= after.of)
+      if limit > 0 { #expect(after.unlocked < after.of) }
+    }
+  }
+
   @Test("the daemon cannot be dumped or traced by its own user") func notDumpable() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
