@@ -8,8 +8,9 @@ internal import CSodium
 /// ``SecureBytes`` wipes after each call that it lends itself to; a thread does so once more, and deeper, when it is done
 /// with a job that had secrets, and the daemon's at every lock.
 public enum Stack {
-  /// More than a call of libsodium other than Argon2id takes, in bytes; the tests of it hold this.
-  static let call = 4 << 10
+  /// More than a call of libsodium other than Argon2id takes, in bytes, and the dynamic linker's search for it, which saves
+  /// the vector registers there; the tests of it hold this.
+  static let call = 8 << 10
   /// More than Argon2id takes, or a whole job of a thread.
   static let job = 128 << 10
 

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -30,9 +31,8 @@ int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8
 void memory_search_each(
     const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count, uint8_t *found) {
     /* Chains of the needles that begin with the same two bytes; 0 ends one. */
-    static _Thread_local uint32_t first[1 << 16], next[1 << 16];
-    if (count >= 1 << 16) return;
-    memset(first, 0, sizeof first);
+    uint32_t *first = calloc(1 << 16, sizeof *first), *next = calloc(count + 1, sizeof *next);
+    if (!first || !next) abort();
     for (size_t i = 0; i < count; i++) {
         uint32_t *head = &first[needles[i][0] | needles[i][1] << 8];
         next[i + 1] = *head;
@@ -41,6 +41,8 @@ void memory_search_each(
     for (size_t at = 0; at + 8 <= size; at++)
         for (uint32_t i = first[memory[at] | memory[at + 1] << 8]; i; i = next[i])
             if (memcmp(memory + at, needles[i - 1], 8) == 0) found[i - 1] = 1;
+    free(first);
+    free(next);
 }
 
 static size_t registers_of(int thread, uint8_t *registers, size_t size) {

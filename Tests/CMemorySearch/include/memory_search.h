@@ -5,7 +5,7 @@
 /* Whether any of `count` 8-byte needles stands anywhere in `size` bytes. */
 int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count);
 
-/* Sets `found[i]` to 1 for each of the `count` 8-byte needles, fewer than 65,536, that stands anywhere in `size` bytes. */
+/* Sets `found[i]` to 1 for each of the `count` 8-byte needles that stands anywhere in `size` bytes. */
 void memory_search_each(
     const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count, uint8_t *found);
 
