@@ -55,6 +55,9 @@ let package = Package(
     // libsecret's own flags carry -pthread, about which the package manager complains at every build.
     .systemLibrary(name: "CSecret", pkgConfig: "glib-2.0"),
 
+    // free(3) and realloc(3) that wipe, for the programs that hold secrets while they wait.
+    .target(name: "CWipingHeap"),
+
     .target(name: "VaultModel", swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
     .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
@@ -81,10 +84,12 @@ let package = Package(
       dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux", argumentParser],
       swiftSettings: strict),
 
-    .executableTarget(name: "vaultd", dependencies: ["VaultDaemon"], swiftSettings: strict),
-    .executableTarget(name: "vault-pam", dependencies: ["VaultPAM"], swiftSettings: strict),
-    .executableTarget(name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultKeystore"], swiftSettings: strict),
-    .executableTarget(name: "vault-keyring", dependencies: ["VaultKeyring", "VaultKeystore"], swiftSettings: strict),
+    .executableTarget(name: "vaultd", dependencies: ["VaultDaemon", "CWipingHeap"], swiftSettings: strict),
+    .executableTarget(name: "vault-pam", dependencies: ["VaultPAM", "CWipingHeap"], swiftSettings: strict),
+    .executableTarget(
+      name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultKeystore", "CWipingHeap"], swiftSettings: strict),
+    .executableTarget(
+      name: "vault-keyring", dependencies: ["VaultKeyring", "VaultKeystore", "CWipingHeap"], swiftSettings: strict),
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
 

@@ -1,2 +1,59 @@
 #pragma once
 #include <sodium.h>
+#include <stddef.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+/* How many kinds of vector registers programs can use here: on x86-64 1 up to AVX, 2 with AVX-512; elsewhere 1. */
+static inline int vault_vector_registers(void) {
+#if defined(__x86_64__)
+    unsigned a = 0, b = 0, c = 0, d = 0, enabled = 0, high = 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_AVX)) return 0;
+    __asm__ volatile("xgetbv" : "=a"(enabled), "=d"(high) : "c"(0));
+    if ((enabled & 0x06) != 0x06) return 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX512F) || (enabled & 0xE6) != 0xE6) return 1;
+    return 2;
+#else
+    return 1;
+#endif
+}
+
+/* Zeroes the vector registers that a function may leave with whatever it likes in them. memcpy moves keys through them,
+   and they keep those until something else needs them: in a thread that waits, for ever. */
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static inline void vault_wipe_low_registers(void) {
+    __asm__ volatile("vzeroall" ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+                     "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
+__attribute__((target("avx512f"))) static inline void vault_wipe_high_registers(void) {
+#define VAULT_WIPE(n) "vpxord %%zmm" #n ", %%zmm" #n ", %%zmm" #n "\n\t"
+    __asm__ volatile(
+        VAULT_WIPE(16) VAULT_WIPE(17) VAULT_WIPE(18) VAULT_WIPE(19) VAULT_WIPE(20) VAULT_WIPE(21) VAULT_WIPE(22)
+        VAULT_WIPE(23) VAULT_WIPE(24) VAULT_WIPE(25) VAULT_WIPE(26) VAULT_WIPE(27) VAULT_WIPE(28) VAULT_WIPE(29)
+        VAULT_WIPE(30) VAULT_WIPE(31)
+        ::: "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27",
+        "xmm28", "xmm29", "xmm30", "xmm31");
+#undef VAULT_WIPE
+}
+#endif
+
+static inline void vault_wipe_vector_registers(int kinds) {
+#if defined(__x86_64__)
+    if (kinds >= 2) vault_wipe_high_registers();
+    if (kinds >= 1) vault_wipe_low_registers();
+#elif defined(__aarch64__)
+    /* The lower halves of v8 to v15 are the caller's; the clobber list has the compiler keep those. */
+    __asm__ volatile(
+        "movi v0.2d, #0\n\tmovi v1.2d, #0\n\tmovi v2.2d, #0\n\tmovi v3.2d, #0\n\t"
+        "movi v4.2d, #0\n\tmovi v5.2d, #0\n\tmovi v6.2d, #0\n\tmovi v7.2d, #0\n\t"
+        "movi v16.2d, #0\n\tmovi v17.2d, #0\n\tmovi v18.2d, #0\n\tmovi v19.2d, #0\n\t"
+        "movi v20.2d, #0\n\tmovi v21.2d, #0\n\tmovi v22.2d, #0\n\tmovi v23.2d, #0\n\t"
+        "movi v24.2d, #0\n\tmovi v25.2d, #0\n\tmovi v26.2d, #0\n\tmovi v27.2d, #0\n\t"
+        "movi v28.2d, #0\n\tmovi v29.2d, #0\n\tmovi v30.2d, #0\n\tmovi v31.2d, #0"
+        ::: "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
+        "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+#endif
+    (void)kinds;
+}

@@ -22,9 +22,11 @@ public enum AEAD {
       unsafe plaintext.withUnsafeBytes { message in
         unsafe associatedData.withUnsafeBytes { extra in
           // Cannot fail: the sizes are within the construction's limits (2^38 bytes).
-          _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-            start + nonceCount, nil, message.baseAddress, UInt64(message.count), extra.baseAddress,
-            UInt64(extra.count), nil, start, key.base)
+          _ = unsafe key.lend { key in
+            unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+              start + nonceCount, nil, message.baseAddress, UInt64(message.count), extra.baseAddress,
+              UInt64(extra.count), nil, start, key)
+          }
         }
       }
       initialized = total
@@ -48,9 +50,11 @@ public enum AEAD {
       unsafe sealed.withUnsafeBytes { message in
         unsafe associatedData.withUnsafeBytes { extra in
           // `message` has at least `overhead` bytes, `out` at least the plaintext's.
-          unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-            out.baseAddress, nil, nil, message.baseAddress! + nonceCount, UInt64(message.count - nonceCount),
-            extra.baseAddress, UInt64(extra.count), message.baseAddress!, key.base)
+          unsafe key.lend { key in
+            unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+              out.baseAddress, nil, nil, message.baseAddress! + nonceCount, UInt64(message.count - nonceCount),
+              extra.baseAddress, UInt64(extra.count), message.baseAddress!, key)
+          }
         }
       }
     }

@@ -73,9 +73,15 @@ public struct Argon2id {
     guard salt.count == saltCount else { throw .malformed("salt size") }
     let key = SecureBytes(count: 32)
     // The password's bytes are only read, C's char is signed; `key` has the size that is asked for.
-    let status = unsafe crypto_pwhash(
-      key.base.assumingMemoryBound(to: UInt8.self), 32, password.base.assumingMemoryBound(to: CChar.self),
-      UInt64(password.count), salt, UInt64(parameters.passes), parameters.memory, crypto_pwhash_alg_argon2id13())
+    let status = unsafe key.lend(stack: Stack.job) { key in
+      unsafe password.lend { secret in
+        unsafe secret.withMemoryRebound(to: CChar.self, capacity: password.count) { text in
+          unsafe crypto_pwhash(
+            key, 32, text, UInt64(password.count), salt, UInt64(parameters.passes), parameters.memory,
+            crypto_pwhash_alg_argon2id13())
+        }
+      }
+    }
     guard status == 0 else { throw .outOfMemory }
     return key
   }

@@ -38,13 +38,13 @@ public struct ClassKeys: ~Copyable, Sendable {
   /// No keys.
   public init() {}
 
-  /// Derives the keys of a class.
-  public init(classKey: borrowing SecureBytes) {
+  /// Derives the keys of a class; the one that seals backups for the class that they are sealed under alone.
+  public init(classKey: borrowing SecureBytes, sealingBackups: Bool = false) {
     values = Subkey.values.derive(from: classKey)
     metadata = Subkey.metadata.derive(from: classKey)
     tags = Subkey.tags.derive(from: classKey)
     integrity = Subkey.integrity.derive(from: classKey)
-    backup = Subkey.backup.derive(from: classKey)
+    if sealingBackups { backup = Subkey.backup.derive(from: classKey) }
   }
 
   /// Another set of the same keys.

@@ -15,8 +15,9 @@ public enum KDF {
     // A static string lives as long as the program; C's char is signed, the bytes are the same.
     unsafe context.utf8Start.withMemoryRebound(to: CChar.self, capacity: 8) { name in
       // Cannot fail: 32 is within 16…64 bytes.
-      _ = unsafe crypto_kdf_derive_from_key(
-        subkey.base.assumingMemoryBound(to: UInt8.self), 32, id, name, key.base.assumingMemoryBound(to: UInt8.self))
+      _ = unsafe subkey.lend { subkey in
+        unsafe key.lend { key in unsafe crypto_kdf_derive_from_key(subkey, 32, id, name, key) }
+      }
     }
     return subkey
   }

@@ -20,8 +20,10 @@ public enum KeyedHash {
     unsafe destination.withUnsafeMutableBytes { out in
       unsafe bytes.withUnsafeBytes { input in
         // The sizes were checked, so this cannot fail.
-        _ = unsafe crypto_generichash(
-          out.baseAddress!, out.count, input.baseAddress, UInt64(input.count), key.base, key.count)
+        _ = unsafe key.lend { secret in
+          unsafe crypto_generichash(
+            out.baseAddress!, out.count, input.baseAddress, UInt64(input.count), secret, key.count)
+        }
       }
     }
   }
@@ -34,9 +36,7 @@ public enum KeyedHash {
     into destination: inout MutableRawSpan
   ) {
     check(destination.byteCount, key.count)
-    unsafe withState { state in
-      unsafe crypto_generichash_init(
-        state, key.base.assumingMemoryBound(to: UInt8.self), key.count, destination.byteCount)
+    unsafe withState(key: key, count: destination.byteCount) { state in
       unsafe update(state, first)
       unsafe update(state, second)
       unsafe update(state, third)
@@ -51,13 +51,19 @@ public enum KeyedHash {
     precondition((16...64).contains(keyCount), "a hash key has 16 to 64 bytes")
   }
 
-  /// Lends a hash state on the stack: libsodium wants it aligned to 64 bytes and wipes it at the end.
-  @unsafe static func withState(_ body: (OpaquePointer) -> Void) {
+  /// Lends the state of a hash of `count` bytes under `key`, which is on the stack and gone afterwards: libsodium wants it
+  /// aligned to 64 bytes.
+  @unsafe static func withState(key: borrowing SecureBytes, count: Int, _ body: (OpaquePointer) -> Void) {
     precondition(crypto_generichash_statebytes() <= stateCount, "libsodium's hash state has grown")
     // Of a constant size and a usual alignment, because all else is taken from the heap; so it is aligned here.
     unsafe withUnsafeTemporaryAllocation(byteCount: stateCount + stateAlignment, alignment: 16) { memory in
       let start = memory.baseAddress!
-      unsafe body(OpaquePointer(start.alignedUp(toMultipleOf: stateAlignment)))
+      let state = unsafe OpaquePointer(start.alignedUp(toMultipleOf: stateAlignment))
+      unsafe key.lend { secret in
+        unsafe crypto_generichash_init(state, secret, key.count, count)
+        unsafe body(state)
+      }
+      unsafe sodium_memzero(start, stateCount + stateAlignment)
     }
   }
 

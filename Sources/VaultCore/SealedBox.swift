@@ -17,7 +17,7 @@ public enum SealedBox {
     precondition(secretKey.count == keyCount, "a secret key has 32 bytes")
     return unsafe [UInt8](unsafeUninitializedCapacity: keyCount) { out, initialized in
       // Both have 32 bytes; scalar multiplication of the base point does not fail.
-      _ = unsafe crypto_scalarmult_base(out.baseAddress!, secretKey.base.assumingMemoryBound(to: UInt8.self))
+      _ = unsafe secretKey.lend(stack: Stack.job) { key in unsafe crypto_scalarmult_base(out.baseAddress!, key) }
       initialized = keyCount
     }
   }
@@ -50,9 +50,11 @@ public enum SealedBox {
     let plaintext = SecureBytes(count: sealed.byteCount - overhead)
     let status = unsafe sealed.withUnsafeBytes { message in
       // `plaintext` has exactly the size of what comes out, and nobody else knows it yet.
-      unsafe crypto_box_seal_open(
-        plaintext.base.assumingMemoryBound(to: UInt8.self), message.baseAddress!, UInt64(message.count), publicKey,
-        secretKey.base.assumingMemoryBound(to: UInt8.self))
+      unsafe plaintext.lend { plaintext in
+        unsafe secretKey.lend(stack: Stack.job) { key in
+          unsafe crypto_box_seal_open(plaintext, message.baseAddress!, UInt64(message.count), publicKey, key)
+        }
+      }
     }
     guard status == 0 else { throw .authenticationFailed }
     return plaintext

@@ -20,14 +20,12 @@ public struct StreamSealer: ~Copyable, Sendable {
   /// Begins a stream. `key` has 32 bytes and is for this stream alone.
   public init(key: borrowing SecureBytes) {
     precondition(key.count == Self.keyCount, "a stream key has 32 bytes")
-    let memory = unsafe state.base
-    header = unsafe [UInt8](unsafeUninitializedCapacity: Self.headerCount) { out, initialized in
-      // Cannot fail; the state consists of bytes, so its memory is aligned.
-      _ = unsafe crypto_secretstream_xchacha20poly1305_init_push(
-        memory.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), out.baseAddress!,
-        key.base.assumingMemoryBound(to: UInt8.self))
-      initialized = Self.headerCount
+    var header = [UInt8](repeating: 0, count: Self.headerCount)
+    unsafe state.lendState { state in
+      // Cannot fail.
+      unsafe key.lend { key in _ = unsafe crypto_secretstream_xchacha20poly1305_init_push(state, &header, key) }
     }
+    self.header = header
   }
 
   /// Seals the next piece into the beginning of `destination`, which has room for it; how many bytes that is.
@@ -37,16 +35,16 @@ public struct StreamSealer: ~Copyable, Sendable {
     let count = plaintext.byteCount + Self.overhead
     precondition(destination.byteCount >= count, "no room for the sealed piece")
     let tag = isLast ? crypto_secretstream_xchacha20poly1305_tag_final() : 0
-    let memory = unsafe state.base
     unsafe destination.withUnsafeMutableBytes { out in
       unsafe plaintext.withUnsafeBytes { message in
         unsafe associatedData.withUnsafeBytes { extra in
-          // Cannot fail: a piece is far below the construction's limit of 256 GiB.
-          _ = unsafe crypto_secretstream_xchacha20poly1305_push(
-            memory.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self),
-            out.baseAddress!.assumingMemoryBound(to: UInt8.self), nil,
-            message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count),
-            extra.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(extra.count), tag)
+          unsafe state.lendState { state in
+            // Cannot fail: a piece is far below the construction's limit of 256 GiB.
+            _ = unsafe crypto_secretstream_xchacha20poly1305_push(
+              state, out.baseAddress!.assumingMemoryBound(to: UInt8.self), nil,
+              message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count),
+              extra.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(extra.count), tag)
+          }
         }
       }
     }
@@ -64,11 +62,10 @@ public struct StreamOpener: ~Copyable, Sendable {
   public init(key: borrowing SecureBytes, header: [UInt8]) throws(CryptoError) {
     precondition(key.count == StreamSealer.keyCount, "a stream key has 32 bytes")
     guard header.count == StreamSealer.headerCount else { throw .malformed("stream header size") }
-    let memory = unsafe state.base
-    // Cannot fail; any 24 bytes are a header, of some stream.
-    _ = unsafe crypto_secretstream_xchacha20poly1305_init_pull(
-      memory.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self), header,
-      key.base.assumingMemoryBound(to: UInt8.self))
+    unsafe state.lendState { state in
+      // Cannot fail; any 24 bytes are a header, of some stream.
+      unsafe key.lend { key in _ = unsafe crypto_secretstream_xchacha20poly1305_init_pull(state, header, key) }
+    }
   }
 
   /// Opens the next piece into the beginning of `destination`; how many bytes the plaintext has.
@@ -83,21 +80,33 @@ public struct StreamOpener: ~Copyable, Sendable {
     guard count >= 0 else { throw .malformed("sealed piece is too short") }
     guard destination.byteCount >= count else { throw .malformed("sealed piece is too long") }
     var tag: UInt8 = 0
-    let memory = unsafe state.base
     let status = unsafe destination.withUnsafeMutableBytes { out in
       unsafe sealed.withUnsafeBytes { message in
         unsafe associatedData.withUnsafeBytes { extra in
           // `sealed` has at least the overhead, `destination` room for the plaintext.
-          unsafe crypto_secretstream_xchacha20poly1305_pull(
-            memory.assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self),
-            out.baseAddress?.assumingMemoryBound(to: UInt8.self), nil, &tag,
-            message.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(message.count),
-            extra.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(extra.count))
+          unsafe state.lendState { state in
+            unsafe crypto_secretstream_xchacha20poly1305_pull(
+              state, out.baseAddress?.assumingMemoryBound(to: UInt8.self), nil, &tag,
+              message.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt64(message.count),
+              extra.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(extra.count))
+          }
         }
       }
     }
     let expected = isLast ? crypto_secretstream_xchacha20poly1305_tag_final() : 0
     guard status == 0, tag == expected else { throw .authenticationFailed }
     return count
+  }
+}
+
+extension SecureBytes {
+  /// Lends the memory as a stream's state, which consists of bytes, so that it is aligned.
+  @unsafe fileprivate borrowing func lendState<R>(
+    _ body: (UnsafeMutablePointer<crypto_secretstream_xchacha20poly1305_state>) -> R
+  ) -> R {
+    unsafe lend { memory in
+      unsafe body(
+        UnsafeMutableRawPointer(memory).assumingMemoryBound(to: crypto_secretstream_xchacha20poly1305_state.self))
+    }
   }
 }

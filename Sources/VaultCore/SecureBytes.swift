@@ -1,16 +1,18 @@
 internal import CSodium
+internal import Glibc
+internal import Synchronization
 
 /// A fixed-size buffer for a key, a password or a plaintext value, which nobody else can copy and which wipes itself.
 ///
 /// The memory comes from `sodium_malloc`: a guard page on either side, a canary, `mlock`ed and left out of core
 /// dumps. It is wiped and unmapped when the value ends its life, on every path. A failed `mlock` does not fail the
-/// allocation; ask ``isLockedInMemory()`` once, at start, to say so to the user.
+/// allocation, but is counted in ``made``, for a user to be told.
 ///
 /// Each buffer costs at least four pages and five system calls, so it is for keys and for the one value in hand.
 /// The pages stay readable while the buffer lives: sealing them with `mprotect` between uses costs two system calls
 /// and a TLB flush per access, which the request path cannot afford, and the guard pages already stop an overrun.
 @safe public struct SecureBytes: ~Copyable, @unchecked Sendable {
-  /// For the files of this module that hand it to libsodium, while they borrow the value.
+  /// For this file alone; libsodium gets it through ``lend(stack:_:)``.
   @usableFromInline let base: UnsafeMutableRawPointer
   /// The size in bytes.
   public let count: Int
@@ -23,6 +25,10 @@ internal import CSodium
     guard let memory = unsafe sodium_malloc(count) else { preconditionFailure("out of memory") }
     unsafe self.base = memory
     self.count = count
+    // `sodium_malloc` has locked the pages, or failed to and told nobody. Locking them again costs one short call, and
+    // no room within the limit.
+    if unsafe mlock(memory, count) != 0 { Self.unlockedCount.add(1, ordering: .relaxed) }
+    Self.madeCount.add(1, ordering: .relaxed)
     unsafe sodium_memzero(memory, count)
   }
 
@@ -42,6 +48,17 @@ internal import CSodium
 
   deinit { unsafe sodium_free(base) }
 
+  private static let madeCount = Atomic(0)
+  private static let unlockedCount = Atomic(0)
+
+  /// How many buffers this process has made so far, and how many of them the kernel did not lock into RAM: for want of
+  /// room within RLIMIT_MEMLOCK, as a rule. These may reach the swap.
+  public static var made: (total: Int, unlocked: Int) {
+    // In this order, so that there are never more of them than of all.
+    let unlocked = unlockedCount.load(ordering: .relaxed)
+    return (madeCount.load(ordering: .relaxed), unlocked)
+  }
+
   /// Lends the bytes for reading. They must not leave the closure.
   @inlinable
   public borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
@@ -60,8 +77,17 @@ internal import CSodium
     return try body(&bytes)
   }
 
-  /// Whether the kernel really holds the pages in RAM, which `sodium_malloc` does not tell.
-  public borrowing func isLockedInMemory() -> Bool { unsafe sodium_mlock(base, count) == 0 }
+  /// Lends the memory to libsodium, and then wipes what that has left of it: of the stack below the caller, as many bytes
+  /// as are given, and the registers.
+  ///
+  /// There is no other way to the address, so that no call with a key can leave something of the key behind.
+  @unsafe borrowing func lend<R: ~Copyable>(
+    stack: Int = Stack.call, _ body: (UnsafeMutablePointer<UInt8>) -> R
+  ) -> R {
+    defer { Stack.wipe(stack) }
+    // Bytes, and nothing else is ever stored there.
+    return unsafe body(base.assumingMemoryBound(to: UInt8.self))
+  }
 
   /// Whether both buffers hold the same bytes, compared in time that depends on the length alone.
   public borrowing func isEqual(to other: borrowing SecureBytes) -> Bool {

@@ -60,8 +60,7 @@ public struct Tag: Hashable, Sendable {
   ) -> (UInt64, UInt64) {
     precondition((16...64).contains(key.count), "a hash key has 16 to 64 bytes")
     var words: (UInt64, UInt64) = (0, 0)
-    unsafe KeyedHash.withState { state in
-      unsafe crypto_generichash_init(state, key.base.assumingMemoryBound(to: UInt8.self), key.count, count)
+    unsafe KeyedHash.withState(key: key, count: count) { state in
       unsafe withUnsafeBytes(of: domain) { byte in
         unsafe KeyedHash.update(state, RawSpan(_unsafeBytes: byte))
       }

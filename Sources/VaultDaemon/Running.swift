@@ -4,7 +4,6 @@ internal import Glibc
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import VaultCore
 
 /// A daemon that has its socket: puts the service, the server, the timers and the signals together on the loop.
 final class Running {
@@ -40,7 +39,7 @@ final class Running {
       loop: loop, clock: .system, paths: paths, configuration: configuration,
       programs: HelperPrograms(loop: loop, watcher: watcher, variable: Paths.environment),
       presenceHelper: PresenceHelper(loop: loop, watcher: watcher, paths: paths, variable: Paths.environment),
-      isSystem: options.system, log: log, owner: geteuid(), warnings: Self.warnings())
+      isSystem: options.system, log: log, owner: geteuid())
     if case .unreadable(let error) = service.vault.content, error.isInUse {
       log.error("\(error.text): \(paths.store); stop it first, or name another store with --store")
       return end(loop, service, Daemon.Exit.taken)
@@ -106,14 +105,5 @@ final class Running {
     var byte: UInt8 = 1
     _ = unsafe write(descriptor, &byte, 1)
     close(descriptor)
-  }
-
-  /// What this machine does not give us, said once in `Status`.
-  private static func warnings() -> [String] {
-    var warnings: [String] = []
-    if !SecureBytes(count: 4096).isLockedInMemory() {
-      warnings.append("memory cannot be locked: raise RLIMIT_MEMLOCK, or secrets may reach the swap")
-    }
-    return warnings
   }
 }

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultAPI
+internal import VaultCore
 internal import VaultStore
 
 /// Status: where the vault stands. It asks for nothing, so it moves no deadline.
@@ -17,7 +18,8 @@ extension Service {
   private func status(_ methods: [Wire.Method]) -> Wire.StatusReply {
     var status = Wire.StatusReply(
       state: state.kind.rawValue, cause: state.cause.text, since: state.since, locksOn: triggers?.watched ?? [],
-      methods: methods, warnings: warnings + (triggers?.warnings ?? []), version: Version.text, pid: Int(getpid()))
+      methods: methods, warnings: memoryWarnings + (triggers?.warnings ?? []), version: Version.text, pid: Int(getpid())
+    )
     if let deadline = policy.next, deadline.at != .max {
       status.locksAt = clock.wall() + (deadline.at - clock.boot()) / 1_000_000_000
       status.locksBecause = deadline.reason.rawValue
@@ -38,5 +40,15 @@ extension Service {
       }
     }
     return status
+  }
+
+  /// That secrets may reach the swap: asked anew each time, because the limit is reached with the keys, not at the start.
+  private var memoryWarnings: [String] {
+    let made = SecureBytes.made
+    guard made.unlocked > 0 else { return [] }
+    return [
+      "\(made.unlocked) of \(made.total) buffers for secrets could not be locked in memory: raise RLIMIT_MEMLOCK, or they "
+        + "may reach the swap"
+    ]
   }
 }

@@ -21,6 +21,8 @@ extension Service {
         remember(slot.kind, connection)
         takeUpRekey(key, keychain)
         if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: connection.peer.uid) }
+        // Before anybody hears of it.
+        _ = consume key
         unlocked(by: .method(slot.kind.unlockedBy), for: call.lockAfter.map(Int64.init))
         conversation.finish()
       } catch {

@@ -51,7 +51,6 @@ final class Service {
   /// Calls that wait for the boot key, not for a person.
   var bootWaiters: [ObjectIdentifier: Waiter] = [:]
   var monitors: [ObjectIdentifier: Connection] = [:]
-  var warnings: [String]
   /// How many refused clients are still connected.
   var lingering = 0
   /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds.
@@ -78,7 +77,7 @@ final class Service {
   let presenceHelper: PresenceHelper
   init(
     loop: any EventLoop, clock: Clock, paths: Paths, configuration: Configuration, programs: HelperPrograms,
-    presenceHelper: PresenceHelper, isSystem: Bool, log: Logger, owner: UInt32, warnings: [String]
+    presenceHelper: PresenceHelper, isSystem: Bool, log: Logger, owner: UInt32
   ) {
     self.loop = loop
     self.presenceHelper = presenceHelper
@@ -89,7 +88,6 @@ final class Service {
     self.configuration = configuration
     self.log = log
     self.owner = owner
-    self.warnings = warnings
     workers = Workers()
     sleptBefore = clock.slept
     policy = LockPolicy(idleAfter: configuration.idle, maximumAge: configuration.maximumAge)
@@ -187,8 +185,10 @@ final class Service {
   }
 
   /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
-  /// opens `after-first-unlock` ones. Nothing changes when nothing of that is held.
+  /// opens `after-first-unlock` ones. Nothing changes when nothing of that is held, but the dead part of the stack is wiped
+  /// in any case.
   func lock(because cause: LockState.Cause) {
+    defer { Stack.wipe() }
     callOffTransfer(because: cause)
     callOffSalvage()
     guard case .open(let keychain) = vault.content else { return }
@@ -219,6 +219,7 @@ final class Service {
 
   /// Wipes every key, at the daemon's end.
   func wipe() {
+    defer { Stack.wipe() }
     rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: "the daemon stops"))
     if case .open(let keychain) = vault.content { keychain.wipe() }
     retained.forget(because: "the daemon stops")

@@ -3,6 +3,8 @@ internal import NIOPosix
 internal import VaultCore
 
 /// One thread for what would hold the event loop. One, because each run of Argon2id takes a slot's whole memory.
+///
+/// Its stack is wiped after each job, before anybody hears of the end: it waits for the next one with nothing of it left.
 final class Workers {
   private let pool = NIOThreadPool(numberOfThreads: 1)
   /// How much was begun and is not done.
@@ -15,7 +17,11 @@ final class Workers {
     on loop: any EventLoop, _ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void
   ) {
     running += 1
-    pool.runIfActive(eventLoop: loop, work).assumeIsolated().whenSuccess { [self] result in
+    let wiping: @Sendable () -> T = {
+      defer { Stack.wipe() }
+      return work()
+    }
+    pool.runIfActive(eventLoop: loop, wiping).assumeIsolated().whenSuccess { [self] result in
       running -= 1
       done(result)
     }

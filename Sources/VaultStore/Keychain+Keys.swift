@@ -12,7 +12,8 @@ extension Keychain {
   ///   ``slots`` any more. Then the keys in memory are the same as before.
   public func unlock(vaultKey: borrowing SecureBytes, slot: SlotRecord? = nil) throws(VaultError) {
     let newWhenUnlocked = ClassKeys(classKey: try unwrap(.whenUnlocked, under: .vault, vaultKey))
-    let newAfterFirstUnlock = ClassKeys(classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey))
+    let newAfterFirstUnlock = ClassKeys(
+      classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), sealingBackups: true)
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey))
     if let slot { try check(slot, vaultKey: vaultKey) }
     recent.forget()

@@ -1,5 +1,14 @@
+#define _GNU_SOURCE
 #include "memory_search.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* In C because the tests run unoptimized too; Package.swift optimizes this file alone. */
 int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count) {
@@ -17,4 +26,62 @@ int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8
             if (memcmp(memory + at, needles[i], 8) == 0) return 1;
     }
     return 0;
+}
+
+void memory_search_each(
+    const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count, uint8_t *found) {
+    /* Chains of the needles that begin with the same two bytes; 0 ends one. */
+    uint32_t *first = calloc(1 << 16, sizeof *first), *next = calloc(count + 1, sizeof *next);
+    if (!first || !next) abort();
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *head = &first[needles[i][0] | needles[i][1] << 8];
+        next[i + 1] = *head;
+        *head = (uint32_t)i + 1;
+    }
+    for (size_t at = 0; at + 8 <= size; at++)
+        for (uint32_t i = first[memory[at] | memory[at + 1] << 8]; i; i = next[i])
+            if (memcmp(memory + at, needles[i - 1], 8) == 0) found[i - 1] = 1;
+    free(first);
+    free(next);
+}
+
+static size_t registers_of(int thread, uint8_t *registers, size_t size) {
+    size_t used = 0;
+    int status;
+    if (ptrace(PTRACE_SEIZE, thread, 0, 0)) return 0;
+    if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && waitpid(thread, &status, __WALL) == thread) {
+        /* NT_PRSTATUS: the general ones; NT_PRFPREG: the vector ones, or on x86 what NT_X86_XSTATE has all of. */
+        const int sets[] = {NT_PRSTATUS, NT_PRFPREG, NT_X86_XSTATE};
+        for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+            struct iovec vector = {registers + used, size - used};
+            if (ptrace(PTRACE_GETREGSET, thread, (void *)(long)sets[i], &vector) == 0) used += vector.iov_len;
+        }
+    }
+    ptrace(PTRACE_DETACH, thread, 0, 0);
+    return used;
+}
+
+long thread_registers(int thread, uint8_t *registers, size_t size) {
+    /* In a process of its own: a thread that waits for the end of `thread`'s process would take the stop for it. */
+    int ends[2], status;
+    if (pipe2(ends, O_CLOEXEC)) return -1;
+    pid_t tracer = fork();
+    if (tracer == 0) {
+        size_t used = registers_of(thread, registers, size);
+        for (size_t sent = 0; sent < used;) {
+            ssize_t count = write(ends[1], registers + sent, used - sent);
+            if (count <= 0) break;
+            sent += (size_t)count;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t received = 0;
+    ssize_t count;
+    while (received < size && (count = read(ends[0], registers + received, size - received)) > 0)
+        received += (size_t)count;
+    close(ends[0]);
+    if (tracer > 0)
+        while (waitpid(tracer, &status, 0) < 0 && errno == EINTR) {}
+    return (long)received;
 }

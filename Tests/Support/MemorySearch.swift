@@ -4,12 +4,15 @@ import Glibc
 
 /// Looks for secrets in the memory of a running process, as an attacker who is root would.
 ///
-/// It searches every writable page for every window of 16 bytes of the secret: as it is, in hex, escaped as JSON does,
-/// and in base64 at each of the three alignments. Each such window holds one of the blocks of 8 that lie side by side in
-/// the secret, so these are what it looks for; by chance one turns up in 2^40 searches.
+/// It searches every writable page, and the registers of every thread, for every window of 16 bytes of the secret: as it
+/// is, in hex, escaped as JSON does, and in base64 at each of the three alignments. Each such window holds one of the
+/// blocks of 8 that lie side by side in the secret, so these are what it looks for; by chance one turns up in 2^40
+/// searches.
 public struct MemorySearch {
   /// What one region of the process held when it was read.
   private let regions: [[UInt8]]
+  /// What each region is: its name in /proc/PID/maps, or its address where it has none.
+  private let names: [String]
 
   /// Reads all writable memory of the process. Needs root, because `vaultd` is not dumpable.
   public init(pid: Int32) throws {
@@ -18,14 +21,29 @@ public struct MemorySearch {
     guard memory >= 0 else { throw SandboxError("open /proc/\(pid)/mem: \(errno)") }
     defer { Glibc.close(memory) }
     var regions: [[UInt8]] = []
+    var names: [String] = []
     for line in maps.split(separator: "\n") {
       let parts = line.split(separator: " ")
       guard parts.count >= 5, parts[1].dropFirst().first == "w" else { continue }
       let bounds = parts[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
       guard bounds.count == 2 else { continue }
       regions.append(Self.read(memory, from: bounds[0], to: bounds[1]))
+      names.append(parts.count > 5 ? String(parts[5]) : "the mapping at 0x\(parts[0])")
     }
+    for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").compactMap(Int32.init) {
+      regions.append(Self.registers(of: thread))
+      names.append("the registers of thread \(thread)")
+    }
+    // Another thread may have ended meanwhile, but not the first one.
+    guard Self.registers(of: pid).count > 512 else { throw SandboxError("the registers of \(pid) cannot be read") }
     self.regions = regions
+    self.names = names
+  }
+
+  private static func registers(of thread: Int32) -> [UInt8] {
+    var registers = [UInt8](repeating: 0, count: 64 << 10)
+    let count = unsafe thread_registers(thread, &registers, registers.count)
+    return Array(registers[..<count])
   }
 
   /// The whole of /proc/PID/maps. The kernel gives it a page at a time, which Foundation takes for its end.
@@ -52,6 +70,29 @@ public struct MemorySearch {
     var found: Set<String> = []
     for (form, text) in Self.forms(of: secret) where isPresent(Self.blocks(text)) { found.insert(form) }
     return found
+  }
+
+  /// The names of the keys that are there as they are, each with where; one pass for all of them.
+  public func find(_ keys: [String: [UInt8]]) -> [String: Set<String>] {
+    var owners: [String] = []
+    var blocks: [UInt8] = []
+    for (name, key) in keys {
+      precondition(key.count >= 16, "a shorter key would be found by chance")
+      let some = Self.blocks(key)
+      owners += [String](repeating: name, count: some.count / 8)
+      blocks += some
+    }
+    var places: [String: Set<String>] = [:]
+    for (region, place) in zip(regions, names) {
+      var found = [UInt8](repeating: 0, count: owners.count)
+      unsafe blocks.withUnsafeBytes { needles in
+        // Eight bytes each, side by side, as the C side reads them; `found` has one byte for each.
+        guard let start = unsafe needles.baseAddress?.assumingMemoryBound(to: Block.self) else { return }
+        unsafe memory_search_each(region, region.count, start, owners.count, &found)
+      }
+      for (owner, isThere) in zip(owners, found) where isThere != 0 { places[owner, default: []].insert(place) }
+    }
+    return places
   }
 
   private func isPresent(_ blocks: [UInt8]) -> Bool {

@@ -15,7 +15,7 @@ final class LockStand {
   let system, session: PrivateBus
   private(set) var logind: PrivateBus.Service
   let password = String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
-  private(set) var keys: VaultKeys
+  private(set) var keys: KeyHierarchy
   private let events: WireClient
 
   /// - Parameter lockers: the screen lockers that own their name on the session bus.
@@ -27,7 +27,7 @@ final class LockStand {
     for name in lockers { try Self.startLocker(name, on: session) }
     _ = try sandbox.makeVault(password: password, config: "idle = off\n" + config)
     events = try sandbox.client()
-    keys = try VaultKeys(of: sandbox, password: password)
+    keys = try KeyHierarchy(of: sandbox, KeyHierarchy.Secrets(password: password))
     try addSession("own", uid: geteuid())
     try addSession("other", uid: geteuid() &+ 4711)
     _ = try events.call("Monitor", more: true)
@@ -133,26 +133,20 @@ final class LockStand {
     throw SandboxError("waited in vain for \(what): \(sandbox.daemonLog)")
   }
 
-  /// Searches the daemon's memory for what opens items and must not be there; needs root.
+  /// Finds in the daemon's memory exactly the keys that are to be there after a lock, with or without those of
+  /// `after-first-unlock`; needs root.
   func expectWiped(afterFirstUnlock: Bool) throws {
     guard Self.isRoot else { return }
     let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
-    let gone = [
-      "password": Array(password.utf8), "vault key": keys.vault, "class key": keys.whenUnlockedClass,
-      "value key": keys.whenUnlockedValues, "after-first-unlock class key": keys.afterFirstUnlockClass,
-    ]
-    for (name, secret) in gone { #expect(memory.find(secret) == [], "\(name)") }
-    for key in [keys.afterFirstUnlockValues, keys.afterFirstUnlockMetadata] {
-      let found = memory.find(key)
-      if afterFirstUnlock { #expect(found == []) } else { #expect(found.contains("raw")) }
-    }
+    let places = memory.find(keys.keys)
+    #expect(Set(places.keys) == Set(afterFirstUnlock ? Held.asleep : Held.locked), "\(places)")
+    #expect(memory.find(Array(password.utf8)) == [])
   }
 
   /// The positive control: what will be searched for is found while the vault is open.
   func expectHeld() throws {
     guard Self.isRoot else { return }
     let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
-    #expect(memory.find(keys.whenUnlockedValues).contains("raw"))
-    #expect(memory.find(keys.afterFirstUnlockValues).contains("raw"))
+    #expect(Set(memory.find(keys.keys).keys) == Set(Held.unlocked))
   }
 }

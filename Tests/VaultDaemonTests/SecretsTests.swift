@@ -103,6 +103,77 @@ import VaultTesting
     }
   }
 
+  @Test(
+    "with hide-names a lock leaves no name and no attribute that was stored, read, listed or searched for",
+    .enabled(if: isRoot, "needs root to read the memory of a process that is not dumpable"))
+  func namesGone() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let password = randomText(32)
+    _ = try sandbox.makeVault(password: password, config: "idle = off\nhide-names = true")
+    try sandbox.unlock(password)
+    // Another attribute and another folder for each: what all of them share is found once.
+    let items = (0..<300).map { _ in
+      (name: "\(KeyStage.word())/\(KeyStage.word())", key: "k-\(KeyStage.word())", value: randomText(40))
+    }
+    let client = try sandbox.client()
+    for item in items {
+      let set = try client.call(
+        "Set", ["name": item.name, "value": "v", "attributes": [item.key: item.value], "require": "none"])
+      #expect(set.error == nil, "\(set)")
+    }
+    for item in items {
+      #expect(try client.call("Get", ["name": item.name]).error == nil)
+      #expect(try client.call("Show", ["name": item.name]).error == nil)
+      #expect(try client.call("Get", ["name": item.name + "/none"]).error == "NoSuchItem")
+    }
+    let found = try client.call("Find", ["query": "name~\(items[0].name.prefix(30))*"])
+    #expect(found.error == nil, "\(found)")
+    #expect(try client.call("Find", ["query": "\(items[1].key)=\(items[1].value)"]).error == nil)
+    let pid = try #require(sandbox.daemonPid)
+    // The positive control: what was read last is remembered.
+    let unlocked = try MemorySearch(pid: pid)
+    #expect(items.contains { unlocked.find(Array($0.name.utf8)).contains("raw") })
+    #expect(try client.call("Lock").error == nil)
+    let locked = try MemorySearch(pid: pid)
+    var words: [String: [UInt8]] = [:]
+    for item in items {
+      for word in [item.name, item.key, item.value] { words[word] = Array(word.utf8) }
+    }
+    let left = locked.find(words)
+    #expect(left.isEmpty, "\(left.count) of \(words.count): \(left.prefix(5))")
+  }
+
+  @Test("every buffer that could not be locked in memory is counted and shown, also when only the keys were too many")
+  func unlockedBuffers() throws {
+    // Without the right to lock what one likes, and with a limit in KiB.
+    func start(_ sandbox: Sandbox, limit: Int) throws {
+      let drop = geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock" : "env"
+      try sandbox.startDaemon(
+        config: "idle = off",
+        through: ["/bin/sh", "-c", "ulimit -l \(limit); exec \(drop) \(Sandbox.path(of: "vaultd")) \"$@\"", "sh"])
+    }
+    func warning(_ sandbox: Sandbox) throws -> (unlocked: Int, of: Int)? {
+      let warnings = try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
+      guard let text = warnings.first(where: { $0.contains("raise RLIMIT_MEMLOCK") }) else { return nil }
+      let words = text.split(separator: " ")
+      return (try #require(Int(words[0])), try #require(Int(words[2])))
+    }
+    for limit in [0, 96] {
+      let sandbox = try Sandbox()
+      defer { sandbox.close() }
+      try start(sandbox, limit: limit)
+      let before = try warning(sandbox)
+      if limit > 0 { #expect(before == nil) } else { #expect(before.map { $0.unlocked == $0.of } == true) }
+      let parameters: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
+      #expect(try sandbox.converse("Init", parameters) { _ in "correct horse battery" }?.error == nil)
+      try sandbox.unlock("correct horse battery")
+      let after = try #require(try warning(sandbox))
+      #expect(after.unlocked > 0 && after.unlocked <= after.of)
+      if limit > 0 { #expect(after.unlocked < after.of) }
+    }
+  }
+
   @Test("the daemon cannot be dumped or traced by its own user") func notDumpable() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

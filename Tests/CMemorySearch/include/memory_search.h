@@ -4,3 +4,11 @@
 
 /* Whether any of `count` 8-byte needles stands anywhere in `size` bytes. */
 int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count);
+
+/* Sets `found[i]` to 1 for each of the `count` 8-byte needles that stands anywhere in `size` bytes. */
+void memory_search_each(
+    const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count, uint8_t *found);
+
+/* Stops a thread for a moment and puts all its registers into `registers`; how many bytes that is,
+   0 when there is no such thread or it may not be traced. */
+long thread_registers(int thread, uint8_t *registers, size_t size);
