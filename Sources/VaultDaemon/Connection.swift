@@ -28,6 +28,8 @@ final class Connection: ChannelInboundHandler {
   /// Where requests arrive that are not waited for; wiped after each.
   private var incoming = Incoming()
   private var reader = FrameReader()
+  /// A call that takes long, and waits for its turn.
+  private var deferred: Frame?
   /// Set while a call waits for its answer: what to do if the client goes away.
   private var onCancel: (() -> Void)?
   /// Whether the current call wants no reply.
@@ -85,7 +87,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
   func whenKeepingUp(_ work: @escaping () -> Void) {
-    if isKeepingUp { _ = after(.zero, work) } else { onWritable = work }
+    if isKeepingUp { service.turns.wait(work) } else { onWritable = work }
   }
 
   /// Sends the last reply there is, and takes the socket out of the loop's hands: what follows is for the caller to send
@@ -177,7 +179,7 @@ final class Connection: ChannelInboundHandler {
   private func lookAgain() -> Bool {
     let now = service.clock.monotonic()
     guard let socket, reader.pendingCount == 0, onCancel == nil, isAccepting, isKeepingUp, !isScheduled, !isClosing,
-      !inputClosed, !service.check.isScheduled, anticipation.looks(now: now)
+      !inputClosed, !service.check.isScheduled, !service.turns.isSpent, anticipation.looks(now: now)
     else { return false }
     var count = 0
     repeat {
@@ -202,9 +204,8 @@ final class Connection: ChannelInboundHandler {
     slowReader = nil
     isKeepingUp = context.channel.isWritable
     if isKeepingUp {
-      let resume = onWritable
+      if let resume = onWritable { service.turns.wait(resume) }
       onWritable = nil
-      resume?()
       process()
     } else {
       slowReader = after(Timeouts.slowReader) { [weak self] in self?.abandon() }
@@ -223,21 +224,16 @@ final class Connection: ChannelInboundHandler {
 
   // MARK: The calls
 
-  /// Hands over the frames that are complete, while nothing stands in the way.
+  /// Hands over the frames that are complete, while nothing stands in the way, and until it is the others' turn.
   private func process() {
     var left = Self.slice
     do throws(FrameError) {
-      while reader.hasFrame, onCancel == nil, !isClosing, !isScheduled, isKeepingUp {
-        guard left > 0 else { return schedule(after: .zero) }
-        guard rate.take(now: service.clock.monotonic()) else {
-          return schedule(after: .nanoseconds(rate.delay(now: service.clock.monotonic())))
-        }
-        guard let frame = try reader.next() else { break }
+      while reader.hasFrame || deferred != nil, onCancel == nil, !isClosing, !isScheduled, isKeepingUp {
+        guard left == Self.slice || left > 0 && !service.turns.isSpent else { return waitForTurn() }
+        let began = service.clock.monotonic()
+        guard try processNext(began) else { break }
         left -= 1
-        handle(frame)
-        // The client waits for this, and not for us to tidy up.
-        if !reader.hasFrame { outbox?.flush() }
-        reader.takeBack(frame)
+        service.turns.charge(service.clock.monotonic() - began)
       }
     } catch {
       return refuse(error)
@@ -245,6 +241,33 @@ final class Connection: ChannelInboundHandler {
     watchHalfFrame()
     holdBack()
     if inputClosed && onCancel == nil && !isScheduled && !reader.hasFrame { close() }
+  }
+
+  /// Handles one call; false when it has to wait.
+  private func processNext(_ now: Int64) throws(FrameError) -> Bool {
+    if deferred == nil {
+      guard rate.take(now: now) else {
+        schedule(after: .nanoseconds(rate.delay(now: now)))
+        return false
+      }
+      deferred = try reader.next()
+    }
+    guard let frame = deferred.take() else { return false }
+    if service.turns.isSpent, takesLong(frame) {
+      deferred = consume frame
+      waitForTurn()
+      return false
+    }
+    handle(frame)
+    // The client waits for this, and not for us to tidy up.
+    if !reader.hasFrame { outbox?.flush() }
+    reader.takeBack(frame)
+    return true
+  }
+
+  private func takesLong(_ frame: borrowing Frame) -> Bool {
+    guard let call = try? Call(frame) else { return false }
+    return MethodName(frame, call.method)?.takesLong ?? false
   }
 
   private func handle(_ frame: borrowing Frame) {
@@ -259,17 +282,24 @@ final class Connection: ChannelInboundHandler {
 
   private func schedule(after delay: TimeAmount) {
     isScheduled = true
-    _ = after(delay) { [weak self] in
-      self?.isScheduled = false
-      self?.process()
-    }
+    _ = after(delay) { [weak self] in self?.goOn() }
+  }
+
+  private func waitForTurn() {
+    isScheduled = true
+    service.turns.wait { [weak self] in self?.goOn() }
+  }
+
+  private func goOn() {
+    isScheduled = false
+    process()
   }
 
   /// The held call is over: go on with what came meanwhile, after this reply is out.
   private func release() {
     guard onCancel != nil else { return }
     onCancel = nil
-    schedule(after: .zero)
+    waitForTurn()
   }
 
   /// Sends what `write` writes, together with the other replies to what was read at once.

@@ -5,7 +5,7 @@ internal import VaultStore
 
 /// Find, in pages.
 extension Service {
-  /// Items in one page: small enough for a frame whatever their attributes, and not to keep the loop from others.
+  /// Items in one page.
   private static let page = 100
 
   func find(_ call: Wire.FindParameters, streams: Bool, _ connection: Connection) {
@@ -29,8 +29,12 @@ extension Service {
     var left: Int
     var after: Int64?
 
-    mutating func page(now: Int64) throws(VaultError) -> [ItemInfo] {
-      let found = try keychain.find(query, limit: min(left, Service.page), after: after, now: now)
+    /// The next page, which ends when the time is up.
+    mutating func page(_ clock: Clock) throws(VaultError) -> [ItemInfo] {
+      let end = clock.monotonic() + Turns.search
+      let found = try keychain.find(
+        query, limit: min(left, Service.page), after: after, now: clock.wall(), examining: .max
+      ) { clock.monotonic() >= end }
       left -= found.items.count
       after = found.next
       return found.items
@@ -40,7 +44,7 @@ extension Service {
   private func onePage(_ search: Search, _ connection: Connection) {
     var search = search
     do throws(VaultError) {
-      let items = try search.page(now: clock.wall())
+      let items = try search.page(clock)
       connection.reply(Wire.FindReply(items: items.map { Wire.Item($0) }, next: search.after))
     } catch {
       connection.fail(fault(error, name: ""))
@@ -51,7 +55,7 @@ extension Service {
   private func stream(_ search: Search, _ connection: Connection) {
     var search = search
     do throws(VaultError) {
-      let items = try search.page(now: clock.wall())
+      let items = try search.page(clock)
       let isLast = search.left <= 0 || search.after == nil
       connection.reply(Wire.FindReply(items: items.map { Wire.Item($0) }), continues: !isLast)
       guard !isLast else { return }

@@ -45,6 +45,8 @@ final class Service {
   var transfer: Transfer?
   /// Where it runs; not where Argon2id does, lest an unlock waits for it.
   lazy var transferThread = Workers()
+  /// How the loop is shared among the clients.
+  lazy var turns = Turns(on: loop, clock: clock)
   var waiters: [ObjectIdentifier: Waiter] = [:]
   /// Calls that wait for the boot key, not for a person.
   var bootWaiters: [ObjectIdentifier: Waiter] = [:]
