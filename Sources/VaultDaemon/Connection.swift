@@ -30,10 +30,15 @@ final class Connection: ChannelInboundHandler {
   private var reader = FrameReader()
   /// A call that takes long, and waits for its turn.
   private var deferred: Frame?
+  private var deferredCount = 0
   /// Set while a call waits for its answer: what to do if the client goes away.
   private var onCancel: (() -> Void)?
   /// Whether the current call wants no reply.
   private var isOneway = false
+  /// When the client sent something last, as ``Service/heardNext()`` counts.
+  private(set) var heard = 0
+  /// The bytes of frames that are held for the client, as the service knows them.
+  private(set) var held = 0
   private var isReading = false
   private var isAccepting = true
   private var isScheduled = false
@@ -76,6 +81,31 @@ final class Connection: ChannelInboundHandler {
 
   /// Keeps the connection for a call that will be answered later. `cancel` runs if the client goes away first.
   func hold(_ cancel: @escaping () -> Void) { onCancel = cancel }
+
+  /// Whether a call waits for something that is not the client's to do.
+  var isHeld: Bool { onCancel != nil || isScheduled }
+
+  /// Ends it for another connection; a call that waits is told why.
+  func giveWay() {
+    if onCancel != nil { callOff(.tooManyConnections) }
+    close()
+  }
+
+  /// Ends it for what its uid has sent too much.
+  func refuseMore() {
+    isOneway = false
+    callOff(.tooManyRequests)
+    closeGently()
+    forgetFrames()
+  }
+
+  /// Answers a call that may be waiting, as if its client had gone.
+  private func callOff(_ fault: Fault) {
+    let cancel = onCancel
+    onCancel = nil
+    send { $0.reply(fault) }
+    cancel?()
+  }
 
   /// Runs `work` after `delay`, unless it is cancelled.
   func after(_ delay: TimeAmount, _ work: @escaping () -> Void) -> Scheduled<Void>? {
@@ -143,6 +173,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
+    heard = service.heardNext()
     if let refusal = service.refusal(of: peer) {
       fail(refusal)
       return closeGently()
@@ -153,6 +184,7 @@ final class Connection: ChannelInboundHandler {
   func channelInactive(context: ChannelHandlerContext) {
     isClosing = true
     outbox?.clear()
+    forgetFrames()
     if isLingering { service.lingering -= 1 }
     halfFrame?.cancel()
     slowReader?.cancel()
@@ -194,9 +226,11 @@ final class Connection: ChannelInboundHandler {
 
   private func take(_ bytes: RawSpan) {
     do throws(FrameError) { try reader.append(bytes) } catch { return refuse(error) }
+    heard = service.heardNext()
     isReading = true
     process()
     isReading = false
+    countHeld()
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -250,7 +284,9 @@ final class Connection: ChannelInboundHandler {
         schedule(after: .nanoseconds(rate.delay(now: now)))
         return false
       }
+      let before = reader.pendingCount
       deferred = try reader.next()
+      deferredCount = before - reader.pendingCount
     }
     guard let frame = deferred.take() else { return false }
     if service.turns.isSpent, takesLong(frame) {
@@ -262,6 +298,7 @@ final class Connection: ChannelInboundHandler {
     // The client waits for this, and not for us to tidy up.
     if !reader.hasFrame { outbox?.flush() }
     reader.takeBack(frame)
+    deferredCount = 0
     return true
   }
 
@@ -293,6 +330,7 @@ final class Connection: ChannelInboundHandler {
   private func goOn() {
     isScheduled = false
     process()
+    countHeld()
   }
 
   /// The held call is over: go on with what came meanwhile, after this reply is out.
@@ -314,6 +352,22 @@ final class Connection: ChannelInboundHandler {
     isOneway = false
     fail(Fault(error))
     closeGently()
+  }
+
+  /// Tells the service how much is held of frames.
+  private func countHeld() {
+    let now = reader.pendingCount + deferredCount
+    guard now != held else { return }
+    let more = now - held
+    held = now
+    service.count(more, of: self)
+  }
+
+  private func forgetFrames() {
+    reader = FrameReader()
+    deferred = nil
+    deferredCount = 0
+    countHeld()
   }
 
   private func abandon() { context?.close(mode: .all, promise: nil) }

@@ -12,6 +12,8 @@ enum Timeouts {
   static let transfer: Int32 = 60_000
   /// For a client to read how a backup or a restore ended, in milliseconds: the next one may be waiting behind it.
   static let lastWord: Int32 = 30_000
+  /// Before the next try to accept a client when one failed.
+  static let acceptPause = TimeAmount.milliseconds(250)
   /// For the answer to a prompt.
   static let prompt = TimeAmount.minutes(5)
   /// How long another keyring may take. A keyring that waits for a person is one that is locked.
