@@ -9,7 +9,7 @@ struct BatchSet {
   /// The most items in one call, so that a transaction stays short.
   private static let items = 256
   /// The most folders and attributes of all items in one call, which each cost as much as a small item does.
-  private static let tags = 2048
+  private static let tags = 1024
 
   let globals: Globals
   /// Whether lines that do not say so themselves update, too.

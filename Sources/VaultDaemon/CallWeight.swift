@@ -9,7 +9,7 @@ struct CallWeight {
   /// The most items.
   static let maximumItems = 256
   /// The most folders and attributes of all of them, each of which has records of its own.
-  static let maximumTags = 2048
+  static let maximumTags = 1024
   /// The most bytes of values that are there already, which are deleted, or moved for a new one.
   static let maximumBytes = 8 << 20
 

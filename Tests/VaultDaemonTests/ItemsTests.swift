@@ -121,17 +121,17 @@ import VaultTesting
           ]
         }
       }
-      for refused in [items(257), items(70, folders: 30), items(33, attributes: 63)] {
+      for refused in [items(257), items(35, folders: 30), items(17, attributes: 63)] {
         #expect(try client.call("SetMany", ["items": refused]).error == "TooMuch")
         #expect((try client.call("Find").parameters["items"] as? [Any])?.isEmpty == true)
       }
       #expect(try client.call("SetMany", ["items": items(256)]).error == nil)
       #expect(try client.call("SetMany", ["items": items(1, folders: 31, attributes: 64)]).error == nil)
       // What an update takes away counts, too.
-      let many = items(33, attributes: 60)
+      let many = items(17, attributes: 60)
       #expect(try client.call("SetMany", ["items": many]).error == nil)
       #expect(try client.call("SetMany", ["items": many]).error == "TooMuch")
-      #expect(try client.call("SetMany", ["items": Array(many.prefix(17))]).error == nil)
+      #expect(try client.call("SetMany", ["items": Array(many.prefix(8))]).error == nil)
       let names = (0..<256).map { "\($0)" }
       #expect(try client.call("Delete", ["names": names + ["one more"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": names]).error == nil)
