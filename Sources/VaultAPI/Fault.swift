@@ -54,6 +54,8 @@ public enum Fault: Error, Hashable, Sendable {
   case invalidFrame(reason: String)
   /// The value is larger than `limit` bytes.
   case tooLarge(limit: Int)
+  /// One call may not do so much; several may.
+  case tooMuch(reason: String)
   /// The daemon has as many connections as it takes.
   case tooManyConnections
   /// This client sends more requests than the daemon takes.
@@ -107,6 +109,7 @@ public enum Fault: Error, Hashable, Sendable {
     case .weakSecret: "io.vaultd.Vault.WeakSecret"
     case .invalidFrame: "io.vaultd.Vault.InvalidFrame"
     case .tooLarge: "io.vaultd.Vault.TooLarge"
+    case .tooMuch: "io.vaultd.Vault.TooMuch"
     case .tooManyConnections: "io.vaultd.Vault.TooManyConnections"
     case .tooManyRequests: "io.vaultd.Vault.TooManyRequests"
     case .denied: "io.vaultd.Vault.Denied"

@@ -62,6 +62,8 @@ extension Fault {
       self = .invalidFrame(reason: try fields.string(frame, "reason"))
     case "TooLarge":
       self = .tooLarge(limit: try fields.int(frame, "limit"))
+    case "TooMuch":
+      self = .tooMuch(reason: try fields.string(frame, "reason"))
     case "TooManyConnections": self = .tooManyConnections
     case "TooManyRequests": self = .tooManyRequests
     case "Denied":
@@ -144,6 +146,8 @@ extension Fault {
     case .weakSecret(let reason):
       writer.field("reason", reason)
     case .invalidFrame(let reason):
+      writer.field("reason", reason)
+    case .tooMuch(let reason):
       writer.field("reason", reason)
     case .tooLarge(let limit):
       writer.field("limit", limit)

@@ -204,7 +204,8 @@ public enum VaultInterface {
       interactive: ?bool
     ) -> (version: int)
 
-    # Stores many items in one transaction: all or none. `failed` in the error names the index.
+    # Stores many items in one transaction: all or none. `failed` in the error names the index. How many they may be is
+    # limited, so that nobody waits long for them.
     method SetMany(items: []NewItem, interactive: ?bool) -> (versions: []int)
 
     # Everything about one item but its value.
@@ -214,7 +215,7 @@ public enum VaultInterface {
     # `after` when there are others: a text that is good for nothing else.
     method Find(query: ?string, limit: ?int, after: ?string, interactive: ?bool) -> (items: []Item, next: ?string)
 
-    # Deletes items, all or none.
+    # Deletes items, all or none; as many as one SetMany may store.
     method Delete(names: []string, interactive: ?bool) -> ()
 
     # Renames one item; its versions and attributes stay.
@@ -333,6 +334,8 @@ public enum VaultInterface {
     # the bytes are no call; the connection ends
     error InvalidFrame (reason: string)
     error TooLarge (limit: int)
+    # one call may not do so much: make several of it
+    error TooMuch (reason: string)
     error TooManyConnections ()
     error TooManyRequests ()
     error Denied (reason: string)

@@ -7,7 +7,9 @@ struct BatchSet {
   /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill one.
   private static let chunk = 1 << 20
   /// The most items in one call, so that a transaction stays short.
-  private static let items = 1000
+  private static let items = 256
+  /// The most folders and attributes of all items in one call, which each cost as much as a small item does.
+  private static let tags = 1024
 
   let globals: Globals
   /// Whether lines that do not say so themselves update, too.
@@ -23,7 +25,9 @@ struct BatchSet {
       while let line = try lines.next() {
         if BatchSet.isBlank(line) { continue }
         let next = try parse(line, number: lines.number)
-        if pending.batch.byteCount + line.count > BatchSet.chunk || pending.lines.count == BatchSet.items {
+        if pending.batch.byteCount + line.count > BatchSet.chunk || pending.lines.count == BatchSet.items
+          || pending.tags + Pending.tags(of: next.item) > BatchSet.tags
+        {
           stored += try pending.send(session)
           pending = Pending()
           progress.show("stored \(stored) items so far")
@@ -98,8 +102,17 @@ struct BatchSet {
     var batch = Batch()
     /// The number of each one's line.
     var lines: [Int] = []
+    /// How many folders and attributes they have, and may have had.
+    var tags = 0
+
+    /// An update takes those away that the item had, too, which are as many as a rule.
+    static func tags(of item: Wire.NewItem) -> Int {
+      let folders = item.name.utf8.count { $0 == UInt8(ascii: "/") }
+      return (folders + (item.attributes?.count ?? 0)) * (item.update == true ? 2 : 1)
+    }
 
     mutating func add(_ next: consuming Parsed, line: Int) {
+      tags += Pending.tags(of: next.item)
       switch next.value {
       case .some(let value): batch.add(next.item, value: value)
       case .none: batch.add(next.item)

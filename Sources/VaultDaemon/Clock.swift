@@ -16,7 +16,7 @@ struct Clock: Sendable {
   static let system = Clock(
     boot: { Clock.nanoseconds(of: CLOCK_BOOTTIME) },
     monotonic: { Clock.nanoseconds(of: CLOCK_MONOTONIC) },
-    wall: { Clock.nanoseconds(of: CLOCK_REALTIME) / 1_000_000_000 })
+    wall: { Int64(Clock.read(CLOCK_REALTIME).tv_sec) })
 
   /// Nanoseconds this machine has slept since it started, to about a tenth of a second: two clocks are not read at once,
   /// so a reading between which the thread had to wait is taken again.
@@ -37,9 +37,18 @@ struct Clock: Sendable {
     return now - first - before > 1_000_000_000 && slept - before > 1_000_000_000 ? nil : now
   }
 
-  private static func nanoseconds(of clock: clockid_t) -> Int64 {
+  private static func nanoseconds(of clock: clockid_t) -> Int64 { nanoseconds(read(clock)) }
+
+  /// The time in nanoseconds; one too far to count in them, 292 years, is the last that can be.
+  static func nanoseconds(_ time: timespec) -> Int64 {
+    let (whole, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, further) = whole.addingReportingOverflow(Int64(time.tv_nsec))
+    return overflow || further ? .max : sum
+  }
+
+  private static func read(_ clock: clockid_t) -> timespec {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return time
   }
 }

@@ -28,10 +28,17 @@ final class Connection: ChannelInboundHandler {
   /// Where requests arrive that are not waited for; wiped after each.
   private var incoming = Incoming()
   private var reader = FrameReader()
+  /// A call that takes long, and waits for its turn.
+  private var deferred: Frame?
+  private var deferredCount = 0
   /// Set while a call waits for its answer: what to do if the client goes away.
   private var onCancel: (() -> Void)?
   /// Whether the current call wants no reply.
   private var isOneway = false
+  /// When the client sent something last, as ``Service/heardNext()`` counts.
+  private(set) var heard = 0
+  /// The bytes of frames that are held for the client, as the service knows them.
+  private(set) var held = 0
   private var isReading = false
   private var isAccepting = true
   private var isScheduled = false
@@ -96,6 +103,31 @@ final class Connection: ChannelInboundHandler {
   /// Keeps the connection for a call that will be answered later. `cancel` runs if the client goes away first.
   func hold(_ cancel: @escaping () -> Void) { onCancel = cancel }
 
+  /// Whether a call waits for something that is not the client's to do.
+  var isHeld: Bool { onCancel != nil || isScheduled }
+
+  /// Ends it for another connection; a call that waits is told why.
+  func giveWay() {
+    if onCancel != nil { callOff(.tooManyConnections) }
+    close()
+  }
+
+  /// Ends it for what its uid has sent too much.
+  func refuseMore() {
+    isOneway = false
+    callOff(.tooManyRequests)
+    closeGently()
+    forgetFrames()
+  }
+
+  /// Answers a call that may be waiting, as if its client had gone.
+  private func callOff(_ fault: Fault) {
+    let cancel = onCancel
+    onCancel = nil
+    send { $0.reply(fault) }
+    cancel?()
+  }
+
   /// Runs `work` after `delay`, unless it is cancelled.
   func after(_ delay: TimeAmount, _ work: @escaping () -> Void) -> Scheduled<Void>? {
     context?.eventLoop.assumeIsolated().scheduleTask(in: delay, work)
@@ -106,7 +138,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
   func whenKeepingUp(_ work: @escaping () -> Void) {
-    if isKeepingUp { _ = after(.zero, work) } else { onWritable = work }
+    if isKeepingUp { service.turns.wait(work) } else { onWritable = work }
   }
 
   /// Sends the last reply there is, and takes the socket out of the loop's hands: what follows is for the caller to send
@@ -163,6 +195,7 @@ final class Connection: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     if socket?.knowsProcess == false { peerStarted = PeerProcess.start(of: peer.pid) }
+    heard = service.heardNext()
     if let refusal = service.refusal(of: peer) {
       fail(refusal)
       return closeGently()
@@ -174,6 +207,7 @@ final class Connection: ChannelInboundHandler {
   func channelInactive(context: ChannelHandlerContext) {
     isClosing = true
     outbox?.clear()
+    forgetFrames()
     if isLingering { service.lingering -= 1 }
     halfFrame?.cancel()
     slowReader?.cancel()
@@ -200,7 +234,7 @@ final class Connection: ChannelInboundHandler {
   private func lookAgain() -> Bool {
     let now = service.clock.monotonic()
     guard let socket, reader.pendingCount == 0, onCancel == nil, isAccepting, isKeepingUp, !isScheduled, !isClosing,
-      !inputClosed, !service.check.isScheduled, anticipation.looks(now: now)
+      !inputClosed, !service.check.isScheduled, !service.turns.isSpent, anticipation.looks(now: now)
     else { return false }
     var count = 0
     repeat {
@@ -215,9 +249,11 @@ final class Connection: ChannelInboundHandler {
 
   private func take(_ bytes: RawSpan) {
     do throws(FrameError) { try reader.append(bytes) } catch { return refuse(error) }
+    heard = service.heardNext()
     isReading = true
     process()
     isReading = false
+    countHeld()
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -225,9 +261,8 @@ final class Connection: ChannelInboundHandler {
     slowReader = nil
     isKeepingUp = context.channel.isWritable
     if isKeepingUp {
-      let resume = onWritable
+      if let resume = onWritable { service.turns.wait(resume) }
       onWritable = nil
-      resume?()
       process()
     } else {
       slowReader = after(Timeouts.slowReader) { [weak self] in self?.abandon() }
@@ -246,22 +281,19 @@ final class Connection: ChannelInboundHandler {
 
   // MARK: The calls
 
-  /// Hands over the frames that are complete, while nothing stands in the way.
+  /// Hands over the frames that are complete, while nothing stands in the way, and until it is the others' turn.
   private func process() {
-    if reader.hasFrame, onCancel == nil, !isClosing, !isScheduled, isKeepingUp, !isPeerAlive { return disown() }
+    if reader.hasFrame || deferred != nil, onCancel == nil, !isClosing, !isScheduled, isKeepingUp, !isPeerAlive {
+      return disown()
+    }
     var left = Self.slice
     do throws(FrameError) {
-      while reader.hasFrame, onCancel == nil, !isClosing, !isScheduled, isKeepingUp {
-        guard left > 0 else { return schedule(after: .zero) }
-        guard rate.take(now: service.clock.monotonic()) else {
-          return schedule(after: .nanoseconds(rate.delay(now: service.clock.monotonic())))
-        }
-        guard let frame = try reader.next() else { break }
+      while reader.hasFrame || deferred != nil, onCancel == nil, !isClosing, !isScheduled, isKeepingUp {
+        guard left == Self.slice || left > 0 && !service.turns.isSpent else { return waitForTurn() }
+        let began = service.clock.monotonic()
+        guard try processNext(began) else { break }
         left -= 1
-        handle(frame)
-        // The client waits for this, and not for us to tidy up.
-        if !reader.hasFrame { outbox?.flush() }
-        reader.takeBack(frame)
+        service.turns.charge(service.clock.monotonic() - began)
       }
     } catch {
       return refuse(error)
@@ -269,6 +301,36 @@ final class Connection: ChannelInboundHandler {
     watchHalfFrame()
     holdBack()
     if inputClosed && onCancel == nil && !isScheduled && !reader.hasFrame { close() }
+  }
+
+  /// Handles one call; false when it has to wait.
+  private func processNext(_ now: Int64) throws(FrameError) -> Bool {
+    if deferred == nil {
+      guard rate.take(now: now) else {
+        schedule(after: .nanoseconds(rate.delay(now: now)))
+        return false
+      }
+      let before = reader.pendingCount
+      deferred = try reader.next()
+      deferredCount = before - reader.pendingCount
+    }
+    guard let frame = deferred.take() else { return false }
+    if service.turns.isSpent, takesLong(frame) {
+      deferred = consume frame
+      waitForTurn()
+      return false
+    }
+    handle(frame)
+    // The client waits for this, and not for us to tidy up.
+    if !reader.hasFrame { outbox?.flush() }
+    reader.takeBack(frame)
+    deferredCount = 0
+    return true
+  }
+
+  private func takesLong(_ frame: borrowing Frame) -> Bool {
+    guard let call = try? Call(frame) else { return false }
+    return MethodName(frame, call.method)?.takesLong ?? false
   }
 
   private func handle(_ frame: borrowing Frame) {
@@ -283,17 +345,25 @@ final class Connection: ChannelInboundHandler {
 
   private func schedule(after delay: TimeAmount) {
     isScheduled = true
-    _ = after(delay) { [weak self] in
-      self?.isScheduled = false
-      self?.process()
-    }
+    _ = after(delay) { [weak self] in self?.goOn() }
+  }
+
+  private func waitForTurn() {
+    isScheduled = true
+    service.turns.wait { [weak self] in self?.goOn() }
+  }
+
+  private func goOn() {
+    isScheduled = false
+    process()
+    countHeld()
   }
 
   /// The held call is over: go on with what came meanwhile, after this reply is out.
   private func release() {
     guard onCancel != nil else { return }
     onCancel = nil
-    schedule(after: .zero)
+    waitForTurn()
   }
 
   /// Sends what `write` writes, together with the other replies to what was read at once.
@@ -308,6 +378,22 @@ final class Connection: ChannelInboundHandler {
     isOneway = false
     fail(Fault(error))
     closeGently()
+  }
+
+  /// Tells the service how much is held of frames.
+  private func countHeld() {
+    let now = reader.pendingCount + deferredCount
+    guard now != held else { return }
+    let more = now - held
+    held = now
+    service.count(more, of: self)
+  }
+
+  private func forgetFrames() {
+    reader = FrameReader()
+    deferred = nil
+    deferredCount = 0
+    countHeld()
   }
 
   private func abandon() { context?.close(mode: .all, promise: nil) }

@@ -13,6 +13,8 @@ final class RawSocket: Sendable {
     case gone
     /// The client let the time pass.
     case silent
+    /// The client did not keep pace.
+    case tooSlow
     case failed(SystemError)
   }
 
@@ -40,10 +42,11 @@ final class RawSocket: Sendable {
   /// Sends the bytes from `start` on. When that fails, `start` is where it stopped.
   ///
   /// - Parameters:
+  ///   - pace: what the client has to keep.
   ///   - patience: instead of the usual one.
   ///   - heedsCallOff: false to go on although it was called off.
   func send(
-    _ bytes: RawSpan, from start: inout Int, patience: Int32? = nil, heedsCallOff: Bool = true
+    _ bytes: RawSpan, from start: inout Int, pace: Pace? = nil, patience: Int32? = nil, heedsCallOff: Bool = true
   ) throws(Problem) {
     try check(heedsCallOff)
     while start < bytes.byteCount {
@@ -54,20 +57,26 @@ final class RawSocket: Sendable {
       }
       if count >= 0 {
         start += count
+        pace?.move(count)
       } else {
-        try wait(for: POLLOUT, after: errno, patience ?? self.patience, heedsCallOff)
+        try wait(for: POLLOUT, after: errno, pace, patience ?? self.patience, heedsCallOff)
       }
     }
   }
 
   /// Fills `bytes`.
-  func receive(into bytes: inout MutableRawSpan) throws(Problem) {
+  func receive(into bytes: inout MutableRawSpan, pace: Pace? = nil) throws(Problem) {
     try check(true)
     var done = 0
     while done < bytes.byteCount {
       let count = receive(into: &bytes, from: done)
       if count == 0 { throw .gone }
-      if count > 0 { done += count } else { try wait(for: POLLIN, after: errno, patience, true) }
+      if count > 0 {
+        done += count
+        pace?.move(count)
+      } else {
+        try wait(for: POLLIN, after: errno, pace, patience, true)
+      }
     }
   }
 
@@ -79,7 +88,7 @@ final class RawSocket: Sendable {
     while true {
       let count = receive(into: &bytes, from: 0)
       if count >= 0 { return count == 0 }
-      try wait(for: POLLIN, after: errno, patience, true)
+      try wait(for: POLLIN, after: errno, nil, patience, true)
     }
   }
 
@@ -98,7 +107,7 @@ final class RawSocket: Sendable {
 
   /// Waits until the call that failed with `code` can go on.
   private func wait(
-    for event: Int32, after code: Int32, _ patience: Int32, _ heedsCallOff: Bool
+    for event: Int32, after code: Int32, _ pace: Pace?, _ patience: Int32, _ heedsCallOff: Bool
   ) throws(Problem) {
     switch code {
     case EINTR: return
@@ -110,9 +119,14 @@ final class RawSocket: Sendable {
       pollfd(fd: descriptor, events: Int16(event), revents: 0),
       pollfd(fd: heedsCallOff ? stop : -1, events: Int16(POLLIN), revents: 0),
     ]
-    let ready = unsafe poll(&polled, 2, patience)
+    let left = try pace?.milliseconds(patience) ?? patience
+    let ready = unsafe poll(&polled, 2, left)
     if ready < 0, errno != EINTR { throw .failed(SystemError(call: "poll")) }
-    if ready == 0 { throw .silent }
+    if ready == 0 {
+      // By now it is, if that was what there was less of.
+      _ = try pace?.milliseconds(patience)
+      throw .silent
+    }
     if polled[1].revents != 0 { throw .calledOff }
   }
 }

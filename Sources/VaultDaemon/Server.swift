@@ -9,6 +9,11 @@ enum Server {
   ) -> EventLoopFuture<any Channel> {
     let bound = NIOLoopBound(service, eventLoop: loop)
     return ServerBootstrap(group: loop)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptPause())
+        }
+      }
       .childChannelOption(.allocator, value: WipingAllocator.allocator)
       // A frame is read in one go or is long; a second read would only meet EAGAIN.
       .childChannelOption(.maxMessagesPerRead, value: 1)

@@ -32,7 +32,8 @@ extension Service {
     let transfer = Transfer(.backup, socket, isOfSalvage: keychain !== live)
     self.transfer = transfer
     log.info("a backup of \(stream.count) bytes begins")
-    let sending = BackupSending(stream: stream, socket: socket)
+    let sending = BackupSending(stream: stream, socket: socket, now: clock.monotonic)
+    watchLog(of: transfer, keychain)
     transferThread.run(on: loop, sending.run) { [unowned self, unowned keychain] end in
       keychain.endBackup()
       self.transfer = nil
@@ -52,6 +53,10 @@ extension Service {
     case .calledOff(let unsent):
       log.warning("the backup was called off")
       conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(cause) }
+    case .tooSlow(let unsent):
+      log.warning("the backup was called off: it was read too slowly")
+      let reason = "the backup was read too slowly: under \(Timeouts.pace.least >> 10) KiB/s, or for over an hour"
+      conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(.busy(reason: reason)) }
     case .broken(let problem): log.warning("the backup ended early: \(problem.text)")
     }
   }
@@ -64,6 +69,8 @@ struct BackupSending: Sendable {
     case failed(VaultError)
     /// With what is missing of the block that was being sent.
     case calledOff(unsent: [UInt8])
+    /// With the same.
+    case tooSlow(unsent: [UInt8])
     case broken(RawSocket.Problem)
   }
 
@@ -73,10 +80,14 @@ struct BackupSending: Sendable {
 
   let stream: BackupStream
   let socket: RawSocket
+  /// `CLOCK_MONOTONIC`, nanoseconds.
+  let now: @Sendable () -> Int64
+  var limits = Timeouts.pace
 
   func run() -> End {
     // Before anybody is told: whoever called it off waits for that.
     defer { stream.wipe() }
+    let pace = Pace(limits, now: now)
     var block = [UInt8](repeating: 0, count: Self.lengthCount + BackupStream.largestPart)
     while true {
       let count: Int
@@ -86,9 +97,11 @@ struct BackupSending: Sendable {
       var sent = 0
       do throws(RawSocket.Problem) {
         // Bytes have no padding: all are initialized.
-        try socket.send(unsafe block.span.bytes.extracting(first: end), from: &sent)
+        try socket.send(unsafe block.span.bytes.extracting(first: end), from: &sent, pace: pace)
       } catch .calledOff {
         return .calledOff(unsent: Array(block[sent..<end]))
+      } catch .tooSlow {
+        return .tooSlow(unsent: Array(block[sent..<end]))
       } catch {
         return .broken(error)
       }
@@ -113,6 +126,7 @@ extension RawSocket.Problem {
     case .calledOff: "it was called off"
     case .gone: "the client went away"
     case .silent: "the client did nothing for \(Timeouts.transfer / 1000) s"
+    case .tooSlow: "the client was too slow"
     case .failed(let error): "\(error)"
     }
   }

@@ -5,7 +5,7 @@ internal import VaultStore
 
 /// Find, in pages.
 extension Service {
-  /// Items in one page: small enough for a frame whatever their attributes, and not to keep the loop from others.
+  /// Items in one page.
   private static let page = 100
 
   func find(_ call: Wire.FindParameters, streams: Bool, _ connection: Connection) {
@@ -34,8 +34,12 @@ extension Service {
     var left: Int
     var after: Int64?
 
-    mutating func page(now: Int64) throws(VaultError) -> [ItemInfo] {
-      let found = try keychain.find(query, limit: min(left, Service.page), after: after, now: now)
+    /// The next page, which ends when the time is up.
+    mutating func page(_ clock: Clock) throws(VaultError) -> [ItemInfo] {
+      let end = clock.monotonic() + Turns.search
+      let found = try keychain.find(
+        query, limit: min(left, Service.page), after: after, now: clock.wall(), examining: .max
+      ) { clock.monotonic() >= end }
       left -= found.items.count
       after = found.next
       return found.items
@@ -45,7 +49,7 @@ extension Service {
   private func onePage(_ search: Search, _ connection: Connection) {
     var search = search
     do throws(VaultError) {
-      let items = try search.page(now: clock.wall())
+      let items = try search.page(clock)
       let next = search.after.map { FindCursor($0).text }
       connection.reply(Wire.FindReply(items: items.map { Wire.Item($0) }, next: next))
     } catch {
@@ -57,7 +61,7 @@ extension Service {
   private func stream(_ search: Search, _ connection: Connection) {
     var search = search
     do throws(VaultError) {
-      let items = try search.page(now: clock.wall())
+      let items = try search.page(clock)
       let isLast = search.left <= 0 || search.after == nil
       connection.reply(Wire.FindReply(items: items.map { Wire.Item($0) }), continues: !isLast)
       guard !isLast else { return }

@@ -95,8 +95,15 @@ extension Service {
 
   func delete(_ call: Wire.DeleteParameters, _ connection: Connection) {
     withKeychain(connection, call.interactive) { keychain throws(Fault) in
+      try CallWeight.check(count: call.names.count)
       var names: [ItemName] = []
       for name in call.names { names.append(try Self.itemName(name)) }
+      var weight = CallWeight()
+      for name in Set(names) {
+        weight.add(name, nil)
+        if let old = try? keychain.item(named: name) { weight.add(old: old) }
+      }
+      try weight.check()
       do throws(VaultError) { try keychain.delete(names) } catch {
         // Which one is missing is worth a second look.
         throw fault(error, name: names.first { (try? keychain.item(named: $0)) == nil }?.text ?? "")

@@ -97,7 +97,8 @@ extension Service {
     self.transfer = transfer
     log.info("a backup of \(header.size) bytes is being restored")
     let receiving = RestoreReceiving(
-      header: header, vaultKey: vaultKey, bootKey: bootKey, directory: paths.store, socket: socket)
+      header: header, vaultKey: vaultKey, bootKey: bootKey, directory: paths.store, socket: socket,
+      now: clock.monotonic)
     transferThread.run(on: loop, receiving.run) { [unowned self] end in
       self.transfer = nil
       finish(socket, end, transfer.fault)
@@ -142,6 +143,8 @@ struct RestoreReceiving: Sendable {
   let bootKey: KeptBootKey
   let directory: String
   let socket: RawSocket
+  /// `CLOCK_MONOTONIC`, nanoseconds.
+  let now: @Sendable () -> Int64
 
   func run() -> End {
     guard let key = vaultKey.take() else { return .failed(.cancelled) }
@@ -161,13 +164,14 @@ struct RestoreReceiving: Sendable {
   }
 
   private func restore(_ vaultKey: borrowing SecureBytes) throws -> [SlotRecord] {
+    let pace = Pace(Timeouts.pace, now: now)
     var restoration = try Restoration(of: header, in: directory, vaultKey: vaultKey)
     var buffer = [UInt8](repeating: 0, count: BackupHeader.pieceCount + StreamSealer.overhead)
     while let expected = restoration.expected {
       var span = buffer.mutableSpan
       var bytes = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
       var piece = bytes._mutatingExtracting(first: expected)
-      try socket.receive(into: &piece)
+      try socket.receive(into: &piece, pace: pace)
       try restoration.take(piece.bytes)
     }
     guard try socket.isAtEnd() else { throw VaultError.corrupt("it goes on behind its end") }

@@ -26,11 +26,14 @@ extension Service {
   func setMany(_ call: Wire.SetManyParameters, _ frame: borrowing Frame, _ connection: Connection) {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
     personAsked(call.interactive, connection)
-    let items = call.items.map { NewItem($0) }
+    var items: [NewItem] = []
     var changes: [ItemChange] = []
     var versions: [Int] = []
     do throws(Fault) {
+      try CallWeight.check(count: call.items.count)
+      items = call.items.map { NewItem($0) }
       for (index, item) in items.enumerated() { changes.append(try item.change(failed: index)) }
+      try weigh(changes, keychain).check()
       for change in changes { try checkPolicyChange(change, keychain, connection) }
       do throws(VaultError) {
         // The values are read out of the frame inside the transaction, so one at a time is in the clear.
@@ -47,6 +50,16 @@ extension Service {
     } catch {
       connection.fail(error)
     }
+  }
+
+  private func weigh(_ changes: [ItemChange], _ keychain: Keychain) -> CallWeight {
+    var weight = CallWeight()
+    for change in changes {
+      weight.add(change.name, change.attributes)
+      // One that cannot be read is refused later, by its own error.
+      if change.update, let old = try? keychain.item(named: change.name) { weight.add(old: old) }
+    }
+    return weight
   }
 
   private func store(

@@ -2,6 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import VaultAPI
 internal import VaultCore
+internal import VaultModel
 internal import VaultStore
 
 /// Status: where the vault stands. It asks for nothing, so it moves no deadline.
@@ -15,13 +16,13 @@ extension Service {
     }
   }
 
-  private func status(_ methods: [Wire.Method]) -> Wire.StatusReply {
+  func status(_ methods: [Wire.Method]) -> Wire.StatusReply {
     var status = Wire.StatusReply(
       state: state.kind.rawValue, cause: state.cause.text, since: state.since, locksOn: triggers?.watched ?? [],
       methods: methods, warnings: memoryWarnings + (triggers?.warnings ?? []), version: Version.text, pid: Int(getpid())
     )
     if let deadline = policy.next, deadline.at != .max {
-      status.locksAt = clock.wall() + (deadline.at - clock.boot()) / 1_000_000_000
+      status.locksAt = Seconds.after((deadline.at - clock.boot()) / 1_000_000_000, clock.wall())
       status.locksBecause = deadline.reason.rawValue
     }
     switch vault.content {

@@ -47,6 +47,8 @@ final class Service {
   var transfer: Transfer?
   /// Where it runs; not where Argon2id does, lest an unlock waits for it.
   lazy var transferThread = Workers()
+  /// How the loop is shared among the clients.
+  lazy var turns = Turns(on: loop, clock: clock)
   var waiters: [ObjectIdentifier: Waiter] = [:]
   /// Calls that wait for the boot key, not for a person.
   var bootWaiters: [ObjectIdentifier: Waiter] = [:]
@@ -63,7 +65,12 @@ final class Service {
   /// What else locks the vault; set once, right after the service was made.
   var triggers: LockTriggers?
 
-  private var connections: [ObjectIdentifier: Connection] = [:]
+  private(set) var connections: [ObjectIdentifier: Connection] = [:]
+  /// What the connections of a uid have sent that is not handled yet, in bytes.
+  var pendingBytes: [UInt32: Int] = [:]
+  private var heardCount = 0
+  /// How many files the process may have open.
+  let openFiles = Hardening.openFiles
   private var rates: [UInt32: RequestRate] = [:]
   private var lastReader: ObjectIdentifier?
   /// The process behind the connection that was looked at last: one descriptor for all, and the usual question costs one
@@ -107,13 +114,22 @@ final class Service {
     if peer.uid != owner {
       return .denied(reason: "this vault serves uid \(owner) alone, and you are uid \(peer.uid)")
     }
-    return connections.count >= configuration.maxConnections ? .tooManyConnections : nil
+    return nil
   }
 
   /// Whether a refused client may be given the time to read why: not when there are many.
   var mayLinger: Bool { lingering < 64 }
 
-  func admit(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
+  func admit(_ connection: Connection) {
+    makeRoom(for: connection.peer.uid)
+    connections[ObjectIdentifier(connection)] = connection
+  }
+
+  /// A number above all that it gave before, for the order in which connections were heard.
+  func heardNext() -> Int {
+    heardCount += 1
+    return heardCount
+  }
 
   func leave(_ connection: Connection) {
     let id = ObjectIdentifier(connection)

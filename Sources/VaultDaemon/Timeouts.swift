@@ -10,8 +10,16 @@ enum Timeouts {
   static let linger = TimeAmount.seconds(1)
   /// For a client to take or send the next bytes of a backup, in milliseconds.
   static let transfer: Int32 = 60_000
+  /// For a client to take or send a backup: at least 64 KiB/s on average after the first minute, and an hour in all.
+  static let pace = Pace.Limits(least: 64 << 10, grace: 60_000_000_000, total: 3_600_000_000_000)
+  /// How large the log beside the store may get for a backup that is being read, in bytes; or as large as the store.
+  static let logSize = 64 << 20
+  /// How often that is looked at.
+  static let logInterval = TimeAmount.seconds(1)
   /// For a client to read how a backup or a restore ended, in milliseconds: the next one may be waiting behind it.
   static let lastWord: Int32 = 30_000
+  /// Before the next try to accept a client when one failed.
+  static let acceptPause = TimeAmount.milliseconds(250)
   /// For the answer to a prompt.
   static let prompt = TimeAmount.minutes(5)
   /// How long another keyring may take. A keyring that waits for a person is one that is locked.

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import VaultAPI
+internal import VaultStore
 
 /// A backup or a restore while its bytes are on their way, on a thread of its own.
 final class Transfer {
@@ -38,6 +39,18 @@ extension Service {
   /// Why no vault can be made now.
   var restoreObstacle: Fault? { transfer?.kind == .restore ? transferObstacle : nil }
 
+  /// Calls a backup off when the log beside the store has grown too much meanwhile: it can be emptied only afterwards.
+  func watchLog(of transfer: Transfer, _ keychain: Keychain) {
+    loop.assumeIsolated().scheduleTask(in: Timeouts.logInterval) { [weak self, weak transfer, weak keychain] in
+      guard let self, let transfer, let keychain, self.transfer === transfer else { return }
+      if let sizes = try? keychain.backupSizes(), sizes.log > max(Timeouts.logSize, sizes.store) {
+        let reason = "the backup was read too slowly: the log of changes beside the store grew to \(sizes.log >> 20) MiB"
+        return transfer.callOff(because: .busy(reason: reason))
+      }
+      watchLog(of: transfer, keychain)
+    }
+  }
+
   /// Ends what is under way for a lock of this cause, if that wipes its keys. A restore has some, too.
   func callOffTransfer(because cause: LockState.Cause) {
     guard let transfer, cause.isSleep, !configuration.keepAcrossSleep else { return }
@@ -50,14 +63,17 @@ extension Service {
   func conclude(
     _ socket: RawSocket, after before: [UInt8] = [], _ message: @escaping @Sendable (inout JSONWriter) -> Void
   ) {
+    let clock = clock
     transferThread.run(on: loop) {
+      let word = Int64(Timeouts.lastWord) * 1_000_000
+      let pace = Pace(.init(least: 0, grace: word, total: word), now: clock.monotonic)
       var buffer = SecretBuffer()
       buffer.append(unsafe before.span.bytes)  // Bytes have no padding: all are initialized.
       var writer = JSONWriter(appendingTo: buffer)
       message(&writer)
       var sent = 0
       try? writer.withBytes { bytes throws(RawSocket.Problem) in
-        try socket.send(bytes, from: &sent, patience: Timeouts.lastWord, heedsCallOff: false)
+        try socket.send(bytes, from: &sent, pace: pace, patience: Timeouts.lastWord, heedsCallOff: false)
       }
     } then: { _ in
     }

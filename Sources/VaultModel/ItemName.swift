@@ -1,6 +1,6 @@
 /// What an item is called: a path such as `iothome/express.key`.
 ///
-/// A name is 1 to 512 bytes of UTF-8 in segments separated by `/`. No segment is empty, `.` or `..`, and there is no
+/// A name is 1 to 512 bytes of UTF-8 in up to 32 segments separated by `/`. No segment is empty, `.` or `..`, and there is no
 /// control character (U+0000–U+001F, U+007F–U+009F) anywhere, so that a name can be shown on a terminal, written into
 /// a log line and used as a relative path as it is.
 ///
@@ -8,6 +8,8 @@
 public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The longest name, in bytes.
   public static let maximumBytes = 512
+  /// The most segments: an item is found by each of its folders, which has a record for it.
+  public static let maximumSegments = 32
 
   /// The name as given.
   public let text: String
@@ -29,6 +31,9 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     return bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { String(text[..<$0]) }
   }
 
+  /// How many folders the item is in.
+  public var depth: Int { Self.slashes(in: text) }
+
   public var description: String { text }
 
   public static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
@@ -47,14 +52,20 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     let bytes = text.utf8.span
     guard bytes.count <= maximumBytes else { return false }
     var atSegmentStart = true
+    var segments = 1
     for index in bytes.indices {
       let byte = bytes[index]
       guard byte >= 0x20, byte < 0x7F else { return false }
       let isSlash = byte == UInt8(ascii: "/")
       if atSegmentStart && (isSlash || byte == UInt8(ascii: ".")) { return false }
       atSegmentStart = isSlash
+      if isSlash { segments += 1 }
     }
-    return !atSegmentStart
+    return !atSegmentStart && segments <= maximumSegments
+  }
+
+  private static func slashes(in text: String) -> Int {
+    text.utf8.reduce(0) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
   }
 
   private static func fault(in text: String) -> String? {
@@ -65,6 +76,7 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     if text.unicodeScalars.contains(where: \.isControl) { return "the name has a control character in it" }
     if text.utf8.first == UInt8(ascii: "/") { return "the name starts with '/'" }
     if text.utf8.last == UInt8(ascii: "/") { return "the name ends with '/'" }
+    if slashes(in: text) >= maximumSegments { return "the name has more than \(maximumSegments) parts" }
     for segment in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       if segment.isEmpty { return "the name has an empty part ('//')" }
       if segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) {

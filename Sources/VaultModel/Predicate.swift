@@ -72,22 +72,16 @@ enum TimeSubject: String, Hashable, Sendable {
     case (.expires, .instant(let instant)):
       item.expires.map { isBelow ? $0 < instant : $0 > instant } ?? false
     case (.expires, .distance(let distance)):
-      item.expires.map { isBelow ? $0 < sum(now, distance) : $0 > sum(now, distance) } ?? false
+      item.expires.map { isBelow ? $0 < Seconds.after(distance, now) : $0 > Seconds.after(distance, now) } ?? false
     case (_, .instant(let instant)):
       isBelow ? past(of: item) < instant : past(of: item) > instant
     case (_, .distance(let distance)):
       // Less than a week ago is later than a week before now.
-      isBelow ? past(of: item) > sum(now, -distance) : past(of: item) < sum(now, -distance)
+      isBelow ? past(of: item) > Seconds.after(-distance, now) : past(of: item) < Seconds.after(-distance, now)
     }
   }
 
   private func past(of item: ItemInfo) -> Int64 { self == .created ? item.created : item.modified }
-
-  /// Stops at the ends of the number range: a query may ask for any distance.
-  private func sum(_ now: Int64, _ distance: Int64) -> Int64 {
-    let (sum, overflow) = now.addingReportingOverflow(distance)
-    return overflow ? (distance < 0 ? .min : .max) : sum
-  }
 }
 
 /// What a number predicate looks at, in the current version.

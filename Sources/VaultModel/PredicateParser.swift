@@ -23,7 +23,7 @@ struct PredicateParser {
 
   private func text(_ subject: TextSubject) throws(QueryError) -> Predicate {
     switch operation.text {
-    case "~": return .fits(subject, Glob(value.text))
+    case "~": return .fits(subject, try Glob(value))
     case "=", "!=":
       try checkChoice(subject)
       return .equals(subject, value.text, negated: operation.text == "!=")

@@ -16,6 +16,8 @@
 public struct Query: Hashable, Sendable {
   /// The longest query, in bytes.
   public static let maximumBytes = 4096
+  /// The most predicates in one.
+  public static let maximumPredicates = 64
 
   private let predicates: [Predicate]
 

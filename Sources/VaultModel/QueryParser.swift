@@ -27,6 +27,9 @@ struct QueryParser {
     while true {
       skipSpace()
       guard current != nil else { return predicates }
+      if predicates.count == Query.maximumPredicates {
+        throw QueryError(position: position, reason: "there are more than \(Query.maximumPredicates) predicates")
+      }
       predicates.append(try predicate())
     }
   }
@@ -44,7 +47,7 @@ struct QueryParser {
     while let byte = current, Attributes.isKeyByte(byte) { position += 1 }
     guard position > start, let symbol = current, "=!~<>".utf8.contains(symbol) else {
       position = start
-      return .fits(.name, Glob(containing: try bareWord()))
+      return .fits(.name, try Glob(Word(text: try bareWord(), position: start), isContained: true))
     }
     let key = Word(text: text(start..<position), position: start)
     let operation = try operation()
@@ -125,4 +128,14 @@ struct QueryParser {
 
   /// Cut between ASCII characters only, so it is valid UTF-8 as the whole was.
   private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
+
+extension Glob {
+  /// The pattern that stands in a query, or one that finds it anywhere.
+  init(_ word: QueryParser.Word, isContained: Bool = false) throws(QueryError) {
+    guard word.text.utf8.count <= Glob.maximumBytes else {
+      throw QueryError(position: word.position, reason: "the pattern is longer than \(Glob.maximumBytes) bytes")
+    }
+    self = isContained ? Glob(containing: word.text) : Glob(word.text)
+  }
 }

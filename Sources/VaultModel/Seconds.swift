@@ -31,6 +31,18 @@ public enum Seconds {
     return text
   }
 
+  /// A time that many seconds later; it stops at the ends of the number range, as a clock or a message may say anything.
+  public static func after(_ seconds: Int64, _ time: Int64) -> Int64 {
+    let (sum, overflow) = time.addingReportingOverflow(seconds)
+    return overflow ? (seconds < 0 ? .min : .max) : sum
+  }
+
+  /// The seconds from one time to another; it stops at the ends of the number range.
+  public static func from(_ start: Int64, to end: Int64) -> Int64 {
+    let (difference, overflow) = end.subtractingReportingOverflow(start)
+    return overflow ? (end < start ? .min : .max) : difference
+  }
+
   private static func factor(of unit: UInt8) -> Int64? {
     switch unit {
     case UInt8(ascii: "s"): 1

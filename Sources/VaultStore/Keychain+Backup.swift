@@ -44,6 +44,12 @@ extension Keychain {
     snapshot = nil
   }
 
+  /// How large the store is that is being backed up, and the log beside it, in bytes; nil when nothing is.
+  public func backupSizes() throws(VaultError) -> (store: Int, log: Int)? {
+    guard let snapshot, let directory = try StoreDirectory.open(database.path) else { return nil }
+    return (snapshot.size, try directory.size(of: Database.fileName + "-wal") ?? 0)
+  }
+
   private func stream(_ snapshot: Snapshot, _ wrapped: [UInt8], _ now: Int64) throws(VaultError) -> BackupStream {
     let portable = slots.filter { BackupHeader.portableKinds.contains($0.kind) }
     var header: BackupHeader

@@ -3,42 +3,54 @@ public import VaultModel
 
 // Searching.
 extension Keychain {
+  /// How many bytes of names and attributes a page has about, at most: an item may have many more than usual.
+  public static let pageBytes = 64 << 10
+  /// How many of a query's predicates are compared to find the narrowest one.
+  private static let comparedFacts = 8
+
   /// One page of the items that match a query, in the order in which they were first stored.
   ///
   /// A name, an attribute's value, a folder or a kind in the query is looked up through its tag; other queries walk
-  /// all items. A page ends after `limit` matches or after `examining` items, so that no call takes long: it can have
-  /// few items or none and still a `next`. Items of classes whose names cannot be read now are left out; see
+  /// all items. A page ends after `limit` matches, after `examining` items, when `isTimeUp` says so or when its items
+  /// have more than ``pageBytes`` of text, so that no call takes long: it can have few items or none and still a
+  /// `next`, but it gets on by one item at least. Items of classes whose names cannot be read now are left out; see
   /// ``knowsAllNames``.
   /// - Parameters:
   ///   - after: the `next` of the page before, nil for the first.
   ///   - now: Unix seconds, against which the query's times are held (or the newest time of any write of an item's class,
   ///     if that is later).
+  ///   - isTimeUp: asked after each item.
   /// - Returns: the items, and what to pass as `after` for the next page; nil when this is the last.
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``.
   public func find(
-    _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 1024
+    _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 1024,
+    isTimeUp: () -> Bool = { false }
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
-    try noticing { () throws(VaultError) in try page(query, limit, after, now, examining) }
+    try noticing { () throws(VaultError) in try page(query, limit, after, now, examining, isTimeUp) }
   }
 
   private func page(
-    _ query: Query, _ limit: Int, _ after: Int64?, _ now: Int64, _ examining: Int
+    _ query: Query, _ limit: Int, _ after: Int64?, _ now: Int64, _ examining: Int,
+    _ isTimeUp: () -> Bool
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
     var items: [ItemInfo] = []
     var last = after ?? 0
     var examined = 0
+    var bytes = 0
+    var isOver = false
     var isLast = true
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     let index = try narrowest(query)
     let visit = { (row: Row) throws(VaultError) -> Bool in
-      if items.count >= max(1, limit) || examined >= max(1, examining) {
+      if isOver || items.count >= max(1, limit) || examined >= max(1, examining) {
         isLast = false
         return false
       }
       last = row.columns.row
       examined += 1
+      defer { isOver = isTimeUp() || bytes > Self.pageBytes }
       guard self.opensNames(of: row.columns.accessible) else {
         // Only a walk over all items comes to those: a tag is made with a key that is in memory.
         guard index == nil else { throw .corrupt("a tag leads to item \(last), where it does not belong") }
@@ -46,7 +58,10 @@ extension Keychain {
       }
       let head = try self.openHead(row, scratch)
       if let index { try self.check(row, head, index.fact, index.tags) }
-      if query.matches(head.item, now: self.effective(now, row.columns.accessible)) { items.append(head.item) }
+      if query.matches(head.item, now: self.effective(now, row.columns.accessible)) {
+        items.append(head.item)
+        bytes += head.item.textBytes
+      }
       return true
     }
     if let index {
@@ -67,7 +82,7 @@ extension Keychain {
     var best: (fact: Fact, tags: ClassTags)?
     // Counting goes no further than what was the best so far, and never far.
     var least = 1000
-    for fact in facts {
+    for fact in facts.prefix(Self.comparedFacts) {
       let tags = try tags(fact)
       guard facts.count > 1 else { return (fact, tags) }
       let count = try database.count(tagged: tags, limit: least)
@@ -76,5 +91,11 @@ extension Keychain {
       if least == 0 { break }
     }
     return best
+  }
+}
+
+extension ItemInfo {
+  fileprivate var textBytes: Int {
+    attributes.reduce(name.text.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
   }
 }

@@ -3,16 +3,16 @@
 
 Everything runs in a folder of its own, on a private bus, and is ended by process id. Ratios are medians of rounds that
 take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error; BENCH_PARTS
-chooses among `requests` and `store`; BENCH_ITEMS is how many items a large store has."""
+chooses among `requests`, `fairness` and `store`; BENCH_ITEMS is how many items a large store has."""
 
 import json, os, statistics, subprocess, sys, time
-import store
+import fairness, store
 from report import BIN, PROGRAMS, ROUNDS, SECONDS, conclude, line, measure, ratio
 from world import Desktop, Keyring, PresentUser, Sandbox, Vault, voluntary_switches
 
 IDLE_SECONDS = int(os.environ.get("BENCH_IDLE_SECONDS", 60))
 ITEM, ITEMS, KEYRING_ITEMS = "bench/item-042", 100, 1000
-PARTS = {"requests", "store"}
+PARTS = {"requests", "fairness", "store"}
 
 
 def round_trips(vault, echo, frame):
@@ -162,7 +162,7 @@ def main():
     if parts - PARTS:
         sys.exit(f"bench: BENCH_PARTS are {', '.join(sorted(PARTS))}")
     print(f"vault bench: {os.cpu_count()} CPUs, {ROUNDS} rounds of {SECONDS:g} s, medians")
-    for part, run in (("requests", requests), ("store", store.run)):
+    for part, run in (("requests", requests), ("fairness", fairness.run), ("store", store.run)):
         if part in parts:
             with Sandbox() as sandbox:
                 run(sandbox)

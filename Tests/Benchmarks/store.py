@@ -10,8 +10,7 @@ FEW = 1000
 FOLDER = 20
 MATCHES = 10
 KEYRING_ITEMS = 10_000
-BATCH = 1000
-LARGE_BATCH = 5000  # the most that surely fits into one frame
+BATCH = 256  # the most in one call
 SINGLES = 100
 # A write that is not on the disk when it is answered would make any rate possible.
 SQLITE_DURABLE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"
@@ -154,7 +153,7 @@ def writing(few, large, folder):
     late = statistics.median(large.add_singly(range(10_000 - SINGLES, 10_000)))
     line("the 10,000th set to the 10th", late / tenth, "<= 1.5", late / tenth <= 1.5, "x")
     few.add(range(few.count))
-    elapsed = large.add(range(10_000, ITEMS), LARGE_BATCH)
+    elapsed = large.add(range(10_000, ITEMS))
     line(f"all the others up to {ITEMS:,}, each", elapsed / (ITEMS - 10_000) * 1e3, unit="ms")
 
 

@@ -20,7 +20,7 @@ import VaultClient
       (.accountExpired(reason: "r"), .denied), (.tooManyTries, .denied), (.presenceFailed(reason: "r"), .denied),
       (.presenceRequired(name: "a", require: "biometry"), .denied),
       (.noSuchConversation, .retry), (.weakSecret(reason: "r"), .invalid), (.tooLarge(limit: 1), .invalid),
-      (.tooManyConnections, .retry), (.tooManyRequests, .retry), (.denied(reason: "r"), .denied),
+      (.tooMuch(reason: "r"), .invalid), (.tooManyConnections, .retry), (.tooManyRequests, .retry), (.denied(reason: "r"), .denied),
       (.corrupt(reason: "r", newer: false), .invalid), (.corrupt(reason: "r", newer: true), .invalid),
       (.storageFailed(reason: "r"), .io), (.misconfigured(reason: "r"), .configuration), (.busy(reason: "r"), .retry),
       (.outOfMemory, .retry),

@@ -28,6 +28,35 @@ extension WireClient {
   }
 }
 
+@Suite("Backups that are not read") struct SlowBackupTests {
+  @Test("one is called off when the log of changes has grown too much, and the client hears why") func log() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off", recovery: true)
+    try sandbox.unlock(password)
+    let writer = try sandbox.client()
+    let value = String(repeating: "x", count: 1 << 20)
+    for index in 0..<4 { #expect(try writer.call("Set", ["name": "\(index)", "value": value]).error == nil) }
+    let reader = try sandbox.client()
+    #expect(try reader.call("Backup", upgrade: true).error == nil)
+    // It reads nothing, and the log grows until the backup is called off. Then it can be emptied.
+    var count = 0
+    while !sandbox.daemonLog.contains("the backup was called off"), count < 400 {
+      let reply = try writer.call("Set", ["name": "0", "value": value, "update": true])
+      #expect(reply.error == nil)
+      count += 1
+    }
+    #expect(count > 20 && count < 400)
+    var last: WireClient.Reply?
+    while let length = try reader.receive(count: 4), last == nil {
+      let count = length.reversed().reduce(0) { $0 << 8 | Int($1) }
+      if count == 0 { last = try reader.reply() } else { _ = try reader.receive(count: count) }
+    }
+    #expect(last?.error == "Busy" && last?.string("reason")?.contains("log of changes") == true)
+    #expect(try writer.call("Backup", upgrade: true).error == nil)
+  }
+}
+
 extension Sandbox {
   /// Returns when the daemon has come to the end of the check that is under way.
   func awaitCheck() throws {

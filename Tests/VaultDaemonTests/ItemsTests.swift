@@ -111,6 +111,46 @@ import VaultTesting
     }
   }
 
+  @Test("one call stores or deletes so many items, folders and attributes, and no more") func tooMuch() throws {
+    try withClient { (_, client) throws in
+      func items(_ count: Int, folders: Int = 0, attributes: Int = 0) -> [WireClient.Message] {
+        (0..<count).map { index in
+          [
+            "name": String(repeating: "f/", count: folders) + "\(index)", "value": "v",
+            "attributes": Dictionary(uniqueKeysWithValues: (0..<attributes).map { ("k\($0)", "v") }), "update": true,
+          ]
+        }
+      }
+      for refused in [items(257), items(35, folders: 30), items(17, attributes: 63)] {
+        #expect(try client.call("SetMany", ["items": refused]).error == "TooMuch")
+        #expect((try client.call("Find").parameters["items"] as? [Any])?.isEmpty == true)
+      }
+      #expect(try client.call("SetMany", ["items": items(256)]).error == nil)
+      #expect(try client.call("SetMany", ["items": items(1, folders: 31, attributes: 64)]).error == nil)
+      // What an update takes away counts, too.
+      let many = items(17, attributes: 60)
+      #expect(try client.call("SetMany", ["items": many]).error == nil)
+      #expect(try client.call("SetMany", ["items": many]).error == "TooMuch")
+      #expect(try client.call("SetMany", ["items": Array(many.prefix(8))]).error == nil)
+      let names = (0..<256).map { "\($0)" }
+      #expect(try client.call("Delete", ["names": names + ["one more"]]).error == "TooMuch")
+      #expect(try client.call("Delete", ["names": names]).error == nil)
+    }
+  }
+
+  @Test("large values that are there are deleted in several calls, one in any case") func tooManyBytes() throws {
+    try withClient { (_, client) throws in
+      let value = String(repeating: "x", count: 1 << 20)
+      for version in 1...10 {
+        #expect(try client.call("Set", ["name": "large", "value": value, "update": version > 1]).error == nil)
+      }
+      #expect(try client.call("Set", ["name": "small", "value": "v"]).error == nil)
+      #expect(try client.call("Delete", ["names": ["large", "small"]]).error == "TooMuch")
+      #expect(try client.call("Delete", ["names": ["small"]]).error == nil)
+      #expect(try client.call("Delete", ["names": ["large"]]).error == nil)
+    }
+  }
+
   @Test("find streams pages with `more`, and gives a page and a mark without") func find() throws {
     try withClient { (_, client) throws in
       let items: [WireClient.Message] = (0..<250).map {

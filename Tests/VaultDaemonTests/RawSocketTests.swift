@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 
 @testable import VaultDaemon
@@ -47,6 +48,49 @@ import Testing
     #expect(try socket.isAtEnd())
     var start = 0
     #expect(throws: RawSocket.Problem.gone) { try send(socket, 1, from: &start) }
+  }
+
+  /// A clock that goes on by a second with each reading.
+  private final class Seconds: Sendable {
+    private let count = Atomic<Int64>(-1)
+    func next() -> Int64 { count.add(1, ordering: .relaxed).newValue * 1_000_000_000 }
+  }
+
+  @Test("a client that does not keep pace is given up on, however often it takes a little") func trickle() throws {
+    let (socket, client) = try pair(patience: 60_000)
+    defer { close(client) }
+    let seconds = Seconds()
+    // Ten readings in, nothing of what is asked for has gone over.
+    let limits = Pace.Limits(least: 1 << 30, grace: 10_000_000_000, total: 100_000_000_000)
+    let pace = Pace(limits, now: seconds.next)
+    try write([1, 2], to: client)
+    var room: [UInt8] = [0, 0, 0]
+    var span = room.mutableSpan
+    var bytes = unsafe span.mutableBytes
+    // Its clock is ahead of the real one, so it does not wait for long.
+    #expect(throws: RawSocket.Problem.tooSlow) { while true { _ = try pace.milliseconds(1) } }
+    #expect(throws: RawSocket.Problem.tooSlow) { try socket.receive(into: &bytes, pace: pace) }
+    var start = 0
+    let much = [UInt8](repeating: 1, count: 8 << 20)
+    #expect(throws: RawSocket.Problem.tooSlow) { try socket.send(unsafe much.span.bytes, from: &start, pace: pace) }
+  }
+
+  @Test("what went over buys time, up to the limit for all of it") func pace() throws {
+    var now: Int64 = 0
+    let pace = Pace(.init(least: 1000, grace: 10_000_000_000, total: 100_000_000_000), now: { now })
+    #expect(try pace.milliseconds(60_000) == 10_001 && pace.milliseconds(5) == 5)
+    now = 9_000_000_000
+    #expect(try pace.milliseconds(60_000) == 1001)
+    pace.move(20_000)
+    now = 19_000_000_000
+    #expect(try pace.milliseconds(60_000) == 1001)
+    now = 20_000_000_000
+    #expect(throws: RawSocket.Problem.tooSlow) { _ = try pace.milliseconds(60_000) }
+    pace.move(1 << 40)
+    now = 99_999_000_000
+    #expect(try pace.milliseconds(60_000) == 2)
+    now = 100_000_000_000
+    #expect(throws: RawSocket.Problem.tooSlow) { _ = try pace.milliseconds(60_000) }
   }
 
   @Test("bytes behind the end show") func notAtEnd() throws {

@@ -1,9 +1,11 @@
+import CLinux
 import Glibc
 import Logging
 import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
+import VaultAPI
 import VaultCore
 import VaultModel
 import VaultStore
@@ -15,13 +17,16 @@ import VaultTesting
   /// Clocks of a machine that sleeps when the test says so.
   private final class Machine: Sendable {
     private let slept = Mutex<Int64>(0)
+    private let wallClock = Mutex<Int64?>(nil)
     func sleep(seconds: Int64) { slept.withLock { $0 += seconds * 1_000_000_000 } }
 
     var clock: Clock {
       Clock(
         boot: { [self] in Clock.system.monotonic() + slept.withLock { $0 } }, monotonic: Clock.system.monotonic,
-        wall: Clock.system.wall)
+        wall: { [self] in wallClock.withLock { $0 } ?? Clock.system.wall() })
     }
+
+    func setClock(_ time: Int64) { wallClock.withLock { $0 = time } }
   }
 
   /// Unlocks a vault on a machine that never spoke of sleep, and hands out what a test needs.
@@ -58,6 +63,36 @@ import VaultTesting
       #expect(service.state.kind == .unlocked)
       try body(service, keychain, machine)
     }.wait()
+  }
+
+  @Test(
+    "a clock that is far ahead, beyond what nanoseconds can count, changes nothing",
+    arguments: [9_300_000_000, 253_402_300_800, .max] as [Int64])
+  func farAhead(time: Int64) throws {
+    try withUnlocked("maximum-age = 1h") { service, keychain, machine in
+      machine.setClock(time)
+      let name = try ItemName("a")
+      try keychain.set(ItemChange(name: name, kind: .blob), value: SecureBytes(count: 4), now: service.clock.wall())
+      #expect(try keychain.item(named: name).created == time)
+      let status = service.status([])
+      let locksAt = try #require(status.locksAt)
+      #expect(status.state == "unlocked" && (locksAt == .max || (290...300).contains(locksAt - time)))
+      for query in ["expires<7d", "created<7d", "modified>7d", "expires<9999-12-31"] {
+        _ = try keychain.find(try Query(parsing: query), limit: 1, now: service.clock.wall())
+      }
+      service.checkDeadlines()
+      #expect(service.state.kind == .unlocked)
+      service.lock(because: .signal)
+      #expect(service.state.since == time)
+      #expect(service.status([]).since == time)
+    }
+  }
+
+  @Test("times are read without overflow") func conversion() {
+    #expect(Clock.nanoseconds(timespec(tv_sec: 2, tv_nsec: 5)) == 2_000_000_005)
+    #expect(Clock.nanoseconds(timespec(tv_sec: 9_300_000_000, tv_nsec: 0)) == .max)
+    #expect(Clock.nanoseconds(timespec(tv_sec: .max, tv_nsec: 999_999_999)) == .max)
+    #expect(abs(Clock.system.wall() - Int64(time(nil))) < 60)
   }
 
   @Test("it locks, and wipes the after-first-unlock keys like any sleep") func unlocked() throws {

@@ -57,10 +57,31 @@ struct GlobTests {
     #expect(disagreements.isEmpty)
   }
 
-  @Test("A pattern made to be slow is not: its work is bounded by the two lengths")
-  func hostile() {
-    let glob = Glob(String(repeating: "**a*a", count: 100) + "b")
-    #expect(!glob.matches(String(repeating: "a", count: 1024)))
+  @Test(
+    "A pattern made to be slow is not: its steps are the text's characters, times a word for each 64 of the pattern",
+    arguments: [
+      String(repeating: "**a*a", count: 200) + "b", String(repeating: "*?", count: 500) + "b",
+      String(repeating: "?", count: 1024), "**" + String(repeating: "a", count: 1021) + "b",
+      String(repeating: "**", count: 500) + "b",
+    ])
+  func hostile(pattern: String) {
+    let glob = Glob(pattern)
+    let text = String(repeating: "a", count: 1024)
+    #expect(glob.matches(text) == (pattern.last == "?"))
+    #expect(glob.steps(for: text) <= 1024 * (1024 / 64 + 1))
+    // Twice the text takes twice as long.
+    #expect(glob.steps(for: text + text) <= 2 * 1024 * (1024 / 64 + 1))
+  }
+
+  @Test("Patterns longer than a word of states, and with characters far apart, match as short ones do")
+  func long() {
+    for count in [62, 63, 64, 65, 127, 128, 129, 600] {
+      let word = String((0..<count).map { Character(Unicode.Scalar(0x100 + UInt32($0)) ?? "x") })
+      #expect(Glob(word).matches(word) && !Glob(word).matches(word + "x") && !Glob(word).matches("x" + word))
+      #expect(Glob(containing: word).matches("a/\(word)/b") && Glob("*/" + word).matches("a/\(word)"))
+      #expect(!Glob("*" + word).matches("a/\(word)") && !Glob(word + "?").matches(word + "/"))
+      #expect(Glob(word + "?*").matches(word + "xy"))
+    }
   }
 
   @Test("A folder is the literal beginning up to its last slash")

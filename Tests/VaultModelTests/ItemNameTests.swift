@@ -8,6 +8,7 @@ struct ItemNameTests {
     arguments: [
       "a", "iothome/express.key", "a/b/c", ".hidden", "a/...", "..a/b..", "name with spaces", "Grüße/€/🔑", "a:b=c",
       "~", "-", "\u{A0}", "a/.b", String(repeating: "x", count: 512), "é" + String(repeating: "x", count: 510),
+      String(repeating: "a/", count: 31) + "a",
     ])
   func good(text: String) throws {
     #expect(try ItemName(text).text == text)
@@ -21,6 +22,7 @@ struct ItemNameTests {
       (".", "'.'"), ("..", "'.'"), ("a/../b", "'.'"), ("a/./b", "'.'"), ("../a", "'.'"), ("a/..", "'.'"),
       ("a\0b", "control"), ("a\nb", "control"), ("a\tb", "control"), ("\u{1F}", "control"), ("a\u{7F}", "control"),
       ("a\u{80}", "control"), ("a\u{9F}b", "control"), ("a\u{1B}[31m", "control"),
+      (String(repeating: "a/", count: 32) + "a", "32 parts"), (String(repeating: "ü/", count: 32) + "a", "32 parts"),
       (String(repeating: "x", count: 513), "513 bytes"), ("é" + String(repeating: "x", count: 511), "513 bytes"),
     ])
   func bad(text: String, rule: String) {

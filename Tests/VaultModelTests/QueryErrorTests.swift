@@ -42,9 +42,22 @@ struct QueryErrorTests {
 
   @Test("A query has up to 4096 bytes")
   func longQuery() {
-    #expect(throws: Never.self) { try Query(parsing: String(repeating: "a", count: 4096)) }
-    let error = #expect(throws: QueryError.self) { try Query(parsing: String(repeating: "a", count: 4097)) }
+    #expect(throws: Never.self) { try Query(parsing: "owner=" + String(repeating: "a", count: 4090)) }
+    let error = #expect(throws: QueryError.self) { try Query(parsing: "owner=" + String(repeating: "a", count: 4091)) }
     #expect(error?.position == 4096)
+  }
+
+  @Test("A pattern has up to 1024 bytes, and a query up to 64 predicates: no item takes long to be held against one")
+  func costlyQuery() {
+    let longest = String(repeating: "*?", count: 512)
+    for key in ["owner~", "name~", ""] {
+      #expect(throws: Never.self) { try Query(parsing: key + longest) }
+      let error = #expect(throws: QueryError.self) { try Query(parsing: "a=b " + key + longest + "b") }
+      #expect(error?.position == 4 + key.utf8.count)
+    }
+    #expect(throws: Never.self) { try Query(parsing: String(repeating: "x ", count: 64)) }
+    let error = #expect(throws: QueryError.self) { try Query(parsing: String(repeating: "x ", count: 65)) }
+    #expect(error?.position == 128)
   }
 
   @Test("Every beginning of a query is read or refused at a place inside it")

@@ -6,6 +6,18 @@ import Testing
 @Suite("Durations")
 struct SecondsTests {
   @Test(
+    "Sums and differences of times stop at the ends of the number range",
+    arguments: [
+      (1, 2, 3), (-5, 2, -3), (1, Int64.max, Int64.max), (.max, .max, .max), (-1, .min, .min), (.min, -1, .min),
+      (.min, .max, -1),
+    ] as [(Int64, Int64, Int64)])
+  func sums(seconds: Int64, time: Int64, sum: Int64) {
+    #expect(Seconds.after(seconds, time) == sum)
+    #expect(Seconds.from(.min, to: .max) == .max && Seconds.from(.max, to: .min) == .min)
+    #expect(Seconds.from(7, to: 3) == -4 && Seconds.from(.max, to: .max) == 0)
+  }
+
+  @Test(
     "A number and at most one unit is a duration",
     arguments: [
       ("0", 0), ("90", 90), ("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800), ("1w", 604_800), ("007", 7),

@@ -65,6 +65,41 @@ import VaultStore
     #expect(pages >= (expected.count + limit - 1) / limit)
   }
 
+  @Test("a page ends when its time is up, and gets on by one item at least", arguments: ["", "owner=ana", "name~**x"])
+  func timeIsUp(query: String) throws {
+    let (_, keychain) = try filled()
+    let parsed = try Query(parsing: query)
+    var found: [String] = []
+    var after: Int64?
+    var pages = 0
+    repeat {
+      let page = try keychain.find(parsed, limit: 100, after: after, now: 2000) { true }
+      #expect(page.items.count <= 1)
+      found += page.items.map(\.name.text)
+      after = page.next
+      pages += 1
+    } while after != nil
+    #expect(try found == keychain.names(query))
+    #expect(pages == (query == "owner=ana" ? 2 : 5))
+    var looks = 0
+    let page = try keychain.find(parsed, limit: 100, now: 2000) {
+      looks += 1
+      return looks == 2
+    }
+    #expect(looks == 2 && page.items.count <= 2)
+  }
+
+  @Test("a page ends when its items have much text")
+  func pageBytes() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    let text = String(repeating: "x", count: 1000)
+    let attributes = Dictionary(uniqueKeysWithValues: (0..<60).map { ("key\($0)", text) })
+    for index in 0..<6 { try keychain.put("item\(index)", attributes: attributes) }
+    let page = try keychain.find(try Query(parsing: ""), limit: 100, now: 2000)
+    #expect(page.items.count == 2 && page.next != nil)
+  }
+
   @Test("an attribute or folder that went is not found any more")
   func stale() throws {
     let (fixture, keychain) = try filled()

@@ -8,7 +8,8 @@ struct RemoveCommand: ParsableCommand {
     abstract: "Delete items with all their versions.",
     discussion: """
       Arguments with =, ~, < or > are predicates, as for find, and stand for every item that matches them all; all \
-      others are names. More than one item is deleted only after a question, or with --yes. All are deleted, or none.
+      others are names. More than one item is deleted only after a question, or with --yes. Up to 256 are \
+      deleted all or none; more of them, or with very many folders, attributes or versions, in several parts.
       """)
 
   @Argument(
@@ -30,7 +31,7 @@ struct RemoveCommand: ParsableCommand {
     let session = try Session(globals)
     let names = try names(session)
     if names.count > 1 && !yes { try ask(names) }
-    try session.unlocking { vault in try vault.delete(names) }
+    try delete(names, session)
     if globals.json {
       try Output.json { writer in
         writer.beginObject()
@@ -42,6 +43,27 @@ struct RemoveCommand: ParsableCommand {
       }
     } else if Keyboard.isAttended {
       Output.note(names.count == 1 ? "deleted \(Printable.quoted(names[0]))" : "deleted \(names.count) items")
+    }
+  }
+
+  /// Deletes them in one call, or in as many as the daemon takes them in.
+  private func delete(_ names: [String], _ session: Session) throws(Failure) {
+    var left = names[...]
+    do throws(Failure) {
+      try session.unlocking { vault in
+        var part = left
+        while !left.isEmpty {
+          do { try vault.delete(Array(part)) } catch ClientError.fault(.tooMuch) where part.count > 1 {
+            part = part.prefix(part.count / 2)
+            continue
+          }
+          left = left.dropFirst(part.count)
+          part = left.prefix(part.count)
+        }
+      }
+    } catch {
+      guard left.count < names.count else { throw error }
+      throw Failure(error.exit, "\(error.message) (\(names.count - left.count) deleted before that)")
     }
   }
 

@@ -74,7 +74,7 @@ struct StatusCommand: ParsableCommand {
   }
 
   private static func moment(_ time: Int64, now: Int64) -> String {
-    let distance = time > now ? "in \(Seconds.format(time - now))" : "\(Seconds.format(now - time)) ago"
+    let distance = time > now ? "in \(Seconds.format(Seconds.from(now, to: time)))" : "\(Seconds.format(Seconds.from(time, to: now))) ago"
     return "\(Timestamp.format(time)) (\(distance))"
   }
 }

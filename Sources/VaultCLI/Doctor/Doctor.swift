@@ -1,6 +1,7 @@
 internal import Glibc
 internal import VaultAPI
 internal import VaultClient
+internal import VaultModel
 
 /// Looks at everything a vault needs, from the client's side, and changes nothing.
 struct Doctor {
@@ -138,7 +139,7 @@ struct Doctor {
     guard case .there(_, _, _, let modified) = FileState(database) else { return [] }
     let now = Int64(time(nil))
     // A minute of leave for file systems that keep time elsewhere.
-    if modified > now + 60 {
+    if Seconds.from(now, to: modified) > 60 {
       return [.warn("clock", "it is behind the store's last change", fix: "set it, or let NTP do so")]
     }
     return [.ok("clock", "it is not behind the store's last change")]

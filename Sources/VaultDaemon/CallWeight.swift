@@ -1,0 +1,49 @@
+internal import VaultAPI
+internal import VaultModel
+internal import VaultStore
+
+/// How much one call changes that changes many items: it is one transaction, and others wait for the end of it.
+///
+/// One item alone is never too much.
+struct CallWeight {
+  /// The most items.
+  static let maximumItems = 256
+  /// The most folders and attributes of all of them, each of which has records of its own.
+  static let maximumTags = 1024
+  /// The most bytes of values that are there already, which are deleted, or moved for a new one.
+  static let maximumBytes = 8 << 20
+
+  private var items = 0
+  private var tags = 0
+  private var bytes = 0
+
+  /// Counts an item that is made, or what an item is given.
+  mutating func add(_ name: ItemName, _ attributes: [String: String]?) {
+    items += 1
+    tags += name.depth + (attributes?.count ?? 0)
+  }
+
+  /// Counts what an item has that is deleted or changed.
+  mutating func add(old item: ItemInfo) {
+    tags += item.name.depth + item.attributes.count
+    bytes += item.versions.reduce(0) { $0 + $1.size }
+  }
+
+  /// Throws when there are more items than that in one call, before anything is looked at.
+  static func check(count: Int) throws(Fault) {
+    if count > maximumItems { throw .tooMuch(reason: "one call has up to \(maximumItems) items, and this has \(count)") }
+  }
+
+  /// Throws when it is more than one call may change.
+  func check() throws(Fault) {
+    guard items > 1 else { return }
+    if tags > Self.maximumTags {
+      throw .tooMuch(
+        reason: "the items of one call have up to \(Self.maximumTags) folders and attributes, and these have \(tags)")
+    }
+    if bytes > Self.maximumBytes {
+      throw .tooMuch(
+        reason: "the items that one call changes have up to \(Self.maximumBytes >> 20) MiB in all versions together")
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/// The states of a pattern, a bit each: state n says that the first n characters of the pattern can stand for what was
+/// read so far.
+struct GlobStates: Hashable, Sendable {
+  /// States that one step follows.
+  static let wordBits = UInt64.bitWidth
+
+  private let last: Int
+  private let width: Int
+  /// The states that each character of the pattern leads to, `width` words for each: first those for a character that
+  /// is not in the pattern, then those for `/`, then the others as ``scalars`` has them.
+  private var arriving: [UInt64]
+  /// The characters that stand for themselves in the pattern, in order, without `/`.
+  private let scalars: [Unicode.Scalar]
+  /// The states that are kept by a character other than `/`, and by `/`.
+  private var staying: [UInt64]
+  private var stayingAcross: [UInt64]
+
+  private static let other = 0
+  private static let slash = 1
+
+  /// States for a pattern of that many characters, those of `literals` among them, which no text leads through yet.
+  init(characters: Int, literals: Set<Unicode.Scalar>) {
+    last = characters
+    width = characters / Self.wordBits + 1
+    scalars = literals.subtracting(["/"]).sorted()
+    arriving = Array(repeating: 0, count: (scalars.count + 2) * width)
+    staying = Array(repeating: 0, count: width)
+    stayingAcross = staying
+  }
+
+  /// Has `scalar`, one of the literals, lead to a state from the one before.
+  mutating func step(to state: Int, over scalar: Unicode.Scalar) { set(state, in: row(of: scalar)) }
+
+  /// Has every character but `/` lead to a state from the one before.
+  mutating func stepWithinPart(to state: Int) {
+    set(state, in: Self.other)
+    for place in scalars.indices { set(state, in: place + 2) }
+  }
+
+  /// Has a state kept by every character but `/`, or by every one.
+  mutating func stay(at state: Int, across: Bool) {
+    let (word, bit) = Self.split(state)
+    staying[word] |= bit
+    if across { stayingAcross[word] |= bit }
+  }
+
+  /// Whether `text` leads from the first state to the last, and in how many steps of a word that was found out.
+  func run(_ text: String) -> (fits: Bool, steps: Int) {
+    var states = [UInt64](repeating: 0, count: width)
+    states[0] = 1
+    var steps = 0
+    for scalar in text.unicodeScalars {
+      let row = row(of: scalar) * width
+      let isSlash = scalar == "/"
+      var carry: UInt64 = 0
+      var isAlive: UInt64 = 0
+      for word in 0..<width {
+        let before = states[word]
+        let moved = (before << 1 | carry) & arriving[row + word]
+        carry = before >> 63
+        states[word] = moved | before & (isSlash ? stayingAcross[word] : staying[word])
+        isAlive |= states[word]
+      }
+      steps += width
+      guard isAlive != 0 else { return (false, steps) }
+    }
+    let (word, bit) = Self.split(last)
+    return (states[word] & bit != 0, steps)
+  }
+
+  private func row(of scalar: Unicode.Scalar) -> Int {
+    if scalar == "/" { return Self.slash }
+    var (low, high) = (0, scalars.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if scalars[middle] < scalar { low = middle + 1 } else { high = middle }
+    }
+    return low < scalars.count && scalars[low] == scalar ? low + 2 : Self.other
+  }
+
+  private mutating func set(_ state: Int, in row: Int) {
+    let (word, bit) = Self.split(state)
+    arriving[row * width + word] |= bit
+  }
+
+  private static func split(_ state: Int) -> (word: Int, bit: UInt64) {
+    (state / wordBits, 1 << UInt64(state % wordBits))
+  }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import VaultDaemon
+
+@Suite("Turns") struct TurnsTests {
+  /// Turns on a clock that the work moves.
+  private final class Stand {
+    var now: Int64 = 0
+    var asked = 0
+    private(set) var done: [String] = []
+    private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: { [unowned self] in asked += 1 })
+
+    /// Work that takes `milliseconds` and then goes on as often as `times` says.
+    func work(_ name: String, _ milliseconds: Int64, times: Int = 1) {
+      turns.wait { [unowned self] in
+        done.append(name)
+        now += milliseconds * 1_000_000
+        if times > 1 { work(name, milliseconds, times: times - 1) }
+      }
+    }
+  }
+
+  @Test("one turn ends with the work that is under way when its time is up") func length() {
+    let stand = Stand()
+    for index in 0..<10 { stand.work("\(index)", 2) }
+    #expect(stand.asked == 1 && stand.done.isEmpty)
+    stand.turns.turn()
+    #expect(stand.done == ["0", "1", "2"] && stand.now == 6_000_000)
+    #expect(stand.asked == 2)
+  }
+
+  @Test("who goes on comes after all others that wait") func order() {
+    let stand = Stand()
+    stand.work("long", 5, times: 3)
+    stand.work("short", 1)
+    for _ in 0..<4 { stand.turns.turn() }
+    #expect(stand.done == ["long", "short", "long", "long"])
+  }
+
+  @Test("what was done between turns counts until the next one") func charged() {
+    let stand = Stand()
+    stand.turns.charge(Turns.length - 1)
+    #expect(!stand.turns.isSpent && stand.asked == 0)
+    stand.turns.charge(1)
+    stand.turns.charge(1)
+    #expect(stand.turns.isSpent && stand.asked == 1)
+    stand.turns.turn()
+    #expect(!stand.turns.isSpent && stand.asked == 1)
+  }
+
+  @Test("nothing waits, nothing is asked for") func rest() {
+    let stand = Stand()
+    stand.work("once", 1)
+    stand.turns.turn()
+    stand.turns.turn()
+    #expect(stand.asked == 1 && stand.done == ["once"])
+  }
+}
