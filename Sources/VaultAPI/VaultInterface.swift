@@ -211,8 +211,8 @@ public enum VaultInterface {
     method Show(name: string, interactive: ?bool) -> (item: Item)
 
     # Items that match every predicate of `query`. With `more` all pages stream; without, one page, and `next` to pass as
-    # `after` when there are others.
-    method Find(query: ?string, limit: ?int, after: ?int, interactive: ?bool) -> (items: []Item, next: ?int)
+    # `after` when there are others: a text that is good for nothing else.
+    method Find(query: ?string, limit: ?int, after: ?string, interactive: ?bool) -> (items: []Item, next: ?string)
 
     # Deletes items, all or none.
     method Delete(names: []string, interactive: ?bool) -> ()

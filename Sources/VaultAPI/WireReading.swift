@@ -157,12 +157,12 @@ extension Wire {
     /// The most items to give.
     public var limit: Int?
     /// An earlier reply's ``FindReply/next``.
-    public var after: Int64?
+    public var after: String?
     /// Whether a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
-    public init(query: String? = nil, limit: Int? = nil, after: Int64? = nil, interactive: Bool? = nil) {
+    public init(query: String? = nil, limit: Int? = nil, after: String? = nil, interactive: Bool? = nil) {
       self.query = query
       self.limit = limit
       self.after = after
@@ -173,7 +173,7 @@ extension Wire {
       var fields = try Fields(frame, node)
       query = try fields.optionalString(frame, "query")
       limit = try fields.optionalInt(frame, "limit")
-      after = try fields.optionalInt64(frame, "after")
+      after = try fields.optionalString(frame, "after")
       interactive = try fields.optionalBool(frame, "interactive")
       try fields.finish(frame)
     }
@@ -192,11 +192,11 @@ extension Wire {
   public struct FindReply: Hashable, WireValue {
     /// The items.
     public var items: [Item]
-    /// What to pass as `after` for the next page; nil on the last one.
-    public var next: Int64?
+    /// What to pass as `after` for the next page, of use for nothing else; nil on the last one.
+    public var next: String?
 
     /// Fills it in; what is left out is absent.
-    public init(items: [Item], next: Int64? = nil) {
+    public init(items: [Item], next: String? = nil) {
       self.items = items
       self.next = next
     }
@@ -204,7 +204,7 @@ extension Wire {
     public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
       var fields = try Fields(frame, node)
       items = try fields.list(frame, "items")
-      next = try fields.optionalInt64(frame, "next")
+      next = try fields.optionalString(frame, "next")
       try fields.finish(frame)
     }
 

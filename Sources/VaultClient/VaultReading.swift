@@ -74,7 +74,7 @@ extension Vault {
 
   /// One page of the items that match `query` (nil: all), from `after`, an earlier page's `next`.
   public func page(
-    of query: String? = nil, limit: Int? = nil, after: Int64? = nil
+    of query: String? = nil, limit: Int? = nil, after: String? = nil
   ) throws(ClientError) -> Wire.FindReply {
     try call(
       .find, again: true, Wire.FindParameters(query: query, limit: limit, after: after, interactive: attended)

@@ -13,9 +13,14 @@ extension Service {
     personAsked(call.interactive, connection)
     let limit = call.limit ?? .max
     guard limit > 0 else { return connection.fail(.invalid("limit")) }
+    var after: FindCursor?
+    if let text = call.after {
+      after = FindCursor(text)
+      if after == nil { return connection.fail(.invalid("after")) }
+    }
     do throws(QueryError) {
       let query = try Query(parsing: call.query ?? "")
-      let search = Search(keychain: keychain, query: query, left: limit, after: call.after)
+      let search = Search(keychain: keychain, query: query, left: limit, after: after?.place)
       streams ? stream(search, connection) : onePage(search, connection)
     } catch {
       connection.fail(.invalidQuery(reason: error.reason, position: error.position))
@@ -41,7 +46,8 @@ extension Service {
     var search = search
     do throws(VaultError) {
       let items = try search.page(now: clock.wall())
-      connection.reply(Wire.FindReply(items: items.map { Wire.Item($0) }, next: search.after))
+      let next = search.after.map { FindCursor($0).text }
+      connection.reply(Wire.FindReply(items: items.map { Wire.Item($0) }, next: next))
     } catch {
       connection.fail(fault(error, name: ""))
     }

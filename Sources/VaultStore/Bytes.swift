@@ -13,6 +13,14 @@ extension String {
   }
 }
 
+extension RawSpan {
+  /// The byte at `index`, which is checked.
+  func byte(_ index: Int) -> UInt8 {
+    // Every bit pattern is a UInt8.
+    unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
+  }
+}
+
 extension [UInt8] {
   /// Copies bytes that are no secret.
   init(copying bytes: RawSpan) {

@@ -15,6 +15,7 @@ import Glibc
   /// A descriptor of the main file beside SQLite's own. Closing one drops all locks that this process has on the file, so
   /// it stays open until SQLite has closed its own.
   private var reading: Int32 = -1
+  private let budget = StepBudget()
 
   /// Opens the existing file at `path`, of any length.
   ///
@@ -35,6 +36,7 @@ import Glibc
       throw SQLiteFailure.error(code)
     }
     unsafe handle = opened
+    unsafe budget.watch(handle)
     unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestColumn)
     unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
     for (option, on) in Self.switches { unsafe vault_db_switch(handle, option, on) }
@@ -82,14 +84,21 @@ import Glibc
     unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
   }
 
+  /// Begins one step of a statement, or one call: bounds what it may cost.
+  ///
+  /// A step that costs more, which only a tree of pages that has no end makes it do, ends as corrupt.
+  func beginStep() { budget.refill() }
+
   /// Runs statements whose rows, if any, are of no interest.
   func execute(_ sql: String) throws(VaultError) {
+    beginStep()
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw error(code) }
   }
 
   /// Compiles one statement for many runs.
   func prepare(_ sql: String) throws(VaultError) -> Statement {
+    beginStep()
     var statement: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
     guard code == SQLITE_OK, let statement = unsafe statement else { throw error(code) }

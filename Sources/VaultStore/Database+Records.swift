@@ -2,10 +2,19 @@ import VaultModel
 
 // The few records beside the items: what is said about the vault, wrapped keys, slots and class records.
 extension Database {
+  /// How many slots a vault can have.
+  static let maximumSlots = 255
+  /// More rows than the table of wrapped keys has.
+  private static let maximumKeys = 16
+  /// The longest of these records in bytes, with room.
+  private static let longestRecord = 128 << 10
+
   /// A fact about the whole vault.
   func meta(_ name: String) throws(VaultError) -> [UInt8]? {
     try statements.getMeta.bind(1, name)
-    return try statements.getMeta.first { (row: Statement) throws(VaultError) in try row.bytes(0) }
+    return try statements.getMeta.first { (row: Statement) throws(VaultError) in
+      try row.bytes(0, atMost: Self.longestRecord)
+    }
   }
 
   /// Stores a fact about the whole vault.
@@ -24,14 +33,21 @@ extension Database {
   /// A wrapped key.
   func key(_ name: String) throws(VaultError) -> [UInt8]? {
     try statements.getKey.bind(1, name)
-    return try statements.getKey.first { (row: Statement) throws(VaultError) in try row.bytes(0) }
+    return try statements.getKey.first { (row: Statement) throws(VaultError) in
+      try row.bytes(0, atMost: Self.longestRecord)
+    }
   }
 
   /// Every wrapped key and its name, by name.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` also when there are more than can be, or they are out of order.
   func keys() throws(VaultError) -> [(name: String, sealed: [UInt8])] {
     var found: [(name: String, sealed: [UInt8])] = []
     try statements.keys.each { (row: Statement) throws(VaultError) in
-      found.append((try row.text(0), try row.bytes(1)))
+      let name = try row.text(0)
+      if let last = found.last?.name, !last.utf8.lexicographicallyPrecedes(name.utf8) { throw Self.outOfOrder("keys") }
+      guard found.count < Self.maximumKeys else { throw .corrupt("vault.db: there are too many keys") }
+      found.append((name, try row.bytes(1, atMost: Self.longestRecord)))
       return true
     }
     return found
@@ -40,7 +56,9 @@ extension Database {
   /// The class record of a class.
   func hashes(_ accessible: AccessClass) throws(VaultError) -> [UInt8]? {
     try statements.getHashes.bind(1, Int64(accessible.rawValue))
-    return try statements.getHashes.first { (row: Statement) throws(VaultError) in try row.bytes(0) }
+    return try statements.getHashes.first { (row: Statement) throws(VaultError) in
+      try row.bytes(0, atMost: Self.longestRecord)
+    }
   }
 
   /// Stores the class record of a class.
@@ -58,10 +76,15 @@ extension Database {
   }
 
   /// Every slot's id and record, by id.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` also when there are more than can be, or they are out of order.
   func slots() throws(VaultError) -> [(id: Int64, record: [UInt8])] {
     var found: [(id: Int64, record: [UInt8])] = []
     try statements.slots.each { (row: Statement) throws(VaultError) in
-      found.append((try row.integer(0), try row.bytes(1)))
+      let id = try row.integer(0)
+      if let last = found.last?.id, last >= id { throw Self.outOfOrder("slots") }
+      guard found.count < Self.maximumSlots else { throw .corrupt("vault.db: there are too many slots") }
+      found.append((id, try row.bytes(1, atMost: Self.longestRecord)))
       return true
     }
     return found

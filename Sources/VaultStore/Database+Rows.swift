@@ -51,14 +51,29 @@ extension Database {
   ) throws(VaultError) {
     try statements.tagged.bind(tags)
     try statements.tagged.statement.bind(4, after)
-    try statements.tagged.statement.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
+    try walk(statements.tagged.statement, after, body)
   }
 
   /// Walks all items in a row above `after`, by row, until `body` returns false.
   func each(after: Int64, _ body: (Row) throws(VaultError) -> Bool) throws(VaultError) {
     try statements.heads.bind(1, after)
-    try statements.heads.each { (row: Statement) throws(VaultError) in try body(Row(row)) }
+    try walk(statements.heads, after, body)
   }
+
+  private func walk(
+    _ statement: Statement, _ after: Int64, _ body: (Row) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    var last = after
+    try statement.each { (found: Statement) throws(VaultError) in
+      let row = try Row(found)
+      guard row.columns.row > last else { throw Self.outOfOrder("heads") }
+      last = row.columns.row
+      return try body(row)
+    }
+  }
+
+  /// The error for a table whose keys do not ascend: its tree is not one, and a walk over it might have no end.
+  static func outOfOrder(_ table: String) -> VaultError { .corrupt("vault.db: the table \(table) is out of order") }
 
   /// Lends the head in a row; nil when there is none.
   func withHead<R>(_ row: Int64, _ body: (Row) throws(VaultError) -> R) throws(VaultError) -> R? {

@@ -34,11 +34,15 @@ extension Keychain {
 
   /// Adds a way in.
   ///
-  /// - Throws: ``VaultError/alreadyExists`` when a slot has that id; ``VaultError/corrupt(_:)`` also when `vaultKey` is
+  /// - Throws: ``VaultError/alreadyExists`` when a slot has that id; ``VaultError/invalidValue(_:)`` when there are as
+  ///   many as can be; ``VaultError/corrupt(_:)`` also when `vaultKey` is
   ///   another vault's; ``VaultError/storage(_:)``.
   public func addSlot(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
     try change(vaultKey: vaultKey) { () throws(VaultError) in
       guard !hasSlot(slot.id) else { throw .alreadyExists }
+      guard slots.count + damagedSlots.count < Database.maximumSlots else {
+        throw .invalidValue("a vault has at most \(Database.maximumSlots) slots")
+      }
       guard slot.id < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
       try store(slot, isNew: true)
     }

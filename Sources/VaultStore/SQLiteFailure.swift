@@ -10,6 +10,9 @@ enum SQLiteFailure {
     switch code & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_MISMATCH, SQLITE_CONSTRAINT, SQLITE_TOOBIG:
       return .corrupt("vault.db: \(text(code))")
+    case SQLITE_INTERRUPT:
+      // Nothing else interrupts: see StepBudget.
+      return .corrupt("vault.db: a table has no end")
     case SQLITE_IOERR where code == SQLITE_IOERR | (33 << 8):  // SQLITE_IOERR_CORRUPTFS, a macro Swift cannot import.
       return .corrupt("vault.db: the file system found it damaged")
     case SQLITE_IOERR where takesUnreadableForDamage && isOfReading(code):

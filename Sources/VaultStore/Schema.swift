@@ -49,10 +49,14 @@ enum Schema {
   /// else of the file is read before that.
   static func check(_ connection: Connection) throws(VaultError) {
     var expected = Set(tables)
+    var indexes = 0
     let statement = try connection.prepare("SELECT type, sql FROM sqlite_schema")
     try statement.each { (row: Statement) throws(VaultError) in
       // Indexes that SQLite makes for keys have no text.
-      if try row.text(0) == "index", row.isNull(1) { return true }
+      if try row.text(0) == "index", row.isNull(1), indexes < tables.count {
+        indexes += 1
+        return true
+      }
       guard expected.remove(try row.text(1)) != nil else { throw .corrupt("vault.db: a table is not ours") }
       return true
     }

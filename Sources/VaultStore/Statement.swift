@@ -57,6 +57,7 @@ internal import CSQLite
 
   /// Goes to the next row; false when there is none.
   func step() throws(VaultError) -> Bool {
+    connection.beginStep()
     let code = unsafe sqlite3_step(handle)
     switch code {
     case SQLITE_ROW: return true
@@ -118,6 +119,14 @@ internal import CSQLite
   /// A copy of a blob column.
   func bytes(_ column: Int32) throws(VaultError) -> [UInt8] {
     try withBlob(column) { (span: RawSpan) throws(VaultError) in [UInt8](copying: span) }
+  }
+
+  /// A copy of a blob column of so many bytes at most.
+  func bytes(_ column: Int32, atMost limit: Int) throws(VaultError) -> [UInt8] {
+    try withBlob(column) { (span: RawSpan) throws(VaultError) in
+      guard span.byteCount <= limit else { throw .corrupt("vault.db: a record is too long") }
+      return [UInt8](copying: span)
+    }
   }
 
   private static var wrongType: VaultError { .corrupt("vault.db: a column has the wrong type") }

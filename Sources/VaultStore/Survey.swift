@@ -11,7 +11,7 @@ struct Survey {
 
   private var subjects: [AccessClass: Subject] = [:]
   private var head: Int64? = Int64.min
-  private var tag: (tag: [UInt8], item: Int64) = ([], Int64.min)
+  private var tag = TagPlace()
   // How many heads of each class are named as put in, and how many tags and values as wrong, to know what is left.
   private var named: [AccessClass: Int] = [:]
 
@@ -56,7 +56,9 @@ struct Survey {
     defer { statement.reset() }
     while left > 0, try statement.step() {
       left -= 1
-      head = try statement.integer(0)
+      let next = try statement.integer(0)
+      guard next > head ?? Int64.min else { throw Database.outOfOrder("heads") }
+      head = next
       // An unknown class was told of before.
       guard let row = try? Row(statement), let subject = subjects[row.columns.accessible],
         keychain.opensNames(of: row.columns.accessible)
@@ -120,8 +122,11 @@ struct Survey {
     }
     let statement = keychain.database.statements.olderVersions
     try statement.bind(1, item)
+    var last = Int64.min
     try statement.each { (row: Statement) throws(VaultError) in
       let version = try row.integer(0)
+      guard version > last else { throw Database.outOfOrder("vals") }
+      last = version
       if version == columns.current || head.version(Int(version)) == nil {
         findings.append(
           Finding(.foreign, item: item, name: name, "version \(version) of item \(item) is none that its head names"))
@@ -171,16 +176,16 @@ struct Survey {
   ) throws(VaultError) {
     let statement = keychain.database.statements.allTags
     try statement.bind(1, tag.tag)
-    try statement.bind(2, tag.item)
+    try statement.bind(2, tag.row)
     defer { statement.reset() }
     while left > 0, try statement.step() {
       left -= 1
-      tag = (try statement.bytes(0), try statement.integer(1))
+      try tag.advance(to: statement)
       guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))),
         subjects[accessible] != nil, keychain.opensNames(of: accessible),
         let found = tag.tag.withSpan({ Tag($0) })
       else { continue }
-      if let finding = try Self.finding(found, tag.item, accessible, keychain) {
+      if let finding = try Self.finding(found, tag.row, accessible, keychain) {
         named[accessible, default: 0] += 1
         verification.add(finding)
       }

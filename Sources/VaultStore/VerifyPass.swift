@@ -21,7 +21,7 @@ struct VerifyPass {
   // How far the walk over the present table is.
   private var head = Int64.min
   private var value = (item: Int64.min, version: Int64.min)
-  private var tag: (tag: [UInt8], item: Int64) = ([], Int64.min)
+  private var tag = TagPlace()
   private let expected: Int
   private var survey: Survey?
   // How many of the items that something is wrong with have a head.
@@ -65,7 +65,9 @@ struct VerifyPass {
       return isDone
     }
     guard try walk(keychain, records: records) else { return false }
-    try walkFewRows(keychain)
+    do throws(VaultError) { try walkFewRows(keychain) } catch .corrupt(let reason) {
+      verification.add(Finding(.damaged, reason))
+    }
     survey = try compare(keychain)
     return survey == nil
   }
@@ -121,7 +123,9 @@ struct VerifyPass {
     while left > 0, try statement.step() {
       left -= 2
       verification.records += 2
-      head = try statement.integer(0)
+      let next = try statement.integer(0)
+      guard next > head else { throw Database.outOfOrder("heads") }
+      head = next
       let row: Row
       do throws(VaultError) { row = try Row(statement) } catch .corrupt(let reason) {
         verification.add(Finding(.damaged, item: head, reason))
@@ -157,8 +161,9 @@ struct VerifyPass {
     while left > 0, try statement.step() {
       left -= 1
       verification.records += 1
-      value = (try statement.integer(0), try statement.integer(1))
-      let (item, version) = value
+      let (item, version) = (try statement.integer(0), try statement.integer(1))
+      guard (item, version) > value else { throw Database.outOfOrder("vals") }
+      value = (item, version)
       if statement.isNull(3) {
         verification.add(
           Finding(.foreign, item: item, "version \(version) of item \(item) is there, but no head of that item"))
@@ -187,18 +192,19 @@ struct VerifyPass {
   private mutating func walkTags(_ keychain: Keychain, _ left: inout Int) throws(VaultError) {
     let statement = keychain.database.statements.allTags
     try statement.bind(1, tag.tag)
-    try statement.bind(2, tag.item)
+    try statement.bind(2, tag.row)
     var found = ByClass<RecordSet>(repeating: RecordSet())
+    var place = tag
     defer {
       statement.reset()
+      tag = place
       merge(found, .tags)
     }
     while left > 0, try statement.step() {
       left -= 1
       verification.records += 1
-      let item = try statement.integer(1)
-      // Where the next step begins; whatever is behind the last tag is behind all tags.
-      if left == 0 { tag = (try statement.bytes(0), item) }
+      try place.advance(to: statement)
+      let item = place.row
       let tag = try statement.withBlob(0) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
       guard let tag, let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))) else {
         verification.add(Finding(.damaged, item: item, "a tag that leads to item \(item) is none of ours"))
@@ -247,14 +253,9 @@ struct VerifyPass {
     switch key {
     case .head(let row): table > .heads || table == .heads && row <= head
     case .value(let row, let version): table > .values || table == .values && (row, version) <= value
-    case .tag(let tag, let row): table > .tags || table == .tags && isAtMost(tag, row)
+    case .tag(let tag, let row): table > .tags || table == .tags && self.tag.isAtOrAfter(tag, row)
     case .single: false
     }
-  }
-
-  private func isAtMost(_ other: Tag, _ item: Int64) -> Bool {
-    let bytes = other.withBytes { [UInt8](copying: $0) }
-    return bytes == tag.tag ? item <= tag.item : bytes.lexicographicallyPrecedes(tag.tag)
   }
 
   // MARK: The comparison

@@ -65,7 +65,7 @@ import VaultAPI
             #"{"state":"new","cause":"c","since":1,"locks_on":[],"methods":[],"warnings":[],"version":"1","pid":2}"#)
         case "Show": peer.reply("{\"item\":\(item)}")
         case "History": peer.reply(#"{"versions":[{"version":1,"created":2,"size":3,"current":true}]}"#)
-        case "Find": peer.reply("{\"items\":[\(item)],\"next\":9}")
+        case "Find": peer.reply("{\"items\":[\(item)],\"next\":\"9\"}")
         case "ListSlots":
           peer.reply(
             #"{"slots":[{"id":1,"kind":"password","label":"l","created":1,"kdf_memory":1,"kdf_passes":1,"users":[]}]}"#)
@@ -81,8 +81,8 @@ import VaultAPI
     try vault.lock()
     #expect(try vault.show("a").kind == "note")
     #expect(try vault.history("a").map(\.size) == [3])
-    let page = try vault.page(of: "kind=note", limit: 1, after: 4)
-    #expect(page.next == 9 && page.items.count == 1)
+    let page = try vault.page(of: "kind=note", limit: 1, after: "4")
+    #expect(page.next == "9" && page.items.count == 1)
     #expect(try vault.slots().map(\.id) == [1])
     #expect(try vault.set(Wire.NewItem(name: "a", kind: "note", update: true), value: SecretBuffer("v")) == 7)
     #expect(try vault.set(Wire.NewItem(name: "a", generate: Wire.Generator(style: "phrase", length: 6))) == 7)

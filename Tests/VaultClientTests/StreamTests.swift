@@ -13,7 +13,7 @@ import VaultAPI
   func findsAll() throws {
     let server = try FakeServer { peer, _ in
       guard try peer.read() != nil else { return }
-      peer.reply("{\"items\":[\(StreamTests.item("a")),\(StreamTests.item("b"))],\"next\":2}", continues: true)
+      peer.reply("{\"items\":[\(StreamTests.item("a")),\(StreamTests.item("b"))],\"next\":\"2\"}", continues: true)
       peer.reply("{\"items\":[]}", continues: true)
       peer.reply("{\"items\":[\(StreamTests.item("c"))]}")
       try peer.waitForEnd()

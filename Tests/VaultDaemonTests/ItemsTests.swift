@@ -128,11 +128,11 @@ import VaultTesting
       }
       #expect(names.count == 250)
       var paged: [String] = []
-      var after: Int?
+      var after: String?
       repeat {
         let page = try client.call("Find", after.map { ["after": $0] } ?? [:])
         paged += (page.parameters["items"] as? [WireClient.Message] ?? []).compactMap { $0["name"] as? String }
-        after = page.integer("next")
+        after = page.string("next")
       } while after != nil
       #expect(Set(paged) == names)
       #expect(paged.count == 250)
@@ -141,6 +141,15 @@ import VaultTesting
       #expect((try client.call("Find", ["limit": 3]).parameters["items"] as? [Any])?.count == 3)
       #expect(try client.call("Find", ["query": "a =="]).error == "InvalidQuery")
       #expect(try client.call("Find", ["limit": 0]).error == "org.varlink.service.InvalidParameter")
+      // What no reply ever gave as `next` is no place to go on from.
+      let places: [Any] = [
+        4, -1, "", "4", "0", "000000000000000G", "+000000000000004", "0000000000000004 ", "ffffffffffffffff",
+      ]
+      for place in places {
+        let reply = try client.call("Find", ["after": place])
+        #expect(reply.error == "org.varlink.service.InvalidParameter", "\(place)")
+        #expect(reply.string("parameter") == "after", "\(place)")
+      }
     }
   }
 
