@@ -76,7 +76,7 @@ struct VerifyPass {
 
   /// Walks over heads, values and tags; whether that was the last record.
   mutating func walk(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
-    var left = records
+    var left = Self.unforeseeable(records)
     while left > 0, table != .few {
       do throws(VaultError) {
         switch table {
@@ -95,6 +95,15 @@ struct VerifyPass {
       if left > 0 { next() }
     }
     return table == .few
+  }
+
+  /// At least half of so many records.
+  ///
+  /// Between two steps the walk finds its place by the last key. Pages can be laid so that some are skipped right there, and
+  /// are still what a request comes to; a walk that goes on in one breath meets them and finds them out of order. So nobody
+  /// may know where a step ends.
+  private static func unforeseeable(_ records: Int) -> Int {
+    records - Int(RandomBytes.uniform(below: UInt32(clamping: records / 2)))
   }
 
   private mutating func next() { table = Table(rawValue: table.rawValue + 1) ?? .few }

@@ -159,6 +159,18 @@ import VaultStore
     #expect(keychain.integrity == .ok)
   }
 
+  @Test("where a step of a check ends cannot be foretold")
+  func unforeseeable() throws {
+    let keychain = try Self.filled().unlocked()
+    var ends: Set<IntegrityState> = []
+    for _ in 0..<100 {
+      keychain.beginVerification()
+      #expect(try keychain.continueVerification(records: 40) == nil)
+      ends.insert(keychain.integrity)
+    }
+    #expect(ends.count > 3)
+  }
+
   @Test("taking the hashes away does not make a store look like one that never had them")
   func withoutHashes() throws {
     let fixture = try Self.filled()
