@@ -228,7 +228,7 @@ import VaultTesting
         text: "slot 2 is not the one that was stored last", unharmed: 3),
       Edit(
         sql: "DELETE FROM hashes WHERE class = 1", kind: "damaged",
-        text: "the hash over the records of class when-unlocked is missing", unharmed: 3),
+        text: "the class record of when-unlocked is missing", unharmed: 3),
     ])
   func edited(_ edit: Edit) throws {
     let sandbox = try stopped()
