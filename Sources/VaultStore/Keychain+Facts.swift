@@ -72,9 +72,11 @@ extension Keychain {
   /// Reads what the class records say in the clear.
   func readFacts() throws(VaultError) {
     for accessible in AccessClass.allCases {
-      facts[accessible] = try database.hashes(accessible).flatMap { record in
-        record.withSpan { try? ClassRecord.facts(in: $0) }
-      }
+      do throws(VaultError) {
+        facts[accessible] = try database.hashes(accessible).flatMap { record in
+          record.withSpan { try? ClassRecord.facts(in: $0) }
+        }
+      } catch .corrupt { facts[accessible] = nil }
       if facts[accessible] == nil { notice(Self.unreadableRecord(accessible)) }
     }
   }

@@ -40,10 +40,10 @@ extension Keychain {
   public func addSlot(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
     try change(vaultKey: vaultKey) { () throws(VaultError) in
       guard !hasSlot(slot.id) else { throw .alreadyExists }
-      guard slot.id < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
       guard slots.count + damagedSlots.count < Database.maximumSlots else {
         throw .invalidValue("a vault has at most \(Database.maximumSlots) slots")
       }
+      guard slot.id < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
       try store(slot, isNew: true)
     }
   }

@@ -125,7 +125,7 @@ import VaultModel
     "a table of few rows that has many, or a long one, is damaged and not read to its end",
     arguments: [
       "INSERT INTO slots SELECT i, zeroblob(9) FROM n WHERE i > 1", "UPDATE slots SET record = zeroblob(1 << 20)",
-      "UPDATE meta SET value = zeroblob(1 << 20) WHERE name = 'vault-id'", "UPDATE clock SET mac = zeroblob(1 << 20)",
+      "UPDATE meta SET value = zeroblob(1 << 20) WHERE name = 'vault-id'",
     ])
   func opening(sql: String) throws {
     let fixture = try Fixture()
