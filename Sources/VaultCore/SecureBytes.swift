@@ -44,6 +44,7 @@ internal import Synchronization
     unsafe bytes.withUnsafeBytes { source in
       if let start = source.baseAddress { unsafe base.copyMemory(from: start, byteCount: source.count) }
     }
+    Stack.wipeRegisters()
   }
 
   deinit { unsafe sodium_free(base) }

@@ -25,6 +25,10 @@ public enum Stack {
   @inline(never) static func wipe(_ depth: Int) {
     Sodium.start()
     sodium_stackzero(depth)
-    vault_wipe_vector_registers(registers)
+    wipeRegisters()
   }
+
+  /// Zeroes the vector registers: memcpy leaves in them what it copied, and the dynamic linker saves them to the stack
+  /// whenever it looks for a function that is called for the first time.
+  @inline(never) static func wipeRegisters() { vault_wipe_vector_registers(registers) }
 }
