@@ -31,7 +31,9 @@ struct CallWeight {
 
   /// Throws when there are more items than that in one call, before anything is looked at.
   static func check(count: Int) throws(Fault) {
-    if count > maximumItems { throw .tooMuch(reason: "one call has up to \(maximumItems) items, and this has \(count)") }
+    if count > maximumItems {
+      throw .tooMuch(reason: "one call has up to \(maximumItems) items, and this has \(count)")
+    }
   }
 
   /// Throws when it is more than one call may change.

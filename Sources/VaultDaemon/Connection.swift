@@ -363,7 +363,8 @@ final class Connection: ChannelInboundHandler {
   private func release() {
     guard onCancel != nil else { return }
     onCancel = nil
-    waitForTurn()
+    // With nothing to go on with, the next request is not to wait behind the work of others.
+    if reader.hasFrame || inputClosed || !isAccepting { waitForTurn() }
   }
 
   /// Sends what `write` writes, together with the other replies to what was read at once.

@@ -44,7 +44,8 @@ extension Service {
     loop.assumeIsolated().scheduleTask(in: Timeouts.logInterval) { [weak self, weak transfer, weak keychain] in
       guard let self, let transfer, let keychain, self.transfer === transfer else { return }
       if let sizes = try? keychain.backupSizes(), sizes.log > max(Timeouts.logSize, sizes.store) {
-        let reason = "the backup was read too slowly: the log of changes beside the store grew to \(sizes.log >> 20) MiB"
+        let reason =
+          "the backup was read too slowly: the log of changes beside the store grew to \(sizes.log >> 20) MiB"
         return transfer.callOff(because: .busy(reason: reason))
       }
       watchLog(of: transfer, keychain)

@@ -74,7 +74,8 @@ struct StatusCommand: ParsableCommand {
   }
 
   private static func moment(_ time: Int64, now: Int64) -> String {
-    let distance = time > now ? "in \(Seconds.format(Seconds.from(now, to: time)))" : "\(Seconds.format(Seconds.from(time, to: now))) ago"
-    return "\(Timestamp.format(time)) (\(distance))"
+    let distance = Seconds.from(now, to: time)
+    let text = distance > 0 ? "in \(Seconds.format(distance))" : "\(Seconds.format(Seconds.from(time, to: now))) ago"
+    return "\(Timestamp.format(time)) (\(text))"
   }
 }
