@@ -37,6 +37,8 @@ struct PresenceSecretsTests {
     _ = try vault.addSlot("memory")
     let keys = try VaultKeys(of: vault.sandbox, password: vault.password)
     let (memoryKey, fileKey) = (memoryKey(3, keys), try fileKey(vault))
+    let all = try KeyHierarchy(
+      of: vault.sandbox, KeyHierarchy.Secrets(password: vault.password, presence: [2: fileKey]))
     let wrong = ["finger-B", "finger-C", "finger-B"]
     #expect(
       try vault.unlock(touching: wrong, on: stand.reader, typing: [vault.user.password]).reply?.error == nil)
@@ -60,6 +62,7 @@ struct PresenceSecretsTests {
     ]
     for (name, secret) in gone { #expect(locked.find(secret) == [], "\(name)") }
     #expect(locked.find(memoryKey) == ["raw"])
+    #expect(Set(locked.find(all.keys).keys) == Set(Held.locked + ["presence key 3"]))
     if config.contains("maximum-age") {
       try stand.wait("the age") { try search(vault).find(memoryKey) == [] }
     } else {
@@ -68,6 +71,7 @@ struct PresenceSecretsTests {
     }
     let later = try search(vault)
     #expect(later.find(memoryKey) == [])
+    #expect(Set(later.find(all.keys).keys) == Set(config.contains("maximum-age") ? Held.locked : Held.asleep))
     for (name, secret) in gone { #expect(later.find(secret) == [], "\(name)") }
   }
 
