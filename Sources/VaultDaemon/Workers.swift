@@ -17,9 +17,10 @@ final class Workers {
     on loop: any EventLoop, _ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void
   ) {
     running += 1
+    let job = Job(work)
     let wiping: @Sendable () -> T = {
       defer { Stack.wipe() }
-      return work()
+      return job.run()
     }
     pool.runIfActive(eventLoop: loop, wiping).assumeIsolated().whenSuccess { [self] result in
       running -= 1
@@ -30,6 +31,21 @@ final class Workers {
   /// Runs `then` when all that was begun before is done: now, if nothing was.
   func whenIdle(on loop: any EventLoop, _ then: @escaping () -> Void) {
     if running == 0 { then() } else { run(on: loop, {}, then: then) }
+  }
+}
+
+/// Work for a thread, which is let go of with all the secrets it has captured before anybody hears of the end: the pool
+/// itself drops what it ran a moment later.
+///
+/// `@unchecked` holds because one thread makes it, and one other runs it, once.
+private final class Job<T: Sendable>: @unchecked Sendable {
+  private var work: (@Sendable () -> T)?
+
+  init(_ work: @escaping @Sendable () -> T) { self.work = work }
+
+  func run() -> T {
+    guard let work = work.take() else { preconditionFailure("a job was run twice") }
+    return work()
   }
 }
 
