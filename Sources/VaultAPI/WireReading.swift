@@ -192,7 +192,7 @@ extension Wire {
   public struct FindReply: Hashable, WireValue {
     /// The items.
     public var items: [Item]
-    /// What to pass as `after` for the next page, of use for nothing else; nil on the last one.
+    /// The `after` of the next page, of use for nothing else; nil on the last one.
     public var next: String?
 
     /// Fills it in; what is left out is absent.

@@ -65,7 +65,7 @@ final class Answers {
     return nil
   }
 
-  /// What the daemon says, on one line that says where it comes from: nothing that it words can pass for the shell's prompt
+  /// The daemon's words, on one line that says where it comes from: nothing that it words can pass for the shell's prompt
   /// or another program's.
   private static func line(_ prompt: borrowing Prompt) -> String { "vault: \(Printable.text(prompt.text))" }
 

@@ -102,7 +102,7 @@ struct BatchSet {
     var batch = Batch()
     /// The number of each one's line.
     var lines: [Int] = []
-    /// How many folders and attributes they have, and may have had.
+    /// The number of folders and attributes that they have, and may have had.
     var tags = 0
 
     /// An update takes those away that the item had, too, which are as many as a rule.

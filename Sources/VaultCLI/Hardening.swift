@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// What keeps a secret that this program holds out of core files, and out of sight of the user's other programs.
+/// Keeps a secret that this program holds out of core files, and out of sight of the user's other programs.
 enum Hardening {
   /// The limit on core files that the program was started with. It is lowered when this is looked at first.
   private static let earlier: rlimit? = {

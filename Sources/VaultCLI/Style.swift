@@ -9,7 +9,7 @@ enum Style {
   static func yellow(_ text: String) -> String { wrap(text, "33") }
   static func red(_ text: String) -> String { wrap(text, "31") }
 
-  /// What every sequence begins with.
+  /// The beginning of every sequence.
   static let escape: Unicode.Scalar = "\u{1B}"
 
   /// All that is ever written, so that ``Printable`` can tell it from what came from elsewhere.

@@ -1,4 +1,4 @@
-/// What a daemon that a client starts finds in its environment.
+/// The environment of a daemon that a client starts.
 ///
 /// It outlives the script that happened to need it and holds the keys, so it gets what says where the user's files and buses
 /// are, and nothing else: no `LD_PRELOAD`, which would load into it, and no `NOTIFY_SOCKET`, over which it would tell

@@ -72,14 +72,7 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Refuses what is asked over a connection whose process has ended, and ends it.
-  func disown() {
-    let cancel = onCancel
-    onCancel = nil
-    cancel?()
-    isOneway = false
-    fail(.denied(reason: "the process that connected has ended"))
-    closeGently()
-  }
+  func disown() { refuseCalls(.denied(reason: "the process that connected has ended")) }
 
   // MARK: What the service calls
 
@@ -114,10 +107,15 @@ final class Connection: ChannelInboundHandler {
 
   /// Ends it for what its uid has sent too much.
   func refuseMore() {
-    isOneway = false
-    callOff(.tooManyRequests)
-    closeGently()
+    refuseCalls(.tooManyRequests)
     forgetFrames()
+  }
+
+  /// Ends it with an error, also where the call wants no reply.
+  private func refuseCalls(_ fault: Fault) {
+    isOneway = false
+    callOff(fault)
+    closeGently()
   }
 
   /// Answers a call that may be waiting, as if its client had gone.

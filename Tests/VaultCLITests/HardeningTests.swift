@@ -19,10 +19,10 @@ import VaultTesting
       #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Password"}},"#
         + "\"continues\":true}\0", to: "prompt")
     let server = try Terminal(
-      sandbox, identity + ["/usr/bin/socat", "UNIX-LISTEN:\(socket)", "SYSTEM:cat \(prompt); sleep 60"],
+      sandbox, identity + ["/usr/bin/socat", "-d", "-d", "UNIX-LISTEN:\(socket)", "SYSTEM:cat \(prompt); sleep 60"],
       program: "/usr/bin/setpriv")
     defer { server.signal(SIGKILL) }
-    for _ in 0..<3000 where !FileManager.default.fileExists(atPath: socket) { usleep(10_000) }
+    try server.expect("listening on")
     let terminal = try Terminal(
       sandbox, identity + [Sandbox.path(of: "vault"), "unlock", "--socket", socket], program: "/usr/bin/setpriv")
     try terminal.expect("Password: ")

@@ -4,7 +4,7 @@ internal import VaultClient
 
 /// The names of items that a shell offers while a command is typed.
 enum ItemNames {
-  /// What the argument parser's generators write where a name is completed. ``CompletionScript`` defines the function.
+  /// The call that the argument parser's generators write where a name is completed. ``CompletionScript`` defines the function.
   static let completion = CompletionKind.shellCommand(function)
   static let function = "__vault_item_names"
 

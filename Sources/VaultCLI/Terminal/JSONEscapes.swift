@@ -21,7 +21,7 @@ enum JSONEscapes {
     return result
   }
 
-  /// How many bytes the character has that begins with `byte`.
+  /// The number of bytes of the character that begins with `byte`.
   private static func length(_ byte: UInt8) -> Int {
     switch byte {
     case 0xC2...0xDF: 2
