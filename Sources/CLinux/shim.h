@@ -134,6 +134,11 @@ static inline int vault_errno(void) { return errno; }
 static inline int vault_get_limit(int resource, struct rlimit *limit) { return getrlimit(resource, limit); }
 static inline int vault_set_limit(int resource, const struct rlimit *limit) { return setrlimit(resource, limit); }
 
+/* prlimit(2), hidden behind _GNU_SOURCE. */
+static inline int vault_set_limit_of(pid_t pid, int resource, const struct rlimit *limit) {
+    return (int)syscall(SYS_prlimit64, pid, resource, limit, NULL);
+}
+
 /* How a process is scheduled unless somebody changed it. */
 static inline int vault_reset_niceness(void) { return setpriority(PRIO_PROCESS, 0, 0); }
 static inline int vault_reset_scheduling(void) {

@@ -22,6 +22,7 @@ struct Configuration: Sendable, Equatable {
   var pamService = "vault"
   /// Connections held at once, over all clients.
   var maxConnections = 256
+  static let connectionLimits = 4...4096
   /// Requests a second that one uid may make before its connections are slowed down.
   var maxRequestsPerSecond = 100_000
   var logLevel = Logger.Level.info
@@ -78,7 +79,9 @@ struct Configuration: Sendable, Equatable {
       }
       pamService = value
     case "max-connections":
-      guard let count = Int(value), (4...4096).contains(count) else { return "max-connections is from 4 to 4096" }
+      guard let count = Int(value), Self.connectionLimits.contains(count) else {
+        return "max-connections is from \(Self.connectionLimits.lowerBound) to \(Self.connectionLimits.upperBound)"
+      }
       maxConnections = count
     case "max-requests-per-second":
       guard let count = Int(value), (10...10_000_000).contains(count) else {

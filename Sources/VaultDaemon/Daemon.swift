@@ -33,7 +33,7 @@ public enum Daemon {
     case .usage(let problem): return complain(Failure(code: Exit.usage, text: "\(problem); see vaultd --help"))
     case .run(let options):
       do throws(Failure) {
-        return try run(options)
+        try run(options)
       } catch {
         return complain(error)
       }
@@ -46,8 +46,10 @@ public enum Daemon {
     return failure.code
   }
 
-  private static func run(_ options: Options) throws(Failure) -> Int32 {
+  private static func run(_ options: Options) throws(Failure) -> Never {
     do throws(SystemError) { try Hardening.apply() } catch { throw Failure(code: Exit.software, text: "\(error)") }
+    OpenFiles.closeOthers(but: options.readyDescriptor)
+    let openFiles = try OpenFiles.raise()
     let paths: Paths
     do throws(Paths.Missing) { paths = try Paths(options: options, environment: Paths.environment) } catch {
       throw Failure(code: Exit.configuration, text: error.reason)
@@ -72,11 +74,12 @@ public enum Daemon {
       throw failure(error, paths)
     }
     let running = Running(
-      options: options, paths: paths, configuration: configuration, socket: socket, signals: signals)
+      options: options, paths: paths, configuration: configuration, socket: socket, signals: signals,
+      openFiles: openFiles)
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { loop in running.start(on: loop) }
-    // The directory's lock is held until here.
+    // The directory's lock is held for as long as the loop runs.
     _ = consume directory
-    return running.exitCode
+    preconditionFailure("the loop ends with the process")
   }
 
   /// Refuses to serve the machine's vault as an account that only happens to have its name: systemd-sysusers(8) takes one

@@ -14,11 +14,4 @@ enum Hardening {
     // A client that went away shows as EPIPE.
     signal(SIGPIPE, SIG_IGN)
   }
-
-  /// How many files the process may have open.
-  static var openFiles: UInt64 {
-    var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
-    return UInt64(limit.rlim_cur)
-  }
 }

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A helper program that runs as a child of the daemon, with one end of a socket pair as its standard input.
 ///
-/// It gets nothing else: no other descriptor, the environment it is given, an empty signal mask, `/dev/null` for its
-/// output and the daemon's standard error. It is reaped when its pidfd says that it has ended, so the daemon never
-/// waits for it. All of it happens on the event loop.
+/// It gets nothing else: no other descriptor, the environment it is given, the limit of open files that the daemon was
+/// started with, an empty signal mask, `/dev/null` for its output and the daemon's standard error. It is reaped when its
+/// pidfd says that it has ended, so the daemon never waits for it. All of it happens on the event loop.
 final class HelperProcess {
   /// How it ended: the exit code, or the signal.
   enum Ending: Equatable {
@@ -127,6 +127,8 @@ final class HelperProcess {
     var pid: pid_t = 0
     let failure = unsafe posix_spawn(&pid, program, &actions, &attributes, &arguments, &variables)
     guard failure == 0 else { throw SystemError(call: "start \(program)", code: failure) }
+    // posix_spawn(3) cannot set it. The helper has nothing to do until it is asked.
+    OpenFiles.restoreLimit(of: pid)
     return pid
   }
 }

@@ -7,14 +7,6 @@ enum Room {
   /// Bytes that the connections of one uid may have sent that are no handled calls yet; one frame alone may have 2 MiB.
   static let pendingBytes = 16 << 20
 
-  /// Descriptors that are not for clients: the store's, those of helpers, and of clients that are being refused.
-  private static let reservedDescriptors = 128
-
-  /// How many connections there may be where `limit` files may be open at once (RLIMIT_NOFILE).
-  static func connections(configured: Int, limit: UInt64) -> Int {
-    min(configured, max(4, Int(clamping: limit) - reservedDescriptors))
-  }
-
   /// What is looked at of a connection.
   struct Guest {
     var uid: UInt32
@@ -40,7 +32,7 @@ enum Room {
 extension Service {
   /// Closes a connection for another one of `uid` if there are as many as there may be.
   func makeRoom(for uid: UInt32) {
-    let most = Room.connections(configured: configuration.maxConnections, limit: openFiles)
+    let most = openFiles.connections(configured: configuration.maxConnections)
     while connections.count >= most {
       let all = Array(connections.values)
       let guests = all.map { Room.Guest(uid: $0.peer.uid, isHeld: $0.isHeld, heard: $0.heard) }

@@ -12,17 +12,19 @@ final class Running {
   private let configuration: Configuration
   private let socket: ListeningSocket
   private let signals: SignalWatch
+  private let openFiles: OpenFiles
   private var log: Logger
-  private(set) var exitCode: Int32 = Daemon.Exit.ok
 
   init(
-    options: Options, paths: Paths, configuration: Configuration, socket: ListeningSocket, signals: SignalWatch
+    options: Options, paths: Paths, configuration: Configuration, socket: ListeningSocket, signals: SignalWatch,
+    openFiles: OpenFiles
   ) {
     self.options = options
     self.paths = paths
     self.configuration = configuration
     self.socket = socket
     self.signals = signals
+    self.openFiles = openFiles
     log = Logger(label: "vaultd") { StreamLogHandler.standardError(label: $0) }
     log.logLevel = configuration.logLevel
   }
@@ -32,17 +34,16 @@ final class Running {
     let watcher: Watcher
     do throws(SystemError) { watcher = try Watcher(loop: loop) } catch {
       log.error("\(error)")
-      exitCode = Daemon.Exit.software
-      return loop.shutdownGracefully { _ in }
+      end(nil, Daemon.Exit.software)
     }
     let service = Service(
       loop: loop, clock: .system, paths: paths, configuration: configuration,
       programs: HelperPrograms(loop: loop, watcher: watcher, variable: Paths.environment),
       presenceHelper: PresenceHelper(loop: loop, watcher: watcher, paths: paths, variable: Paths.environment),
-      isSystem: options.system, log: log, owner: geteuid())
+      openFiles: openFiles, isSystem: options.system, log: log, owner: geteuid())
     if case .unreadable(let error) = service.vault.content, error.isInUse {
       log.error("\(error.text): \(paths.store); stop it first, or name another store with --store")
-      return end(loop, service, Daemon.Exit.taken)
+      end(service, Daemon.Exit.taken)
     }
     do {
       let timer = try DeadlineTimer(CLOCK_BOOTTIME)
@@ -59,23 +60,23 @@ final class Running {
       service.triggers = try LockTriggers(
         for: service, watcher: watcher, system: options.system, uid: geteuid(), environment: Paths.environment)
       try watcher.watch(signals.descriptor) { [self] in
-        while let signal = signals.next() { handle(signal, loop, service) }
+        while let signal = signals.next() { handle(signal, service) }
       }
     } catch {
       log.error("\(error)")
-      return end(loop, service, Daemon.Exit.software)
+      end(service, Daemon.Exit.software)
     }
     Server.start(socket, service: service, loop: loop).assumeIsolated().whenComplete { [self] result in
       switch result {
       case .success: announceReady()
       case .failure(let error):
         log.error("cannot accept connections: \(error)")
-        end(loop, service, Daemon.Exit.input)
+        end(service, Daemon.Exit.input)
       }
     }
   }
 
-  private func handle(_ signal: Int32, _ loop: any EventLoop, _ service: Service) {
+  private func handle(_ signal: Int32, _ service: Service) {
     switch signal {
     case SIGUSR1: service.lock(because: .signal)
     case SIGHUP:
@@ -85,18 +86,18 @@ final class Running {
       } catch {
         log.error("settings unchanged: \(error.text)")
       }
-    default: end(loop, service, Daemon.Exit.ok)
+    default: end(service, Daemon.Exit.ok)
     }
   }
 
-  /// Wipes the keys first; everything else can wait.
-  private func end(_ loop: any EventLoop, _ service: Service, _ code: Int32) {
-    service.wipe()
-    exitCode = code
+  /// Wipes the keys first; everything else can wait. It ends the process and not the loop, which goes by way of Dispatch for
+  /// that: its first use takes descriptors, and traps where there are none left.
+  private func end(_ service: Service?, _ code: Int32) -> Never {
+    service?.wipe()
     _ = unsafe sd_notify(0, "STOPPING=1")
-    service.closeConnections()
+    service?.closeConnections()
     if !socket.isInherited { unsafe unlink(paths.socket) }
-    loop.shutdownGracefully { _ in }
+    exit(code)
   }
 
   private func announceReady() {

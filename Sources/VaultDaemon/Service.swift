@@ -69,8 +69,7 @@ final class Service {
   /// What the connections of a uid have sent that is not handled yet, in bytes.
   var pendingBytes: [UInt32: Int] = [:]
   private var heardCount = 0
-  /// How many files the process may have open.
-  let openFiles = Hardening.openFiles
+  let openFiles: OpenFiles
   private var rates: [UInt32: RequestRate] = [:]
   private var lastReader: ObjectIdentifier?
   /// The process behind the connection that was looked at last: one descriptor for all, and the usual question costs one
@@ -84,10 +83,11 @@ final class Service {
   let presenceHelper: PresenceHelper
   init(
     loop: any EventLoop, clock: Clock, paths: Paths, configuration: Configuration, programs: HelperPrograms,
-    presenceHelper: PresenceHelper, isSystem: Bool, log: Logger, owner: UInt32
+    presenceHelper: PresenceHelper, openFiles: OpenFiles, isSystem: Bool, log: Logger, owner: UInt32
   ) {
     self.loop = loop
     self.presenceHelper = presenceHelper
+    self.openFiles = openFiles
     self.isSystem = isSystem
     self.programs = programs
     self.clock = clock
@@ -118,7 +118,7 @@ final class Service {
   }
 
   /// Whether a refused client may be given the time to read why: not when there are many.
-  var mayLinger: Bool { lingering < 64 }
+  var mayLinger: Bool { lingering < openFiles.lingering }
 
   func admit(_ connection: Connection) {
     makeRoom(for: connection.peer.uid)

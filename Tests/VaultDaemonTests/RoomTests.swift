@@ -20,13 +20,6 @@ import Testing
     #expect(Room.leaving(all, for: 1) == 0)
   }
 
-  @Test("connections leave descriptors for all else") func descriptors() {
-    #expect(Room.connections(configured: 256, limit: 1024) == 256)
-    #expect(Room.connections(configured: 4096, limit: 1024) == 896)
-    #expect(Room.connections(configured: 4096, limit: .max) == 4096)
-    #expect(Room.connections(configured: 256, limit: 20) == 4)
-  }
-
   @Test("a call that waits makes room after all that are silent, and then the oldest") func held() {
     #expect(Room.leaving(guests((1, true, 1), (1, false, 8), (1, true, 2)), for: 1) == 1)
     #expect(Room.leaving(guests((1, true, 3), (1, true, 2)), for: 1) == 1)

@@ -1,0 +1,158 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultDaemon
+
+@Suite("The limit of open files") struct OpenFilesTests {
+  private static func limited(to limit: String) -> [String] {
+    ["/usr/bin/prlimit", "--nofile=\(limit)", Sandbox.path(of: "vaultd")]
+  }
+
+  @Test("what clients may take follows from it, and leaves the daemon what it needs itself") func shares() {
+    for limit: UInt64 in [64, 65, 100, 128, 256, 1024, 4096, 1 << 20, .max] {
+      let files = OpenFiles(limit: limit)
+      for configured in [4, 256, 4096] {
+        let connections = files.connections(configured: configured)
+        #expect(connections >= 4 && connections <= configured)
+        #expect(files.lingering >= 4)
+        #expect(UInt64(connections + files.lingering) <= limit - 48)
+      }
+    }
+    #expect(OpenFiles(limit: 64).connections(configured: 256) == 12)
+    #expect(OpenFiles(limit: 1024).connections(configured: 256) == 256)
+    #expect(OpenFiles(limit: .max).connections(configured: 4096) == 4096)
+  }
+
+  @Test("with any, the daemon serves and ends, or says in one line that it is too low") func anyLimit() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    for limit in 3...70 {
+      let before = sandbox.daemonLog.count
+      do {
+        try sandbox.startDaemon(through: Self.limited(to: "\(limit):\(limit)"))
+        #expect(limit >= 64)
+        #expect(try sandbox.client().call("Status").string("state") == "new")
+        #expect(try sandbox.stopDaemon() == 0)
+        #expect(sandbox.daemonLog.count == before)
+      } catch let error as SandboxError {
+        let said = sandbox.daemonLog.dropFirst(before)
+        #expect(limit < 64 && said.filter { $0 == "\n" }.count == 1, "\(limit): \(said)")
+        // With fewer than the dynamic linker needs the program does not even begin.
+        let isRefused = "\(error)".hasPrefix("vaultd ended with 78: ") && said.contains("\(limit), and 64 are needed")
+        #expect(isRefused || limit < 8 && "\(error)".hasPrefix("vaultd ended with 127: "), "\(limit): \(error)")
+      }
+    }
+  }
+
+  @Test("it is raised as far as it may be, and helpers get the one that was there") func raised() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let programs = sandbox.root + "/bin"
+    let helper = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
+    let made = try sandbox.run(
+      ["-c", "mkdir $0 && cp $1 $0 && ln -s $2 $0/vault-tpm2", programs, Sandbox.path(of: "vaultd"), helper],
+      program: "/bin/sh")
+    #expect(made.status == 0, "\(made)")
+    // It is given the limit before it is asked anything.
+    try sandbox.write("head -c 1 <&0 >/dev/null; exec >\"$HOME/limits\"; ulimit -Sn; ulimit -Hn; exit 1", to: "script")
+    try sandbox.startDaemon(
+      config: "boot-key = tpm2:\(sandbox.home)/boot.key",
+      through: ["/usr/bin/prlimit", "--nofile=40:2000", programs + "/vaultd"])
+    let pid = try #require(sandbox.daemonPid)
+    let limits = try String(contentsOfFile: "/proc/\(pid)/limits", encoding: .utf8)
+    let files = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
+    #expect(files.split(separator: " ").dropFirst(3).prefix(2) == ["2000", "2000"])
+    try sandbox.converse("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2]) { _ in "correct horse battery" }
+    #expect(try String(contentsOfFile: sandbox.home + "/limits", encoding: .utf8) == "40\n2000\n")
+  }
+
+  @Test("with the lowest and as many clients as there may be, everything can be done") func full() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon(through: Self.limited(to: "64:64"))
+    var clients: [WireClient] = []
+    func fill() throws {
+      // More than there is room for: the rest makes room, and all who are left have a call that waits.
+      for _ in 0..<20 {
+        let client = try sandbox.client()
+        #expect(try client.call("Monitor", more: true).error == nil)
+        clients.append(client)
+      }
+    }
+    try fill()
+    let password = "correct horse battery\n"
+    func vault(_ arguments: String..., stdin: String = password) throws {
+      let outcome = try sandbox.run(arguments, stdin: Array(stdin.utf8))
+      #expect(outcome.status == 0, "\(arguments): \(outcome)")
+      try fill()
+    }
+    try vault("init", "--password-stdin", "--kdf-memory", "19m", "--kdf-passes", "2", stdin: password + password)
+    try vault("unlock", "--password-stdin")
+    try vault("set", "a", stdin: "value")
+    try vault("get", "a")
+    try vault("backup", sandbox.home + "/backup")
+    try vault("rekey", "--password-stdin")
+    try vault("verify")
+    #expect(try sandbox.stopDaemon() == 0)
+    try FileManager.default.removeItem(atPath: sandbox.store)
+    try sandbox.startDaemon(through: Self.limited(to: "64:64"))
+    try fill()
+    try vault("restore", sandbox.home + "/backup", "--password-stdin")
+    #expect(try sandbox.stopDaemon() == 0)
+    #expect(!sandbox.daemonLog.contains("Too many open files"), "\(sandbox.daemonLog)")
+  }
+
+  @Test(
+    "other users cannot use them up: few of those who are refused may stay to read why",
+    .enabled(if: geteuid() == 0, "needs root to be another user"))
+  func foreigners() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon(through: Self.limited(to: "64:64"))
+    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
+    unsafe chmod(sandbox.socket, 0o666)
+    // Each reads the refusal up to the end of the stream. What is sent then goes through while the daemon keeps it open.
+    let script = """
+      import socket, sys
+      clients = []
+      for _ in range(100):
+          client = socket.socket(socket.AF_UNIX)
+          client.connect(sys.argv[1])
+          try:
+              while client.recv(4096): pass
+          except ConnectionResetError: pass
+          clients.append(client)
+      kept = 0
+      for client in clients:
+          try: kept += client.send(b"x")
+          except BrokenPipeError: pass
+      print(kept)
+      """
+    let outcome = try sandbox.run(
+      ["--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", script, sandbox.socket],
+      program: "/usr/bin/setpriv")
+    let kept = try #require(Int(outcome.output.filter(\.isNumber)), "\(outcome)")
+    #expect(kept <= 4)
+    #expect(try sandbox.client().call("Status").error == nil)
+  }
+
+  @Test("the daemon keeps nothing open that it was handed and not told of, and has all standard streams")
+  func handedOver() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let file = try sandbox.write("", to: "lock")
+    try sandbox.startDaemon(through: [
+      "/bin/sh", "-c", "exec 7<\(file) 2>&-; exec \"$0\" \"$@\"", Sandbox.path(of: "vaultd"),
+    ])
+    let pid = try #require(sandbox.daemonPid)
+    let folder = "/proc/\(pid)/fd"
+    let open = try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
+      (name, (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")) ?? "")
+    }
+    #expect(!open.contains { $0.1 == file }, "\(open)")
+    #expect(open.first { $0.0 == "2" }?.1 == "/dev/null", "\(open)")
+    #expect(try sandbox.client().call("Status").error == nil)
+  }
+}
