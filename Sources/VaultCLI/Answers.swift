@@ -1,6 +1,7 @@
 internal import Glibc
 internal import VaultAPI
 internal import VaultClient
+internal import VaultModel
 
 /// Answers the questions of a conversation with the daemon: at the terminal, or from standard input line by line.
 final class Answers {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultModel
 
 /// A backup that is being written to a file: under another name beside it, until all of it is on the disk.
 ///

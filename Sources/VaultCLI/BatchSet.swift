@@ -1,6 +1,7 @@
 internal import Glibc
 internal import VaultAPI
 internal import VaultClient
+internal import VaultModel
 
 /// What `vault set --batch` does: many items from JSON lines, one transaction for as many as go into one call.
 struct BatchSet {

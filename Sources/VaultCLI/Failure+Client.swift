@@ -1,5 +1,6 @@
 internal import Glibc
 internal import VaultClient
+internal import VaultModel
 
 extension Failure {
   /// Puts into words why there was no answer.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import VaultAPI
 internal import VaultClient
+internal import VaultModel
 
 /// What `vault get` does, however its command line was read.
 ///

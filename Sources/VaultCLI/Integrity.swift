@@ -1,4 +1,5 @@
 internal import VaultAPI
+internal import VaultModel
 
 /// What is known of the records as a whole, in words.
 enum Integrity {

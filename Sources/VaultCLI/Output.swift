@@ -1,5 +1,6 @@
 internal import Glibc
 internal import VaultAPI
+internal import VaultModel
 
 /// Standard output and standard error, written with `write(2)` so that no copy of a secret stays in a stdio buffer and
 /// so that a full disk is an error.

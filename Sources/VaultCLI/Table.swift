@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// Columns of text, for a person's terminal.
 struct Table {
   private var rows: [[String]]

@@ -1,4 +1,5 @@
 internal import VaultAPI
+internal import VaultModel
 
 /// What `vault verify` says.
 struct VerifyReport {

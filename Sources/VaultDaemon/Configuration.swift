@@ -93,7 +93,7 @@ struct Configuration: Sendable, Equatable {
         return "log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
       }
       logLevel = level
-    default: return "unknown key `\(key)`"
+    default: return "unknown key \(Printable.quoted(key))"
     }
     return nil
   }

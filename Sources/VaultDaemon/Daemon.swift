@@ -41,8 +41,7 @@ public enum Daemon {
   }
 
   private static func complain(_ failure: Failure) -> Int32 {
-    let text = Array("vaultd: \(failure.text)\n".utf8)
-    _ = unsafe write(STDERR_FILENO, text, text.count)
+    StandardError.write(failure.text)
     return failure.code
   }
 

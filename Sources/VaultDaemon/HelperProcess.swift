@@ -4,8 +4,8 @@ internal import Glibc
 /// A helper program that runs as a child of the daemon, with one end of a socket pair as its standard input.
 ///
 /// It gets nothing else: no other descriptor, the environment it is given, the limit of open files that the daemon was
-/// started with, an empty signal mask, `/dev/null` for its output and the daemon's standard error. It is reaped when its
-/// pidfd says that it has ended, so the daemon never waits for it. All of it happens on the event loop.
+/// started with, an empty signal mask, `/dev/null` for its output, and ``HelperErrors`` for what it complains of. It is
+/// reaped when its pidfd says that it has ended, so the daemon never waits for it. All of it happens on the event loop.
 final class HelperProcess {
   /// How it ended: the exit code, or the signal.
   enum Ending: Equatable {
@@ -19,6 +19,7 @@ final class HelperProcess {
   private let pid: pid_t
   private let pidfd: Int32
   private let watcher: Watcher
+  private let errors: HelperErrors
   private let onEnd: (Ending) -> Void
   private var hasEnded = false
 
@@ -32,7 +33,12 @@ final class HelperProcess {
     let (ours, theirs) = try Self.pair()
     defer { Glibc.close(theirs) }
     let pid: pid_t
-    do throws(SystemError) { pid = try Self.spawn(program, environment, input: theirs) } catch {
+    do throws(SystemError) {
+      let (errors, theirErrors) = try Self.pipe()
+      defer { Glibc.close(theirErrors) }
+      self.errors = HelperErrors(errors, of: program)
+      pid = try Self.spawn(program, environment, input: theirs, errors: theirErrors)
+    } catch {
       Glibc.close(ours)
       throw error
     }
@@ -50,7 +56,11 @@ final class HelperProcess {
     self.watcher = watcher
     self.onEnd = onEnd
     // The handler keeps the process object until the child is reaped.
-    do throws(SystemError) { try watcher.watch(pidfd) { self.reap() } } catch {
+    do throws(SystemError) {
+      try watcher.watch(pidfd) { self.reap() }
+      try watcher.watch(errors.descriptor) { self.handOnErrors() }
+    } catch {
+      watcher.forget(pidfd)
       Self.endAndReap(pid)
       Glibc.close(pidfd)
       Glibc.close(ours)
@@ -70,12 +80,21 @@ final class HelperProcess {
     socket = -1
   }
 
+  private func handOnErrors() {
+    guard errors.descriptor >= 0, !errors.handOn() else { return }
+    watcher.forget(errors.descriptor)
+    errors.close()
+  }
+
   private func reap() {
     var status: Int32 = 0
     guard !hasEnded, unsafe waitpid(pid, &status, WNOHANG) == pid else { return }
     hasEnded = true
     watcher.forget(pidfd)
     Glibc.close(pidfd)
+    handOnErrors()
+    watcher.forget(errors.descriptor)
+    errors.close()
     // The layout of a wait status (wait(2)); its macros are not imported.
     let signal = status & 0x7f
     onEnd(signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal))
@@ -98,7 +117,16 @@ final class HelperProcess {
     return (ends[0], ends[1])
   }
 
-  private static func spawn(_ program: String, _ environment: [String], input: Int32) throws(SystemError) -> pid_t {
+  private static func pipe() throws(SystemError) -> (ours: Int32, theirs: Int32) {
+    var ends: [Int32] = [-1, -1]
+    try SystemError.check("pipe2", unsafe pipe2(&ends, O_CLOEXEC))
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    return (ends[0], ends[1])
+  }
+
+  private static func spawn(
+    _ program: String, _ environment: [String], input: Int32, errors: Int32
+  ) throws(SystemError) -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -109,6 +137,7 @@ final class HelperProcess {
     }
     unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
     unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
     // The daemon blocks the signals it reads from a descriptor and ignores SIGPIPE; the helper begins afresh.
     var (none, all) = (sigset_t(), sigset_t())

@@ -13,7 +13,7 @@ final class Running {
   private let socket: ListeningSocket
   private let signals: SignalWatch
   private let openFiles: OpenFiles
-  private var log: Logger
+  private let log: Logger
 
   init(
     options: Options, paths: Paths, configuration: Configuration, socket: ListeningSocket, signals: SignalWatch,
@@ -25,8 +25,7 @@ final class Running {
     self.socket = socket
     self.signals = signals
     self.openFiles = openFiles
-    log = Logger(label: "vaultd") { StreamLogHandler.standardError(label: $0) }
-    log.logLevel = configuration.logLevel
+    log = StandardError.logger(configuration.logLevel)
   }
 
   /// Called once, on the loop.

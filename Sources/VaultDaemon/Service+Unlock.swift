@@ -1,5 +1,6 @@
 internal import VaultAPI
 internal import VaultCore
+internal import VaultModel
 internal import VaultStore
 
 /// Unlock, Respond and Lock.
@@ -57,8 +58,7 @@ extension Service {
   /// What a prompt is for, with what the client says of why. The client's words are shown as its own and kept short.
   static func purpose(_ what: String, _ reason: String?) -> String {
     guard let reason, !reason.isEmpty else { return what }
-    let printable = reason.unicodeScalars.filter { !$0.properties.generalCategory.isInvisible }
-    return "\(what) (asked by: \(String(String.UnicodeScalarView(printable)).prefix(200)))"
+    return "\(what) (asked by: \(Printable.line(reason).prefix(200)))"
   }
 }
 
@@ -70,16 +70,6 @@ extension SlotKind {
     case .recovery: "recovery code"
     case .pam: "fingerprint or login password"
     case .login: "login password"
-    }
-  }
-}
-
-extension Unicode.GeneralCategory {
-  /// Characters that show nothing or move the cursor: they have no place in a prompt.
-  fileprivate var isInvisible: Bool {
-    switch self {
-    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: true
-    default: false
     }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultModel
 import VaultTesting
 
 @testable import VaultCLI

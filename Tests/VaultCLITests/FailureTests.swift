@@ -1,6 +1,7 @@
 import Testing
 import VaultAPI
 import VaultClient
+import VaultModel
 
 @testable import VaultCLI
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultAPI
+import VaultModel
 import VaultTesting
 
 @testable import VaultCLI

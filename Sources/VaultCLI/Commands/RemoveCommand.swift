@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import VaultAPI
 internal import VaultClient
+internal import VaultModel
 
 struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import VaultAPI
 internal import VaultClient
+internal import VaultModel
 
 /// The names of items that a shell offers while a command is typed.
 enum ItemNames {

@@ -1,4 +1,5 @@
 internal import VaultAPI
+internal import VaultModel
 
 /// What one check of `vault doctor` found.
 struct Finding: Equatable {

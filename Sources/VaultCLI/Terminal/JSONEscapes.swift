@@ -1,4 +1,5 @@
 internal import VaultAPI
+internal import VaultModel
 
 /// JSON for a terminal: the same value, with every character that a terminal would not show as it is written `\\uXXXX`.
 enum JSONEscapes {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import VaultAPI
+internal import VaultModel
 
 /// The person at the terminal: questions go to `/dev/tty` and answers come from there, wherever standard input and
 /// output lead.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultModel
 
 /// A line on a person's terminal that says how far a command is that takes longer than a second.
 final class Progress {
