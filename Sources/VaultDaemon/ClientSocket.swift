@@ -40,16 +40,6 @@ struct ClientSocket {
     return .success(process)
   }
 
-  /// Whether the kernel knows the process that connected, and not its number alone.
-  var knowsProcess: Bool {
-    switch peerDescriptor() {
-    case .success(let process):
-      close(process)
-      return true
-    case .failure(let error): return error.code != ENOPROTOOPT
-    }
-  }
-
   /// Another descriptor of the same socket, which stays connected when NIO closes its own.
   func duplicate() -> CInt? {
     guard channel.isActive else { return nil }

@@ -68,7 +68,10 @@ final class Connection: ChannelInboundHandler {
   var session: AuthenticationSession? { peerProcess.flatMap { AuthenticationSession(of: peer, $0) } }
 
   private var peerProcess: PeerProcess? {
-    service.process(of: self) { socket.flatMap { PeerProcess(at: $0, peer, started: peerStarted) } }
+    service.process(of: self) {
+      if let peerStarted { return PeerProcess(peer, started: peerStarted) }
+      return socket.flatMap { PeerProcess(at: $0, peer) }
+    }
   }
 
   /// Refuses what is asked over a connection whose process has ended, and ends it.
@@ -192,13 +195,13 @@ final class Connection: ChannelInboundHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    if socket?.knowsProcess == false { peerStarted = PeerProcess.start(of: peer.pid) }
     heard = service.heardNext()
     if let refusal = service.refusal(of: peer) {
       fail(refusal)
       return closeGently()
     }
-    guard isPeerAlive else { return disown() }
+    guard let process = peerProcess, process.isAlive else { return disown() }
+    peerStarted = process.started
     service.admit(self)
   }
 

@@ -9,21 +9,34 @@ internal import Glibc
 /// between the connect and the accept is not told from it, see vault-security(7).
 final class PeerProcess {
   private let descriptor: Int32
+  /// When the process had started, where the kernel tells its number alone: for ``init(_:started:)`` later.
+  let started: UInt64?
 
-  /// Takes hold of the process; nil when it has been reaped, or nothing can be known of it.
+  /// Takes hold of the process that connected; nil when it has been reaped, or nothing can be known of it.
   ///
-  /// - Parameter started: when the process of that number had started at the accept, for kernels that tell nothing better.
-  init?(at socket: ClientSocket, _ peer: Peer, started: UInt64?) {
+  /// Call it at the accept, and later where ``started`` was nil then.
+  convenience init?(at socket: ClientSocket, _ peer: Peer) {
     switch socket.peerDescriptor() {
-    case .success(let handle): descriptor = handle
+    case .success(let handle): self.init(handle, started: nil)
     case .failure(let error):
-      guard error.code == ENOPROTOOPT, peer.pid > 0, let started else { return nil }
-      let handle = pidfd_open(peer.pid, 0)
-      guard handle >= 0 else { return nil }
-      descriptor = handle
-      // All is initialized, so `deinit` closes it.
-      guard Self.start(of: peer.pid) == started else { return nil }
+      guard error.code == ENOPROTOOPT, let started = Self.start(of: peer.pid) else { return nil }
+      self.init(peer, started: started)
     }
+  }
+
+  /// Takes hold of the process of that number if it had started then, as was seen at the accept.
+  convenience init?(_ peer: Peer, started: UInt64) {
+    guard peer.pid > 0 else { return nil }
+    let handle = pidfd_open(peer.pid, 0)
+    guard handle >= 0 else { return nil }
+    self.init(handle, started: started)
+    // Only now, because from here on no other process has the number unseen.
+    guard Self.start(of: peer.pid) == started else { return nil }
+  }
+
+  private init(_ descriptor: Int32, started: UInt64?) {
+    self.descriptor = descriptor
+    self.started = started
   }
 
   deinit { close(descriptor) }

@@ -45,4 +45,23 @@ struct PeerTests {
     // What vault-security(7) says remains; were it served no more, the sentence there could go.
     #expect(answers["reused before the accept"] == "served")
   }
+
+  @Test("a connection costs one question about its process") func asked() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let trace = sandbox.root + "/trace"
+    try sandbox.startDaemon(
+      through: [
+        "/usr/bin/strace", "-D", "-f", "-qq", "-o", trace, "-e", "trace=getsockopt", Sandbox.path(of: "vaultd"),
+      ])
+    for _ in 0..<10 {
+      let client = try sandbox.client()
+      for _ in 0..<3 { #expect(try client.call("Status").error == nil) }
+    }
+    // Each line is written before the daemon goes on. Not every strace has a name for the option.
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").filter {
+      $0.contains("0x4d") || $0.contains("SO_PEERPIDFD")
+    }
+    #expect(calls.count == 10, "\(calls)")
+  }
 }
