@@ -1,0 +1,123 @@
+internal import NIOCore
+internal import VaultAPI
+
+/// How calls are taken from what was read: one at a time, in their order, at the client's rate, and in turns with the
+/// other clients.
+extension Connection {
+  /// Frames handled in one go, so that a client that sends many cannot keep the loop from the others.
+  static let slice = 32
+  /// Bytes that a client may send ahead of the answers.
+  private static let backlog = 64 << 10
+
+  func take(_ bytes: RawSpan) {
+    do throws(FrameError) { try inbound.append(bytes) } catch { return refuse(error) }
+    heard = service.heardNext()
+    isReading = true
+    process()
+    isReading = false
+    countHeld()
+  }
+
+  /// Hands over the frames that are complete, while nothing stands in the way, and until it is the others' turn.
+  func process() {
+    if mayHandle, !isPeerAlive { return disown() }
+    var left = Self.slice
+    do throws(FrameError) {
+      while mayHandle {
+        guard left == Self.slice || left > 0 && !service.turns.isSpent else { return waitForTurn() }
+        let began = service.clock.monotonic()
+        guard try processNext(began) else { break }
+        left -= 1
+        service.turns.charge(service.clock.monotonic() - began)
+      }
+    } catch {
+      return refuse(error)
+    }
+    watchHalfFrame()
+    holdBack()
+    if inputClosed && onCancel == nil && !isScheduled && !inbound.hasFrame { close() }
+  }
+
+  /// Whether there is a call to handle, and nothing stands in the way.
+  private var mayHandle: Bool { inbound.hasCall && onCancel == nil && !isClosing && !isScheduled && isKeepingUp }
+
+  /// Handles one call; false when it has to wait.
+  private func processNext(_ now: Int64) throws(FrameError) -> Bool {
+    guard inbound.hasDeferred || rate.take(now: now) else {
+      schedule(after: .nanoseconds(rate.delay(now: now)))
+      return false
+    }
+    guard let frame = try inbound.next() else { return false }
+    if service.turns.isSpent, takesLong(frame) {
+      inbound.putOff(frame)
+      waitForTurn()
+      return false
+    }
+    handle(frame)
+    // The client waits for this, and not for us to tidy up.
+    if !inbound.hasFrame { outbox?.flush() }
+    inbound.takeBack(frame)
+    return true
+  }
+
+  private func takesLong(_ frame: borrowing Frame) -> Bool {
+    guard let call = try? Call(frame) else { return false }
+    return MethodName(frame, call.method)?.takesLong ?? false
+  }
+
+  private func handle(_ frame: borrowing Frame) {
+    do throws(ParameterError) {
+      let call = try Call(frame)
+      isOneway = call.oneway
+      try service.handle(call, frame, from: self)
+    } catch {
+      fail(.invalid(error.parameter))
+    }
+  }
+
+  private func schedule(after delay: TimeAmount) {
+    isScheduled = true
+    _ = after(delay) { [weak self] in self?.goOn() }
+  }
+
+  func waitForTurn() {
+    isScheduled = true
+    service.turns.wait { [weak self] in self?.goOn() }
+  }
+
+  private func goOn() {
+    isScheduled = false
+    process()
+    countHeld()
+  }
+
+  /// Tells the service how much is held of frames.
+  private func countHeld() {
+    let more = inbound.byteCount - held
+    guard more != 0 else { return }
+    held += more
+    service.count(more, of: self)
+  }
+
+  func forgetFrames() {
+    inbound = Inbound()
+    countHeld()
+  }
+
+  /// Stops reading while whole frames wait to be handled, so that a client cannot fill our memory with them.
+  private func holdBack() {
+    let shouldRead = !inbound.hasFrame || inbound.pendingCount < Self.backlog
+    guard shouldRead != isAccepting, let context else { return }
+    isAccepting = shouldRead
+    try? context.channel.syncOptions?.setOption(.autoRead, value: shouldRead)
+  }
+
+  private func watchHalfFrame() {
+    if inbound.pendingCount == 0 || inbound.hasFrame {
+      halfFrame?.cancel()
+      halfFrame = nil
+    } else if halfFrame == nil {
+      halfFrame = after(Timeouts.halfFrame) { [weak self] in self?.abandon() }
+    }
+  }
+}

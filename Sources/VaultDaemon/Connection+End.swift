@@ -1,0 +1,83 @@
+internal import CLinux
+internal import NIOCore
+internal import VaultAPI
+
+/// How a connection ends: with all that was sent, with an error for the call that waits, in somebody else's hands, or at
+/// once.
+extension Connection {
+  /// Refuses what is asked over a connection whose process has ended, and ends it.
+  func disown() { refuseCalls(.denied(reason: "the process that connected has ended")) }
+
+  /// Ends it for another connection; a call that waits is told why.
+  func giveWay() {
+    if onCancel != nil { callOff(.tooManyConnections) }
+    close()
+  }
+
+  /// Ends it for what its uid has sent too much.
+  func refuseMore() {
+    refuseCalls(.tooManyRequests)
+    forgetFrames()
+  }
+
+  /// A frame that cannot be read ends the connection: what follows it cannot be trusted to be a frame.
+  func refuse(_ error: FrameError) {
+    isOneway = false
+    fail(Fault(error))
+    closeGently()
+  }
+
+  /// Ends it with an error, also where the call wants no reply.
+  private func refuseCalls(_ fault: Fault) {
+    isOneway = false
+    callOff(fault)
+    closeGently()
+  }
+
+  /// Answers a call that may be waiting, as if its client had gone.
+  private func callOff(_ fault: Fault) {
+    let cancel = onCancel
+    onCancel = nil
+    send { $0.reply(fault) }
+    cancel?()
+  }
+
+  /// Sends the last reply there is, and takes the socket out of the loop's hands: what follows is for the caller to send
+  /// and receive. Nil, and the connection closes, when the client has not read what was sent before, or has not waited.
+  func handOver(_ value: some WireValue) -> RawSocket? {
+    onCancel = nil
+    guard let context, let outbox, let socket, !isClosing, !isOneway, inbound.pendingCount == 0 else {
+      close()
+      return nil
+    }
+    outbox.write { $0.reply(value) }
+    outbox.flush()
+    let copy = outbox.isEmpty ? socket.duplicate() : nil
+    isClosing = true
+    context.close(mode: .all, promise: nil)
+    return copy.flatMap { try? RawSocket($0, patience: Timeouts.transfer) }
+  }
+
+  /// Sends what is still to be sent and closes.
+  func close() {
+    guard !isClosing, let context else { return }
+    isClosing = true
+    outbox?.flush()
+    context.close(promise: nil)
+  }
+
+  /// Sends what is still to be sent, and closes when the client has done so, or soon. A client that is still writing
+  /// would meet a broken pipe otherwise, and not read why.
+  func closeGently() {
+    guard !isClosing, !inputClosed, service.mayLinger, let context else { return close() }
+    isClosing = true
+    service.lingering += 1
+    isLingering = true
+    outbox?.flush()
+    context.close(mode: .output, promise: nil)
+    _ = after(Timeouts.linger) { [weak self] in self?.abandon() }
+  }
+
+  /// Closes at once, whatever is still to be sent.
+  func abandon() { context?.close(mode: .all, promise: nil) }
+}

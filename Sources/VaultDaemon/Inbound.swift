@@ -1,0 +1,42 @@
+internal import VaultAPI
+
+/// What a client has sent and is not handled yet: whole frames, the beginning of one more, and before them a call that was
+/// put off because it takes long.
+struct Inbound: ~Copyable {
+  private var reader = FrameReader()
+  private var deferred: Frame?
+  /// The bytes of the frame that was taken last, until it is taken back.
+  private var current = 0
+
+  /// Takes in what was read.
+  mutating func append(_ bytes: RawSpan) throws(FrameError) { try reader.append(bytes) }
+
+  /// Whether a call was put off.
+  var hasDeferred: Bool { deferred != nil }
+  /// Whether a whole frame waits behind the call that was taken or put off.
+  var hasFrame: Bool { reader.hasFrame }
+  /// Whether there is a call to handle.
+  var hasCall: Bool { hasDeferred || hasFrame }
+  /// The bytes that wait behind the call that was taken or put off.
+  var pendingCount: Int { reader.pendingCount }
+  /// All bytes.
+  var byteCount: Int { reader.pendingCount + current }
+
+  /// The next call, the one that was put off first; nil when there is none that is whole.
+  mutating func next() throws(FrameError) -> Frame? {
+    if let frame = deferred.take() { return frame }
+    let before = reader.pendingCount
+    let frame = try reader.next()
+    current = before - reader.pendingCount
+    return frame
+  }
+
+  /// Puts a call off that was taken: it is the next one again.
+  mutating func putOff(_ frame: consuming Frame) { deferred = consume frame }
+
+  /// Takes back a call that is handled, and wipes it.
+  mutating func takeBack(_ frame: consuming Frame) {
+    reader.takeBack(frame)
+    current = 0
+  }
+}
