@@ -33,9 +33,6 @@ extension Service {
   ) {
     // Asked again, because attempts may have failed since the prompt.
     if let wait = wait(for: caller) { return then(.failure(wait)) }
-    guard !deriving.contains(caller.uid) else {
-      return then(.failure(.backingOff(method: caller.method, retryAfterMilliseconds: 1000)))
-    }
     if slots.first?.kind == .recovery {
       // A typing error shows in the checksum: no attempt was made, so none is counted.
       do throws(CryptoError) { _ = try RecoveryCode(typed: secret) } catch {
@@ -44,7 +41,6 @@ extension Service {
     }
     let earlier = backoff.failures[caller]
     let seconds = charge(caller)
-    checking.insert(caller)
     let secret = Handover(secret)
     derive(for: conversation) { cancellation in
       SlotTrial.run(slots, unless: cancellation) { slot throws(CryptoError) in
@@ -55,7 +51,6 @@ extension Service {
         return key
       }
     } then: { [self] outcome in
-      checking.remove(caller)
       switch outcome {
       case .opened(let opened):
         forgive(caller)

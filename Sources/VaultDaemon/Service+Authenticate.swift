@@ -86,7 +86,9 @@ extension Service {
     if nanoseconds > 0 {
       return .backingOff(method: caller.method, retryAfterMilliseconds: Int((nanoseconds + 999_999) / 1_000_000))
     }
-    return checking.contains(caller) ? .backingOff(method: caller.method, retryAfterMilliseconds: 1000) : nil
+    // PAM derives nothing here.
+    guard caller.method != SlotKind.pam.name, deriving.contains(caller.uid) else { return nil }
+    return .backingOff(method: caller.method, retryAfterMilliseconds: 1000)
   }
 
   /// Counts an attempt before it is made; the answer is the wait in seconds if it fails.

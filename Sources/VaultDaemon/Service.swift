@@ -27,9 +27,8 @@ final class Service {
   var backoff: Backoff
   var backoffFile: BackoffFile
   var conversations: [String: Conversation] = [:]
-  /// Whose secret is being checked right now; a second attempt beside it would escape the backoff.
-  var checking: Set<Backoff.Caller> = []
-  /// The uids for which a key is being derived from a secret: one derivation at a time for each.
+  /// The uids for which a key is being derived from a secret: one derivation at a time for each. A second attempt beside
+  /// one would escape the backoff.
   var deriving: Set<UInt32> = []
   /// Who has shown to be there, for the items that ask for it.
   var authorizations = Authorizations()

@@ -80,4 +80,34 @@ private let password = "correct horse battery"
     }
     #expect(try asking.dropFirst().map { try $0.reply().error } == Array(repeating: "BackingOff", count: 19))
   }
+
+  @Test("while one is derived, Status says of every way that would derive another that it has to wait") func status()
+    throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, recovery: true)
+    let asking = try sandbox.client()
+    // Seconds at least.
+    let prompt = try asking.call(
+      "AddSlot", ["kind": "password", "kdf_memory": 512 << 20, "kdf_passes": 20], more: true)
+    let conversation = try #require(prompt.string("conversation"))
+    func answer(_ text: String) throws {
+      let answered = try sandbox.client().call("Respond", ["conversation": conversation, "answer": text])
+      #expect(answered.error == nil)
+    }
+    func available() throws -> Set<String> {
+      let methods = try sandbox.client().call("Status").parameters["methods"] as? [WireClient.Message] ?? []
+      return Set(methods.filter { $0["available"] as? Bool == true }.compactMap { $0["name"] as? String })
+    }
+    try answer(password)
+    #expect(try asking.reply().prompt?["style"] as? String == "new-secret")
+    #expect(try available().isSuperset(of: ["password", "recovery"]))
+    try answer("another password")
+    #expect(try available().isDisjoint(with: ["password", "recovery"]))
+    // Neither is prompted for in vain.
+    for method in ["password", "recovery"] {
+      #expect(try sandbox.client().call("Unlock", ["method": method], more: true).error == "BackingOff")
+    }
+  }
 }
