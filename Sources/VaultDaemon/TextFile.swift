@@ -11,9 +11,6 @@ enum TextFile {
     return read(file, limit: limit)
   }
 
-  /// The device number of `/dev/null`, by Linux's list of devices.
-  private static let null: dev_t = 0x103
-
   /// Why a file of ours is not believed.
   enum Problem: Error, Equatable {
     case missing
@@ -21,30 +18,19 @@ enum TextFile {
     case refused(String)
   }
 
-  /// The content of a file that decides what the daemon does: a regular file of root's or our own, which nobody else can
-  /// write to. Opening one that is no such file does not wait.
+  /// The content of a file that decides what the daemon does: one that nobody but root and we can have written.
   static func readOwn(_ path: String, limit: Int) throws(Problem) -> String {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-    guard file >= 0 else {
-      switch errno {
-      case ENOENT: throw .missing
-      case ELOOP: throw .refused("\(path) is a symbolic link; put the file itself there")
-      default: throw .refused("\(SystemError(call: "open \(path)"))")
+    let text: String?
+    do throws(OwnFile.Problem) {
+      text = try OwnFile.read(path, .writtenByUs) { file, _ in read(file, limit: limit) }
+    } catch {
+      switch error {
+      case .missing: throw .missing
+      case .null: return ""
+      default: throw .refused(error.text(path))
       }
     }
-    defer { close(file) }
-    var status = stat()
-    guard unsafe fstat(file, &status) == 0 else { throw .refused("\(SystemError(call: "stat \(path)"))") }
-    // Who wants no file at all names this one.
-    if status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == Self.null { return "" }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .refused("\(path) is no regular file; remove it") }
-    guard status.st_uid == 0 || status.st_uid == geteuid() else {
-      throw .refused("\(path) belongs to uid \(status.st_uid); `chown` it to root or to uid \(geteuid())")
-    }
-    guard status.st_mode & 0o022 == 0 else { throw .refused("\(path) can be written by others; `chmod go-w` it") }
-    guard let text = read(file, limit: limit) else {
-      throw .refused("\(path) is not UTF-8 text of at most \(limit) bytes; correct it")
-    }
+    guard let text else { throw .refused("\(path) is not UTF-8 text of at most \(limit) bytes; correct it") }
     return text
   }
 

@@ -5,47 +5,50 @@ internal import VaultKeystore
 
 /// A small file that holds a key, or a key sealed by the TPM.
 struct KeyFile: Sendable {
-  /// Who may have a hand in the file.
-  enum Access: Sendable {
-    /// Ours alone: mode 0600.
-    case own
-    /// The service manager's, which gives it to us and to nobody else but root (systemd.exec(5), CREDENTIALS).
-    case credential
-  }
-
   let path: String
   /// What it holds, for messages: `boot key`.
   let name: String
-  var access = Access.own
+  var access = OwnFile.Access.ours
 
   /// The content, of one of the sizes in `count` in bytes.
   func read(_ count: ClosedRange<Int>) throws(KeystoreError) -> SecureBytes {
-    let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else {
-      let error = SystemError(call: "open \(path)")
-      switch error.code {
-      case ENOENT: throw KeystoreError(.notFound, "there is no \(name) at \(path)")
-      case ELOOP: throw KeystoreError(.refused, "\(path) is a symbolic link; it has to be a regular file")
-      default: throw KeystoreError(.unavailable, "\(error)")
+    let content: Content
+    do throws(OwnFile.Problem) {
+      content = try OwnFile.read(path, access) { file, size in Content(of: file, size, if: count) }
+    } catch {
+      switch error {
+      case .missing: throw KeystoreError(.notFound, "there is no \(name) at \(path)")
+      case .null, .notRegular: throw KeystoreError(.damaged, error.text(path))
+      case .untrusted: throw KeystoreError(.refused, error.text(path))
+      case .failed: throw KeystoreError(.unavailable, error.text(path))
       }
     }
-    defer { close(file) }
-    var status = stat()
-    guard unsafe fstat(file, &status) == 0 else {
-      throw KeystoreError(.unavailable, "\(SystemError(call: "stat \(path)"))")
-    }
-    guard status.st_mode & S_IFMT == S_IFREG, count.contains(Int(status.st_size)) else {
+    switch consume content {
+    case .bytes(let bytes): return bytes
+    case .otherSize:
       let size = count.count == 1 ? " of \(count.lowerBound) bytes" : ""
       throw KeystoreError(.damaged, "\(path) is not a \(name)\(size)")
+    case .failed(let code): throw KeystoreError(.unavailable, "\(SystemError(call: "read \(path)", code: code))")
     }
-    try checkAccess(status)
-    let size = Int(status.st_size)
-    var got = 0
-    let content = SecureBytes(count: size) { bytes in
-      got = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress, $0.count) }
+  }
+
+  private enum Content: ~Copyable {
+    case bytes(SecureBytes)
+    case otherSize
+    /// `errno`.
+    case failed(Int32)
+
+    init(of file: Int32, _ size: Int, if count: ClosedRange<Int>) {
+      guard count.contains(size) else {
+        self = .otherSize
+        return
+      }
+      var got = 0
+      let bytes = SecureBytes(count: size) { bytes in
+        got = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress, $0.count) }
+      }
+      self = got == size ? .bytes(bytes) : .failed(errno)
     }
-    guard got == size else { throw KeystoreError(.unavailable, "\(SystemError(call: "read \(path)"))") }
-    return content
   }
 
   /// Puts `bytes` at ``path`` with mode 0600, whole and synced, over one that may be there.
@@ -75,20 +78,6 @@ struct KeyFile: Sendable {
       throw error
     }
     try syncDirectory()
-  }
-
-  private func checkAccess(_ status: stat) throws(KeystoreError) {
-    switch access {
-    case .own:
-      guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-        throw KeystoreError(.refused, "\(path) is open to others; it has to be yours with mode 0600")
-      }
-    case .credential:
-      // An access control list may give it to us, and shows as the group's bits.
-      guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o027 == 0 else {
-        throw KeystoreError(.refused, "\(path) is open to others; the service manager makes it so that it is not")
-      }
-    }
   }
 
   /// Waits until the name is on the disk.
