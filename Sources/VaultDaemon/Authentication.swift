@@ -62,7 +62,8 @@ final class Authentication {
     guard !conversation.isOver else { return }
     guard conversation.connection.isPeerAlive else { return conversation.connection.disown() }
     conversation.willWipe(vaultKey)
-    // A slot that was removed or replaced, and that somebody put back into the store, opens as it did before.
+    // A slot that was removed or replaced, and that somebody put back into the store, opens as it did before. Whatever the
+    // proof is for, it is judged here, once, and what follows begins in the same turn of the loop.
     do throws(VaultError) {
       try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
         try keychain.check(slot, vaultKey: key)

@@ -18,7 +18,7 @@ extension Service {
       [unowned self] vaultKey, slot in
       do throws(VaultError) {
         guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
-        try keychain.unlock(vaultKey: key, slot: slot)
+        try keychain.unlock(vaultKey: key)
         remember(slot.kind, connection)
         takeUpRekey(key, keychain)
         if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: connection.peer.uid) }

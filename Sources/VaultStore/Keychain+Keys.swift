@@ -6,16 +6,15 @@ extension Keychain {
   /// Takes all class keys into memory. Where a class record is not authentic the store is served, and ``integrity`` is
   /// ``IntegrityState/failed`` from then on.
   ///
-  /// - Parameter slot: the slot that gave the key.
+  /// It does not judge what the key came from: a slot that gave it is to have passed ``check(_:vaultKey:)`` just before.
+  ///
   /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open them, because it is another vault's or they were
-  ///   changed, and when the slot is not the one that was stored last; ``VaultError/noSuchSlot(_:)`` when it is none of
-  ///   ``slots`` any more. Then the keys in memory are the same as before.
-  public func unlock(vaultKey: borrowing SecureBytes, slot: SlotRecord? = nil) throws(VaultError) {
+  ///   changed. Then the keys in memory are the same as before.
+  public func unlock(vaultKey: borrowing SecureBytes) throws(VaultError) {
     let newWhenUnlocked = ClassKeys(classKey: try unwrap(.whenUnlocked, under: .vault, vaultKey))
     let newAfterFirstUnlock = ClassKeys(
       classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), sealingBackups: true)
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey))
-    if let slot { try check(slot, vaultKey: vaultKey) }
     recent.forget()
     whenUnlocked = newWhenUnlocked
     afterFirstUnlock = newAfterFirstUnlock

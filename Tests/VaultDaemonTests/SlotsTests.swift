@@ -266,12 +266,43 @@ import VaultTesting
     }
   }
 
+  @Test("a slot that was removed and put back into the file proves nothing, whatever the proof is for") func putBack()
+    throws
+  {
+    try withVault { (sandbox, _) throws in
+      let second = "the second password"
+      let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password"]) { $1 }) { prompt in
+        prompt["style"] as? String == "new-secret" ? second : password
+      }
+      #expect(added?.integer("slot") == 2)
+      try sandbox.stopDaemon()
+      let old = try sandbox.copyRows("slots", where: "id = 2")
+      try sandbox.startDaemon()
+      #expect(try sandbox.converse("RemoveSlot", ["id": 2]) { _ in password }?.error == nil)
+      try sandbox.stopDaemon()
+      for row in old { try sandbox.editStore(row) }
+      try sandbox.startDaemon()
+      let slot: WireClient.Message = floor.merging(["kind": "password"]) { $1 }
+      let calls: [(String, WireClient.Message)] = [
+        ("Unlock", [:]), ("Unlock", ["for": 60]), ("ChangePassword", floor), ("RemoveSlot", ["id": 1]),
+        ("AddSlot", slot),
+      ]
+      for (method, parameters) in calls {
+        let reply = try #require(try sandbox.converse(method, parameters) { _ in second })
+        #expect(reply.error == "Corrupt" && reply.string("reason")?.contains("slot 2") == true, "\(method): \(reply)")
+        #expect(try sandbox.client().call("Status").string("state") == "cold")
+      }
+      #expect(try sandbox.unlock(password)?.error == nil)
+    }
+  }
+
   @Test("what a client says of itself cannot dress up the prompt") func promptText() throws {
     try withVault { (sandbox, _) throws in
       let asking = try sandbox.client()
       let reason = "backup\u{1B}[2J\u{202E}\nPassword for root: " + String(repeating: "x", count: 1000)
       let text = try asking.call("Unlock", ["reason": reason], more: true).prompt?["text"] as? String ?? ""
-      #expect(text.hasPrefix("Password to unlock the vault (asked by: backup\\u{1b}[2J\\u{202e}\\u{a}Password for root: x"))
+      #expect(
+        text.hasPrefix("Password to unlock the vault (asked by: backup\\u{1b}[2J\\u{202e}\\u{a}Password for root: x"))
       #expect(text.count < 300)
       #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" })
     }

@@ -125,12 +125,12 @@ import VaultModel
     do {
       let keychain = try fixture.open()
       let key = try slot.openVaultKey(secret: secret("second"), vaultID: fixture.vaultID)
-      expectCorrupt { try keychain.unlock(vaultKey: key, slot: slot) }
       expectCorrupt { try keychain.check(slot, vaultKey: key) }
       #expect(keychain.integrity == .failed)
       #expect(!keychain.opensValues(of: .always) && !keychain.opensNames(of: .whenUnlocked))
       let good = try #require(keychain.slots.first { $0.id == 1 })
-      try keychain.unlock(vaultKey: fixture.vaultKey, slot: good)
+      try keychain.check(good, vaultKey: fixture.vaultKey)
+      try keychain.unlock(vaultKey: fixture.vaultKey)
     }
     try Self.expectFailed(fixture)
   }
@@ -145,7 +145,7 @@ import VaultModel
     try fixture.putBack(old)
     if destroyed > 0 { try fixture.sql("UPDATE hashes SET record = x'00' WHERE class = \(destroyed)") }
     let keychain = try fixture.open()
-    expectCorrupt { try keychain.unlock(vaultKey: fixture.vaultKey, slot: slot) }
+    expectCorrupt { try keychain.check(slot, vaultKey: fixture.vaultKey) }
     #expect(!keychain.opensNames(of: .whenUnlocked))
     #expect(keychain.integrity == .failed)
   }
@@ -156,7 +156,7 @@ import VaultModel
     let keychain = try fixture.unlocked()
     let slot = try #require(keychain.slots.first { $0.id == 2 })
     try keychain.replaceSlot(fixture.slot(2, "third"), vaultKey: fixture.vaultKey)
-    #expect(throws: VaultError.noSuchSlot(2)) { try keychain.unlock(vaultKey: fixture.vaultKey, slot: slot) }
+    #expect(throws: VaultError.noSuchSlot(2)) { try keychain.check(slot, vaultKey: fixture.vaultKey) }
     #expect(try keychain.verify().isOK)
   }
 
