@@ -57,8 +57,9 @@ extension Service {
   /// What a prompt is for, with what the client says of why. The client's words are shown as its own and kept short.
   static func purpose(_ what: String, _ reason: String?) -> String {
     guard let reason, !reason.isEmpty else { return what }
-    let printable = reason.unicodeScalars.filter { !$0.properties.generalCategory.isInvisible }
-    return "\(what) (asked by: \(String(String.UnicodeScalarView(printable)).prefix(200)))"
+    // Cut before it is looked at: it may be as long as a frame.
+    let printable = reason.unicodeScalars.prefix(200).filter { !$0.properties.generalCategory.isInvisible }
+    return "\(what) (asked by: \(String(String.UnicodeScalarView(printable))))"
   }
 }
 
