@@ -117,8 +117,8 @@ import VaultTesting
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password, config: "idle = off")
     try sandbox.unlock(password)
-    for first in stride(from: 0, to: 3000, by: 250) {
-      let items = (first..<first + 250).map {
+    for first in stride(from: 0, to: 3000, by: 125) {
+      let items = (first..<first + 125).map {
         ["name": "folder/item \($0)", "value": "\($0)", "attributes": ["n": "\($0)"]]
       }
       #expect(try sandbox.client().call("SetMany", ["items": items]).error == nil)
