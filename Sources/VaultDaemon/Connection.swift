@@ -32,7 +32,11 @@ final class Connection: ChannelInboundHandler {
   private var deferred: Frame?
   private var deferredCount = 0
   /// Set while a call waits for its answer: what to do if the client goes away.
-  private var onCancel: (() -> Void)?
+  private var onCancel: (() -> Void)? {
+    didSet { if onCancel == nil { waitingProcess = nil } }
+  }
+  /// The process that connected, while a call of it waits: it is looked at with each answer.
+  private var waitingProcess: PeerProcess?
   /// Whether the current call wants no reply.
   private var isOneway = false
   /// When the client sent something last, as ``Service/heardNext()`` counts.
@@ -68,7 +72,7 @@ final class Connection: ChannelInboundHandler {
   var session: AuthenticationSession? { peerProcess.flatMap { AuthenticationSession(of: peer, $0) } }
 
   private var peerProcess: PeerProcess? {
-    service.process(of: self) { socket.flatMap { PeerProcess(at: $0, peer, started: peerStarted) } }
+    waitingProcess ?? service.process(of: self) { socket.flatMap { PeerProcess(at: $0, peer, started: peerStarted) } }
   }
 
   /// Refuses what is asked over a connection whose process has ended, and ends it.
@@ -87,6 +91,12 @@ final class Connection: ChannelInboundHandler {
     if !continues { release() }
   }
 
+  /// Sends replies that are written already, whole messages that others follow.
+  func stream(_ messages: RawSpan) {
+    guard let outbox, !isClosing, !isOneway else { return }
+    outbox.pass(messages)
+  }
+
   /// Sends an error, which ends the call.
   func fail(_ fault: Fault) {
     send { $0.reply(fault) }
@@ -94,7 +104,10 @@ final class Connection: ChannelInboundHandler {
   }
 
   /// Keeps the connection for a call that will be answered later. `cancel` runs if the client goes away first.
-  func hold(_ cancel: @escaping () -> Void) { onCancel = cancel }
+  func hold(_ cancel: @escaping () -> Void) {
+    waitingProcess = peerProcess
+    onCancel = cancel
+  }
 
   /// Whether a call waits for something that is not the client's to do.
   var isHeld: Bool { onCancel != nil || isScheduled }
@@ -134,9 +147,14 @@ final class Connection: ChannelInboundHandler {
   /// Whether the client reads what it is sent. A stream is ended when it does not.
   private(set) var isKeepingUp = true
 
-  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
+  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent, and if its process
+  /// has not ended then.
   func whenKeepingUp(_ work: @escaping () -> Void) {
-    if isKeepingUp { service.turns.wait(work) } else { onWritable = work }
+    let next = { [weak self] in
+      guard let self else { return }
+      if isPeerAlive { work() } else { disown() }
+    }
+    if isKeepingUp { service.turns.wait(next) } else { onWritable = next }
   }
 
   /// Sends the last reply there is, and takes the socket out of the loop's hands: what follows is for the caller to send
@@ -181,7 +199,7 @@ final class Connection: ChannelInboundHandler {
     self.context = context
     let socket = ClientSocket(context.channel)
     self.socket = socket
-    outbox = Outbox(context.channel, socket, plaintext: service.plaintext)
+    outbox = Outbox(context.channel, socket, process: peer.pid, plaintext: service.plaintext)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
@@ -289,9 +307,10 @@ final class Connection: ChannelInboundHandler {
       while reader.hasFrame || deferred != nil, onCancel == nil, !isClosing, !isScheduled, isKeepingUp {
         guard left == Self.slice || left > 0 && !service.turns.isSpent else { return waitForTurn() }
         let began = service.clock.monotonic()
+        // Also where it has to wait, or is no call: it was read.
+        defer { service.turns.charge(service.clock.monotonic() - began) }
         guard try processNext(began) else { break }
         left -= 1
-        service.turns.charge(service.clock.monotonic() - began)
       }
     } catch {
       return refuse(error)
@@ -303,7 +322,13 @@ final class Connection: ChannelInboundHandler {
 
   /// Handles one call; false when it has to wait.
   private func processNext(_ now: Int64) throws(FrameError) -> Bool {
-    if deferred == nil {
+    let isNew = deferred == nil
+    if isNew {
+      // To read a long frame takes long, whatever stands in it.
+      if service.turns.isSpent, reader.pendingCount > Self.backlog {
+        waitForTurn()
+        return false
+      }
       guard rate.take(now: now) else {
         schedule(after: .nanoseconds(rate.delay(now: now)))
         return false
@@ -313,7 +338,9 @@ final class Connection: ChannelInboundHandler {
       deferredCount = before - reader.pendingCount
     }
     guard let frame = deferred.take() else { return false }
-    if service.turns.isSpent, takesLong(frame) {
+    // What a long frame asks for is done in another turn than it was read in.
+    let isLong = isNew && deferredCount > Self.backlog
+    if service.turns.isSpent || service.events.isFull || isLong, takesLong(frame) {
       deferred = consume frame
       waitForTurn()
       return false

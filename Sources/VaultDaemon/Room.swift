@@ -10,9 +10,10 @@ enum Room {
   /// Descriptors that are not for clients: the store's, those of helpers, and of clients that are being refused.
   private static let reservedDescriptors = 128
 
-  /// How many connections there may be where `limit` files may be open at once (RLIMIT_NOFILE).
+  /// How many connections there may be where `limit` files may be open at once (RLIMIT_NOFILE): one whose call waits has
+  /// a descriptor of its process, too.
   static func connections(configured: Int, limit: UInt64) -> Int {
-    min(configured, max(4, Int(clamping: limit) - reservedDescriptors))
+    min(configured, max(4, (Int(clamping: limit) - reservedDescriptors) / 2))
   }
 
   /// What is looked at of a connection.

@@ -261,6 +261,48 @@ import VaultTesting
     }
   }
 
+  @Test("all who watch learn the same in the same order, and of a lock after all that came before it")
+  func manyMonitors() throws {
+    try withClient { (sandbox, client) throws in
+      let watchers = try (0..<12).map { _ in try sandbox.client() }
+      for watcher in watchers { #expect(try watcher.call("Monitor", more: true).string("state") == "unlocked") }
+      let names = (0..<128).map { "item \($0)" }
+      // Sent at once, so that the lock is asked for while the watchers are still being told.
+      for call in [
+        ["method": "io.vaultd.Vault.SetMany", "parameters": ["items": names.map { ["name": $0, "value": "v"] }]],
+        ["method": "io.vaultd.Vault.Delete", "parameters": ["names": names]],
+        ["method": "io.vaultd.Vault.Lock", "parameters": [:]],
+      ] as [WireClient.Message] {
+        client.send([UInt8](try JSONSerialization.data(withJSONObject: call)) + [0])
+      }
+      for _ in 0..<3 { #expect(try client.reply().error == nil) }
+      let expected = names.map { "created \($0)" } + names.map { "deleted \($0)" } + ["locked"]
+      for watcher in watchers {
+        let told = try expected.map { _ in
+          let event = try watcher.reply()
+          return event.string("name").map { "\(event.string("change") ?? "") \($0)" } ?? event.string("state") ?? ""
+        }
+        #expect(told == expected)
+      }
+    }
+  }
+
+  @Test("clients that do not read large values keep nobody else from one") func nonReaders() throws {
+    try withClient { (sandbox, client) throws in
+      let value = String(repeating: "x", count: 1_000_000)
+      #expect(try client.call("Set", ["name": "large", "value": value, "kind": "note"]).error == nil)
+      let deaf = try (0..<12).map { _ in try sandbox.client() }
+      for client in deaf { client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"large"}}"#) }
+      // A round trip of one that was accepted later is behind all of them; and it is of the same process.
+      let late = try sandbox.client()
+      #expect(try late.call("Status").error == nil)
+      #expect(try late.call("Get", ["name": "large"]).string("value") == value)
+      // Those that made room were cut off in the midst of their value.
+      let whole = try deaf.filter { try $0.receiveBytes() != nil }
+      #expect(whole.count < 12)
+    }
+  }
+
   @Test("what requires the password is served to the session that has given it, until a lock") func requirements()
     throws
   {

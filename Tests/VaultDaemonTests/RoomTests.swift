@@ -22,7 +22,7 @@ import Testing
 
   @Test("connections leave descriptors for all else") func descriptors() {
     #expect(Room.connections(configured: 256, limit: 1024) == 256)
-    #expect(Room.connections(configured: 4096, limit: 1024) == 896)
+    #expect(Room.connections(configured: 4096, limit: 1024) == 448)
     #expect(Room.connections(configured: 4096, limit: .max) == 4096)
     #expect(Room.connections(configured: 256, limit: 20) == 4)
   }
