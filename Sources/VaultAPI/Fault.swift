@@ -126,7 +126,8 @@ public enum Fault: Error, Hashable, Sendable {
 
   /// What to answer to a call of a method that ``MethodName`` does not have.
   public static func unknownMethod(_ name: String) -> Fault {
-    let interface = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? ""
+    // By bytes: a name may be as long as a frame.
+    let interface = name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[..<$0]) } ?? ""
     return interface == VaultInterface.name || interface == ServiceInterface.name
       ? .service(.methodNotFound(method: name)) : .service(.interfaceNotFound(interface: interface))
   }

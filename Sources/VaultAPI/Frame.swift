@@ -9,8 +9,11 @@
 public struct Frame: ~Copyable, Sendable {
   /// How deep objects and arrays may nest, the message itself counted.
   public static let maximumDepth = 16
-  /// How many keys and values a frame may hold. A frame of the largest size full of the smallest items stays below.
-  public static let maximumValues = 1 << 19
+  /// How many keys and values a frame may hold: more than a call or a page of the largest items, with all that they can
+  /// have, and few enough to be read within some milliseconds.
+  public static let maximumValues = 1 << 15
+  /// How many members one object may have. An item's attributes are the most that the interface knows.
+  public static let maximumMembers = 256
 
   /// What a value is.
   public enum Kind: UInt8, Sendable { case object, array, string, number, bool, null }

@@ -8,6 +8,8 @@ public enum FrameError: Error, Hashable, Sendable {
   case tooDeep
   /// The frame holds more than ``Frame/maximumValues`` keys and values.
   case tooManyValues(limit: Int)
+  /// An object has more than ``Frame/maximumMembers`` members.
+  case tooManyMembers(limit: Int)
   /// An object has the same key twice. RFC 8259, section 4 leaves the meaning open, so there is none.
   case duplicateKey
   /// Valid JSON, but a message is always an object.

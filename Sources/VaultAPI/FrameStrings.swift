@@ -15,14 +15,7 @@ extension Frame {
   /// How many bytes of UTF-8 a string means, escapes undone; nil for another kind.
   public borrowing func secretCount(_ node: Node) -> Int? {
     let string = record(node)
-    guard string.kind == .string else { return nil }
-    guard string.escaped else { return Int(string.end - string.start) }
-    return withText { text in
-      var bytes = JSONUnescaping(string)
-      var count = 0
-      while bytes.next(text) != nil { count += 1 }
-      return count
-    }
+    return string.kind == .string ? Int(string.meant) : nil
   }
 
   /// Copies what a string means, escapes undone, into `target`, whose size must be ``secretCount(_:)``.

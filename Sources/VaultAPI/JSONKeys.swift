@@ -1,12 +1,22 @@
 extension JSONParser {
-  /// Up to here every key is compared with every other one; the keys of larger objects are hashed first, so that a
-  /// peer cannot make one frame cost quadratic time.
+  /// Up to here every key is compared with every other one; the keys of larger objects are hashed first, and those that
+  /// have escapes, so that a peer cannot make one frame cost more than its length.
   private static let pairwiseLimit = 12
 
   /// Whether two keys of `object` mean the same text, escapes undone.
   func hasDuplicateKey(_ object: Int, members: Int, in text: Span<UInt8>) -> Bool {
-    members <= JSONParser.pairwiseLimit
+    members <= JSONParser.pairwiseLimit && !hasEscapedKey(object)
       ? hasDuplicateAmongFew(object, in: text) : hasDuplicateAmongMany(object, members: members, in: text)
+  }
+
+  private func hasEscapedKey(_ object: Int) -> Bool {
+    let end = Int(records[object].next)
+    var key = object + 1
+    while key < end {
+      if records[key].escaped { return true }
+      key = nextKey(key)
+    }
+    return false
   }
 
   private func hasDuplicateAmongFew(_ object: Int, in text: Span<UInt8>) -> Bool {
@@ -48,15 +58,26 @@ extension JSONParser {
 
   private func hash(of key: Int, in text: Span<UInt8>) -> Int {
     var hasher = Hasher()
-    var bytes = JSONUnescaping(records[key])
-    while let byte = bytes.next(text) { hasher.combine(byte) }
+    let record = records[key]
+    if record.escaped {
+      var meant: [UInt8] = []
+      var bytes = JSONUnescaping(record)
+      while let byte = bytes.next(text) { meant.append(byte) }
+      // The bytes are lent for the call.
+      unsafe meant.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    } else {
+      unsafe text.extracting(Int(record.start)..<Int(record.end)).withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
     return hasher.finalize()
   }
 
   private func areEqualKeys(_ left: Int, _ right: Int, in text: Span<UInt8>) -> Bool {
     let (one, other) = (records[left], records[right])
     // Without escapes different lengths settle it, as they nearly always do.
-    if !one.escaped, !other.escaped, one.end - one.start != other.end - other.start { return false }
+    if !one.escaped, !other.escaped {
+      return one.end - one.start == other.end - other.start
+        && text.holds(Int(one.start)..<Int(one.end), at: Int(other.start))
+    }
     var ours = JSONUnescaping(one)
     var theirs = JSONUnescaping(other)
     while true {

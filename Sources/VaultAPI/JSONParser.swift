@@ -12,6 +12,8 @@ struct JSONParser {
     /// The text of a number, and of a string between its quotes.
     var start: UInt32
     var end: UInt32
+    /// How many bytes of UTF-8 a string means, escapes undone.
+    var meant: UInt32
     /// The index behind this value and all its content.
     var next: UInt32
   }
@@ -47,11 +49,17 @@ struct JSONParser {
   }
 
   /// Adds what has no content, and ends here.
-  private mutating func add(_ kind: Frame.Kind, from start: Int, escaped: Bool = false) throws(FrameError) {
+  ///
+  /// - Parameter saved: how many bytes a string has more than it means.
+  private mutating func add(
+    _ kind: Frame.Kind, from start: Int, escaped: Bool = false, saved: Int = 0
+  ) throws(FrameError) {
     let index = records.count
     guard index < Frame.maximumValues else { throw .tooManyValues(limit: Frame.maximumValues) }
     records.append(
-      Record(kind: kind, escaped: escaped, start: UInt32(start), end: UInt32(at), next: UInt32(index + 1)))
+      Record(
+        kind: kind, escaped: escaped, start: UInt32(start), end: UInt32(at), meant: UInt32(at - start - saved),
+        next: UInt32(index + 1)))
   }
 
   /// Begins an object or an array, which ``close(_:)`` ends.
@@ -100,6 +108,7 @@ struct JSONParser {
       at += 1
       try parseValue(text, depth: depth)
       members += 1
+      guard members <= Frame.maximumMembers else { throw .tooManyMembers(limit: Frame.maximumMembers) }
       if try endsContainer(text, with: UInt8(ascii: "}")) { break }
     }
     close(object)
@@ -142,18 +151,20 @@ struct JSONParser {
     at += 1
     let start = at
     var escaped = false
+    var saved = 0
     while true {
       at = text.endOfPlainRun(from: at)
       guard at < text.count else { throw invalid("ends inside a string") }
       switch text[at] {
       case UInt8(ascii: "\""):
-        try add(.string, from: start, escaped: escaped)
+        try add(.string, from: start, escaped: escaped, saved: saved)
         at += 1
         return
       case UInt8(ascii: "\\"):
         escaped = true
-        guard let length = text.escapeLength(at: at) else { throw invalid("bad escape") }
-        at += length
+        guard let escape = text.escapeLength(at: at) else { throw invalid("bad escape") }
+        at += escape.length
+        saved += escape.length - escape.meant
       case 0..<0x20: throw invalid("bare control character")
       // DEL needs no escape (RFC 8259, section 7).
       case 0x7F: at += 1

@@ -49,6 +49,18 @@ extension Span<UInt8> {
     }
   }
 
+  /// Whether the bytes of `range` stand at `offset`, too; both are within the text.
+  func holds(_ range: Range<Int>, at offset: Int) -> Bool {
+    let other = extracting(offset..<offset + range.count)
+    // Both have as many bytes.
+    return unsafe extracting(range).withUnsafeBytes { one in
+      unsafe other.withUnsafeBytes { other in
+        guard let one = one.baseAddress, let start = other.baseAddress else { return true }
+        return unsafe memcmp(one, start, other.count) == 0
+      }
+    }
+  }
+
   /// Whether `string`, a string of this text, means `literal`.
   func reads(_ literal: StaticString, at string: JSONParser.Record) -> Bool {
     guard string.escaped else {
@@ -79,20 +91,21 @@ extension Span<UInt8> {
     return unit
   }
 
-  /// How long the escape is whose backslash stands at `offset`; nil when it is none, or half a surrogate pair.
-  func escapeLength(at offset: Int) -> Int? {
+  /// How long the escape is whose backslash stands at `offset`, and how many bytes of UTF-8 it means; nil when it is none,
+  /// or half a surrogate pair.
+  func escapeLength(at offset: Int) -> (length: Int, meant: Int)? {
     guard offset + 1 < count else { return nil }
     switch self[offset + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
       UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-      return 2
+      return (2, 1)
     case UInt8(ascii: "u"):
       guard let unit = hexUnit(at: offset + 2) else { return nil }
-      if unit & 0xF800 != 0xD800 { return 6 }
+      if unit & 0xF800 != 0xD800 { return (6, unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3) }
       guard unit & 0xFC00 == 0xD800, holds("\\u", at: offset + 6), let second = hexUnit(at: offset + 8),
         second & 0xFC00 == 0xDC00
       else { return nil }
-      return 12
+      return (12, 4)
     default: return nil
     }
   }

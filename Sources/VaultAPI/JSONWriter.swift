@@ -167,7 +167,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     while at < bytes.count {
       let byte = bytes[at]
       if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-        buffer.append(utf8.extracting(written..<at))
+        if at > written { buffer.append(utf8.extracting(written..<at)) }
         escape(byte)
         written = at + 1
       }
@@ -178,17 +178,16 @@ public struct JSONWriter: ~Copyable, Sendable {
   }
 
   private mutating func escape(_ byte: UInt8) {
+    buffer.append(UInt8(ascii: "\\"))
     switch byte {
-    case 0x0A: buffer.append("\\n" as StaticString)
-    case 0x0D: buffer.append("\\r" as StaticString)
-    case 0x09: buffer.append("\\t" as StaticString)
+    case 0x0A: buffer.append(UInt8(ascii: "n"))
+    case 0x0D: buffer.append(UInt8(ascii: "r"))
+    case 0x09: buffer.append(UInt8(ascii: "t"))
     case 0x00..<0x20:
-      buffer.append("\\u00" as StaticString)
+      buffer.append("u00" as StaticString)
       buffer.append(UInt8(ascii: "0") + byte >> 4)
       buffer.append(byte & 15 < 10 ? UInt8(ascii: "0") + byte & 15 : UInt8(ascii: "a") + byte & 15 - 10)
-    default:
-      buffer.append(UInt8(ascii: "\\"))
-      buffer.append(byte)
+    default: buffer.append(byte)
     }
   }
 }

@@ -271,7 +271,7 @@ public enum VaultInterface {
 
     # Streams what happens: call with `more`. The first reply is the present state. `event` is state, item or integrity (the
     # check of the store failed; `cause` says what was found); `change` is created, updated, deleted or moved; `to` is the new
-    # name of a moved item.
+    # name of a moved item. `name` is missing where a lock has hidden the names before this could be told.
     method Monitor() -> (
       event: string,
       time: int,

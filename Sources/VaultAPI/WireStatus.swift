@@ -139,7 +139,7 @@ extension Wire {
     public var state: String?
     /// Why it changed.
     public var cause: String?
-    /// The item.
+    /// The item; nil also where a lock has hidden the names before this could be told.
     public var name: String?
     /// `created`, `updated`, `deleted` or `moved`.
     public var change: String?

@@ -8,7 +8,7 @@ struct BatchSet {
   /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill one.
   private static let chunk = 1 << 20
   /// The most items in one call, so that a transaction stays short.
-  private static let items = 256
+  private static let items = 128
   /// The most folders and attributes of all items in one call, which each cost as much as a small item does.
   private static let tags = 1024
 
@@ -86,6 +86,7 @@ struct BatchSet {
     case .invalidJSON(let offset, let reason): "\(reason) at byte \(offset)"
     case .tooDeep: "it nests too deeply"
     case .tooManyValues(let limit): "it has more than \(limit) values"
+    case .tooManyMembers(let limit): "an object of it has more than \(limit) members"
     case .duplicateKey: "it has a key twice"
     case .notAnObject: "it is no JSON object"
     }

@@ -38,9 +38,9 @@ extension Vault {
     return changes
   }
 
-  /// Whether `event` is about the item `name`.
+  /// Whether `event` is about the item `name`, or may be.
   static func concerns(_ event: Wire.Event, _ name: String) -> Bool {
-    event.event == "item" && (event.name == name || event.target == name)
+    event.event == "item" && (event.name == nil || event.name == name || event.target == name)
   }
 
   /// Feeds `continuation` with what `pick` takes from the events, on a new thread.

@@ -7,7 +7,7 @@ internal import VaultStore
 /// One item alone is never too much.
 struct CallWeight {
   /// The most items.
-  static let maximumItems = 256
+  static let maximumItems = 128
   /// The most folders and attributes of all of them, each of which has records of its own.
   static let maximumTags = 1024
   /// The most bytes of values that are there already, which are deleted, or moved for a new one.

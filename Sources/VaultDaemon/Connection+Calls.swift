@@ -26,9 +26,10 @@ extension Connection {
       while mayHandle {
         guard left == Self.slice || left > 0 && !service.turns.isSpent else { return waitForTurn() }
         let began = service.clock.monotonic()
+        // Also where it has to wait, or is no call: it was read.
+        defer { service.turns.charge(service.clock.monotonic() - began) }
         guard try processNext(began) else { break }
         left -= 1
-        service.turns.charge(service.clock.monotonic() - began)
       }
     } catch {
       return refuse(error)
@@ -43,12 +44,20 @@ extension Connection {
 
   /// Handles one call; false when it has to wait.
   private func processNext(_ now: Int64) throws(FrameError) -> Bool {
-    guard inbound.hasDeferred || rate.take(now: now) else {
+    let isNew = !inbound.hasDeferred
+    // To read a long frame takes long, whatever stands in it.
+    if isNew, service.turns.isSpent, inbound.pendingCount > Self.backlog {
+      waitForTurn()
+      return false
+    }
+    guard !isNew || rate.take(now: now) else {
       schedule(after: .nanoseconds(rate.delay(now: now)))
       return false
     }
     guard let frame = try inbound.next() else { return false }
-    if service.turns.isSpent, takesLong(frame) {
+    // What a long frame asks for is done in another turn than it was read in.
+    let isLong = isNew && inbound.currentCount > Self.backlog
+    if service.turns.isSpent || service.events.isFull || isLong, takesLong(frame) {
       inbound.putOff(frame)
       waitForTurn()
       return false

@@ -7,7 +7,7 @@ extension Connection {
     self.context = context
     let socket = ClientSocket(context.channel)
     self.socket = socket
-    outbox = Outbox(context.channel, socket, plaintext: service.plaintext)
+    outbox = Outbox(context.channel, socket, process: peer.pid, plaintext: service.plaintext)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {

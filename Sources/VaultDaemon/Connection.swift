@@ -40,7 +40,11 @@ final class Connection: ChannelInboundHandler {
   // MARK: The call that is answered
 
   /// Set while a call waits for its answer: what to do if the client goes away.
-  var onCancel: (() -> Void)?
+  var onCancel: (() -> Void)? {
+    didSet { if onCancel == nil { waitingProcess = nil } }
+  }
+  /// The process that connected, while a call of it waits: it is looked at with each answer.
+  var waitingProcess: PeerProcess?
   /// Whether the current call wants no reply.
   var isOneway = false
 
@@ -81,10 +85,11 @@ extension Connection {
   var session: AuthenticationSession? { peerProcess.flatMap { AuthenticationSession(of: peer, $0) } }
 
   var peerProcess: PeerProcess? {
-    service.process(of: self) {
-      if let peerStarted { return PeerProcess(peer, started: peerStarted) }
-      return socket.flatMap { PeerProcess(at: $0, peer) }
-    }
+    waitingProcess
+      ?? service.process(of: self) {
+        if let peerStarted { return PeerProcess(peer, started: peerStarted) }
+        return socket.flatMap { PeerProcess(at: $0, peer) }
+      }
   }
 }
 
@@ -102,6 +107,12 @@ extension Connection {
     if !continues { release() }
   }
 
+  /// Sends replies that are written already, whole messages that others follow.
+  func stream(_ messages: RawSpan) {
+    guard let outbox, !isClosing, !isOneway else { return }
+    outbox.pass(messages)
+  }
+
   /// Sends an error, which ends the call.
   func fail(_ fault: Fault) {
     send { $0.reply(fault) }
@@ -109,7 +120,10 @@ extension Connection {
   }
 
   /// Keeps the connection for a call that will be answered later. `cancel` runs if the client goes away first.
-  func hold(_ cancel: @escaping () -> Void) { onCancel = cancel }
+  func hold(_ cancel: @escaping () -> Void) {
+    waitingProcess = peerProcess
+    onCancel = cancel
+  }
 
   /// Whether a call waits for something that is not the client's to do.
   var isHeld: Bool { onCancel != nil || isScheduled }
@@ -134,8 +148,13 @@ extension Connection {
     context?.eventLoop.assumeIsolated().scheduleTask(in: delay, work)
   }
 
-  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
+  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent, and if its process
+  /// has not ended then.
   func whenKeepingUp(_ work: @escaping () -> Void) {
-    if isKeepingUp { service.turns.wait(work) } else { onWritable = work }
+    let next = { [weak self] in
+      guard let self else { return }
+      if isPeerAlive { work() } else { disown() }
+    }
+    if isKeepingUp { service.turns.wait(next) } else { onWritable = next }
   }
 }

@@ -56,6 +56,7 @@ extension Fault {
     case .invalidJSON(let offset, let reason): self = .invalidFrame(reason: "at byte \(offset): \(reason)")
     case .tooDeep: self = .invalidFrame(reason: "nested deeper than \(Frame.maximumDepth)")
     case .tooManyValues(let limit): self = .invalidFrame(reason: "more than \(limit) values")
+    case .tooManyMembers(let limit): self = .invalidFrame(reason: "more than \(limit) members in one object")
     case .duplicateKey: self = .invalidFrame(reason: "the same key twice in one object")
     case .notAnObject: self = .invalidFrame(reason: "a message is one JSON object")
     }

@@ -6,7 +6,7 @@ struct Inbound: ~Copyable {
   private var reader = FrameReader()
   private var deferred: Frame?
   /// The bytes of the frame that was taken last, until it is taken back.
-  private var current = 0
+  private(set) var currentCount = 0
 
   /// Takes in what was read.
   mutating func append(_ bytes: RawSpan) throws(FrameError) { try reader.append(bytes) }
@@ -20,14 +20,14 @@ struct Inbound: ~Copyable {
   /// The bytes that wait behind the call that was taken or put off.
   var pendingCount: Int { reader.pendingCount }
   /// All bytes.
-  var byteCount: Int { reader.pendingCount + current }
+  var byteCount: Int { reader.pendingCount + currentCount }
 
   /// The next call, the one that was put off first; nil when there is none that is whole.
   mutating func next() throws(FrameError) -> Frame? {
     if let frame = deferred.take() { return frame }
     let before = reader.pendingCount
     let frame = try reader.next()
-    current = before - reader.pendingCount
+    currentCount = before - reader.pendingCount
     return frame
   }
 
@@ -37,6 +37,6 @@ struct Inbound: ~Copyable {
   /// Takes back a call that is handled, and wipes it.
   mutating func takeBack(_ frame: consuming Frame) {
     reader.takeBack(frame)
-    current = 0
+    currentCount = 0
   }
 }

@@ -3,15 +3,6 @@ internal import VaultStore
 
 /// What belongs to the check of all records beside the check itself, which is the keychain's.
 struct IntegrityCheck {
-  /// Who asked for the result.
-  final class Reader {
-    let connection: Connection
-    /// When to tell it again how far the check is, `CLOCK_MONOTONIC` nanoseconds.
-    var nextReport: Int64 = 0
-
-    init(_ connection: Connection) { self.connection = connection }
-  }
-
   /// How long the loop is kept from requests at a time when there are none, in nanoseconds.
   static let idleSlice: Int64 = 100_000
   /// How long while there are some, of which the next one is on its way.
@@ -36,7 +27,10 @@ struct IntegrityCheck {
   var paused: Int64 = 0
   /// When the loop had a request last, as far as a slice has seen, `CLOCK_MONOTONIC` nanoseconds.
   private var lastRequest: Int64 = 0
-  var readers: [ObjectIdentifier: Reader] = [:]
+  /// Who asked for the result.
+  var readers = ProgressReaders()
+  /// What is being told to whom of the result.
+  var reports: [ObjectIdentifier: VerifyReport] = [:]
 
   /// How long the slice that begins now may take, in nanoseconds; it always takes one stride.
   mutating func slice(now: Int64) -> Int64 {

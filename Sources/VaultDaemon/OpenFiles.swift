@@ -13,7 +13,7 @@ struct OpenFiles: Sendable, Equatable {
   /// With fewer the daemon does not start.
   static let least = 64
   /// With more it could do nothing.
-  static let most = own + mostLingering + Configuration.connectionLimits.upperBound
+  static let most = own + mostLingering + 2 * Configuration.connectionLimits.upperBound
 
   private let limit: Int
 
@@ -23,8 +23,8 @@ struct OpenFiles: Sendable, Equatable {
   /// How many refused clients may stay connected for a moment, to read why.
   var lingering: Int { min(Self.mostLingering, (limit - Self.own) / 4) }
 
-  /// How many clients may be connected of the `configured` ones.
-  func connections(configured: Int) -> Int { min(configured, limit - Self.own - lingering) }
+  /// How many clients may be connected of the `configured` ones. One whose call waits has a descriptor of its process, too.
+  func connections(configured: Int) -> Int { min(configured, (limit - Self.own - lingering) / 2) }
 
   /// The limit that the process was started with, for its helpers: select(2), and programs that go over all the numbers
   /// there can be, count on an ordinary one.

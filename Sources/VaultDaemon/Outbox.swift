@@ -12,14 +12,16 @@ final class Outbox {
 
   private let channel: any Channel
   private let plaintext: Plaintext
+  private let process: Int32
   private let socket: ClientSocket
   private var writer = JSONWriter(capacity: 0)
   /// Writes that wait in NIO's queue. What comes later must not overtake them.
   private var queued = 0
 
-  /// Sends to the client at the other end of `channel`, and holds on to it.
-  init(_ channel: any Channel, _ socket: ClientSocket, plaintext: Plaintext) {
+  /// Sends to the client at the other end of `channel`, which is of this process, and holds on to it.
+  init(_ channel: any Channel, _ socket: ClientSocket, process: Int32, plaintext: Plaintext) {
     self.channel = channel
+    self.process = process
     self.socket = socket
     self.plaintext = plaintext
   }
@@ -33,11 +35,22 @@ final class Outbox {
   /// Sends what was written, and wipes it.
   func flush() {
     guard writer.byteCount > 0 else { return }
-    let sent = queued == 0 ? writer.withBytes { socket.send($0) } : 0
-    let rest = sent < writer.byteCount ? copy(from: sent) : nil
+    let rest = writer.withBytes { send($0) }
     // Before NIO gets the rest: what waited for it to be sent may go on at once, and write.
     writer.removeAll()
     if let rest { queue(rest) }
+  }
+
+  /// Sends whole messages that were written elsewhere, after what was written here.
+  func pass(_ messages: RawSpan) {
+    flush()
+    if let rest = send(messages) { queue(rest) }
+  }
+
+  /// Sends what the socket takes at once, and gives a copy of the rest.
+  private func send(_ bytes: RawSpan) -> ByteBuffer? {
+    let sent = queued == 0 ? socket.send(bytes) : 0
+    return sent < bytes.byteCount ? copy(bytes.extracting(droppingFirst: sent)) : nil
   }
 
   /// Whether the socket has taken everything.
@@ -46,23 +59,20 @@ final class Outbox {
   /// Forgets what was written.
   func clear() { writer.removeAll() }
 
-  private func copy(from start: Int) -> ByteBuffer {
-    var buffer = WipingAllocator.allocator.buffer(capacity: writer.byteCount - start)
-    writer.withBytes { bytes in
-      // Copied before the span ends.
-      _ = unsafe bytes.extracting(droppingFirst: start).withUnsafeBytes { unsafe buffer.writeBytes($0) }
-    }
+  private func copy(_ bytes: RawSpan) -> ByteBuffer {
+    var buffer = WipingAllocator.allocator.buffer(capacity: bytes.byteCount)
+    // Copied before the span ends.
+    _ = unsafe bytes.withUnsafeBytes { unsafe buffer.writeBytes($0) }
     return buffer
   }
 
   private func queue(_ rest: ByteBuffer) {
-    let count = rest.readableBytes
     queued += 1
-    plaintext.hold(count)
+    let held = plaintext.hold(rest.readableBytes, for: process) { [channel] in channel.close(mode: .all, promise: nil) }
     let promise = channel.eventLoop.makePromise(of: Void.self)
     promise.futureResult.assumeIsolated().whenComplete { [self] _ in
       queued -= 1
-      plaintext.release(count)
+      if let held { plaintext.release(held) }
     }
     channel.writeAndFlush(rest, promise: promise)
   }

@@ -1,32 +1,146 @@
-/// Counts the large replies that wait for their clients to read them, because each is a plaintext value in memory.
+/// The large replies that wait for their clients to read them: each is a plaintext value in memory, of which there is to be
+/// little at any time.
 ///
-/// Past the cap further large values wait; small ones never do, so a client that does not read delays nobody's tokens.
-/// It is dropped itself after ``Timeouts/slowReader``.
+/// Past the cap further large values wait; small ones never do, so a client that does not read delays nobody's tokens. One
+/// process has half of it at most. Who waits is let in, each in a turn of its own, by how little its process has, and then
+/// in the order of coming. A client that does not read is dropped after ``Timeouts/slowReader``, and after ``patience``
+/// where others wait for room.
 final class Plaintext {
   /// Bytes. 4 MiB leave room for keys under the usual 8 MiB of `RLIMIT_MEMLOCK`.
   static let cap = 4 << 20
+  /// What the replies to one process may have of it, in bytes.
+  static let share = cap / 2
   /// A reply up to this many bytes is not counted.
   static let small = 64 << 10
+  /// For how long a client may take to read a reply for whose room others wait, in nanoseconds.
+  static let patience: Int64 = 1_000_000_000
 
-  private(set) var inHand = 0
-  private var waiting: [() -> Void] = []
+  private struct Reply {
+    let process: Int32
+    let count: Int
+    /// When it began to wait, `CLOCK_MONOTONIC` nanoseconds.
+    let since: Int64
+    /// Ends the connection.
+    let drop: () -> Void
+  }
 
-  var isFull: Bool { inHand >= Self.cap }
+  private struct Call {
+    let process: Int32
+    let waiter: Waiter
+  }
 
-  /// Runs `work` once there is room again.
-  func whenRoom(_ work: @escaping () -> Void) { waiting.append(work) }
+  private let turns: Turns
+  private let now: () -> Int64
+  private let after: (Int64, @escaping () -> Void) -> Void
+  // Both by numbers that grow.
+  private var replies: [Int: Reply] = [:]
+  private var calls: [Int: Call] = [:]
+  private var last = 0
+  private var isLettingIn = false
+  private var isWatching = false
 
-  /// Counts a reply of `count` bytes that has to wait, until it is released.
-  func hold(_ count: Int) {
-    if count > Self.small { inHand += count }
+  /// - Parameters:
+  ///   - turns: when calls go on that waited.
+  ///   - now: `CLOCK_MONOTONIC`, nanoseconds.
+  ///   - after: runs something when so many nanoseconds have passed.
+  init(in turns: Turns, now: @escaping () -> Int64, after: @escaping (Int64, @escaping () -> Void) -> Void) {
+    self.turns = turns
+    self.now = now
+    self.after = after
+  }
+
+  /// Bytes of the replies that wait.
+  var inHand: Int { replies.values.reduce(0) { $0 + $1.count } }
+
+  /// Whether a large value for this process has to wait.
+  func mustWait(_ process: Int32) -> Bool { !calls.isEmpty || !hasRoom(for: process) }
+
+  /// Has a call go on once there is room for a large value; the number is for ``remove(_:)``.
+  func wait(_ process: Int32, _ waiter: Waiter) -> Int {
+    last += 1
+    calls[last] = Call(process: process, waiter: waiter)
+    letIn()
+    watch()
+    return last
+  }
+
+  /// Has a call wait no more.
+  func remove(_ number: Int) { calls.removeValue(forKey: number)?.waiter.cancel() }
+
+  /// Counts a reply of `count` bytes that has to wait, until it is released by the number; nil where it is not counted.
+  func hold(_ count: Int, for process: Int32, drop: @escaping () -> Void) -> Int? {
+    guard count > Self.small else { return nil }
+    last += 1
+    replies[last] = Reply(process: process, count: count, since: now(), drop: drop)
+    watch()
+    return last
   }
 
   /// The reply is sent, or never will be.
-  func release(_ count: Int) {
-    guard count > Self.small else { return }
-    inHand -= count
-    let ready = waiting
-    waiting = []
-    for work in ready { work() }
+  func release(_ number: Int) {
+    guard replies.removeValue(forKey: number) != nil else { return }
+    letIn()
+  }
+
+  private func hasRoom(for process: Int32) -> Bool {
+    guard !replies.isEmpty else { return true }
+    return inHand < Self.cap && held(by: process) < Self.share
+  }
+
+  private func held(by process: Int32) -> Int {
+    replies.values.reduce(0) { $0 + ($1.process == process ? $1.count : 0) }
+  }
+
+  /// Lets the next call go on, and later those after it.
+  private func letIn() {
+    guard !isLettingIn, next != nil else { return }
+    isLettingIn = true
+    turns.wait { [weak self] in
+      guard let self else { return }
+      isLettingIn = false
+      if let next, let call = calls.removeValue(forKey: next) {
+        call.waiter.go()
+        letIn()
+      }
+      watch()
+    }
+  }
+
+  /// The call that has room and is the first to have it.
+  private var next: Int? {
+    guard !calls.isEmpty, inHand < Self.cap else { return nil }
+    var held: [Int32: Int] = [:]
+    for reply in replies.values { held[reply.process, default: 0] += reply.count }
+    func rank(_ call: (key: Int, value: Call)) -> (Int, Int) { (held[call.value.process, default: 0], call.key) }
+    return calls.min { rank($0) < rank($1) }.flatMap { rank($0).0 < Self.share ? $0.key : nil }
+  }
+
+  /// The reply that waits longest of those in whose room a call could go on, where none can.
+  private var obstacle: Int? {
+    guard !calls.isEmpty, next == nil else { return nil }
+    if inHand >= Self.cap { return replies.keys.min() }
+    // Each of these processes has its share.
+    let waiting = Set(calls.values.map(\.process))
+    return replies.filter { waiting.contains($0.value.process) }.keys.min()
+  }
+
+  /// Looks again when the reply that is in the way has been so for long enough.
+  private func watch() {
+    guard !isWatching, let number = obstacle, let reply = replies[number] else { return }
+    isWatching = true
+    after(max(0, reply.since + Self.patience - now())) { [weak self] in
+      guard let self else { return }
+      isWatching = false
+      dropObstacles()
+      watch()
+    }
+  }
+
+  private func dropObstacles() {
+    while let number = obstacle, let reply = replies[number], reply.since + Self.patience <= now() {
+      replies[number] = nil
+      reply.drop()
+    }
+    letIn()
   }
 }

@@ -107,6 +107,10 @@ final class PresencePrompt {
     let askers = askers
     self.askers = []
     for asker in askers { asker.conversation.onEnd = nil }
-    for asker in askers where !asker.conversation.isOver { asker.then(outcome, charged ?? 0) }
+    let charged = charged ?? 0
+    // In turns: each of them may fetch a key now.
+    for asker in askers {
+      service.turns.wait { if !asker.conversation.isOver { asker.then(outcome, charged) } }
+    }
   }
 }

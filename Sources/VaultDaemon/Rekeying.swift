@@ -26,9 +26,8 @@ final class Rekeying {
   private let rekey: Rekey
   /// What opens the `memory` slots of the new vault.
   private let memoryKeys: [UInt32: Handover]
-  private var waiters: [ObjectIdentifier: Connection] = [:]
+  private var waiters = ProgressReaders()
   private var next: Scheduled<Void>?
-  private var toldAt: Int64 = 0
   private var checksBegun = 0
   private var isOver = false
   /// Why it does not go on by itself.
@@ -66,8 +65,8 @@ final class Rekeying {
   /// Has a call wait for the end.
   func wait(_ connection: Connection) {
     let id = ObjectIdentifier(connection)
-    waiters[id] = connection
-    connection.hold { [weak self] in self?.waiters[id] = nil }
+    waiters.add(connection)
+    connection.hold { [weak self] in self?.waiters.remove(id) }
     goOn()
   }
 
@@ -109,11 +108,8 @@ final class Rekeying {
 
   /// Tells those who wait how far it is, now and then.
   private func tell() {
-    let now = service.clock.monotonic()
-    guard !waiters.isEmpty, now >= toldAt + Self.interval else { return }
-    toldAt = now
-    let progress = Wire.RekeyReply(progress)
-    for connection in waiters.values where connection.isKeepingUp { connection.reply(progress, continues: true) }
+    guard !waiters.isEmpty else { return }
+    waiters.tell(Wire.RekeyReply(progress), every: Self.interval, now: service.clock.monotonic())
   }
 
   // MARK: Ends
@@ -150,7 +146,13 @@ final class Rekeying {
   /// Wipes the new keys. What is done so far stays.
   func stop(_ fault: Fault) { end { $0.fail(fault) } }
 
-  private func end(_ answer: (Connection) -> Void) {
+  /// The same at the daemon's end, when there are no more turns to answer in.
+  func stopAtOnce(_ fault: Fault) {
+    for connection in waiters.takeAll() { connection.fail(fault) }
+    stop(fault)
+  }
+
+  private func end(_ answer: @escaping (Connection) -> Void) {
     isOver = true
     next?.cancel()
     next = nil
@@ -158,11 +160,7 @@ final class Rekeying {
     release(answer)
   }
 
-  private func release(_ answer: (Connection) -> Void) {
-    let waiting = waiters.values
-    waiters = [:]
-    for connection in waiting { answer(connection) }
-  }
+  private func release(_ answer: @escaping (Connection) -> Void) { service.answer(waiters.takeAll(), answer) }
 }
 
 extension SlotRecord {

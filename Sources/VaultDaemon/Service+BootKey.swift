@@ -21,11 +21,7 @@ extension Service {
       vault.openAlways(fetched, from: bootKey)
       // In a later turn: whoever called here may still hold a helper's answer.
       guard !bootWaiters.isEmpty else { return }
-      loop.assumeIsolated().execute { [unowned self] in
-        let ready = bootWaiters.values
-        bootWaiters = [:]
-        for waiter in ready { waiter.go() }
-      }
+      bootWaiters.go(in: turns) { [unowned self] in !vault.isAwaitingBootKey }
     }
   }
 
@@ -50,12 +46,8 @@ extension Service {
       guard let self, let connection else { return }
       getLater(call, connection)
     }
-    let id = ObjectIdentifier(connection)
-    bootWaiters[id] = waiter
-    connection.hold { [weak self] in
-      waiter.cancel()
-      self?.bootWaiters[id] = nil
-    }
+    let number = bootWaiters.add(waiter)
+    connection.hold { [weak self] in self?.bootWaiters.remove(number) }
   }
 
   /// Why a new vault cannot have its boot key where the settings say, as far as that shows beforehand.

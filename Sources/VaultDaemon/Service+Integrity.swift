@@ -84,6 +84,6 @@ extension Service {
     let cause = "the check of the store found \(count) \(count == 1 ? "thing" : "things") wrong"
     log.error("\(cause), so nothing is written to it; `vault verify` names all of it")
     for finding in result.findings.prefix(10) { log.error("\(finding.kind.rawValue): \(finding.text)") }
-    announce(Wire.Event(event: "integrity", time: clock.wall(), state: "failed", cause: cause))
+    events.announce(Wire.Event(event: "integrity", time: clock.wall(), state: "failed", cause: cause))
   }
 }

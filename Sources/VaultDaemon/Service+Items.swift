@@ -6,16 +6,18 @@ internal import VaultStore
 
 /// Get, Show, History, Delete and Move.
 extension Service {
-  func get(_ call: Wire.GetParameters, _ connection: Connection) {
+  /// - Parameter inTurn: whether it has waited for its turn, and there is room for a large value.
+  func get(_ call: Wire.GetParameters, _ connection: Connection, inTurn: Bool = false) {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
     personAsked(call.interactive, connection)
-    if plaintext.isFull, isLarge(call.name, keychain) {
+    let process = connection.peer.pid
+    if !inTurn, turns.isSpent || plaintext.mustWait(process), isLarge(call.name, keychain) {
       let turn = Waiter { [weak self, weak connection] in
         guard let self, let connection else { return }
-        getLater(call, connection)
+        getLater(call, connection, inTurn: true)
       }
-      connection.hold { turn.cancel() }
-      return plaintext.whenRoom { turn.go() }
+      let number = plaintext.wait(process, turn)
+      return connection.hold { [weak self] in self?.plaintext.remove(number) }
     }
     do throws(Fault) {
       let name = try Self.itemName(call.name)
@@ -48,29 +50,25 @@ extension Service {
   }
 
   /// Answers a call that had to wait, if its process did so too.
-  func getLater(_ call: Wire.GetParameters, _ connection: Connection) {
-    if connection.isPeerAlive { get(call, connection) } else { connection.disown() }
+  func getLater(_ call: Wire.GetParameters, _ connection: Connection, inTurn: Bool = false) {
+    if connection.isPeerAlive { get(call, connection, inTurn: inTurn) } else { connection.disown() }
   }
 
   /// Holds a call until the vault is unlocked or the time is up.
   private func wait(_ milliseconds: Int, _ call: Wire.GetParameters, _ connection: Connection) {
-    let id = ObjectIdentifier(connection)
     var again = call
     again.waitMilliseconds = nil
     let waiter = Waiter { [weak self, weak connection] in
       guard let self, let connection else { return }
       getLater(again, connection)
     }
+    let number = waiters.add(waiter)
     waiter.timeout = connection.after(.milliseconds(Int64(min(milliseconds, 86_400_000)))) {
       [weak self, weak connection] in
-      self?.waiters[id] = nil
+      self?.waiters.remove(number)
       connection?.fail(.timedOut)
     }
-    waiters[id] = waiter
-    connection.hold { [weak self] in
-      waiter.cancel()
-      self?.waiters[id] = nil
-    }
+    connection.hold { [weak self] in self?.waiters.remove(number) }
   }
 
   private func isLarge(_ name: String, _ keychain: Keychain) -> Bool {

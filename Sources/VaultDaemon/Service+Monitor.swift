@@ -9,9 +9,22 @@ extension Service {
 
   func monitor(_: Wire.Empty, _ connection: Connection) {
     let id = ObjectIdentifier(connection)
-    monitors[id] = connection
-    connection.hold { [weak self] in self?.monitors[id] = nil }
+    connection.hold { [weak self] in self?.events.remove(id) }
     connection.reply(stateEvent, continues: true)
+    // Who does not read is cut off: a stream with holes would be worse.
+    events.add(id) { [weak connection] messages in
+      guard let connection else { return false }
+      guard connection.isPeerAlive else {
+        connection.disown()
+        return false
+      }
+      guard connection.isKeepingUp else {
+        connection.close()
+        return false
+      }
+      connection.stream(messages)
+      return true
+    }
   }
 
   var stateEvent: Wire.Event {
@@ -19,18 +32,7 @@ extension Service {
   }
 
   func announceItem(_ name: ItemName, _ event: ItemEvent, to target: ItemName? = nil) {
-    announce(
+    events.announce(
       Wire.Event(event: "item", time: clock.wall(), name: name.text, change: event.rawValue, target: target?.text))
-  }
-
-  /// Sends an event to everybody who watches. Who does not read is cut off: a stream with holes would be worse.
-  func announce(_ event: Wire.Event) {
-    for connection in Array(monitors.values) {
-      guard connection.isPeerAlive else {
-        connection.disown()
-        continue
-      }
-      if connection.isKeepingUp { connection.reply(event, continues: true) } else { connection.close() }
-    }
   }
 }

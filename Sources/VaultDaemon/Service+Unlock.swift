@@ -58,7 +58,8 @@ extension Service {
   /// What a prompt is for, with what the client says of why. The client's words are shown as its own and kept short.
   static func purpose(_ what: String, _ reason: String?) -> String {
     guard let reason, !reason.isEmpty else { return what }
-    return "\(what) (asked by: \(Printable.line(reason).prefix(200)))"
+    // Cut before it is looked at: it may be as long as a frame.
+    return "\(what) (asked by: \(Printable.line(String(reason.unicodeScalars.prefix(200))).prefix(200)))"
   }
 }
 

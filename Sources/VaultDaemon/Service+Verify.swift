@@ -10,42 +10,47 @@ extension Service {
   func verify(_: Wire.Empty, _ connection: Connection) {
     guard case .open = vault.content else { return connection.fail(storeFault) }
     let id = ObjectIdentifier(connection)
-    check.readers[id] = IntegrityCheck.Reader(connection)
-    connection.hold { [weak self] in self?.check.readers[id] = nil }
+    check.readers.add(connection)
+    connection.hold { [weak self] in self?.check.readers.remove(id) }
     goOnChecking()
   }
 
   /// Tells those who wait how far the check is, now and then, and who reads.
   func tellProgress(_ keychain: Keychain) {
     guard !check.readers.isEmpty else { return }
-    let now = clock.monotonic()
-    for reader in check.readers.values where reader.nextReport <= now && reader.connection.isKeepingUp {
-      reader.nextReport = now + IntegrityCheck.reportInterval
-      reader.connection.reply(Wire.VerifyReply(progress: Wire.Integrity(keychain.integrity)), continues: true)
-    }
+    check.readers.tell(
+      Wire.VerifyReply(progress: Wire.Integrity(keychain.integrity)), every: IntegrityCheck.reportInterval,
+      now: clock.monotonic())
   }
 
-  /// Tells those who wait what was found. At once, because names must not outlast a lock that hides them.
+  /// Tells those who wait what was found.
   func deliver(_ result: Verification, _ keychain: Keychain) {
-    let findings = result.findings.map { Wire.Finding($0) }
-    let end = Wire.VerifyReply(result: Wire.Verification(result, because: reason(for: result.unchecked, keychain)))
-    let readers = check.readers.values
-    check.readers = [:]
-    for reader in readers {
-      var rest = findings[...]
-      while !rest.isEmpty {
-        reader.connection.reply(Wire.VerifyReply(findings: Array(rest.prefix(Self.page))), continues: true)
-        rest = rest.dropFirst(Self.page)
-      }
-      reader.connection.reply(end)
-    }
+    let report = VerifyReport(result, because: reason(for: result.unchecked, keychain))
+    for connection in check.readers.takeAll() { tell(report, from: 0, connection) }
   }
 
-  func endReaders(with fault: Fault) {
-    let readers = check.readers.values
-    check.readers = [:]
-    for reader in readers { reader.connection.fail(fault) }
+  /// Sends the findings from this one on and the result, in turns and while the client reads.
+  private func tell(_ report: VerifyReport, from first: Int, _ connection: Connection) {
+    let id = ObjectIdentifier(connection)
+    let step = Waiter { [weak self, weak connection] in
+      guard let self, let connection else { return }
+      let page = report.findings.dropFirst(first).prefix(Self.page)
+      guard !page.isEmpty else {
+        check.reports[id] = nil
+        return connection.reply(report.end)
+      }
+      connection.reply(Wire.VerifyReply(findings: Array(page)), continues: true)
+      tell(report, from: first + page.count, connection)
+    }
+    check.reports[id] = report
+    connection.hold { [weak self] in
+      step.cancel()
+      self?.check.reports[id] = nil
+    }
+    connection.whenKeepingUp { step.go() }
   }
+
+  func endReaders(with fault: Fault) { answer(check.readers.takeAll()) { $0.fail(fault) } }
 
   /// Why not everything of some classes could be checked.
   private func reason(for unchecked: [AccessClass], _ keychain: Keychain) -> String? {
@@ -55,6 +60,25 @@ extension Service {
     case .cold: return "the vault was not unlocked since the daemon started"
     default: return "the vault is locked"
     }
+  }
+}
+
+/// The result of a check while it is being told, to however many.
+final class VerifyReport {
+  private(set) var findings: [Wire.Finding]
+  let end: Wire.VerifyReply
+  private var namesItems = true
+
+  init(_ result: Verification, because reason: String?) {
+    findings = result.findings.map { Wire.Finding($0) }
+    end = Wire.VerifyReply(result: Wire.Verification(result, because: reason))
+  }
+
+  /// Drops the names of items, which must not outlast a lock that hides them.
+  func hideNames() {
+    guard namesItems else { return }
+    namesItems = false
+    for index in findings.indices { findings[index].name = nil }
   }
 }
 

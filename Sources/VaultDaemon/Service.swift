@@ -16,7 +16,10 @@ final class Service {
   let log: Logger
   let workers: Workers
   let programs: HelperPrograms
-  let plaintext = Plaintext()
+  /// The large replies that wait for their clients.
+  lazy var plaintext = Plaintext(
+    in: turns, now: clock.monotonic,
+    after: { [unowned self] delay, work in loop.assumeIsolated().scheduleTask(in: .nanoseconds(delay), work) })
   /// For the value that is being stored.
   let valueInHand = Scratch()
 
@@ -48,10 +51,12 @@ final class Service {
   lazy var transferThread = Workers()
   /// How the loop is shared among the clients.
   lazy var turns = Turns(on: loop, clock: clock)
-  var waiters: [ObjectIdentifier: Waiter] = [:]
+  /// What those who watch are still to be told. It has turns of its own: a lock is told of before the work that waits.
+  lazy var events = Events(in: Turns(on: loop, clock: clock, length: Turns.telling))
+  /// Calls that wait for an unlock.
+  let waiters = WaitingCalls()
   /// Calls that wait for the boot key, not for a person.
-  var bootWaiters: [ObjectIdentifier: Waiter] = [:]
-  var monitors: [ObjectIdentifier: Connection] = [:]
+  let bootWaiters = WaitingCalls()
   /// How many refused clients are still connected.
   var lingering = 0
   /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds.
@@ -133,9 +138,7 @@ final class Service {
   func leave(_ connection: Connection) {
     let id = ObjectIdentifier(connection)
     connections[id] = nil
-    monitors[id] = nil
-    waiters[id] = nil
-    bootWaiters[id] = nil
+    events.remove(id)
     if lastProcess?.connection == id { lastProcess = nil }
   }
 
@@ -194,9 +197,7 @@ final class Service {
     checkStore()
     armNext()
     for conversation in conversations.values where conversation.endsWhenUnlocked { conversation.finish() }
-    let ready = waiters.values
-    waiters = [:]
-    for waiter in ready { waiter.go() }
+    waiters.go(in: turns) { [unowned self] in state.kind == .unlocked }
   }
 
   /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
@@ -216,9 +217,16 @@ final class Service {
     if forgets || cause == .age { retained.forget(because: cause.text) }
     guard state.kind == .unlocked || forgets && keychain.opensValues(of: .afterFirstUnlock) else { return }
     keychain.lock(hidingNames: configuration.hideNames, keepingAfterFirstUnlock: !forgets)
+    if configuration.hideNames { hideNames() }
     policy.locked()
     armNext()
     change(to: .locked, cause: cause)
+  }
+
+  /// Wipes the names of items in what is still to be sent.
+  private func hideNames() {
+    events.hideNames()
+    for report in check.reports.values { report.hideNames() }
   }
 
   /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now, and none
@@ -235,7 +243,7 @@ final class Service {
   /// Wipes every key, at the daemon's end.
   func wipe() {
     defer { Stack.wipe() }
-    rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: "the daemon stops"))
+    rekeying?.stopAtOnce(.locked(state: LockState.Kind.locked.rawValue, cause: "the daemon stops"))
     if case .open(let keychain) = vault.content { keychain.wipe() }
     retained.forget(because: "the daemon stops")
     slotRenewal?.callOff()
@@ -290,6 +298,6 @@ final class Service {
   private func change(to kind: LockState.Kind, cause: LockState.Cause) {
     state = LockState(kind: kind, cause: cause, since: clock.wall())
     log.info("\(kind.rawValue): \(cause.text)")
-    announce(stateEvent)
+    events.announce(stateEvent)
   }
 }

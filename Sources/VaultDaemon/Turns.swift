@@ -12,7 +12,10 @@ final class Turns {
   static let length: Int64 = 5_000_000
   /// How long a search may look for items before its answer is written, which takes a while, too.
   static let search: Int64 = 2_500_000
+  /// How long those who watch are told what happened, beside what is done for others, in nanoseconds.
+  static let telling: Int64 = 1_000_000
 
+  private let length: Int64
   private let now: () -> Int64
   private let ask: () -> Void
   private var waiting: [() -> Void] = []
@@ -20,15 +23,17 @@ final class Turns {
   private var isAsked = false
 
   /// - Parameters:
+  ///   - length: when a turn is over, nanoseconds.
   ///   - now: `CLOCK_MONOTONIC`, nanoseconds.
   ///   - ask: has ``turn()`` called once, later.
-  init(now: @escaping () -> Int64, ask: @escaping () -> Void) {
+  init(length: Int64 = Turns.length, now: @escaping () -> Int64, ask: @escaping () -> Void) {
+    self.length = length
     self.now = now
     self.ask = ask
   }
 
   /// Whether so much was done since the last turn that what takes long has to wait for the next one.
-  var isSpent: Bool { spent >= Self.length }
+  var isSpent: Bool { spent >= length }
 
   /// Counts the nanoseconds that were spent on a client.
   func charge(_ time: Int64) {
@@ -67,9 +72,9 @@ final class Turns {
 
 extension Turns {
   /// Turns of `loop`. Call on the loop.
-  convenience init(on loop: any EventLoop, clock: Clock) {
+  convenience init(on loop: any EventLoop, clock: Clock, length: Int64 = Turns.length) {
     let own = OwnTurns()
-    self.init(now: clock.monotonic) { own.next() }
+    self.init(length: length, now: clock.monotonic) { own.next() }
     own.begin(on: loop) { [unowned self] in turn() }
   }
 }
@@ -95,7 +100,7 @@ extension MethodName {
   /// Whether what it does can take longer than reading one item does: it writes, or walks over many.
   var takesLong: Bool {
     switch self {
-    case .find, .set, .setMany, .delete, .move, .backup, .salvage, .rekey, .getInterfaceDescription: true
+    case .find, .set, .setMany, .delete, .move, .backup, .salvage, .rekey, .markStale, .getInterfaceDescription: true
     default: false
     }
   }

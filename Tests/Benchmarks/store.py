@@ -10,7 +10,7 @@ FEW = 1000
 FOLDER = 20
 MATCHES = 10
 KEYRING_ITEMS = 10_000
-BATCH = 256  # the most in one call
+BATCH = 128  # the most in one call
 SINGLES = 100
 # A write that is not on the disk when it is answered would make any rate possible.
 SQLITE_DURABLE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"

@@ -226,7 +226,7 @@ import Testing
     ])
   func acceptsDistinctKeys(_ json: String) { #expect(refusal(Array(json.utf8)) == nil) }
 
-  @Test("A duplicate is found in an object of any size", arguments: [2, 11, 12, 13, 14, 500])
+  @Test("A duplicate is found in an object of any size", arguments: [2, 11, 12, 13, 14, 255])
   func findsDuplicatesAmongMany(_ count: Int) {
     let keys = (0..<count).map { "\"k\($0)\":\($0)" }
     let distinct = "{" + keys.joined(separator: ",") + "}"
@@ -237,7 +237,31 @@ import Testing
     }
   }
 
-  @Test("A frame may hold 524288 keys and values, and not one more")
+  @Test(
+    "Keys are equal by what they mean, with escapes or without, in objects of any size", arguments: [1, 11, 12, 30])
+  func comparesEscapedKeys(_ others: Int) {
+    let rest = (0..<others).map { ",\"o\($0)\":0" }.joined()
+    for (one, other, isSame) in [
+      ("a", #"\u0061"#, true), (#"\u0061"#, #"\u0061"#, true), (#"\n"#, #"\u000A"#, true), ("b", #"\u0061"#, false),
+      (#"\u0061b"#, #"\u0061c"#, false), ("aa", "ab", false), ("", #"\u0000"#, false), ("é", #"\u00e9"#, true),
+    ] {
+      let refused = refusal(Array("{\"\(one)\":1,\"\(other)\":2\(rest)}".utf8))
+      #expect(refused == (isSame ? .duplicateKey : nil), "\(one), \(other)")
+    }
+  }
+
+  @Test("An object may have 256 members, and not one more")
+  func limitsMembers() {
+    func object(_ count: Int) -> [UInt8] {
+      Array(("{" + (0..<count).map { "\"k\($0)\":0" }.joined(separator: ",") + "}").utf8)
+    }
+    #expect(refusal(object(Frame.maximumMembers)) == nil)
+    #expect(refusal(object(Frame.maximumMembers + 1)) == .tooManyMembers(limit: Frame.maximumMembers))
+    // It is refused where that shows, and not at the end: what follows is not looked at.
+    #expect(refusal(object(Frame.maximumMembers + 1) + [0xFF]) == .tooManyMembers(limit: Frame.maximumMembers))
+  }
+
+  @Test("A frame may hold 32768 keys and values, and not one more")
   func limitsValues() {
     // The message, its key, the array and its elements.
     func ones(_ count: Int) -> [UInt8] {

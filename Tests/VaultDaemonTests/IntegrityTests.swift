@@ -1,10 +1,11 @@
 import Foundation
 import Testing
-import VaultStore
+import VaultModel
 import VaultTesting
 
 @testable import VaultAPI
 @testable import VaultDaemon
+@testable import VaultStore
 
 @Suite("The check of all records") struct IntegrityTests {
   private let password = "correct horse battery"
@@ -44,6 +45,20 @@ import VaultTesting
     var texts: [String] { findings.compactMap { $0["text"] as? String } }
     func integer(_ key: String) -> Int? { result[key] as? Int }
     func strings(_ key: String) -> [String] { result[key] as? [String] ?? [] }
+  }
+
+  @Test("a lock that hides names takes them out of a result that is still being told") func hiddenNames() throws {
+    var result = Verification()
+    for item in 1...3 as ClosedRange<Int64> {
+      result.add(Finding(.damaged, item: item, name: try ItemName("name \(item)"), "version 1 of item \(item)"))
+    }
+    let report = VerifyReport(result, because: nil)
+    #expect(report.findings.map(\.name) == ["name 1", "name 2", "name 3"])
+    for _ in 0..<2 {
+      report.hideNames()
+      #expect(report.findings.map(\.name) == [nil, nil, nil])
+      #expect(report.findings.map(\.item) == [1, 2, 3] && report.end.result?.harmed == 3)
+    }
   }
 
   private func verify(_ sandbox: Sandbox) throws -> Result {
@@ -117,8 +132,8 @@ import VaultTesting
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password, config: "idle = off")
     try sandbox.unlock(password)
-    for first in stride(from: 0, to: 3000, by: 250) {
-      let items = (first..<first + 250).map {
+    for first in stride(from: 0, to: 3000, by: 125) {
+      let items = (first..<first + 125).map {
         ["name": "folder/item \($0)", "value": "\($0)", "attributes": ["n": "\($0)"]]
       }
       #expect(try sandbox.client().call("SetMany", ["items": items]).error == nil)

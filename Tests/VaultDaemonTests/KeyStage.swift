@@ -61,8 +61,8 @@ final class KeyStage {
   /// Items of each class.
   func fill(_ count: Int = 3) throws {
     let classes = ["when-unlocked", "after-first-unlock", "always"]
-    for start in stride(from: 0, to: count, by: 256) {
-      let items = (start..<min(start + 256, count)).map { index -> WireClient.Message in
+    for start in stride(from: 0, to: count, by: 128) {
+      let items = (start..<min(start + 128, count)).map { index -> WireClient.Message in
         ["name": "folder/item \(index)", "value": "value \(index)", "accessible": classes[index % 3]]
       }
       try succeed(sandbox.client().call("SetMany", ["items": items]))

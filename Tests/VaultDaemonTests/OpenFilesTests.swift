@@ -17,10 +17,10 @@ import VaultTesting
         let connections = files.connections(configured: configured)
         #expect(connections >= 4 && connections <= configured)
         #expect(files.lingering >= 4)
-        #expect(UInt64(connections + files.lingering) <= limit - 48)
+        #expect(UInt64(2 * connections + files.lingering) <= limit - 48)
       }
     }
-    #expect(OpenFiles(limit: 64).connections(configured: 256) == 12)
+    #expect(OpenFiles(limit: 64).connections(configured: 256) == 6)
     #expect(OpenFiles(limit: 1024).connections(configured: 256) == 256)
     #expect(OpenFiles(limit: .max).connections(configured: 4096) == 4096)
   }

@@ -68,7 +68,7 @@ import VaultTesting
     let classes = ["when-unlocked", "after-first-unlock", "always"]
     var number = 0
     while number < count {
-      let items = (number..<min(number + 250, count)).map { index -> WireClient.Message in
+      let items = (number..<min(number + 125, count)).map { index -> WireClient.Message in
         ["name": "folder/item \(index)", "value": "value \(index)", "accessible": classes[index % 3]]
       }
       let reply = try sandbox.client().call("SetMany", ["items": items])

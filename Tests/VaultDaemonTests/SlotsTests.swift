@@ -3,6 +3,8 @@ import Foundation
 import Testing
 import VaultTesting
 
+@testable import VaultDaemon
+
 @Suite("Ways in") struct SlotsTests {
   private let password = "correct horse battery"
   private let floor: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
@@ -306,5 +308,11 @@ import VaultTesting
       #expect(text.count < 300)
       #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" })
     }
+  }
+
+  @Test("of what a client says of itself no more is looked at than is shown") func longReason() {
+    let reason = "backup" + String(repeating: "\u{200B}", count: 194) + "behind"
+    #expect(Service.purpose("to unlock the vault", reason) == "to unlock the vault (asked by: backup)")
+    #expect(Service.purpose("to unlock the vault", "") == "to unlock the vault")
   }
 }

@@ -9,7 +9,7 @@ struct RemoveCommand: ParsableCommand {
     abstract: "Delete items with all their versions.",
     discussion: """
       Arguments with =, ~, < or > are predicates, as for find, and stand for every item that matches them all; all \
-      others are names. More than one item is deleted only after a question, or with --yes. Up to 256 are \
+      others are names. More than one item is deleted only after a question, or with --yes. Up to 128 are \
       deleted all or none; more of them, or with very many folders, attributes or versions, in several parts.
       """)
 
@@ -47,12 +47,15 @@ struct RemoveCommand: ParsableCommand {
     }
   }
 
+  /// The most items in one call.
+  private static let most = 128
+
   /// Deletes them in one call, or in as many as the daemon takes them in.
   private func delete(_ names: [String], _ session: Session) throws(Failure) {
     var left = names[...]
     do throws(Failure) {
       try session.unlocking { vault in
-        var part = left
+        var part = left.prefix(RemoveCommand.most)
         while !left.isEmpty {
           do { try vault.delete(Array(part)) } catch ClientError.fault(.tooMuch) where part.count > 1 {
             part = part.prefix(part.count / 2)

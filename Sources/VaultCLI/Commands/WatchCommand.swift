@@ -29,7 +29,7 @@ struct WatchCommand: ParsableCommand {
     let time = Timestamp.format(event.time)
     if event.event == "item" {
       let target = event.target.map { " to \(Printable.text($0))" } ?? ""
-      return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? ""))\(target)"
+      return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? "an item"))\(target)"
     }
     let subject = event.event == "state" ? "" : "\(Printable.text(event.event)) "
     let cause = event.cause.map { " (\(Printable.text($0)))" } ?? ""

@@ -1,0 +1,143 @@
+internal import VaultAPI
+
+/// The events that those who watch are still to be sent, some at a time between everybody's requests.
+///
+/// An event is written once, whoever watches, and all get the events in the order of their coming. What is written stays
+/// here until everyone who was there when it came has been sent it. Nobody is waited for: who watches and does not read is
+/// cut off by its own ``Watcher/send``. So this grows only while others are sent to, and ``isFull`` holds back the calls
+/// that tell of more.
+final class Events {
+  /// Bytes that may wait before those who make more have to.
+  static let most = 256 << 10
+  /// Bytes that one is sent at a time, at least one event.
+  private static let piece = 64 << 10
+
+  /// One who watches.
+  private final class Watcher {
+    let id: ObjectIdentifier
+    /// Takes whole messages; false when it is to be sent no more.
+    let send: (RawSpan) -> Bool
+    /// The number of the event that it is to be sent next.
+    var next: Int
+    var isGone = false
+
+    init(_ id: ObjectIdentifier, from next: Int, _ send: @escaping (RawSpan) -> Bool) {
+      self.id = id
+      self.next = next
+      self.send = send
+    }
+  }
+
+  /// What is known of an event beside its text.
+  private struct Entry {
+    /// Where its text ends.
+    var end: Int
+    /// The event without names.
+    let nameless: Wire.Event
+  }
+
+  private let turns: Turns
+  private var watchers: [ObjectIdentifier: Watcher] = [:]
+  /// Who is still to be sent something before anybody is sent more.
+  private var round: [Watcher] = []
+  private var isSending = false
+  /// One behind the other; names stand in it.
+  private var text = SecretBuffer()
+  private var entries: [Entry] = []
+  /// The number of the first entry; they are counted from the daemon's start.
+  private var first = 0
+  /// How many events were written; tests hold it to one each, whoever watches.
+  private(set) var written = 0
+
+  /// - Parameter turns: when to send.
+  init(in turns: Turns) { self.turns = turns }
+
+  /// Whether so much waits that no more is to be added.
+  var isFull: Bool { text.count >= Self.most }
+
+  /// How many events wait.
+  var count: Int { entries.count }
+
+  private var end: Int { first + entries.count }
+
+  /// Has `send` be called with what comes from now on, for as long as it answers true.
+  func add(_ id: ObjectIdentifier, _ send: @escaping (RawSpan) -> Bool) {
+    watchers[id] = Watcher(id, from: end, send)
+  }
+
+  /// Sends it no more. What waited for this one alone is wiped in the next turn: it may be being sent just now.
+  func remove(_ id: ObjectIdentifier) {
+    watchers.removeValue(forKey: id)?.isGone = true
+    if !entries.isEmpty { sendOn() }
+  }
+
+  /// Sends an event to everybody who watches, later.
+  func announce(_ event: Wire.Event) {
+    guard !watchers.isEmpty else { return }
+    var nameless = event
+    (nameless.name, nameless.target) = (nil, nil)
+    entries.append(Entry(end: write(event), nameless: nameless))
+    written += 1
+    sendOn()
+  }
+
+  /// Wipes the names that wait. What is sent instead tells that something happened, and no more: a stream with holes would
+  /// be worse.
+  func hideNames() {
+    guard !entries.isEmpty else { return }
+    text = SecretBuffer()
+    for index in entries.indices { entries[index].end = write(entries[index].nameless) }
+  }
+
+  /// Adds the text of an event; where it ends.
+  private func write(_ event: Wire.Event) -> Int {
+    var buffer = SecretBuffer()
+    swap(&buffer, &text)
+    var writer = JSONWriter(appendingTo: buffer)
+    writer.reply(event, continues: true)
+    text = writer.take()
+    return text.count
+  }
+
+  // MARK: Turns
+
+  private func sendOn() {
+    guard !isSending else { return }
+    isSending = true
+    turns.wait { [weak self] in self?.send() }
+  }
+
+  /// Sends a piece to the next one.
+  private func send() {
+    isSending = false
+    if round.isEmpty {
+      let end = end
+      round = watchers.values.filter { $0.next < end }
+      forget(before: round.reduce(end) { min($0, $1.next) })
+    }
+    guard let watcher = round.popLast() else { return }
+    if !watcher.isGone { send(watcher) }
+    sendOn()
+  }
+
+  private func send(_ watcher: Watcher) {
+    let place = watcher.next - first
+    let start = place == 0 ? 0 : entries[place - 1].end
+    var last = place
+    while last + 1 < entries.count, entries[last + 1].end - start <= Self.piece { last += 1 }
+    watcher.next = first + last + 1
+    let stays = text.withBytes { watcher.send($0.extracting(start..<entries[last].end)) }
+    if !stays { remove(watcher.id) }
+  }
+
+  /// Wipes what everybody was sent.
+  private func forget(before number: Int) {
+    let gone = number - first
+    guard gone > 0 else { return }
+    let length = entries[gone - 1].end
+    if gone == entries.count { text.removeAll() } else { text.removeFirst(length) }
+    entries.removeFirst(gone)
+    for index in entries.indices { entries[index].end -= length }
+    first = number
+  }
+}

@@ -1,0 +1,152 @@
+import Testing
+import VaultAPI
+
+@testable import VaultDaemon
+
+@Suite("Events") struct EventsTests {
+  /// Events that are sent in turns which the test gives.
+  private final class Stand {
+    var now: Int64 = 0
+    private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: {})
+    private(set) lazy var events = Events(in: turns)
+
+    /// One who watches, and what it was sent.
+    final class Watcher {
+      var frames: [String] = []
+      /// How many bytes came at a time.
+      var pieces: [Int] = []
+      /// What is done with the next piece; it is sent no more after that.
+      var leaves: (() -> Void)?
+
+      var id: ObjectIdentifier { ObjectIdentifier(self) }
+
+      func take(_ messages: RawSpan) -> Bool {
+        pieces.append(messages.byteCount)
+        // Copied before the span ends.
+        let bytes = unsafe messages.withUnsafeBytes { unsafe Array($0) }
+        #expect(bytes.last == 0)
+        frames += bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        guard let leaves else { return true }
+        leaves()
+        return false
+      }
+    }
+
+    func watcher() -> Watcher {
+      let watcher = Watcher()
+      events.add(watcher.id) { [unowned self] in
+        // Whoever is sent something takes a millisecond.
+        now += 1_000_000
+        return watcher.take($0)
+      }
+      return watcher
+    }
+
+    func announce(_ numbers: some Sequence<Int>, length: Int = 0) {
+      for number in numbers {
+        let name = "name-\(number)" + String(repeating: "x", count: length)
+        events.announce(Wire.Event(event: "item", time: 1, name: name, change: "created", target: name))
+      }
+    }
+
+    func run() {
+      for _ in 0..<10_000 where events.count > 0 { turns.turn() }
+    }
+  }
+
+  private func frame(_ number: Int) -> String {
+    #"{"parameters":{"event":"item","time":1,"name":"name-\#(number)","change":"created","to":"name-\#(number)"},"#
+      + #""continues":true}"#
+  }
+
+  private let nameless = #"{"parameters":{"event":"item","time":1,"change":"created"},"continues":true}"#
+
+  @Test("an event is written once, and comes to all in the order in which it was told") func once() {
+    let stand = Stand()
+    let watchers = (0..<240).map { _ in stand.watcher() }
+    stand.announce(0..<128)
+    stand.announce([128])
+    #expect(stand.events.written == 129)
+    #expect(watchers.allSatisfy { $0.frames.isEmpty })
+    stand.run()
+    let all = (0...128).map(frame)
+    #expect(watchers.allSatisfy { $0.frames == all && $0.pieces.count == 1 })
+    #expect(stand.events.count == 0)
+  }
+
+  @Test("nobody is sent to for longer than a turn") func turns() {
+    let stand = Stand()
+    let watchers = (0..<12).map { _ in stand.watcher() }
+    stand.announce(0..<128)
+    stand.turns.turn()
+    // Each takes a millisecond, and a turn five.
+    #expect(watchers.count { !$0.frames.isEmpty } == 5)
+    stand.turns.turn()
+    #expect(watchers.count { !$0.frames.isEmpty } == 10)
+  }
+
+  @Test("who comes later is sent what happens later, and who goes is sent no more") func comingAndGoing() {
+    let stand = Stand()
+    let early = stand.watcher()
+    stand.announce([1])
+    let late = stand.watcher()
+    stand.announce([2])
+    stand.run()
+    #expect(early.frames == [frame(1), frame(2)] && late.frames == [frame(2)])
+    stand.announce([3])
+    stand.events.remove(early.id)
+    stand.run()
+    #expect(early.frames.count == 2 && late.frames == [frame(2), frame(3)])
+    stand.announce([4])
+    stand.events.remove(late.id)
+    stand.run()
+    #expect(late.frames.count == 2 && stand.events.count == 0)
+    stand.announce([5])
+    #expect(stand.events.written == 4)
+  }
+
+  @Test("who is cut off while it is sent something holds up nobody") func cutOff() {
+    let stand = Stand()
+    let deaf = stand.watcher()
+    let other = stand.watcher()
+    // As a connection does that closes.
+    deaf.leaves = { stand.events.remove(deaf.id) }
+    stand.announce(0..<3)
+    stand.run()
+    stand.announce([3])
+    stand.run()
+    #expect(deaf.frames.count == 3 && other.frames == (0..<4).map(frame) && stand.events.count == 0)
+  }
+
+  @Test("much comes in pieces of whole events, and holds back those who make more until it is sent") func pieces() {
+    let stand = Stand()
+    let watchers = (0..<3).map { _ in stand.watcher() }
+    var made = 0
+    while !stand.events.isFull {
+      stand.announce(made..<made + 1, length: 400)
+      made += 1
+    }
+    stand.turns.turn()
+    stand.announce(made..<made + 1)
+    stand.run()
+    #expect(!stand.events.isFull)
+    for watcher in watchers {
+      #expect(watcher.frames.count == made + 1 && watcher.frames.last == frame(made))
+      #expect(watcher.pieces.count > 3 && watcher.pieces.allSatisfy { $0 <= 64 << 10 })
+    }
+  }
+
+  @Test("names that wait are wiped by a lock that hides them: who was not told of them yet hears that it was something")
+  func hiddenNames() {
+    let stand = Stand()
+    let watchers = (0..<7).map { _ in stand.watcher() }
+    stand.announce([0, 1])
+    stand.turns.turn()
+    stand.events.hideNames()
+    stand.events.announce(Wire.Event(event: "state", time: 2, state: "locked", cause: "c"))
+    stand.run()
+    let locked = #"{"parameters":{"event":"state","time":2,"state":"locked","cause":"c"},"continues":true}"#
+    #expect(watchers.count { $0.frames == [frame(0), frame(1), locked] } == 5)
+    #expect(watchers.count { $0.frames == [nameless, nameless, locked] } == 2)
+  }
+}

@@ -1,0 +1,133 @@
+import Testing
+
+@testable import VaultDaemon
+
+@Suite("Large replies") struct PlaintextTests {
+  /// Clients that ask for values of a mebibyte, on a clock that the test moves.
+  private final class Stand {
+    var now: Int64 = 0
+    private var timers: [(at: Int64, work: () -> Void)] = []
+    private var held: [String: Int] = [:]
+    /// Who was served, in order.
+    private(set) var served: [String] = []
+    private(set) var dropped: [String] = []
+    private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: {})
+    private(set) lazy var plaintext = Plaintext(
+      in: turns, now: { [unowned self] in now },
+      after: { [unowned self] in timers.append((now + $0, $1)) })
+
+    /// A Get of a client of this process, which does not read what it is sent.
+    @discardableResult
+    func get(_ name: String, _ process: Int32) -> Int? {
+      guard plaintext.mustWait(process) else {
+        serve(name, process)
+        return nil
+      }
+      return plaintext.wait(process, Waiter { [unowned self] in serve(name, process) })
+    }
+
+    private func serve(_ name: String, _ process: Int32) {
+      served.append(name)
+      held[name] = plaintext.hold(1 << 20, for: process) { [unowned self] in
+        dropped.append(name)
+        // As NIO does when the connection closes.
+        read(name)
+      }
+    }
+
+    /// The client reads what it was sent.
+    func read(_ name: String) {
+      if let number = held.removeValue(forKey: name) { plaintext.release(number) }
+    }
+
+    func pass(milliseconds: Int64) {
+      let end = now + milliseconds * 1_000_000
+      while let next = timers.indices.filter({ timers[$0].at <= end }).min(by: { timers[$0].at < timers[$1].at }) {
+        let timer = timers.remove(at: next)
+        now = max(now, timer.at)
+        timer.work()
+        turns.turn()
+      }
+      now = end
+      turns.turn()
+    }
+  }
+
+  @Test("past the cap a call waits until another's reply is read") func cap() {
+    let stand = Stand()
+    for process in 1...4 { stand.get("\(process)", Int32(process)) }
+    #expect(stand.served == ["1", "2", "3", "4"] && stand.plaintext.inHand == 4 << 20)
+    stand.get("5", 5)
+    stand.turns.turn()
+    #expect(stand.served.count == 4)
+    stand.read("2")
+    #expect(stand.served.count == 4)
+    stand.turns.turn()
+    #expect(stand.served == ["1", "2", "3", "4", "5"] && stand.dropped.isEmpty)
+  }
+
+  @Test("a client that does not read gives way after a second where others wait, and not where nobody does")
+  func nonReaders() {
+    let stand = Stand()
+    for process in 1...4 { stand.get("\(process)", Int32(process)) }
+    stand.pass(milliseconds: 100_000)
+    #expect(stand.dropped.isEmpty)
+    // As soon as somebody comes, but no more than there has to be room for.
+    stand.get("5", 5)
+    stand.pass(milliseconds: 0)
+    #expect(stand.dropped == ["1"] && stand.served.last == "5")
+    stand.pass(milliseconds: 100_000)
+    #expect(stand.dropped == ["1"])
+  }
+
+  @Test("whoever waits is let in within seconds, however many do not read") func eighty() {
+    let stand = Stand()
+    for process in 1...80 { stand.get("\(process)", Int32(process)) }
+    stand.get("late", 100)
+    stand.pass(milliseconds: 999)
+    #expect(stand.served.count == 4)
+    stand.pass(milliseconds: 1)
+    #expect(stand.served.count == 8)
+    stand.pass(milliseconds: 19_000)
+    #expect(stand.served.last == "late" && stand.served.count == 81)
+  }
+
+  @Test("one process has half of the room, and comes after those that have less") func share() {
+    let stand = Stand()
+    for index in 0..<80 { stand.get("own \(index)", 1) }
+    stand.turns.turn()
+    #expect(stand.served == ["own 0", "own 1"])
+    stand.get("other", 2)
+    stand.turns.turn()
+    #expect(stand.served.last == "other")
+    stand.get("third", 3)
+    stand.turns.turn()
+    #expect(stand.served.last == "third" && stand.dropped.isEmpty)
+    // The one that has nothing comes before all of the one that came first.
+    stand.get("fourth", 4)
+    stand.turns.turn()
+    #expect(stand.served.count == 4)
+    stand.pass(milliseconds: 1000)
+    #expect(stand.dropped.first == "own 0" && stand.served[4] == "fourth")
+  }
+
+  @Test("who has its share waits for its own replies, and nobody else's are dropped for it") func ownShare() {
+    let stand = Stand()
+    stand.get("other", 2)
+    for index in 0..<3 { stand.get("own \(index)", 1) }
+    stand.pass(milliseconds: 1000)
+    #expect(stand.dropped == ["own 0"] && stand.served.last == "own 2")
+  }
+
+  @Test("who has left is not served, and small replies are not counted") func left() throws {
+    let stand = Stand()
+    for process in 1...4 { stand.get("\(process)", Int32(process)) }
+    let number = try #require(stand.get("5", 5))
+    stand.get("6", 6)
+    stand.plaintext.remove(number)
+    stand.read("1")
+    stand.turns.turn()
+    #expect(stand.served.last == "6")
+    #expect(stand.plaintext.hold(64 << 10, for: 7, drop: {}) == nil)
+  }
+}
