@@ -21,9 +21,11 @@ BIN      := $(BUILD)/release
 HELPERS  := vault-pam vault-tpm2 vault-keyring
 PROGRAMS := $(addprefix $(BIN)/,vault vaultd $(HELPERS))
 SOURCES  := Package.swift $(shell find Sources -type f)
+# SwiftPM leaves folders where temporary files are, some in each run.
+SWIFT    := mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp swift
 # Statically linked Swift, no rpath, stripped; `vault` itself is one fully static file (see Package.swift).
 # The run-time checks of exclusive access, a twentieth of a request, are for the debug build and the tests.
-RELEASE  := swift build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s \
+RELEASE  := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s \
             -Xswiftc -enforce-exclusivity=unchecked --scratch-path $(BUILD)
 
 # FoundationEssentials, which the argument parser brings, can look up users; `vault` never asks it to.
@@ -69,11 +71,12 @@ demo: deps build
 
 # The last lines are `swift test`'s own, or say once more what failed, which stands far above them otherwise.
 test: deps lint check demo
-	swift build --build-tests --explicit-target-dependency-import-check error
+	rm -rf .build/tmp
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	$(call run-tests,)
 	$(call run-tests,-c release --scratch-path .build/test-release)
 
-run-tests = swift test $(1) 2>&1 | tee .build/test.log || { grep -aE '^(✘|↳|.*error:)' .build/test.log; exit 1; }
+run-tests = $(SWIFT) test $(1) 2>&1 | tee .build/test.log || { grep -aE '^(✘|↳|.*error:)' .build/test.log; exit 1; }
 
 # Man pages, units, the installed tree; the system's units under a system manager.
 check: deps build
@@ -82,9 +85,9 @@ check: deps build
 
 SWIFT_FILES := Package.swift Sources Tests
 lint:
-	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
+	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_FILES)
 fmt:
-	swift format --in-place --parallel --recursive $(SWIFT_FILES)
+	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
 BENCH := .build/bench
 BENCH_PROGRAMS := $(addprefix $(BENCH)/,echo load get processes start)

@@ -111,11 +111,13 @@ let package = Package(
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
       name: "VaultStoreTests",
-      dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSQLite", "CFaultyDisk", "store-writer"],
+      dependencies: [
+        "VaultStore", "VaultCore", "VaultModel", "CSQLite", "CFaultyDisk", "store-writer", "VaultTesting",
+      ],
       swiftSettings: strict),
     .testTarget(name: "VaultAPITests", dependencies: ["VaultAPI", "VaultModel"], swiftSettings: strict),
     .testTarget(
-      name: "VaultClientTests", dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux"],
+      name: "VaultClientTests", dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux", "VaultTesting"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultPAMTests", dependencies: ["VaultPAM", "VaultAPI", "CPAM"], swiftSettings: strict),

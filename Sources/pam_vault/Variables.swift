@@ -24,7 +24,7 @@ struct Variables: ~Copyable {
     guard let set = unsafe pam_getenvlist(pamh) else { return }
     var index = 0
     while let variable = unsafe set[index] {
-      if unsafe Self.passes(variable) {
+      if unsafe DaemonVariables.pass(variable) {
         let start = begin()
         unsafe texts.append(string: variable)
         if let text = unsafe end(start) { unsafe append(text) }
@@ -33,20 +33,6 @@ struct Variables: ~Copyable {
       index += 1
     }
     unsafe free(set)
-  }
-
-  /// Whether a daemon finds the variable: what says where the user's files and buses are. Anything else may come from a
-  /// file of the user's that pam_env(8) reads, and `LD_PRELOAD` would load into what holds the keys. The same list as in
-  /// VaultClient.
-  private static func passes(_ variable: UnsafePointer<CChar>) -> Bool {
-    unsafe begins(variable, "HOME=") || begins(variable, "USER=") || begins(variable, "LOGNAME=")
-      || begins(variable, "LANG=") || begins(variable, "LC_") || begins(variable, "TZ=") || begins(variable, "XDG_")
-      || begins(variable, "DBUS_SESSION_BUS_ADDRESS=") || begins(variable, "DBUS_SYSTEM_BUS_ADDRESS=")
-      || begins(variable, "SECRET_SERVICE_BUS_NAME=")
-  }
-
-  private static func begins(_ variable: UnsafePointer<CChar>, _ text: StaticString) -> Bool {
-    unsafe strncmp(variable, text.cString, text.utf8CodeUnitCount) == 0
   }
 
   /// Adds `name` (with its `=`) unless there is one already.
@@ -81,7 +67,7 @@ struct Variables: ~Copyable {
   private func value(of name: StaticString) -> UnsafePointer<CChar>? {
     var index = 0
     while let variable = unsafe list[index] {
-      if unsafe Self.begins(variable, name) {
+      if unsafe DaemonVariables.begins(variable, name) {
         return unsafe UnsafePointer(variable + name.utf8CodeUnitCount)
       }
       index += 1

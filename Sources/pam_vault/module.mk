@@ -2,7 +2,8 @@
 # package, whose static standard library would come along.
 
 PAM_MODULE  := .build/pam/pam_vault.so
-PAM_SOURCES := $(wildcard Sources/pam_vault/*.swift)
+# What a daemon finds in its environment is the client's rule.
+PAM_SOURCES := $(wildcard Sources/pam_vault/*.swift) Sources/VaultClient/DaemonVariables.swift
 # The strictness of Package.swift.
 PAM_FLAGS   := -swift-version 6 -warnings-as-errors -strict-memory-safety \
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility \

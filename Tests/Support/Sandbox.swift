@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Everything started in it ends with ``close()`` or when the sandbox goes away, daemons the client started included.
 public final class Sandbox: Sendable {
-  /// The sandbox's folder, `/tmp/v-XXXXXX`: short, because a socket's path has 107 bytes at most.
+  /// The sandbox's folder, one of ``ScratchFolder``.
   public let root: String
   /// `$HOME`, also where tests may write their files.
   public var home: String { root + "/home" }
@@ -32,9 +32,7 @@ public final class Sandbox: Sendable {
 
   /// Makes the folders.
   public init() throws {
-    var template = Array("/tmp/v-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw SandboxError("mkdtemp: \(errno)") }
-    root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    root = try ScratchFolder.make()
     for folder in [home, runtime, root + "/data", root + "/config"] {
       guard unsafe mkdir(folder, 0o700) == 0 else { throw SandboxError("mkdir \(folder): \(errno)") }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
@@ -13,6 +14,22 @@ import VaultTesting
     var isThere = true
     while isThere { isThere = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) != nil }
     #expect(!FileManager.default.fileExists(atPath: sandbox.root))
+  }
+
+  @Test("what a run that has ended left behind is removed, and nothing of one that runs")
+  func leftovers() throws {
+    let place = try ScratchFolder.make()
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let ended = try sandbox.run("-c", "echo $$", program: "/bin/sh").output.filter(\.isNumber)
+    let kept = ["v-\(getpid())-abcdef", "v-1-abcdef", "v-abcdef", "v-\(ended)-abcdef-g", "w-\(ended)-abcdef"]
+    for name in kept + ["v-\(ended)-abcdef"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(place)/\(name)/home/deep", withIntermediateDirectories: true)
+    }
+    ScratchFolder.removeLeftovers(in: place)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: place).sorted() == kept.sorted())
   }
 
   @Test("its daemon starts with a configuration, logs, and stops")

@@ -64,7 +64,7 @@ import Testing
     ])
     #expect(
       lines == [
-        DaemonEnvironment.path, "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/r", "HOME",
+        DaemonEnvironment.path, "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/r",
         "DBUS_SESSION_BUS_ADDRESS=unix:path=/b",
       ])
   }

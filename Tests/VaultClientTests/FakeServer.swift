@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Synchronization
 import VaultAPI
+import VaultTesting
 
 @testable import VaultClient
 
@@ -53,8 +54,7 @@ final class FakeServer: Sendable {
     listening: Bool = true, in parent: String = "/tmp", _ serve: @escaping @Sendable (FakePeer, Int) throws -> Void
   ) throws {
     self.serve = serve
-    let template = Array((parent + "/v-XXXXXX").utf8CString)
-    directory = try FakeServer.makeDirectory(template)
+    directory = try ScratchFolder.make(in: parent)
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     listener = socket(AF_UNIX, type, 0)
     let parent = unsafe open(directory, O_PATH | O_CLOEXEC)
@@ -88,11 +88,6 @@ final class FakeServer: Sendable {
     }
   }
 
-  static func makeDirectory(_ template: [CChar]) throws -> String {
-    var template = template
-    guard unsafe mkdtemp(&template) != nil else { throw FakeServerError(call: "mkdtemp") }
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
 }
 
 /// The daemon's end of one connection, closed when it is gone.

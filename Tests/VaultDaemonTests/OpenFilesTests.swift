@@ -117,7 +117,7 @@ import VaultTesting
     let script = """
       import socket, sys
       clients = []
-      for _ in range(100):
+      for _ in range(30):
           client = socket.socket(socket.AF_UNIX)
           client.connect(sys.argv[1])
           try:

@@ -3,6 +3,7 @@ import Testing
 import VaultCore
 import VaultModel
 import VaultStore
+import VaultTesting
 
 /// A vault in a directory of its own, with its keys, that goes when the test ends.
 final class Fixture {
@@ -35,9 +36,7 @@ final class Fixture {
   deinit { try? FileManager.default.removeItem(atPath: parent) }
 
   static func temporaryDirectory() throws -> String {
-    var template = Array("/tmp/v-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    try ScratchFolder.make()
   }
 
   func create() throws {

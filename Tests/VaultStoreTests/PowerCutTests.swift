@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
+import VaultTesting
 
 @testable import VaultStore
 
@@ -109,10 +110,7 @@ final class FileCopy {
   let directory: String
 
   init(_ files: [String: Data]) throws {
-    let place = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
-    var template = Array("\(place)/v-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
-    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    directory = try ScratchFolder.make(in: FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp")
     for (name, data) in files { try put(name, data) }
   }
 

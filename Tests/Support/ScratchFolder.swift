@@ -1,0 +1,28 @@
+import Foundation
+import Glibc
+
+/// Folders that last as long as a test. Their names carry the test run's process id, so that the next run can remove what
+/// one that was killed has left behind.
+public enum ScratchFolder {
+  /// Removes once, before the first folder is made, what ended runs have left.
+  private static let tidied: Void = { for place in ["/tmp", "/dev/shm"] { removeLeftovers(in: place) } }()
+
+  /// A new folder of mode 0700. Its path is short, because a socket's path has 107 bytes at most.
+  public static func make(in place: String = "/tmp") throws -> String {
+    tidied
+    var template = Array("\(place)/v-\(getpid())-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw SandboxError("mkdtemp in \(place): \(errno)") }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Removes the folders of processes that have ended.
+  public static func removeLeftovers(in place: String) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] {
+      let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+      guard parts.count == 3, parts[0] == "v", let pid = pid_t(parts[1]), pid > 0 else { continue }
+      // Another user's process gives EPERM.
+      guard kill(pid, 0) != 0, errno == ESRCH else { continue }
+      try? FileManager.default.removeItem(atPath: place + "/" + name)
+    }
+  }
+}
