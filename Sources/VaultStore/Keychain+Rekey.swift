@@ -180,7 +180,7 @@ extension Keychain {
     try readSlots()
     // Each record was opened with the old keys, and the second store was checked to its last record.
     pass = nil
-    (lastResult, doubts) = (.ok, [])
+    (lastCheck, failure, doubts) = (.ok, nil, [])
     AccessClass.allCases.forEach(vouch)
   }
 
@@ -188,7 +188,7 @@ extension Keychain {
   private func close(_ stand: Database) {
     wipe()
     pass = nil
-    (lastResult, doubts) = (.unchecked, [])
+    (lastCheck, failure, doubts) = (.unchecked, nil, [])
     isGone = true
     database = stand
   }

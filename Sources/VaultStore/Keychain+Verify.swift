@@ -15,7 +15,8 @@ extension Keychain {
   /// Goes on with the check over at most so many records, where a long value counts for several.
   ///
   /// When it comes to its end with all keys, ``integrity`` tells the result; a check without all of them tells only of
-  /// what is wrong.
+  /// what is wrong. A store in which anything wrong was met stays failed until it is opened anew: a check that finds nothing
+  /// then tells of that.
   /// - Returns: the result at the end, nil before it and when none is under way.
   /// - Throws: ``VaultError/storage(_:)`` when the system failed to read; the check is then given up. Whatever is corrupt is
   ///   a finding.
@@ -31,8 +32,10 @@ extension Keychain {
     }
     for finding in doubts { current.note(finding) }
     doubts = []
+    if current.verification.findings.isEmpty, let failure { current.note(failure.asFoundEarlier) }
     let result = current.verification
-    lastResult = result.isOK ? .ok : result.findings.isEmpty ? lastResult : .failed
+    if let finding = result.findings.first { fail(finding) }
+    if result.isOK { lastCheck = .ok }
     return result
   }
 
@@ -49,15 +52,24 @@ extension Keychain {
   /// Has ``integrity`` fail, unless the error says nothing of the store: from then on nothing is written.
   func notice(_ error: VaultError) {
     guard case .corrupt(let reason) = error else { return }
-    lastResult = .failed
+    fail(Finding(.damaged, reason))
     // A check that has passed the place may not say that all is well; one that begins later finds it by itself.
     if pass != nil { doubt(Finding(.damaged, reason)) }
   }
 
   /// Has ``integrity`` fail for what the next check cannot find any more, and has that check tell it.
   func notice(_ finding: Finding) {
-    lastResult = .failed
+    fail(finding)
     doubt(finding)
+  }
+
+  /// Has ``integrity`` fail for as long as the store is open: what was met once may have been served or copied before, and
+  /// a later check that does not meet it again cannot tell why.
+  private func fail(_ finding: Finding) {
+    guard failure == nil else { return }
+    failure = finding
+    // A name may not be told after a lock.
+    failure?.name = nil
   }
 
   private func doubt(_ finding: Finding) { if doubts.count < 16 { doubts.append(finding) } }
