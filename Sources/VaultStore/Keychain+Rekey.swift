@@ -113,6 +113,9 @@ extension Keychain {
     guard case .none = transaction, let directory = try StoreDirectory.open(path),
       let second = try StoreDirectory.open(inside)
     else { throw .storage("\(inside) disappears") }
+    // A check that is under way reads both anew when they stay what they are.
+    pass?.thaw()
+    other.pass?.thaw()
     let (stand, otherStand) = (try Database.closed(path), try Database.closed(inside))
     try reached(.begun)
     try other.database.fold()

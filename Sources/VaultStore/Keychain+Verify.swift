@@ -9,7 +9,15 @@ extension Keychain {
   public func beginVerification() {
     var expected: Int64 = 0
     for accessible in AccessClass.allCases { expected += (try? classRecord(accessible))?.sets.count ?? 0 }
-    pass = VerifyPass(expecting: Int(clamping: expected))
+    pass?.thaw()
+    let pages = ((try? database.size()) ?? 0) / DatabaseHeader.pageSize
+    pass = VerifyPass(expecting: Int(clamping: expected), pages: pages)
+  }
+
+  /// The main file as it is now, or, where a backup holds it, as it was then.
+  func frozenFile() throws(VaultError) -> Snapshot {
+    if let snapshot { return snapshot.shared() }
+    return try database.snapshot()
   }
 
   /// Goes on with the check over at most so many records, where a long value counts for several.
@@ -22,6 +30,8 @@ extension Keychain {
   ///   a finding.
   public func continueVerification(records: Int) throws(VaultError) -> Verification? {
     guard case .none = transaction, var current = pass.take() else { return nil }
+    // It is over, or was given up: nothing may hold the main file as it is.
+    defer { if pass == nil { current.thaw() } }
     do throws(VaultError) {
       guard try current.step(self, records: max(1, records)) else {
         pass = current
@@ -75,7 +85,7 @@ extension Keychain {
   private func doubt(_ finding: Finding) { if doubts.count < 16 { doubts.append(finding) } }
 
   /// Has ``integrity`` fail because an item of a weaker class has the name of another one.
-  func noticeNamesake(_ item: Int64) { notice(VaultError.corrupt(VerifyPass.namesake(item))) }
+  func noticeNamesake(_ item: Int64) { notice(VaultError.corrupt(RecordWalk.namesake(item))) }
 
   /// Runs a piece of work, and notices when it finds the store corrupt.
   func noticing<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
