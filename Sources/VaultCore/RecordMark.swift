@@ -11,6 +11,9 @@ public struct RecordMark: Hashable, Sendable {
     self.init(unsafe place.storage.span.bytes, record, key: key)  // Bytes have no padding: all are initialized.
   }
 
+  /// Marks `record`, which itself says where it stands.
+  public init(_ record: RawSpan, key: borrowing SecureBytes) { self.init(RawSpan(), record, key: key) }
+
   /// Marks `record` at `place`, which says nothing of the store it lies in, as the one in `row`.
   ///
   /// The row has a fixed size too: 8 bytes, little-endian.

@@ -49,6 +49,8 @@ import Glibc
     // KiB. It fills as a store is read; all but the leaves of a million items fit.
     try execute("PRAGMA cache_size = -65536")
     try execute("PRAGMA journal_size_limit = 4194304")
+    // At once, because nobody knows where the file is later. What stands for a closed database has none.
+    reading = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
   }
 
   /// Whether what the disk does not give is damage like any other, to go on after, and no failure of the moment.
@@ -126,16 +128,25 @@ import Glibc
     if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
   }
 
+  /// Writes what the log has to the main file, and leaves it as long as it is: on a disk that takes nothing it is no error
+  /// where there is nothing to write.
+  func writeLogThrough() throws(VaultError) {
+    let statement = try prepare("PRAGMA wal_checkpoint(PASSIVE)")
+    let isDone = try statement.first { (row: Statement) throws(VaultError) in
+      // It was not kept from it, and as many pages were written as the log has.
+      let (isBusy, log, written) = (try row.integer(0), try row.integer(1), try row.integer(2))
+      return isBusy == 0 && log == written
+    }
+    if isDone != true { throw .inUse(pid: nil) }
+  }
+
   /// Whether a commit that makes the log long writes it through to the main file, as it does unless told otherwise.
   func setFoldsLog(_ isOn: Bool) { unsafe sqlite3_wal_autocheckpoint(handle, isOn ? 1000 : 0) }
 
   /// A descriptor to read the main file with, which lives as long as the connection.
   func descriptor() throws(VaultError) -> Int32 {
-    if reading >= 0 { return reading }
-    let opened = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard opened >= 0 else { throw SystemCall.error("open", path, errno) }
-    reading = opened
-    return opened
+    guard reading >= 0 else { throw .storage("\(path) cannot be read") }
+    return reading
   }
 
   /// Whether another file, or none, has the main file's name now.

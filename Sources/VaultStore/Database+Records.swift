@@ -111,8 +111,10 @@ extension Database {
   }
 
   /// Removes a slot's record.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when no slot has that id.
   func deleteSlot(_ id: Int64) throws(VaultError) {
     try statements.deleteSlot.bind(1, id)
-    try statements.deleteSlot.run()
+    try runOnOneRow(statements.deleteSlot, "slot \(id)")
   }
 }

@@ -124,8 +124,16 @@ extension Database {
 
   /// Runs a statement that has to change one row, no fewer and no more.
   func runOnOneRow(_ statement: Statement, _ subject: @autoclosure () -> String) throws(VaultError) {
+    try run(statement, onRows: 1, subject())
+  }
+
+  /// Runs a statement that has to change so many rows. Fewer mean that a row which was found by another way is not where
+  /// this statement looks, and the transaction must not go on as if it were gone.
+  private func run(
+    _ statement: Statement, onRows count: Int, _ subject: @autoclosure () -> String
+  ) throws(VaultError) {
     try statement.run()
-    guard connection.changes == 1 else { throw .corrupt("\(subject()) is not where it should be") }
+    guard connection.changes == count else { throw .corrupt("\(subject()) is not where it should be") }
   }
 
   /// Lends the sealed value of one version; nil when there is none.
@@ -161,18 +169,23 @@ extension Database {
   }
 
   /// Removes the value of an older version.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when none is there.
   func deleteValue(row: Int64, version: Int) throws(VaultError) {
     try statements.deleteValue.bind(1, row)
     try statements.deleteValue.bind(2, Int64(version))
-    try statements.deleteValue.run()
+    try runOnOneRow(statements.deleteValue, "version \(version) of item \(row)")
   }
 
   /// Removes an item's head and all its values. Its tags are the caller's.
-  func delete(row: Int64) throws(VaultError) {
-    for statement in [statements.deleteHead, statements.deleteValues] {
-      try statement.bind(1, row)
-      try statement.run()
-    }
+  ///
+  /// - Parameter olderValues: how many versions it has beside the current one.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the head is not there, or there are fewer or more older values.
+  func delete(row: Int64, olderValues: Int) throws(VaultError) {
+    try statements.deleteHead.bind(1, row)
+    try runOnOneRow(statements.deleteHead, "the head of item \(row)")
+    try statements.deleteValues.bind(1, row)
+    try run(statements.deleteValues, onRows: olderValues, "an older version of item \(row)")
   }
 
   /// Lets a tag lead to the item in a row, which is of a class.
@@ -199,11 +212,13 @@ extension Database {
   }
 
   /// Takes a tag from an item.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when it does not lead there.
   func delete(_ tag: Tag, row: Int64) throws(VaultError) { try change(statements.deleteTag, tag, row) }
 
   private func change(_ statement: Statement, _ tag: Tag, _ row: Int64) throws(VaultError) {
     try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(1, bytes) }
     try statement.bind(2, row)
-    try statement.run()
+    try runOnOneRow(statement, "a tag of item \(row)")
   }
 }

@@ -6,6 +6,7 @@ import Glibc
 /// recognisably not a whole database of ours is refused here, and stays as it is.
 struct DatabaseHeader {
   static let pageSize = 4096
+  static let length = 100
   private static let magic = Array("SQLite format 3\0".utf8)
   private let bytes: [UInt8]
 
@@ -17,13 +18,24 @@ struct DatabaseHeader {
     guard let size = try directory.size(of: name) else { return false }
     guard let file = try directory.openFile(name, O_RDONLY) else { return false }
     defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 100)
+    var bytes = [UInt8](repeating: 0, count: length)
     let count = unsafe pread(file, &bytes, bytes.count, 0)
     if count < 0 { throw SystemCall.error("read", directory.path(of: name), errno) }
     guard count > 0 else { throw .corrupt("vault.db is empty") }
     guard count == bytes.count else { throw .corrupt("vault.db is cut short") }
     try DatabaseHeader(bytes: bytes).check(size: size, hasLog: try directory.size(of: log) ?? 0 > 0)
     return true
+  }
+
+  /// Checks what page 1 says of the pages, once the log was folded in: as many as there are, of which SQLite uses each whole
+  /// and none to find others by.
+  static func check(_ page: Page, pages: Int) throws(VaultError) {
+    let header = DatabaseHeader(bytes: Array(page.bytes.prefix(length)))
+    guard header.number(at: 28) == pages else { throw .corrupt("page 1 tells of another number of pages") }
+    // The reserved space of each page, its fractions, and the marks of a file that is vacuumed by itself.
+    guard Array(header.bytes[16..<24]) == [16, 0, 2, 2, 0, 64, 32, 32], header.number(at: 52) == 0,
+      header.number(at: 64) == 0
+    else { throw .corrupt("page 1 tells of another file format") }
   }
 
   private func check(size: Int, hasLog: Bool) throws(VaultError) {

@@ -8,7 +8,7 @@ public enum IntegrityState: Hashable, Sendable {
   case checking(done: Int, of: Int)
   /// All records are exactly those that were written last, none more and none less.
   case ok
-  /// Somebody or something changed the store; nothing is written to it any more.
+  /// Somebody or something changed the store; nothing is written to it any more, until it is opened anew.
   case failed
 }
 
@@ -93,5 +93,10 @@ public struct Finding: Hashable, Sendable {
     self.item = item
     self.name = name
     self.text = text
+  }
+
+  /// What a later check says that does not find it again. It is about no item, because none is known to be harmed now.
+  var asFoundEarlier: Finding {
+    Finding(kind, "found since the store was opened, and not by this check: \(text)")
   }
 }

@@ -102,7 +102,7 @@ struct ItemCopy {
       try target.note(.remove, old.columns, version: version.number, digest)
     }
     target.noteRemoval(of: old)
-    try target.database.delete(row: row)
+    try target.database.delete(row: row, olderValues: old.head.item.versions.count - 1)
   }
 
   /// Writes those tags of an item that the target does not have yet.

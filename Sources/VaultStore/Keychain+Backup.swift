@@ -27,6 +27,12 @@ extension Keychain {
       throw .corrupt("the key \(KeyName.vault(.afterFirstUnlock)) is missing")
     }
     guard holdsIntegrityKey(.afterFirstUnlock) else { throw .locked }
+    let connection = database.connection
+    guard !connection.hasMoved else { throw .storage("\(connection.path) is not the file that was opened") }
+    // A check that reads another state of the file begins to read anew, with this one.
+    pass?.thaw()
+    // So that the log is short, which grows from now on.
+    try connection.checkpoint()
     let snapshot = try database.snapshot()
     do throws(VaultError) {
       let stream = try stream(snapshot, wrapped, now)
@@ -74,10 +80,10 @@ extension Keychain {
   /// - Throws: ``VaultError/corrupt(_:)`` when they are not those that were written last.
   func checkFewRows() throws(VaultError) {
     try noticing { () throws(VaultError) in
-      var pass = VerifyPass(expecting: 0)
-      try pass.walkFewRows(self)
+      var walk = RecordWalk()
+      try walk.walkFewRows(self)
       for accessible in AccessClass.allCases where holdsIntegrityKey(accessible) {
-        let (stored, found) = (try classRecord(accessible).sets, pass.found(accessible))
+        let (stored, found) = (try classRecord(accessible).sets, walk.sets[accessible])
         for place in Set(stored.places + found.places) where stored[place] != found[place] {
           if let subject = VerifyPass.subject(of: place) {
             throw .corrupt("\(subject) is not the one that was stored last")

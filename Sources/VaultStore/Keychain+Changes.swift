@@ -99,7 +99,7 @@ extension Keychain {
           try note(.remove, old.columns, version: version.number, digest)
         }
         noteRemoval(of: old)
-        try database.delete(row: old.columns.row)
+        try database.delete(row: old.columns.row, olderValues: old.head.item.versions.count - 1)
         if let now { touch(old.columns.accessible, now: now) }
       }
     }

@@ -196,10 +196,10 @@ extension Keychain {
 
   /// Writes the class records of a store that is being made, which has no item yet. All keys must be in memory.
   func writeFirstRecords(_ facts: ByClass<ClassRecord.Facts>) throws(VaultError) {
-    var pass = VerifyPass(expecting: 0)
-    try pass.walkFewRows(self)
+    var walk = RecordWalk()
+    try walk.walkFewRows(self)
     for accessible in AccessClass.allCases {
-      try store(ClassRecord(sets: pass.found(accessible), facts: facts[accessible]), accessible)
+      try store(ClassRecord(sets: walk.sets[accessible], facts: facts[accessible]), accessible)
     }
   }
 

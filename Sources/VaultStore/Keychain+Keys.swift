@@ -54,6 +54,7 @@ extension Keychain {
   public func lock(hidingNames: Bool, keepingAfterFirstUnlock: Bool = true) {
     if hidingNames || !keepingAfterFirstUnlock { recent.forget() }
     if hidingNames { pass?.forgetNames() }
+    pass?.thaw()
     if hidingNames { whenUnlocked.forgetAll() } else { whenUnlocked.forgetValues() }
     if !keepingAfterFirstUnlock { afterFirstUnlock.forgetAll() }
   }
@@ -65,6 +66,7 @@ extension Keychain {
     afterFirstUnlock.forgetAll()
     always.forgetAll()
     pass?.forgetNames()
+    pass?.thaw()
     isVouchedFor = ByClass(repeating: false)
   }
 

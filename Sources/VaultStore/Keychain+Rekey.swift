@@ -113,6 +113,9 @@ extension Keychain {
     guard case .none = transaction, let directory = try StoreDirectory.open(path),
       let second = try StoreDirectory.open(inside)
     else { throw .storage("\(inside) disappears") }
+    // A check that is under way reads both anew when they stay what they are.
+    pass?.thaw()
+    other.pass?.thaw()
     let (stand, otherStand) = (try Database.closed(path), try Database.closed(inside))
     try reached(.begun)
     try other.database.fold()
@@ -180,7 +183,7 @@ extension Keychain {
     try readSlots()
     // Each record was opened with the old keys, and the second store was checked to its last record.
     pass = nil
-    (lastResult, doubts) = (.ok, [])
+    (lastCheck, failure, doubts) = (.ok, nil, [])
     AccessClass.allCases.forEach(vouch)
   }
 
@@ -188,7 +191,7 @@ extension Keychain {
   private func close(_ stand: Database) {
     wipe()
     pass = nil
-    (lastResult, doubts) = (.unchecked, [])
+    (lastCheck, failure, doubts) = (.unchecked, nil, [])
     isGone = true
     database = stand
   }

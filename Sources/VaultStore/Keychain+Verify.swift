@@ -9,18 +9,29 @@ extension Keychain {
   public func beginVerification() {
     var expected: Int64 = 0
     for accessible in AccessClass.allCases { expected += (try? classRecord(accessible))?.sets.count ?? 0 }
-    pass = VerifyPass(expecting: Int(clamping: expected))
+    pass?.thaw()
+    let pages = ((try? database.size()) ?? 0) / DatabaseHeader.pageSize
+    pass = VerifyPass(expecting: Int(clamping: expected), pages: pages)
+  }
+
+  /// The main file as it is now, or, where a backup holds it, as it was then.
+  func frozenFile() throws(VaultError) -> Snapshot {
+    if let snapshot { return snapshot.shared() }
+    return try database.snapshot()
   }
 
   /// Goes on with the check over at most so many records, where a long value counts for several.
   ///
   /// When it comes to its end with all keys, ``integrity`` tells the result; a check without all of them tells only of
-  /// what is wrong.
+  /// what is wrong. A store in which anything wrong was met stays failed until it is opened anew: a check that finds nothing
+  /// then tells of that.
   /// - Returns: the result at the end, nil before it and when none is under way.
   /// - Throws: ``VaultError/storage(_:)`` when the system failed to read; the check is then given up. Whatever is corrupt is
   ///   a finding.
   public func continueVerification(records: Int) throws(VaultError) -> Verification? {
     guard case .none = transaction, var current = pass.take() else { return nil }
+    // It is over, or was given up: nothing may hold the main file as it is.
+    defer { if pass == nil { current.thaw() } }
     do throws(VaultError) {
       guard try current.step(self, records: max(1, records)) else {
         pass = current
@@ -31,8 +42,10 @@ extension Keychain {
     }
     for finding in doubts { current.note(finding) }
     doubts = []
+    if current.verification.findings.isEmpty, let failure { current.note(failure.asFoundEarlier) }
     let result = current.verification
-    lastResult = result.isOK ? .ok : result.findings.isEmpty ? lastResult : .failed
+    if let finding = result.findings.first { fail(finding) }
+    if result.isOK { lastCheck = .ok }
     return result
   }
 
@@ -49,21 +62,30 @@ extension Keychain {
   /// Has ``integrity`` fail, unless the error says nothing of the store: from then on nothing is written.
   func notice(_ error: VaultError) {
     guard case .corrupt(let reason) = error else { return }
-    lastResult = .failed
+    fail(Finding(.damaged, reason))
     // A check that has passed the place may not say that all is well; one that begins later finds it by itself.
     if pass != nil { doubt(Finding(.damaged, reason)) }
   }
 
   /// Has ``integrity`` fail for what the next check cannot find any more, and has that check tell it.
   func notice(_ finding: Finding) {
-    lastResult = .failed
+    fail(finding)
     doubt(finding)
+  }
+
+  /// Has ``integrity`` fail for as long as the store is open: what was met once may have been served or copied before, and
+  /// a later check that does not meet it again cannot tell why.
+  private func fail(_ finding: Finding) {
+    guard failure == nil else { return }
+    failure = finding
+    // A name may not be told after a lock.
+    failure?.name = nil
   }
 
   private func doubt(_ finding: Finding) { if doubts.count < 16 { doubts.append(finding) } }
 
   /// Has ``integrity`` fail because an item of a weaker class has the name of another one.
-  func noticeNamesake(_ item: Int64) { notice(VaultError.corrupt(VerifyPass.namesake(item))) }
+  func noticeNamesake(_ item: Int64) { notice(VaultError.corrupt(RecordWalk.namesake(item))) }
 
   /// Runs a piece of work, and notices when it finds the store corrupt.
   func noticing<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {

@@ -43,8 +43,12 @@ public final class Keychain {
   var snapshot: Snapshot?
   /// What is known of the records as a whole.
   public var integrity: IntegrityState { pass?.state ?? lastResult }
-  // What the last check came to that told of everything, or what was met since; a check that is under way changes nothing.
-  var lastResult = IntegrityState.unchecked
+  // What the last check came to that told of everything; a check that is under way changes nothing. Once anything wrong was
+  // met, within a check or outside of one, it is that for as long as the store is open.
+  var lastResult: IntegrityState { failure == nil ? lastCheck : .failed }
+  var lastCheck = IntegrityState.unchecked
+  // The first thing wrong that was met since the store was opened.
+  var failure: Finding?
   // What was met since the check that is under way began, and what no check would find: its end tells it.
   var doubts: [Finding] = []
   // Whether a salvage reads the records.

@@ -139,9 +139,12 @@ public final class Rekey {
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when a live record is not authentic, or the second store is not what was
   ///   written; ``VaultError/locked`` when keys of the live keychain are gone; ``VaultError/storage(_:)``, after which the
-  ///   next step begins to compare from the first item on. The live store is as it was in any case.
+  ///   next step begins to compare from the first item on, also as long as no check in this opening has found the live
+  ///   store whole: what is not the latest would be sealed anew as if it were. The live store is as it was in any case.
   public func step(records: Int) throws(VaultError) -> Bool {
     guard source.holdsAllKeys else { throw .locked }
+    guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
+    guard source.isVerified else { throw .storage("the store has not been checked since it was opened") }
     do throws(VaultError) {
       switch stage {
       case .items: try walkItems(records)

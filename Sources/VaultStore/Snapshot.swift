@@ -14,16 +14,16 @@ final class Snapshot: @unchecked Sendable {
   private let descriptor: Int32
   // Holds the descriptor, too.
   private let connection: Connection
+  // How many use it; of no interest to the thread that reads.
+  private var users = 1
 
   init(_ connection: Connection) throws(VaultError) {
-    let path = connection.path
-    try connection.checkpoint()
+    try connection.writeLogThrough()
     connection.setFoldsLog(false)
     do throws(VaultError) {
       descriptor = try connection.descriptor()
-      guard !connection.hasMoved else { throw .storage("\(path) is not the file that was opened") }
       var status = stat()
-      guard unsafe fstat(descriptor, &status) == 0 else { throw SystemCall.error("stat", path, errno) }
+      guard unsafe fstat(descriptor, &status) == 0 else { throw SystemCall.error("stat", connection.path, errno) }
       size = Int(status.st_size)
       guard size == Int(try connection.integer("PRAGMA page_count")) * DatabaseHeader.pageSize else {
         throw .corrupt("vault.db has another size than it should have")
@@ -33,6 +33,29 @@ final class Snapshot: @unchecked Sendable {
       throw error
     }
     self.connection = connection
+  }
+
+  /// The same for one more user, who ends it too.
+  func shared() -> Snapshot {
+    users += 1
+    return self
+  }
+
+  /// How many pages the file has.
+  var pageCount: Int { size / DatabaseHeader.pageSize }
+
+  /// The page of that number, which there has to be.
+  func page(_ number: Int) throws(VaultError) -> Page {
+    var bytes = [UInt8](repeating: 0, count: DatabaseHeader.pageSize)
+    try read(at: (number - 1) * DatabaseHeader.pageSize, into: &bytes)
+    return Page(number: number, bytes: bytes)
+  }
+
+  /// The first four bytes of the page of that number, which there has to be.
+  func firstNumber(ofPage number: Int) throws(VaultError) -> Int {
+    var bytes: [UInt8] = [0, 0, 0, 0]
+    try read(at: (number - 1) * DatabaseHeader.pageSize, into: &bytes)
+    return Page(number: number, bytes: bytes).number32(at: 0)
   }
 
   /// Fills `bytes` with what is in the file from `offset` on.
@@ -51,6 +74,9 @@ final class Snapshot: @unchecked Sendable {
     }
   }
 
-  /// Lets the log be written through again.
-  func end() { connection.setFoldsLog(true) }
+  /// Lets the log be written through again, unless somebody else uses it still.
+  func end() {
+    users -= 1
+    if users == 0 { connection.setFoldsLog(true) }
+  }
 }

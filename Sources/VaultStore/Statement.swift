@@ -1,4 +1,5 @@
 internal import CSQLite
+import Glibc
 
 /// One SQL statement, prepared once and run many times.
 ///
@@ -104,6 +105,8 @@ internal import CSQLite
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT,
       let start = unsafe sqlite3_column_text(handle, column)
     else { throw Self.wrongType }
+    // A text with a NUL would be another one for SQLite than for us.
+    guard unsafe strlen(start) == Int(sqlite3_column_bytes(handle, column)) else { throw Self.wrongType }
     return unsafe String(cString: start)
   }
 

@@ -35,8 +35,9 @@ func unlock(_ keychain: Keychain) throws -> UInt8 {
   }
 }
 
-/// Goes on with the rekey that an earlier run has begun, or begins one.
+/// Goes on with the rekey that an earlier run has begun, or begins one, of a store that was checked.
 func rekey(_ keychain: Keychain, from old: UInt8) throws -> Rekey {
+  if !keychain.isVerified { _ = try keychain.verify() }
   if let next = try keychain.nextKey(vaultKey: key(old)) {
     return try Rekey(resuming: keychain, nextKey: next)
   }

@@ -252,9 +252,9 @@ extension Fixture {
   func forgeAlways(_ body: (Forger) throws -> Void) throws {
     let keychain = try open()
     // What an honest program would refuse is no obstacle to a forger.
-    keychain.lastResult = .unchecked
+    keychain.failure = nil
     try keychain.openAlways(bootKey: bootKey)
-    keychain.lastResult = .unchecked
+    keychain.failure = nil
     let forger = Forger(keychain)
     try body(forger)
     try forger.finish()
@@ -281,13 +281,14 @@ final class Forger {
 
   /// Makes the record of `always` from the records as they are, as one that is right.
   func finish() throws {
-    var pass = VerifyPass(expecting: 0)
-    while try !pass.walk(keychain, records: 1 << 20) {}
-    try pass.walkFewRows(keychain)
+    var (walk, verification) = (RecordWalk(), Verification())
+    var left = Int.max
+    while try !walk.step(keychain, &left, &verification) {}
+    try walk.walkFewRows(keychain)
     var facts = keychain.facts[.always] ?? .init(time: 1, nextRow: 1, nextSlot: 1)
     if let numbers { (facts.nextRow, facts.nextSlot) = numbers }
     try keychain.database.begin()
-    try keychain.store(ClassRecord(sets: pass.found(.always), facts: facts), .always)
+    try keychain.store(ClassRecord(sets: walk.sets[.always], facts: facts), .always)
     try keychain.database.commit()
   }
 }

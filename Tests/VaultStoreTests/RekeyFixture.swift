@@ -37,14 +37,19 @@ extension Fixture {
       vaultKey: secret(Self.nextKey), vaultID: vaultID)
   }
 
+  /// Begins one, and has the store checked, without which it does not go on.
   func rekey(_ keychain: Keychain) throws -> Rekey {
-    try Rekey(
+    let rekey = try Rekey(
       keychain, slots: [nextSlot()], nextKey: secret(Self.nextKey), vaultKey: vaultKey, bootKey: bootKey, now: 2000)
+    if !keychain.isVerified { _ = try keychain.verify() }
+    return rekey
   }
 
   func resume(_ keychain: Keychain) throws -> Rekey {
     guard let next = try keychain.nextKey(vaultKey: vaultKey) else { throw VaultError.noVault }
-    return try Rekey(resuming: keychain, nextKey: next)
+    let rekey = try Rekey(resuming: keychain, nextKey: next)
+    if !keychain.isVerified { _ = try keychain.verify() }
+    return rekey
   }
 
   /// A vault with items of every class, several versions, and some that were deleted.

@@ -1,7 +1,8 @@
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
+
+@testable import VaultStore
 
 /// Somebody edits the database file. The answer is an error that names the record, never a wrong value.
 @Suite struct TamperTests {
@@ -122,6 +123,43 @@ import VaultStore
     }
   }
 
+  @Test(
+    "an item whose records are not all where they have to be removed is not deleted",
+    arguments: [
+      "DELETE FROM vals WHERE item = 1", "INSERT INTO vals VALUES(1, 9, x'')",
+      "DELETE FROM tags WHERE tag = (SELECT min(tag) FROM tags WHERE item = 1)",
+      "DELETE FROM tags WHERE tag = (SELECT max(tag) FROM tags WHERE item = 1)",
+      "DELETE FROM tags WHERE tag = (SELECT tag FROM tags WHERE item = 1 ORDER BY tag LIMIT 1 OFFSET 1)",
+    ])
+  func deleted(sql: String) throws {
+    let fixture = try fixture()
+    try fixture.sql(sql)
+    let keychain = try fixture.unlocked()
+    // Without the tag of its name it is not found at all.
+    guard (try? keychain.item(named: name("a"))) != nil else { return }
+    expectCorrupt { try keychain.delete([name("a")]) }
+    #expect(keychain.integrity == .failed)
+    #expect(try keychain.text("a") == "value 1.2")
+    #expect(try keychain.names("item=b") == ["b"])
+  }
+
+  @Test("a version that is missing when it is its turn to go, and a tag, keep the change from being made")
+  func pruned() throws {
+    for sql in ["DELETE FROM vals WHERE item = 1 AND version = 1", "DELETE FROM tags WHERE item = 1 AND tag = ?"] {
+      let fixture = try fixture()
+      do {
+        let keychain = try fixture.unlocked()
+        for index in 3...10 { try keychain.put("a", "value 1.\(index)", update: true) }
+      }
+      let tag = try fixture.attributeTag("item", "a")
+      try fixture.sql(sql.replacing("?", with: tag))
+      let keychain = try fixture.unlocked()
+      expectCorrupt { try keychain.put("a", "value 1.11", attributes: [:], update: true) }
+      #expect(keychain.integrity == .failed)
+      #expect(try keychain.text("a") == "value 1.10")
+    }
+  }
+
   /// What may happen to an item after its records were copied.
   enum Change: CaseIterable {
     case value, attributes, place, policy, accessible
@@ -217,5 +255,16 @@ import VaultStore
     let keychain = try fixture.open()
     expectCorrupt { try keychain.unlock(vaultKey: fixture.vaultKey) }
     #expect(throws: VaultError.locked) { try keychain.text("a") }
+  }
+}
+
+extension Fixture {
+  /// The tag of an attribute of a `when-unlocked` item, as SQL writes it.
+  fileprivate func attributeTag(_ name: String, _ value: String) throws -> String {
+    let tag = try #require(unlocked().tag(.attribute(name, value), .whenUnlocked))
+    let digits = tag.withBytes { bytes in
+      (0..<bytes.byteCount).map { String(bytes.byte($0) >> 4, radix: 16) + String(bytes.byte($0) & 15, radix: 16) }
+    }
+    return "x'\(digits.joined())'"
   }
 }

@@ -1,0 +1,240 @@
+import VaultCore
+import VaultModel
+
+/// The second stage of a check: walks over each table and makes the hashes anew.
+///
+/// Changes that are made meanwhile reach it through ``apply(_:)``.
+struct RecordWalk {
+  private enum Table: Int, Comparable {
+    case heads, values, tags, end
+    static func < (a: Table, b: Table) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// Which of the classes' keys were there at every record.
+  private(set) var isKeyed = ByClass<Bool>(repeating: true)
+  /// The hashes over the records of each class that were met.
+  private(set) var sets = ByClass<RecordSets>(repeating: RecordSets())
+  private var table = Table.heads
+  // How far it is in the present table.
+  private var head = Int64.min
+  private var value = (item: Int64.min, version: Int64.min)
+  private var tag = TagPlace()
+
+  /// Goes on as far as `left` records last, which go down; whether that was the last record of heads, values and tags.
+  mutating func step(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) -> Bool {
+    while left > 0, table != .end {
+      do throws(VaultError) {
+        switch table {
+        case .heads: try walkHeads(keychain, &left, &verification)
+        case .values: try walkValues(keychain, &left, &verification)
+        case .tags: try walkTags(keychain, &left, &verification)
+        case .end: break
+        }
+      } catch .corrupt(let reason) {
+        // The tree of pages is damaged: what comes after cannot be reached.
+        verification.add(Finding(.damaged, "\(Self.name(table)) cannot be read on: \(reason)"))
+        left = max(left, 1)
+        next()
+        continue
+      }
+      if left > 0 { next() }
+    }
+    return table == .end
+  }
+
+  private mutating func next() { table = Table(rawValue: table.rawValue + 1) ?? .end }
+
+  private static func name(_ table: Table) -> String {
+    switch table {
+    case .heads: "the table of heads"
+    case .values: "the table of older values"
+    case .tags: "the table of tags"
+    case .end: "a table"
+    }
+  }
+
+  // Each of them puts together what it meets, because a look at the sets costs as much as a small hash.
+
+  private mutating func walkHeads(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    let statement = keychain.database.statements.headsWithValues
+    try statement.bind(1, head)
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    var values = ByClass<RecordSet>(repeating: RecordSet())
+    defer {
+      statement.reset()
+      merge(found, .heads)
+      merge(values, .values)
+    }
+    while left > 0, try statement.step() {
+      left -= 2
+      verification.records += 2
+      let next = try statement.integer(0)
+      guard next > head else { throw Database.outOfOrder("heads") }
+      head = next
+      let row: Row
+      do throws(VaultError) { row = try Row(statement) } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, item: head, reason))
+        continue
+      }
+      try Self.checkName(row, keychain, &verification)
+      guard isHashed(row.columns.accessible, keychain) else { continue }
+      let mark = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
+        try keychain.mark(row.columns, head: sealed)
+      }
+      found[row.columns.accessible].insert(mark)
+      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
+      values[row.columns.accessible].insert(
+        try keychain.mark(row.columns, version: row.columns.current, digest))
+    }
+  }
+
+  private mutating func merge(_ found: ByClass<RecordSet>, _ table: AssociatedData.Table) {
+    for accessible in AccessClass.allCases where found[accessible] != RecordSet() {
+      sets[accessible][.init(table)].merge(found[accessible])
+    }
+  }
+
+  private mutating func walkValues(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    let statement = keychain.database.statements.olderValues
+    try statement.bind(1, value.item)
+    try statement.bind(2, value.version)
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    defer {
+      statement.reset()
+      merge(found, .values)
+    }
+    while left > 0, try statement.step() {
+      left -= 1
+      verification.records += 1
+      let (item, version) = (try statement.integer(0), try statement.integer(1))
+      guard (item, version) > value else { throw Database.outOfOrder("vals") }
+      value = (item, version)
+      if statement.isNull(3) {
+        verification.add(
+          Finding(.foreign, item: item, "version \(version) of item \(item) is there, but no head of that item"))
+        continue
+      }
+      // A head of an unknown class, or without an identity, was found already.
+      guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(3))) else { continue }
+      guard isHashed(accessible, keychain) else { continue }
+      guard let identity = try statement.withBlob(5, { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }) else {
+        continue
+      }
+      let columns = HeadColumns(
+        row: item, item: identity, accessible: accessible, revision: 0,
+        policyRevision: Int(try statement.integer(4)), current: 0)
+      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
+      found[accessible].insert(try keychain.mark(columns, version: Int(version), digest))
+    }
+  }
+
+  /// A value's digest; for a long one, which takes longer than other records, fewer records are left.
+  private static func digest(of sealed: RawSpan, _ left: inout Int) -> Digest {
+    left -= sealed.byteCount / 4096
+    return Digest(of: sealed)
+  }
+
+  private mutating func walkTags(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    let statement = keychain.database.statements.allTags
+    try statement.bind(1, tag.tag)
+    try statement.bind(2, tag.row)
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    var place = tag
+    defer {
+      statement.reset()
+      tag = place
+      merge(found, .tags)
+    }
+    while left > 0, try statement.step() {
+      left -= 1
+      verification.records += 1
+      try place.advance(to: statement)
+      let item = place.row
+      let tag = try statement.withBlob(0) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
+      guard let tag, let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))) else {
+        verification.add(Finding(.damaged, item: item, "a tag that leads to item \(item) is none of ours"))
+        continue
+      }
+      guard isHashed(accessible, keychain) else { continue }
+      found[accessible].insert(try keychain.mark(tag, row: item, accessible))
+    }
+  }
+
+  /// Takes in the tables of a few rows, at once.
+  mutating func walkFewRows(_ keychain: Keychain) throws(VaultError) {
+    let (slots, keys) = (try keychain.database.slots(), try keychain.database.keys())
+    let rekeying = try keychain.database.meta(MetaName.rekeying)
+    for accessible in AccessClass.allCases where isHashed(accessible, keychain) {
+      for (id, record) in slots {
+        sets[accessible][Keychain.place(slot: id)].insert(try keychain.mark(slot: id, record, accessible))
+      }
+      for (name, sealed) in keys {
+        sets[accessible][Keychain.place(key: name)].insert(try keychain.mark(key: name, sealed, accessible))
+      }
+      if let rekeying {
+        sets[accessible][Keychain.rekeyingPlace].insert(try keychain.mark(rekeying: rekeying, accessible))
+      }
+    }
+  }
+
+  /// Whether a class is checked. One whose key was wiped meanwhile is not any more.
+  mutating func isHashed(_ accessible: AccessClass, _ keychain: Keychain) -> Bool {
+    if isKeyed[accessible], !keychain.holdsIntegrityKey(accessible) { isKeyed[accessible] = false }
+    return isKeyed[accessible]
+  }
+
+  /// Takes a committed transaction's changes into account: those that lie where the walk has been.
+  mutating func apply(_ changes: RecordChanges) {
+    for change in changes.list where hasPassed(change.key) {
+      switch change.kind {
+      case .insert: sets[change.accessible][change.place].insert(change.mark)
+      case .remove: sets[change.accessible][change.place].remove(change.mark)
+      }
+    }
+  }
+
+  private func hasPassed(_ key: RecordKey) -> Bool {
+    switch key {
+    case .head(let row): table > .heads || table == .heads && row <= head
+    case .value(let row, let version): table > .values || table == .values && (row, version) <= value
+    case .tag(let tag, let row): table > .tags || table == .tags && self.tag.isAtOrAfter(tag, row)
+    case .single: false
+    }
+  }
+
+  // MARK: Names in two classes
+
+  /// What is wrong with an item that has the name of one of a stronger class.
+  static func namesake(_ item: Int64) -> String {
+    "item \(item) has the name of an item of a stronger class, which is the one that is served"
+  }
+
+  /// Looks whether an item has the name of one of a stronger class: no item gets it so here, but whoever has the key of
+  /// the weaker class can make one.
+  private static func checkName(
+    _ row: Row, _ keychain: Keychain, _ verification: inout Verification
+  ) throws(VaultError) {
+    let (item, accessible) = (row.columns.row, row.columns.accessible)
+    guard keychain.opensNames(of: accessible), accessible.stronger.contains(where: keychain.opensNames) else { return }
+    let scratch = keychain.takeScratch()
+    defer { keychain.giveBack(scratch) }
+    let head: HeadRecord
+    do throws(VaultError) { head = try keychain.openHead(row, scratch) } catch .corrupt(let reason) {
+      return verification.add(Finding(.damaged, item: item, reason))
+    }
+    for stronger in accessible.stronger {
+      guard let tag = keychain.tag(.name(head.item.name), stronger) else { continue }
+      if try keychain.database.count(tagged: ClassTags(tag, stronger), limit: 1) > 0 {
+        verification.add(Finding(.foreign, item: item, name: head.item.name, namesake(item)))
+      }
+    }
+  }
+}

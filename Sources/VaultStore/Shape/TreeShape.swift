@@ -1,0 +1,110 @@
+import VaultCore
+
+/// The check of one tree of pages, page by page: that it is one, and that whoever looks a row up in it finds the one that a
+/// walk meets.
+///
+/// Both hold when each page is used once, all leaves are equally deep, and the keys ascend from the first to the last, those
+/// of the ways to the children among them.
+struct TreeShape {
+  private struct Level {
+    let page: TreePage
+    /// The child that comes next.
+    var next = 0
+  }
+
+  /// No tree of SQLite's is deeper: BTCURSOR_MAX_DEPTH.
+  private static let deepest = 20
+
+  let tree: Schema.Tree
+  private let root: Int
+  private var isBegun = false
+  /// The pages that lead to the one that comes next.
+  private var path: [Level] = []
+  private var leafDepth: Int?
+  private var last: RowKey?
+  /// What is left of rows that are longer than a page: the next page of each and how many there are.
+  private var rests: [(page: Int, count: Int)] = []
+  private var space = PageSpace()
+  private var record = StoredRecord()
+  private let marks: VersionMarks?
+  /// What the tree of the schema tells of the others.
+  private(set) var rows: [Schema.Row] = []
+  /// What the older values' table, or its index, says of each of them.
+  private(set) var versions = RecordSet()
+
+  init(_ tree: Schema.Tree, root: Int, _ marks: VersionMarks? = nil) {
+    self.tree = tree
+    self.root = root
+    self.marks = tree.table == Schema.vals ? marks : nil
+  }
+
+  /// Goes on by one page; false when there is none left.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a page is not as it should be. What it leads to is passed over, and the next
+  ///   step goes on behind it.
+  mutating func step(
+    _ file: Snapshot, _ pages: inout PageMap
+  ) throws(VaultError) -> Bool {
+    if let rest = rests.popLast() {
+      try follow(rest, file, &pages)
+    } else if !isBegun {
+      isBegun = true
+      try enter(root, file, &pages)
+    } else {
+      while let level = path.last, level.next > level.page.count { path.removeLast() }
+      guard let level = path.last else { return false }
+      path[path.count - 1].next += 1
+      if level.next > 0 { try pass(level.page, level.next - 1) }
+      try enter(level.page.child(level.next), file, &pages)
+    }
+    return true
+  }
+
+  private mutating func follow(
+    _ rest: (page: Int, count: Int), _ file: Snapshot, _ pages: inout PageMap
+  ) throws(VaultError) {
+    try pages.take(rest.page)
+    let next = try file.firstNumber(ofPage: rest.page)
+    guard rest.count > 1 else {
+      guard next == 0 else { throw .corrupt("page \(rest.page) does not end its row") }
+      return
+    }
+    rests.append((next, rest.count - 1))
+  }
+
+  private mutating func enter(
+    _ number: Int, _ file: Snapshot, _ pages: inout PageMap
+  ) throws(VaultError) {
+    try pages.take(number)
+    let page = try TreePage(file.page(number), ofTable: tree.isTable)
+    try page.checkSpace(&space)
+    guard page.count > 0 || number == root && page.isLeaf else { throw page.page.damaged("no cell") }
+    guard path.count < Self.deepest else { throw page.page.damaged("too many pages above it") }
+    guard page.isLeaf else { return path.append(Level(page: page)) }
+    guard path.count == leafDepth ?? path.count else { throw page.page.damaged("another depth than other leaves") }
+    leafDepth = path.count
+    for index in 0..<page.count { try pass(page, index) }
+  }
+
+  /// Passes a cell, which has to come after all that were met before. A table's way to a child is a number that no row before
+  /// it exceeds.
+  private mutating func pass(_ page: TreePage, _ index: Int) throws(VaultError) {
+    let cell = try page.cell(index)
+    if tree.isTable, !page.isLeaf {
+      let key = RowKey(numbers: (cell.row, 0))
+      if let last, key.precedes(last) { throw page.page.damaged("rows out of order") }
+      last = key
+      return
+    }
+    try record.read(cell, page.page, tree.columns)
+    let key = try tree.key(record, cell.row)
+    if let last, !last.precedes(key) { throw page.page.damaged("rows out of order") }
+    last = key
+    if let rest = cell.rest { rests.append(rest) }
+    if tree.table == Schema.schema.table { rows.append(try Schema.Row(record)) }
+    if let marks {
+      let row = tree.isTable ? cell.row : try record.integer(2)
+      marks.insert(item: try record.integer(0), version: try record.integer(1), row: row, into: &versions)
+    }
+  }
+}

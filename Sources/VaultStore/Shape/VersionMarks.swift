@@ -1,0 +1,16 @@
+import VaultCore
+
+/// Marks what the table of older values and its index both say of each row, so that their hashes show whether they say the
+/// same of the same rows. The key is drawn anew for each check: nobody can have made rows that fit it.
+final class VersionMarks {
+  private let key = RandomBytes.secret(count: 32)
+
+  /// Puts a row of the table, or an entry of its index, into a hash.
+  func insert(item: Int64, version: Int64, row: Int64, into set: inout RecordSet) {
+    var bytes: [UInt8] = []
+    for number in [item, version, row] {
+      for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+    set.insert(bytes.withSpan { RecordMark($0, key: key) })
+  }
+}
