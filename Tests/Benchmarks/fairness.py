@@ -1,22 +1,27 @@
 """What one client's heavy calls cost the others: how long a Status waits beside them, and a lock."""
 
-import os, signal, statistics, subprocess, sys, time
+import os, pickle, random, signal, statistics, subprocess, sys, time
 from report import BIN, ROUNDS, line
 from world import Vault
 
 ITEMS = 3072
-BATCH = 256
+BATCH = 128  # the most in one call
 GOAL = 20
+CLIENTS = 240
+FRAME = 2 << 20
 # It fits no value, and each character of the value leads to all that came before it.
 COSTLY = "serial~" + "*a" * 510 + "b"
+# Locks in a round, each at some time within what the clients do.
+LOCKS = 4
 
 PROBE = """
 import select, socket, sys, time
 status = b'{"method":"io.vaultd.Vault.Status"}\\0'
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(sys.argv[1])
+print("ready", flush=True)
 worst = 0
-while not select.select([0], [], [], 0.0005)[0]:
+while not select.select([0], [], [], 0.0002)[0]:
     began = time.perf_counter()
     connection.sendall(status)
     answer = b""
@@ -26,6 +31,91 @@ while not select.select([0], [], [], 0.0005)[0]:
 print(worst * 1e3)
 """
 
+# Sends what each of them has to say when it is told to, and reads what comes, unless they do not read.
+SENDERS = """
+import pickle, socket, sys, threading
+loads, reads = pickle.load(sys.stdin.buffer)
+clients = []
+for _ in loads:
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(sys.argv[1])
+    clients.append(client)
+print("ready", flush=True)
+sys.stdin.buffer.read(1)
+def send(client, load):
+    try:
+        client.sendall(load)
+        client.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+def run(client, load):
+    sender = threading.Thread(target=send, args=(client, load), daemon=True)
+    sender.start()
+    try:
+        while client.recv(1 << 20):
+            pass
+    except OSError:
+        pass
+if reads:
+    threads = [threading.Thread(target=run, args=each) for each in zip(clients, loads)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+else:
+    for client, load in zip(clients, loads):
+        client.sendall(load)
+    print("sent", flush=True)
+    sys.stdin.buffer.read(1)
+"""
+
+# Watches over many connections, and reads.
+WATCHERS = """
+import selectors, socket, sys
+selector = selectors.DefaultSelector()
+for _ in range(int(sys.argv[2])):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(sys.argv[1])
+    client.sendall(b'{"method":"io.vaultd.Vault.Monitor","more":true}\\0')
+    client.recv(65536)
+    selector.register(client, selectors.EVENT_READ)
+selector.register(0, selectors.EVENT_READ)
+print("ready", flush=True)
+while True:
+    for key, _ in selector.select():
+        if key.fd == 0:
+            sys.exit()
+        if not key.fileobj.recv(1 << 20):
+            sys.exit("a watcher was cut off")
+"""
+
+
+class Process:
+    """A Python program of its own, which has said that it is ready."""
+
+    def __init__(self, source, *arguments, given=None):
+        self.process = subprocess.Popen([sys.executable, "-c", source, *map(str, arguments)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if given is not None:
+            pickle.dump(given, self.process.stdin)
+            self.process.stdin.flush()
+        self.expect(b"ready\n")
+
+    def expect(self, words):
+        if self.process.stdout.readline() != words:
+            raise RuntimeError(f"a client did not say {words}")
+
+    def tell(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def wait(self):
+        """What else it says."""
+        said = self.process.communicate()[0]
+        if self.process.returncode:
+            raise RuntimeError("a client failed")
+        return said
+
 
 def filled(i, folders=1):
     return {"name": "/".join([f"set-{i // BATCH}"] * folders + [f"item-{i}"]), "value": f"{i:064}",
@@ -33,93 +123,187 @@ def filled(i, folders=1):
 
 
 class Heavy:
-    """Clients that send frames at once and read what comes, in a process of their own."""
+    """Some clients that keep the daemon busy: what each of them sends in a round."""
 
-    SOURCE = """
-import socket, sys
-frames, clients = sys.stdin.buffer.read(), []
-for _ in range(int(sys.argv[2])):
-    client = socket.socket(socket.AF_UNIX)
-    client.connect(sys.argv[1])
-    clients.append(client)
-import threading
-def run(client):
-    threading.Thread(target=lambda: (client.sendall(frames), client.shutdown(socket.SHUT_WR)), daemon=True).start()
-    while client.recv(1 << 20):
-        pass
-threads = [threading.Thread(target=run, args=(client,)) for client in clients]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-"""
+    def __init__(self, title, loads, watchers=0):
+        self.title, self.loads, self.watchers = title, loads, watchers
 
-    def __init__(self, vault, frames, clients):
-        self.process = subprocess.Popen([sys.executable, "-c", self.SOURCE, vault.socket, str(clients)],
-                                        stdin=subprocess.PIPE)
-        self.process.stdin.write(b"".join(frames))
-        self.process.stdin.close()
+    def during(self, vault, round, body):
+        """What `body` gives, called while the clients have their answers; it gets how to wait for the last one."""
+        watchers = Process(WATCHERS, vault.socket, self.watchers) if self.watchers else None
+        senders = Process(SENDERS, vault.socket, given=(self.loads(round), True))
+        try:
+            return body(senders)
+        finally:
+            senders.wait()
+            if watchers:
+                watchers.tell()
+                watchers.wait()
 
-    def wait(self):
-        self.process.wait()
+    def wait_of_status(self, vault, round):
+        """The longest that a Status waits, in ms."""
+        def measure(senders):
+            probe = Process(PROBE, vault.socket)
+            senders.tell()
+            senders.process.wait()
+            return float(probe_end(probe))
+        return self.during(vault, round, measure)
+
+    def duration(self, vault, round):
+        def measure(senders):
+            began = time.perf_counter()
+            senders.tell()
+            senders.process.wait()
+            return time.perf_counter() - began
+        return self.during(vault, round, measure)
+
+    def wait_of_lock(self, vault, round, duration, by_signal):
+        """How long a lock takes at some time within what they do, in ms: until its answer, or, by a signal, until a Status
+        tells of it."""
+        def measure(senders):
+            with vault.connect() as connection:
+                vault.ask(connection, "Status", {})
+                senders.tell()
+                time.sleep(random.uniform(0, 0.9 * duration))
+                began = time.perf_counter()
+                if by_signal:
+                    os.kill(vault.pid, signal.SIGUSR1)
+                    while vault.ask(connection, "Status", {})["state"] != "locked":
+                        pass
+                else:
+                    vault.ask(connection, "Lock", {})
+                return (time.perf_counter() - began) * 1e3
+        try:
+            return self.during(vault, round, measure)
+        finally:
+            unlock(vault)
 
 
-def wait_of_status(vault, frames, clients):
-    """The longest that a Status waits while the frames are answered, in ms."""
-    probe = subprocess.Popen([sys.executable, "-c", PROBE, vault.socket], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    # Its interpreter has started by the time that the other's has.
-    Heavy(vault, [], 1).wait()
-    Heavy(vault, frames, clients).wait()
-    return float(probe.communicate(b"\n")[0])
+def probe_end(probe):
+    probe.tell()
+    return probe.wait()
 
 
-def wait_of_lock(vault, frames, clients):
-    """How long it takes from SIGUSR1 to the event, while the frames are answered, in ms."""
-    with vault.connect() as watcher:
-        vault.ask(watcher, "Monitor", {}, more=True)
-        heavy = Heavy(vault, frames, clients)
-        # Somewhere within what they do.
-        time.sleep(0.1)
-        began = time.perf_counter()
-        os.kill(vault.pid, signal.SIGUSR1)
-        data = b""
-        while b'"locked"' not in data:
-            data += watcher.recv(1 << 20)
-        elapsed = (time.perf_counter() - began) * 1e3
-        heavy.wait()
-    vault.converse("Unlock", {"method": "password"})
-    return elapsed
+def unlock(vault):
+    # A recovery code needs no Argon2id.
+    vault.converse("Unlock", {"method": "recovery"}, vault.recovery_code)
 
 
 def calls(vault):
-    """Each heavy call: its name, the frames for a round, and how many clients send them."""
+    """Each heavy call, as what the clients send in a round."""
     def find(query, more=True):
         return vault.frame("Find", {"query": query}, more=more)
 
-    def many(round, folders, count):
-        items = [filled(i, folders) | {"name": f"r{round}/{filled(i, folders)['name']}"} for i in range(count)]
-        return [vault.frame("SetMany", {"items": items}), vault.frame("Delete", {"names": [i["name"] for i in items]})]
+    def many(round, folders, count, times=4):
+        """Stored and deleted again, some times over, so that nothing else goes on meanwhile."""
+        frames = []
+        for part in range(times):
+            items = [filled(i, folders) | {"name": f"r{round}.{part}/{filled(i, folders)['name']}"} for i in range(count)]
+            frames += [vault.frame("SetMany", {"items": items}),
+                       vault.frame("Delete", {"names": [item["name"] for item in items]})]
+        return [b"".join(frames)]
 
-    yield f"Find with a costly pattern, {ITEMS:,} items", lambda _: [find(COSTLY)], 1
-    yield "Find with more, everything", lambda _: [find("")] * 5, 1
-    yield "six of the costly ones on one connection", lambda _: [find(COSTLY)] * 6, 1
-    yield "100 pages on one connection", lambda _: [find("", more=False)] * 100, 1
-    yield "the costly one of 32 clients", lambda _: [find(COSTLY)], 32
-    yield f"SetMany and Delete of {BATCH} items", lambda n: many(n, 1, BATCH), 1
-    yield "SetMany and Delete of 30 items with 30 folders", lambda n: many(n, 29, 30), 1
+    yield Heavy(f"Find with a costly pattern, {ITEMS:,} items", lambda _: [find(COSTLY)])
+    yield Heavy("Find with more, everything", lambda _: [find("") * 5])
+    yield Heavy("six of the costly ones on one connection", lambda _: [find(COSTLY) * 6])
+    yield Heavy("100 pages on one connection", lambda _: [find("", more=False) * 100])
+    yield Heavy("the costly one of 32 clients", lambda _: [find(COSTLY)] * 32)
+    yield Heavy(f"SetMany and Delete of {BATCH} items", lambda n: many(n, 1, BATCH))
+    yield Heavy("SetMany and Delete of 30 items with 30 folders", lambda n: many(n, 29, 30))
+    yield Heavy(f"SetMany and Delete of {BATCH} beside {CLIENTS} monitors", lambda n: many(n, 1, BATCH), watchers=CLIENTS)
+    yield Heavy(f"{CLIENTS} clients that get 150 kB", lambda _: [vault.frame("Get", {"name": "large"})] * CLIENTS)
+    yield Heavy("the costliest frames of 2 MiB", lambda _: [frame[:FRAME] + b"\0" for frame in costly_frames()] * 4)
+
+
+def costly_frames():
+    """What takes long to read for its length, each in another way."""
+    def call(method, parameters):
+        return b'{"method":"io.vaultd.Vault.%s","parameters":%s}' % (method, parameters)
+
+    def filling(part, most=1_990_000):
+        return part * (most // len(part))
+
+    def members(count, length=0):
+        return b",".join(b'"%06d%s":0' % (i, b"k" * length) for i in range(count))
+
+    objects = b"{" + members(12) + b"},"
+    yield call(b"Status", b'{"a":[' + filling(b"0,") + b"0]}")
+    yield call(b"Status", b'{"a":[' + objects * 1300 + b"0]}")
+    yield call(b"Status", b'{"a":{' + b",".join(
+        b'"%s%x":0' % (b"\\u0041" * 27_000, i) for i in range(12)) + b"}}")
+    yield call(b"Status", b'{"a":{' + members(12, 165_000) + b"}}")
+    yield call(b"Set", b'{"name":"a","value":"v","attributes":{' + members(150_000) + b"}}")
+    yield call(b"Set", b'{"name":"a","value":"v","attributes":{' + members(200, 9000) + b"}}")
+    yield call(b"Set", b'{"name":"a","value":"v",' + members(180_000) + b"}")
+    yield call(b"Set", b'{"name":"' + filling(b"\\u0041") + b'","value":"v"}')
+    yield call(b"SetMany", b'{"items":[' + filling(b'{"name":"a","value":""},') + b"0]}")
+    yield call(b"SetMany", b'{"items":[' + b'{"name":"a","value":""},' * 6000 + b'{"name":"a"}]}')
+    yield call(b"Delete", b'{"names":[' + b'"a",' * 32_000 + b'"a"]}')
+    yield call(b"Find", b'{"query":"' + filling(b"\\n") + b'"}')
+    yield call(b"Authenticate", b'{"name":"a","reason":"' + filling("é".encode()) + b'"}')[:-1] + b',"more":true}'
+    yield b'{"method":"' + filling(b"m") + b'"}'
+
+
+def waiting_gets(vault, count):
+    """The longest that a Status waits while an unlock lets many waiting Gets go on, in ms."""
+    vault.lock()
+    frame = vault.frame("Get", {"name": "large", "wait_ms": 60_000})
+    senders = Process(SENDERS, vault.socket, given=([frame] * count, True))
+    senders.tell()
+    # They have come when all of the clients' threads have sent theirs.
+    time.sleep(0.3)
+    probe = Process(PROBE, vault.socket)
+    unlock(vault)
+    senders.wait()
+    return float(probe_end(probe))
+
+
+def beside_non_readers(vault, count):
+    """How long a Status waits, and the large Get of another process, beside many that do not read theirs, in ms."""
+    frame = vault.frame("Get", {"name": "megabyte"})
+    probe = Process(PROBE, vault.socket)
+    senders = Process(SENDERS, vault.socket, given=([frame] * count, False))
+    senders.tell()
+    senders.expect(b"sent\n")
+    with vault.connect() as connection:
+        began = time.perf_counter()
+        vault.ask(connection, "Get", {"name": "megabyte"})
+        elapsed = (time.perf_counter() - began) * 1e3
+    wait = float(probe_end(probe))
+    senders.tell()
+    senders.wait()
+    return wait, elapsed
+
+
+def prepared(sandbox):
+    vault = sandbox.adopt(Vault(BIN, sandbox.folder("fairness")))
+    vault.converse("Init", {"kdf_memory": 19 << 20, "kdf_passes": 2, "recovery": True})
+    with vault.connect() as connection:
+        if vault.ask(connection, "Status", {})["state"] != "unlocked":
+            unlock(vault)
+        for first in range(0, ITEMS, BATCH):
+            vault.ask(connection, "SetMany", {"items": [filled(i) for i in range(first, first + BATCH)]})
+        for name, size in (("large", 150_000), ("megabyte", 1_000_000)):
+            vault.ask(connection, "Set", {"name": name, "value": "v" * size, "kind": "note"})
+    return vault
+
+
+def judged(title, waits, goal=GOAL):
+    worst = max(waits)
+    line(title, worst, f"<= {goal}", worst <= goal, "ms", median=statistics.median(waits), waits=waits)
 
 
 def run(sandbox):
     print("\nwhat others wait beside one client's heavy calls (ms, the worst of all rounds)")
-    vault = sandbox.adopt(Vault(BIN, sandbox.folder("fairness")))
-    vault.fill(1)
-    with vault.connect() as connection:
-        for first in range(0, ITEMS, BATCH):
-            vault.ask(connection, "SetMany", {"items": [filled(i) for i in range(first, first + BATCH)]})
-    for title, frames, clients in calls(vault):
-        waits = [wait_of_status(vault, frames(n), clients) for n in range(ROUNDS)]
-        line(title + ": a Status", max(waits), f"<= {GOAL}", max(waits) <= GOAL, "ms", median=statistics.median(waits))
-    for title, frames, clients in calls(vault):
-        waits = [wait_of_lock(vault, frames(n), clients) for n in range(ROUNDS)]
-        line(title + ": a lock", max(waits), f"<= {GOAL}", max(waits) <= GOAL, "ms", median=statistics.median(waits))
+    vault = prepared(sandbox)
+    for heavy in calls(vault):
+        judged(heavy.title + ": a Status", [heavy.wait_of_status(vault, n) for n in range(ROUNDS)])
+    judged(f"{CLIENTS} Gets of 150 kB at an unlock: a Status", [waiting_gets(vault, CLIENTS) for _ in range(ROUNDS)])
+    waits = [beside_non_readers(vault, 80) for _ in range(ROUNDS)]
+    judged("80 that do not read 1 MB: a Status", [status for status, _ in waits])
+    judged("80 that do not read 1 MB: a large Get of another", [large for _, large in waits], 1500)
+    for heavy in calls(vault):
+        duration = heavy.duration(vault, ROUNDS)
+        waits = [heavy.wait_of_lock(vault, f"l{n}", duration, by_signal=n % 2 == 0) for n in range(LOCKS * ROUNDS)]
+        judged(heavy.title + ": a lock", waits)
     vault.stop()
