@@ -180,7 +180,7 @@ public final class Rekey {
       for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
       position = number
       walked += 1
-      left -= 1
+      left -= Self.weight(of: result)
       if result.isCopied { count(result.head) }
       isWalkOver = left > 0 && !tags.isFull
       return isWalkOver
@@ -190,6 +190,11 @@ public final class Rekey {
       stage = .tags
     }
     try commitWhenDue()
+  }
+
+  /// What an item counts for in a step: as much as several others where its values are long.
+  private static func weight(of result: ItemCopy.Result) -> Int {
+    result.head.item.versions.reduce(1) { $0 + $1.size / (16 << 10) }
   }
 
   private func writeTags(_ records: Int) throws(VaultError) {
@@ -231,8 +236,9 @@ public final class Rekey {
     var left = records
     while left > 0, let item = source.touched?.popFirst() {
       try begin()
-      if let result = try copy.bring(item) { count(result.head) }
-      left -= 1
+      let result = try copy.bring(item)
+      if let result { count(result.head) }
+      left -= result.map { Self.weight(of: $0) } ?? 1
     }
     guard source.touched?.isEmpty == true else {
       try commitWhenDue()

@@ -35,6 +35,22 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("a step ends with an item whose values are long, in all versions together") func weight() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for name in ["a", "b", "c"] {
+      for version in 1...4 { try keychain.put(name, String(repeating: "x", count: 16 << 10), update: version > 1) }
+    }
+    for name in ["d", "e", "f"] { try keychain.put(name, "short") }
+    let rekey = try fixture.rekey(keychain)
+    var done: [Int] = []
+    while try !rekey.step(records: 4), done.last != 6 { done.append(rekey.progress.done) }
+    #expect(done == [1, 2, 3, 6])
+    while try !rekey.step(records: 4) {}
+    try rekey.finish()
+    #expect(try keychain.verify().isOK)
+  }
+
   @Test("no record of the new store is one of the old")
   func fresh() throws {
     let fixture = try Fixture.withItems(10)
