@@ -1,7 +1,8 @@
 import VaultCore
 
-/// What keeps a part of the store from being changed unnoticed. Every table, and every row of `meta`, is in ``list``: what is
-/// added to the store is added here, and a test holds the list against the schema.
+/// What keeps a part of the store from being changed unnoticed, once ``FileShape`` has shown that a walk and a lookup meet
+/// the same rows of it. Every table, and every row of `meta`, is in ``list``: what is added to the store is added here, and a
+/// test holds the list against the schema.
 struct Authenticity {
   enum Proof: Equatable {
     /// Each row counts in the record of its item's class, under the key of that class.

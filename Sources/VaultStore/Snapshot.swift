@@ -6,8 +6,9 @@ import Glibc
 /// that is written meanwhile. There is no other way: the one connection has the file for itself, with the log's index in its
 /// own memory, so that no second connection could tell what belongs to which moment.
 ///
-/// It is made and ended by whoever owns the database, once at a time. In between one other thread may read it: that is why
-/// `@unchecked` holds, for nothing here changes then.
+/// It is made, shared and ended by whoever owns the database, and there is one at a time: a second moment would change the
+/// file under the first. In between one other thread may read it: that is why `@unchecked` holds, for nothing that it looks
+/// at changes then.
 final class Snapshot: @unchecked Sendable {
   /// The file's size in bytes.
   let size: Int

@@ -12,8 +12,8 @@ import VaultCore
 struct FileShape {
   private enum Stage { case trees, freePages, end }
 
-  /// What a page costs, in records.
-  static let pageCost = 2
+  /// What a page of a tree costs, in records: it has some dozens, of which each is looked at, and none is hashed.
+  private static let pageCost = 6
   /// How many commits there may be between two steps. A check that nobody takes on must not let the log grow.
   private static let patience = 64
 
@@ -40,8 +40,10 @@ struct FileShape {
   ) throws(VaultError) -> Bool {
     commits = 0
     while left > 0, stage != .end {
-      left -= Self.pageCost
-      do throws(VaultError) { try goOn(keychain) } catch .corrupt(let reason) {
+      // Of a page of a long row only the next one's number is read.
+      left -= stage == .trees && tree.isAtLongRow ? 1 : Self.pageCost
+      do throws(VaultError) { try goOn(keychain) } catch {
+        guard let reason = Self.damage(error, keychain) else { throw error }
         isWhole = false
         verification.add(Finding(.damaged, "\(subject): \(reason)"))
         // Without the file's header, and behind a page of free ones that is none, there is nothing to go on with.
@@ -63,6 +65,16 @@ struct FileShape {
   mutating func noteCommit() {
     commits += 1
     if commits > Self.patience { release() }
+  }
+
+  /// What an error says of the store; nil when it says nothing. While a salvage reads what it can, a page that the disk does
+  /// not give is damage like any other.
+  private static func damage(_ error: VaultError, _ keychain: Keychain) -> String? {
+    switch error {
+    case .corrupt(let reason): reason
+    case .storage(let reason) where keychain.isBeingSalvaged: reason
+    default: nil
+    }
   }
 
   /// What is being looked at, in words.

@@ -38,6 +38,9 @@ struct TreeShape {
     self.marks = tree.table == Schema.vals ? marks : nil
   }
 
+  /// Whether the page that comes next has the rest of a row.
+  var isAtLongRow: Bool { !rests.isEmpty }
+
   /// Goes on by one page; false when there is none left.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when a page is not as it should be. What it leads to is passed over, and the next
