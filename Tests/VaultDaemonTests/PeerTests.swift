@@ -2,6 +2,8 @@ import Foundation
 import Testing
 import VaultTesting
 
+@testable import VaultDaemon
+
 /// Connections whose process has ended, made by `peers.py` in a pid namespace of its own.
 @Suite("The process that connected", .enabled(if: TestUser.canBeMade, "makes a pid namespace, which needs root"))
 struct PeerTests {
@@ -49,5 +51,13 @@ struct PeerTests {
     check(answers)
     // What vault-security(7) says remains; were it served no more, the sentence there could go.
     #expect(answers["reused before the accept"] == "served")
+  }
+}
+
+@Suite("A process that the daemon cannot see") struct UnseenPeerTests {
+  @Test("nobody is taken to sit at it, whose number is 0 here") func system() {
+    // systemd means the asking process by 0, which is this one.
+    #expect(Peer(uid: 0, pid: 0).isSystemService)
+    #expect(Peer(uid: 0, pid: -1).isSystemService)
   }
 }
