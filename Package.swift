@@ -107,7 +107,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
     .testTarget(
-      name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium"],
+      name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium", "CMemorySearch"],
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
       name: "VaultStoreTests",

@@ -35,7 +35,9 @@ extension Failure {
     case .invalidValue(let kind, let reason, _):
       self.init(
         .invalid,
-        "this is not right for kind \(Printable.text(kind)): \(Printable.text(reason)); correct it or give another --kind"
+        kind.isEmpty
+          ? "this is not right: \(Printable.text(reason)); correct it"
+          : "this is not right for kind \(Printable.text(kind)): \(Printable.text(reason)); correct it or give another --kind"
       )
     case .tooLarge(let limit):
       self.init(.invalid, "a value has at most \(limit) bytes; store less, or store it in parts")

@@ -26,17 +26,7 @@ extension Connection {
         unsafe recv(socket.number, bytes.baseAddress!.advanced(by: done), bytes.count - done, 0)
       }
       let code = errno
-      switch count {
-      case 1...: done += count
-      case 0: throw .disconnected
-      default:
-        switch code {
-        case EINTR: continue
-        case EAGAIN: try wait(for: POLLIN, until: deadline)
-        case ECONNRESET: throw .disconnected
-        default: throw .system("recv", errno: code)
-        }
-      }
+      if count > 0 { done += count } else { try waitToReceive(after: count, code, until: deadline) }
     }
   }
 

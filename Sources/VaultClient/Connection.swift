@@ -129,24 +129,30 @@ public final class Connection {
         code = errno
         return result
       }
-      switch count {
-      case 1...:
-        hasHeard = true
-        defer { scratch.wipe(0..<count) }
-        do {
-          try scratch.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(0..<count)) }
-        } catch {
-          throw .protocolViolation("\(error)")
-        }
-      case 0: throw .disconnected
-      default:
-        switch code {
-        case EINTR: continue
-        case EAGAIN: try wait(for: POLLIN, until: deadline)
-        case ECONNRESET: throw .disconnected
-        default: throw .system("recv", errno: code)
-        }
+      guard count > 0 else {
+        try waitToReceive(after: count, code, until: deadline)
+        continue
       }
+      hasHeard = true
+      defer { scratch.wipe(0..<count) }
+      do {
+        try scratch.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(0..<count)) }
+      } catch {
+        throw .protocolViolation("\(error)")
+      }
+    }
+  }
+
+  /// Waits for the next bytes after a recv(2) that gave none: what it returned, and its error's number.
+  ///
+  /// Throws ``ClientError/disconnected`` when there will be no more.
+  func waitToReceive(after count: Int, _ code: Int32, until deadline: Deadline) throws(ClientError) {
+    guard count < 0 else { throw .disconnected }
+    switch code {
+    case EINTR: return
+    case EAGAIN: try wait(for: POLLIN, until: deadline)
+    case ECONNRESET: throw .disconnected
+    default: throw .system("recv", errno: code)
     }
   }
 

@@ -88,7 +88,7 @@ extension Service {
     new.wait(conversation.connection)
   }
 
-  /// Goes on with one that could not be gone on with by itself.
+  /// Resumes a rekey that stopped with an error.
   private func goOn(_ conversation: Conversation, _ keychain: Keychain, _ vaultKey: Handover) {
     let problem: VaultError? = vaultKey.withSecret { takeUpRekey($0, keychain) } ?? nil
     guard let rekeying else { return conversation.fail(problem.map { Fault($0) } ?? .cancelled) }

@@ -47,7 +47,7 @@ final class Service {
   var dismissals: [PresencePrompt.Question: Int64] = [:]
   /// The backup or the restore that is under way.
   var transfer: Transfer?
-  /// Where it runs; not where Argon2id does, lest an unlock waits for it.
+  /// Its own thread, so that an unlock never waits for a backup.
   lazy var transferThread = Workers()
   /// How the loop is shared among the clients.
   lazy var turns = Turns(on: loop, clock: clock)

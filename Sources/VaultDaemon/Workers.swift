@@ -38,7 +38,7 @@ final class Workers {
 /// itself drops what it ran a moment later.
 ///
 /// `@unchecked` holds because one thread makes it, and one other runs it, once.
-private final class Job<T: Sendable>: @unchecked Sendable {
+final class Job<T: Sendable>: @unchecked Sendable {
   private var work: (@Sendable () -> T)?
 
   init(_ work: @escaping @Sendable () -> T) { self.work = work }

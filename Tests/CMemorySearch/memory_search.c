@@ -85,3 +85,50 @@ long thread_registers(int thread, uint8_t *registers, size_t size) {
         while (waitpid(tracer, &status, 0) < 0 && errno == EINTR) {}
     return (long)received;
 }
+
+#if defined(__x86_64__)
+#define LOW(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
+#define HIGH(f) f(16) f(17) f(18) f(19) f(20) f(21) f(22) f(23) f(24) f(25) f(26) f(27) f(28) f(29) f(30) f(31)
+#define CLOBBER_LOW "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
+    "xmm12", "xmm13", "xmm14", "xmm15"
+
+static int count_filled(const uint64_t (*blocks)[2], uint64_t pattern, int count) {
+    int found = 0;
+    for (int i = 0; i < count; i++) found += blocks[i][0] == pattern && blocks[i][1] == pattern;
+    return found;
+}
+
+static int low_registers_left(void (*body)(void), uint64_t pattern) {
+    uint64_t blocks[16][2];
+#define FILL(n) "movq %0, %%xmm" #n "\n\tpunpcklqdq %%xmm" #n ", %%xmm" #n "\n\t"
+    __asm__ volatile(LOW(FILL)::"r"(pattern) : CLOBBER_LOW);
+    body();
+#define STORE(n) "movups %%xmm" #n ", 16*" #n "(%0)\n\t"
+    __asm__ volatile(LOW(STORE)::"r"(blocks) : "memory");
+    return count_filled(blocks, pattern, 16);
+}
+
+__attribute__((target("avx512f,avx512vl"))) static int high_registers_left(void (*body)(void), uint64_t pattern) {
+    uint64_t blocks[16][2];
+#define FILL_HIGH(n) "vpbroadcastq %0, %%xmm" #n "\n\t"
+    __asm__ volatile(HIGH(FILL_HIGH)::"r"(pattern)
+                     : "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",
+                       "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31");
+    body();
+#define STORE_HIGH(n) "vmovdqu64 %%xmm" #n ", 16*(" #n "-16)(%0)\n\t"
+    __asm__ volatile(HIGH(STORE_HIGH)::"r"(blocks) : "memory");
+    return count_filled(blocks, pattern, 16);
+}
+
+int vector_registers_left(void (*body)(void)) {
+    const uint64_t pattern = 0xA55AC33C96690FF0;
+    int found = low_registers_left(body, pattern);
+    if (__builtin_cpu_supports("avx512vl")) found += high_registers_left(body, pattern);
+    return found;
+}
+#else
+int vector_registers_left(void (*body)(void)) {
+    (void)body;
+    return -1;
+}
+#endif

@@ -44,16 +44,25 @@ public final class OtherKeyring: Sendable {
   }
 
   /// How many items it holds.
-  public func count() throws -> Int {
+  public func count() throws -> Int { try items().count }
+
+  /// The label and the attributes of the first of its items, as busctl prints them.
+  public func description() throws -> String {
+    guard let first = try items().first else { throw SandboxError("there is no item") }
+    let item = "org.freedesktop.Secret.Item"
+    return try ["Label", "Attributes"].map { try property($0, item, of: first) }.joined(separator: "\n")
+  }
+
+  /// The paths of its items.
+  private func items() throws -> [String] {
+    let list = try property("Items", "org.freedesktop.Secret.Collection", of: Self.service + "/collection/login")
+    return list.split(separator: " ").dropFirst(2).map { $0.trimmingCharacters(in: ["\""]) }
+  }
+
+  private func property(_ name: String, _ interface: String, of path: String) throws -> String {
     let outcome = try sandbox.run(
-      [
-        "--address=" + bus.address, "get-property", Self.name, Self.service + "/collection/login",
-        "org.freedesktop.Secret.Collection", "Items",
-      ], program: "/usr/bin/busctl")
-    let words = outcome.output.split(separator: " ")
-    guard outcome.status == 0, words.count > 1, let count = Int(words[1].trimmingCharacters(in: .newlines)) else {
-      throw SandboxError("Items: \(outcome)")
-    }
-    return count
+      ["--address=" + bus.address, "get-property", Self.name, path, interface, name], program: "/usr/bin/busctl")
+    guard outcome.status == 0 else { throw SandboxError("\(name): \(outcome)") }
+    return outcome.output.trimmingCharacters(in: .newlines)
   }
 }

@@ -28,6 +28,15 @@ import VaultTesting
         + #""keystore":"\#(evil)","users":[]}]}}"#
     ],
     "Get": [#"{"error":"io.vaultd.Vault.NoSuchItem","parameters":{"name":"\#(evil)"}}"#],
+    "Monitor": [
+      #"{"parameters":{"event":"item","time":0,"change":"\#(evil)","name":"\#(evil)","to":"\#(evil)"},"continues":true}"#,
+      #"{"parameters":{"event":"\#(evil)","time":0,"state":"\#(evil)","cause":"\#(evil)"}}"#,
+    ],
+    "Verify": [
+      #"{"parameters":{"findings":[{"kind":"\#(evil)","item":1,"name":"\#(evil)","text":"\#(evil)"}]},"continues":true}"#,
+      #"{"parameters":{"findings":[],"result":{"records":1,"unharmed":0,"harmed":1,"omitted":0,"unchecked":["\#(evil)"],"#
+        + #""changed":["\#(evil)"],"reason":"\#(evil)"}}}"#,
+    ],
     "Lock": [#"{"error":"io.vaultd.Vault.\#(evil)","parameters":{}}"#],
     "ChangePassword": [
       #"{"error":"io.vaultd.Vault.MethodUnavailable","parameters":{"method":"\#(evil)","reason":"\#(evil)"}}"#
@@ -49,7 +58,7 @@ import VaultTesting
       ["list"], ["list", "--json"], ["find", "x"], ["show", "x"], ["show", "x", "--json"], ["status"],
       ["status", "--json"], ["slot", "list"], ["slot", "list", "--json"], ["get", "x"],
       ["get", "x", "--field", "kind"],
-      ["lock"], ["passwd"], ["doctor"],
+      ["lock"], ["passwd"], ["doctor"], ["watch"], ["watch", "--json"], ["verify"], ["verify", "--json"],
     ])
   func commands(arguments: [String]) throws {
     let sandbox = try Sandbox()
@@ -93,6 +102,22 @@ import VaultTesting
     #expect(path.status == 69 && Self.acts(path.errors) == [], "\(path.errors)")
     let names = try sandbox.run(["__item-names", "--", ""], environment: ["VAULT_SOCKET": daemon.socket])
     #expect(names.status == 0 && names.output.isEmpty, "nobody could tell what completes to such a name")
+  }
+
+  @Test("what was typed wrong is repeated as text")
+  func typed() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let evil = "\u{1B}]52;c;cHduZWQ=\u{7}\u{202E}"
+    let nowhere = "/nonexistent" + evil
+    for arguments in [
+      [evil], ["unlock", "--method", evil], ["set", "x", "--file", nowhere], ["restore", nowhere], ["get", evil],
+      ["find", evil + "="], ["list", "--socket", nowhere],
+    ] {
+      let outcome = try sandbox.run(arguments, program: "vault")
+      #expect(outcome.status != 0 && outcome.errors.hasPrefix("vault: "), "\(outcome)")
+      #expect(Self.acts(outcome.errors) == [], "\(arguments)")
+    }
   }
 
   @Test("a value is exact everywhere")

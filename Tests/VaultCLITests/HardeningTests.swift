@@ -23,8 +23,11 @@ import VaultTesting
       program: "/usr/bin/setpriv")
     defer { server.signal(SIGKILL) }
     try server.expect("listening on")
+    // Many machines allow no core files by themselves.
     let terminal = try Terminal(
-      sandbox, identity + [Sandbox.path(of: "vault"), "unlock", "--socket", socket], program: "/usr/bin/setpriv")
+      sandbox,
+      ["--core=4096:", "/usr/bin/setpriv"] + identity + [Sandbox.path(of: "vault"), "unlock", "--socket", socket],
+      program: "/usr/bin/prlimit")
     try terminal.expect("Password: ")
     var (memory, process) = (stat(), stat())
     #expect(unsafe lstat("/proc/\(terminal.pid)/mem", &memory) == 0)

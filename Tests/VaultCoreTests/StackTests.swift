@@ -1,3 +1,4 @@
+import CMemorySearch
 import CSodium
 import Glibc
 import Testing
@@ -122,5 +123,15 @@ import Testing
       #expect(!leaves(subkey, stack), "\(name): the subkey")
       #expect(!leaves(root, stack), "\(name): the root")
     }
+  }
+
+  @Test("a wipe leaves nothing in the vector registers, and a call that is none leaves what there was")
+  func registers() {
+    // Without a context, as C calls it.
+    let left = vector_registers_left {}
+    guard left >= 0 else { return }
+    #expect(left > 0)
+    let wiped = vector_registers_left { Stack.wipeRegisters() }
+    #expect(wiped == 0)
   }
 }

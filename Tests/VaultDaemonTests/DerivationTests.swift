@@ -33,20 +33,8 @@ private let password = "correct horse battery"
 
   @Test("a backup whose slots would take hours to try is refused at once, and nothing is held against anybody")
   func header() throws {
-    let vaultKey = RandomBytes.secret(count: 32)
-    let vaultID = VaultID.random()
-    let slot = try SlotRecord.make(
-      id: 1, kind: .password, label: String(repeating: "x", count: 16), created: 1, secret: vaultKey, kdf: .floor,
-      vaultKey: vaultKey, vaultID: vaultID.bytes)
-    // What it costs is in the clear: memory and passes follow the kind, the time and the mark that they are there.
-    var bytes = slot.encoded()
-    let floor = Self.cost(.floor)
-    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: floor) })
-    bytes.replaceSubrange(place..<(place + floor.count), with: Self.cost(.ceiling))
-    let costly = try SlotRecord(decoding: unsafe bytes.span.bytes)
-    #expect(costly.kdf == .ceiling)
     let header = try BackupHeader(
-      vaultID: vaultID, created: 1, size: 1, slots: Array(repeating: costly, count: 255),
+      vaultID: .random(), created: 1, size: 1, slots: Array(repeating: try Self.costly(id: 1), count: 255),
       wrappedKey: [UInt8](repeating: 0, count: 72))
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -56,6 +44,41 @@ private let password = "correct horse battery"
     #expect(
       reply.error == "InvalidBackup" && reply.string("reason") == "its slots would take too long to try", "\(reply)")
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff"))
+  }
+
+  @Test("no password is taken that would make the vault's backups such") func limit() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password)
+    try sandbox.stopDaemon()
+    // Eight slots that cost as much as is allowed at most; nobody has their secret.
+    for id in UInt32(2)...9 {
+      let record = try Self.costly(id: id).encoded().map { String(format: "%02x", $0) }.joined()
+      try sandbox.editStore("INSERT INTO slots VALUES(\(id), x'\(record)')")
+    }
+    try sandbox.startDaemon()
+    var asked: [String] = []
+    let reply = try sandbox.converse("AddSlot", ["kind": "password", "kdf_memory": 19 << 20, "kdf_passes": 2]) {
+      asked.append($0["style"] as? String ?? "")
+      return password
+    }
+    #expect(reply?.error == "Denied" && asked == ["secret"], "\(asked) \(String(describing: reply))")
+  }
+
+  /// A slot that says that it costs as much as one can; no secret opens it.
+  private static func costly(id: UInt32) throws -> SlotRecord {
+    let vaultKey = RandomBytes.secret(count: 32)
+    let slot = try SlotRecord.make(
+      id: id, kind: .password, label: String(repeating: "x", count: 16), created: 1, secret: vaultKey, kdf: .floor,
+      vaultKey: vaultKey, vaultID: VaultID.random().bytes)
+    // What it costs is in the clear: memory and passes follow the kind, the time and the mark that they are there.
+    var bytes = slot.encoded()
+    let floor = cost(.floor)
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: floor) })
+    bytes.replaceSubrange(place..<(place + floor.count), with: cost(.ceiling))
+    let costly = try SlotRecord(decoding: unsafe bytes.span.bytes)
+    #expect(costly.kdf == .ceiling)
+    return costly
   }
 
   /// Memory and passes as a slot's record has them.

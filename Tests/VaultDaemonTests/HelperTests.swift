@@ -86,7 +86,7 @@ import VaultTesting
     #expect(try KeystoreStand(sandbox, programs: sandbox.home).askAndCancel("vault-tpm2") == false)
   }
 
-  @Test("whoever waits for the keys to be gone waits for one that was called off to be reaped") func reaped() throws {
+  @Test("the machine sleeps when one that was called off, and what was in its memory, is gone") func reaped() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     unsafe symlink(Self.stub, sandbox.home + "/vault-tpm2")

@@ -28,6 +28,24 @@ import VaultTesting
     try stand.remove(locators[0], from: .keyring)
   }
 
+  @Test("whoever looks into the other keyring finds what the key is for, and of which vault") func description() throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let bus = try PrivateBus(.session, in: sandbox)
+    let keyring = try OtherKeyring(in: sandbox, on: bus)
+    let locator = try KeystoreStand(sandbox).store(KeystoreStand.newKey(), in: .keyring)
+    let said = try keyring.description()
+    #expect(said.hasPrefix("s \"vault presence key\"\na{ss} 3 "), "\(said)")
+    let vault = KeystoreStand.vault.map { String($0, radix: 16) }.joined()
+    let key = String(decoding: locator, as: UTF8.self)
+    for attribute in [
+      "\"xdg:schema\" \"io.vaultd.PresenceKey\"", "\"vault\" \"\(vault)\"", "\"key\" \"\(key)\"",
+    ] {
+      #expect(said.contains(attribute), "\(attribute) is not in \(said)")
+    }
+  }
+
   @Test("a locked keyring is unavailable, and nobody is prompted") func locked() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import NIOCore
 import NIOPosix
 import VaultCore
@@ -15,6 +16,7 @@ final class KeystoreStand: Sendable {
 
   let loop: any EventLoop
   private let keystores: NIOLoopBound<Keystores>
+  private let home: String
 
   /// `programs` is where the helper programs are.
   init(
@@ -25,6 +27,7 @@ final class KeystoreStand: Sendable {
     let loop = loop
     let configuration = try Configuration(parsing: settings)
     let directory = sandbox.home
+    home = directory
     let variables = sandbox.environment.merging(environment) { $1 }
     keystores = try loop.submit {
       let programs = HelperPrograms(
@@ -103,12 +106,14 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
-  /// Asks for a key, calls it off once `isAtWork`, and returns `look`, taken when all that was called off is said to be gone.
-  func callOff<T: Sendable>(_ name: String, once isAtWork: () throws -> Bool, _ look: @escaping @Sendable () -> T)
-    throws
-    -> T
-  {
+  /// Asks for a key, calls it off once `isAtWork`, has the machine go to sleep, and returns `look`, taken when it may.
+  func callOff<T: Sendable>(
+    _ name: String, once isAtWork: () throws -> Bool, _ look: @escaping @Sendable () -> T
+  ) throws -> T {
     let (loop, keystores) = (loop, keystores)
+    let paths = try Paths(
+      options: Options(store: home, socket: home + "/socket", config: home + "/vaultd.conf"),
+      environment: { _ in nil })
     let cancel = try loop.submit {
       let helper = KeystoreHelper(programs: keystores.value.programs, name: name, place: "", limit: .seconds(60))
       return NIOLoopBound(helper.fetch([], vault: Self.vault) { _ in }, eventLoop: loop)
@@ -117,7 +122,13 @@ final class KeystoreStand: Sendable {
     let done = loop.makePromise(of: T.self)
     loop.execute {
       cancel.value()
-      keystores.value.programs.whenEnded { done.succeed(look()) }
+      let programs = keystores.value.programs
+      let presence = PresenceHelper(
+        loop: loop, watcher: programs.watcher, socket: paths.presenceSocket, program: nil)
+      let service = Service(
+        loop: loop, clock: .system, paths: paths, configuration: Configuration(), programs: programs,
+        presenceHelper: presence, isSystem: false, log: Logger(label: "test"), owner: geteuid())
+      service.goToSleep { withExtendedLifetime(service) { done.succeed(look()) } }
     }
     return try done.futureResult.wait()
   }

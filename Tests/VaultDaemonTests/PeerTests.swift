@@ -2,6 +2,8 @@ import Foundation
 import Testing
 import VaultTesting
 
+@testable import VaultDaemon
+
 /// Connections whose process has ended, made by `peers.py` in a pid namespace of its own.
 @Suite("The process that connected", .enabled(if: TestUser.canBeMade, "makes a pid namespace, which needs root"))
 struct PeerTests {
@@ -24,8 +26,13 @@ struct PeerTests {
 
   /// What is so with every kernel.
   private func check(_ answers: [String: String]) {
-    for name in ["alive", "alive before the accept"] { #expect(answers[name] == "served", "\(name)") }
-    for name in ["ended", "ended before the accept", "zombie", "zombie before the accept", "reused", "waiting"] {
+    for name in ["alive", "alive before the accept", "alive and forgotten"] {
+      #expect(answers[name] == "served", "\(name)")
+    }
+    for name in [
+      "ended", "ended before the accept", "ended and forgotten", "zombie", "zombie before the accept",
+      "zombie and forgotten", "reused", "reused and forgotten", "waiting",
+    ] {
       #expect(answers[name] == "Denied", "\(name)")
     }
     #expect(answers["of a session without leader"] == "served,served PresenceRequired")
@@ -63,5 +70,13 @@ struct PeerTests {
       $0.contains("0x4d") || $0.contains("SO_PEERPIDFD")
     }
     #expect(calls.count == 10, "\(calls)")
+  }
+}
+
+@Suite("A process that the daemon cannot see") struct UnseenPeerTests {
+  @Test("nobody is taken to sit at it, whose number is 0 here") func system() {
+    // systemd means the asking process by 0, which is this one.
+    #expect(Peer(uid: 0, pid: 0).isSystemService)
+    #expect(Peer(uid: 0, pid: -1).isSystemService)
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 import VaultAPI
@@ -53,6 +54,17 @@ struct PresenceTests {
     let empty = try PAMService("auth required pam_unix.so nodelay nullok\naccount required pam_unix.so\n")
     defer { empty.remove() }
     #expect(try stand.check(empty.name) { _ in .answer("") }?.outcome == .failed)
+  }
+
+  @Test("PAM's modules are told who is asked for, who asks, and of which service") func items() throws {
+    defer { clean() }
+    let file = stand.sandbox.root + "/items"
+    let script = try stand.script("echo $PAM_USER $PAM_RUSER $PAM_TTY $PAM_SERVICE >\(file)")
+    let told = try PAMService("auth required pam_exec.so \(script)\naccount required pam_unix.so\n")
+    defer { told.remove() }
+    #expect(try stand.check(told.name)?.outcome == .succeeded)
+    let items = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(items == "\(stand.user.name) root \(told.name) \(told.name)\n")
   }
 
   @Test("too many tries, a module that is not there, a service that is not there: each its own outcome")

@@ -182,6 +182,9 @@ import VaultTesting
       let progress = try sandbox.client().call("Status").parameters["rekey"] as? WireClient.Message
       #expect(progress?["of"] as? Int == 3000)
       #expect(try sandbox.client().call("Rekey", more: true).error == "Locked")
+      // To give it up is a change of all class records, so that its files are worth nothing afterwards.
+      #expect(try sandbox.client().call("Rekey", ["cancel": true], more: true).error == "Locked")
+      #expect(FileManager.default.fileExists(atPath: sandbox.store + "/rekey/vault.db"))
 
       // Until it is done, the old ways in count, and none changes.
       #expect(try sandbox.converse("AddSlot", ["kind": "recovery"]) { _ in password }?.error == "Rekeying")

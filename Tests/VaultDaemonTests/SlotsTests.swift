@@ -171,6 +171,42 @@ import VaultTesting
     }
   }
 
+  @Test("a slot that was removed, and put back into the file, opens nothing and proves nothing") func revived() throws {
+    try withVault { (sandbox, _) throws in
+      let second = "the second password"
+      let guarded: WireClient.Message = [
+        "name": "guarded", "value": "x", "accessible": "always", "require": "password",
+      ]
+      #expect(try sandbox.unlock(password)?.error == nil)
+      #expect(try sandbox.client().call("Set", guarded).error == nil)
+      let answers = ["secret": password, "new-secret": second]
+      let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password"]) { old, _ in old }) {
+        answers[$0["style"] as? String ?? ""]
+      }
+      #expect(added?.integer("slot") == 2)
+      try sandbox.stopDaemon()
+      let slot = try sandbox.copyRows("slots", where: "id = 2")
+      try sandbox.startDaemon()
+      #expect(try sandbox.converse("RemoveSlot", ["id": 2]) { _ in password }?.error == nil)
+      try sandbox.stopDaemon()
+      try sandbox.editStore(slot[0])
+      let asked: [(String, WireClient.Message)] = [
+        ("ChangePassword", floor), ("RemoveSlot", ["id": 1]), ("AddSlot", ["kind": "recovery"]),
+        ("Authenticate", ["name": "guarded", "interactive": true]), ("Unlock", [:]),
+      ]
+      // Each by a daemon that has met nothing of it yet.
+      for (method, parameters) in asked {
+        try sandbox.startDaemon()
+        let reply = try sandbox.converse(method, parameters) { $0["code"] as? String ?? second }
+        #expect(reply?.error == "Corrupt", "\(method): \(String(describing: reply))")
+        #expect(try sandbox.client().call("Get", ["name": "guarded"]).error == "PresenceRequired")
+        try sandbox.stopDaemon()
+      }
+      try sandbox.startDaemon()
+      #expect(try sandbox.unlock(password)?.error == nil)
+    }
+  }
+
   @Test("a wrong password changes nothing and removes nothing") func wrongPassword() throws {
     try withVault(recovery: true) { (sandbox, _) throws in
       for (method, parameters) in [

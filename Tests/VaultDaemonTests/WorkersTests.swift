@@ -23,4 +23,48 @@ import Testing
     }
     #expect((0..<6).map { _ in lines.next() } == ["idle", "begun", "waiting", "done", "done", "idle again"])
   }
+
+  private static let pattern: UInt64 = 0xA55A_C33C_9669_0FF0
+
+  /// Leaves some KiB of the pattern in frames below the caller's; the answer is where the lowest of them was.
+  @inline(never) private static func fillStack(_ depth: Int) -> UInt {
+    // So little is taken from the stack.
+    unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 128) { words in
+      unsafe words.initialize(repeating: pattern)
+      if depth > 0 { return fillStack(depth - 1) }
+      return UInt(bitPattern: words.baseAddress)
+    }
+  }
+
+  @Test("a job leaves nothing on its thread's stack, which then waits for the next one") func stack() throws {
+    let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    defer { loop.shutdownGracefully { _ in } }
+    let lines = LoopLines()
+    loop.execute {
+      let workers = Workers()
+      workers.run(on: loop, { Self.fillStack(7) }) { lowest in
+        // The thread lives as long as its pool, and nobody gives its stack back.
+        let words = unsafe UnsafeBufferPointer(start: UnsafePointer<UInt64>(bitPattern: lowest), count: 1024)
+        let left = unsafe words.count { $0 == Self.pattern }
+        lines.add("\(left) words left")
+        withExtendedLifetime(workers) {}
+      }
+    }
+    #expect(lines.next() == "0 words left")
+  }
+
+  private final class Secret: Sendable {}
+
+  @Test("a job has let go of what it was given when it is done, whoever holds the job itself") func letGo() {
+    weak var held: Secret?
+    let job: Job<Bool>
+    do {
+      let secret = Secret()
+      held = secret
+      job = Job { withExtendedLifetime(secret) { true } }
+    }
+    #expect(held != nil)
+    #expect(job.run())
+    #expect(held == nil)
+  }
 }

@@ -99,8 +99,11 @@ def reuse(pid, work=lambda: ""):
         process.end()
 
 
-def passed(stopped, end):
-    """What is answered to us over the connection of a process that `end` did something to."""
+def passed(end, stopped=False, forgotten=False):
+    """What is answered to us over the connection of a process that `end` did something to.
+
+    The daemon was `stopped` when it connected and until the end, or has `forgotten` the process, since it served another.
+    """
     client = socket.socket(socket.AF_UNIX)
     if stopped:
         daemon.send_signal(signal.SIGSTOP)
@@ -111,6 +114,8 @@ def passed(stopped, end):
     end(process)
     if stopped:
         daemon.send_signal(signal.SIGCONT)
+    if forgotten:
+        assert ask(connection(), "Status") == "served"
     return ask(client, "Status")
 
 
@@ -168,8 +173,9 @@ os.read(ready[0], 1)
 
 for name, end in [("alive", lambda process: None), ("ended", Process.end), ("zombie", lambda process: process.end(False)),
                   ("reused", end_and_reuse)]:
-    for stopped in [False, True]:
-        print(f"{name}{' before the accept' if stopped else ''}: {passed(stopped, end)}")
+    print(f"{name}: {passed(end)}")
+    print(f"{name} before the accept: {passed(end, stopped=True)}")
+    print(f"{name} and forgotten: {passed(end, forgotten=True)}")
 
 assert converse("Init", kdf_memory=19 << 20, kdf_passes=2) == "served"
 assert converse("Unlock") == "served"

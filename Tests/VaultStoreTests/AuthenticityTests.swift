@@ -18,6 +18,17 @@ import VaultModel
     #expect(Authenticity.list.count == tables.count + MetaName.all.count)
   }
 
+  @Test("is the list of vault-security(7)")
+  func manual() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let page = try String(contentsOf: root.appendingPathComponent("man/vault-security.7"), encoding: .utf8)
+    let rest = page.split(separator: "\n").drop { $0 != "Every part of the store is one of these:" }
+    let list = rest.prefix { $0 != ".El" }
+    let subjects = list.filter { $0.hasPrefix(".It ") }.flatMap { $0.dropFirst(4).split(separator: ", ") }
+    #expect(subjects.map(String.init).sorted() == Authenticity.list.map(\.subject).sorted())
+  }
+
   @Test("a vault has no other row of meta, also while a rekey is under way")
   func rows() throws {
     let fixture = try Fixture.withItems(3)

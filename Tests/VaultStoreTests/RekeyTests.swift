@@ -156,6 +156,21 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("a store whose check has failed gets no new key, and none that was begun is gone on with")
+  func failed() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    do { _ = try fixture.rekey(keychain) }
+    keychain.notice(VaultError.corrupt("something was met"))
+    expectCorrupt { _ = try Rekey(resuming: keychain, nextKey: secret(Fixture.nextKey)) }
+    #expect(keychain.isRekeying)
+    let other = try Fixture.withItems(3)
+    let unlocked = try other.unlocked()
+    unlocked.notice(VaultError.corrupt("something was met"))
+    expectCorrupt { _ = try other.rekey(unlocked) }
+    #expect(!unlocked.isRekeying)
+  }
+
   @Test(
     "a damaged record ends it, and the live store stays as it was",
     arguments: [

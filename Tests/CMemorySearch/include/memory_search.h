@@ -12,3 +12,7 @@ void memory_search_each(
 /* Stops a thread for a moment and puts all its registers into `registers`; how many bytes that is,
    0 when there is no such thread or it may not be traced. */
 long thread_registers(int thread, uint8_t *registers, size_t size);
+
+/* Fills the vector registers that a call may change, calls `body`, and says how many of them are as they were filled;
+   -1 where it is not known how. */
+int vector_registers_left(void (*body)(void));

@@ -1,0 +1,78 @@
+import Glibc
+import Synchronization
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+import VaultTesting
+
+@testable import VaultDaemon
+
+/// What a backup and a restore ask of their clients, on a clock that goes on by two hours whenever it is looked at.
+@Suite("The pace of a backup") struct PaceTests {
+  private final class Hours: Sendable {
+    private let count = Atomic<Int64>(-1)
+    func next() -> Int64 { count.add(2, ordering: .relaxed).newValue * 3_600_000_000_000 }
+  }
+
+  /// The daemon's end, which waits for a moment only, and the client's.
+  private static func pair() throws -> (RawSocket, Int32) {
+    var ends: [Int32] = [0, 0]
+    try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+    return (try RawSocket(ends[0], patience: 1), ends[1])
+  }
+
+  /// A vault with an item that no socket takes at once.
+  private static func vault(in sandbox: Sandbox, _ key: borrowing SecureBytes) throws -> Keychain {
+    let id = VaultID.random().bytes
+    let slot = try SlotRecord.make(
+      id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
+      vaultID: id)
+    try Keychain.create(
+      in: sandbox.store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
+    let keychain = try Keychain(opening: sandbox.store)
+    try keychain.unlock(vaultKey: key)
+    try keychain.set(ItemChange(name: ItemName("large")), value: RandomBytes.secret(count: 1 << 20), now: 1)
+    return keychain
+  }
+
+  @Test("a client that does not take what is sent is given up on") func backup() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let keychain = try Self.vault(in: sandbox, RandomBytes.secret(count: 32))
+    let (socket, client) = try Self.pair()
+    defer { close(client) }
+    let sending = BackupSending(stream: try keychain.beginBackup(now: 1), socket: socket, now: Hours().next)
+    guard case .tooSlow = sending.run() else {
+      Issue.record("it was waited for")
+      return
+    }
+    keychain.endBackup()
+  }
+
+  @Test("a client that does not send what is asked for is given up on, and leaves no vault") func restore() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let key = RandomBytes.secret(count: 32)
+    let keychain = try Self.vault(in: sandbox, key)
+    let stream = try keychain.beginBackup(now: 1)
+    var bytes = [UInt8](repeating: 0, count: BackupStream.largestPart)
+    var span = bytes.mutableSpan
+    var room = unsafe span.mutableBytes
+    let count = try stream.next(into: &room)
+    let header = try BackupHeader(decoding: room.bytes.extracting(first: count))
+    keychain.endBackup()
+    let (socket, client) = try Self.pair()
+    defer { close(client) }
+    let directory = sandbox.home + "/restored"
+    let bootKey = KeptBootKey(NewBootKey(key: RandomBytes.secret(count: 32), file: nil, sealed: nil))
+    let receiving = RestoreReceiving(
+      header: header, vaultKey: Handover(key), bootKey: bootKey, directory: directory, socket: socket,
+      now: Hours().next)
+    guard case .broken(.tooSlow) = receiving.run() else {
+      Issue.record("it was waited for")
+      return
+    }
+    #expect(throws: VaultError.noVault) { _ = try Keychain(opening: directory) }
+  }
+}
