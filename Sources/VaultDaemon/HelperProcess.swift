@@ -19,6 +19,7 @@ final class HelperProcess {
   private let pid: pid_t
   private let pidfd: Int32
   private let watcher: Watcher
+  private let ends: HelperEnds
   private let onEnd: (Ending) -> Void
   private var hasEnded = false
 
@@ -27,7 +28,7 @@ final class HelperProcess {
   /// `onEnd` is called once, when it has ended and has been reaped, whoever ended it. What it sent last can still be
   /// read from ``socket`` then.
   init(
-    _ program: String, environment: [String], watcher: Watcher, onEnd: @escaping (Ending) -> Void
+    _ program: String, environment: [String], watcher: Watcher, ends: HelperEnds, onEnd: @escaping (Ending) -> Void
   ) throws(SystemError) {
     let (ours, theirs) = try Self.pair()
     defer { Glibc.close(theirs) }
@@ -48,6 +49,7 @@ final class HelperProcess {
     self.pid = pid
     self.pidfd = pidfd
     self.watcher = watcher
+    self.ends = ends
     self.onEnd = onEnd
     // The handler keeps the process object until the child is reaped.
     do throws(SystemError) { try watcher.watch(pidfd) { self.reap() } } catch {
@@ -58,9 +60,11 @@ final class HelperProcess {
     }
   }
 
-  /// Ends it if it still runs. It is reaped a little later.
+  /// Ends it if it still runs. It is reaped a little later, which ``HelperEnds`` waits for.
   func kill() {
-    if !hasEnded { _ = Glibc.kill(pid, SIGKILL) }
+    guard !hasEnded else { return }
+    ends.isEnding(self)
+    _ = Glibc.kill(pid, SIGKILL)
   }
 
   /// Closes our end of the socket pair; safe to call twice.
@@ -80,6 +84,7 @@ final class HelperProcess {
     let signal = status & 0x7f
     onEnd(signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal))
     close()
+    ends.isGone(self)
   }
 
   /// Only for a child that nobody could watch: it ends at once, so waiting for it costs nothing.

@@ -223,10 +223,10 @@ final class Service {
   }
 
   /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now, and none
-  /// in a helper program that was ended but is not gone yet.
+  /// in a helper program that was ended, by this lock or before, but is not gone yet.
   func goToSleep(then ready: @escaping () -> Void) {
     lock(because: .sleep)
-    programs.whenEnded { [unowned self] in
+    programs.ends.whenAllGone { [unowned self] in
       workers.whenIdle(on: loop) { [unowned self] in
         if transfer == nil { ready() } else { transferThread.whenIdle(on: loop, ready) }
       }

@@ -28,7 +28,8 @@ final class KeystoreStand: Sendable {
     let variables = sandbox.environment.merging(environment) { $1 }
     keystores = try loop.submit {
       let programs = HelperPrograms(
-        loop: loop, watcher: try Watcher(loop: loop), directory: programs, variable: { variables[$0] })
+        loop: loop, watcher: try Watcher(loop: loop), ends: HelperEnds(), directory: programs,
+        variable: { variables[$0] })
       return NIOLoopBound(
         Keystores(programs: programs, workers: Workers(), directory: directory, configuration: configuration),
         eventLoop: loop)
@@ -117,7 +118,7 @@ final class KeystoreStand: Sendable {
     let done = loop.makePromise(of: T.self)
     loop.execute {
       cancel.value()
-      keystores.value.programs.whenEnded { done.succeed(look()) }
+      keystores.value.programs.ends.whenAllGone { done.succeed(look()) }
     }
     return try done.futureResult.wait()
   }

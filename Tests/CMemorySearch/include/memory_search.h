@@ -12,3 +12,8 @@ void memory_search_each(
 /* Stops a thread for a moment and puts all its registers into `registers`; how many bytes that is,
    0 when there is no such thread or it may not be traced. */
 long thread_registers(int thread, uint8_t *registers, size_t size);
+
+/* Starts a process that holds `process`, which need not be a child, where it has ended but has all its memory still. `events`
+   becomes the reading end of a pipe: a byte `s` once it waits for the end, another, `x`, when that has come. The end goes on
+   when the writing end `release` is closed. The number of the holding process, or -1. */
+int hold_at_end(int process, int *events, int *release);
