@@ -1,6 +1,7 @@
 internal import CLinux
 internal import NIOCore
 internal import VaultAPI
+internal import VaultCore
 
 /// One client: takes frames in, hands calls to the service one at a time, and sends the replies in order.
 ///
@@ -246,6 +247,8 @@ final class Connection: ChannelInboundHandler {
   }
 
   private func take(_ bytes: RawSpan) {
+    // What was received was copied, and may be a password whose frame never ends, or a value that nobody takes.
+    defer { Stack.wipeRegisters() }
     do throws(FrameError) { try reader.append(bytes) } catch { return refuse(error) }
     heard = service.heardNext()
     isReading = true

@@ -73,20 +73,26 @@ final class HelperExchange {
 
   private func receive() {
     guard let process, process.socket >= 0 else { return }
-    var chunk = SecretBuffer()
-    let count = chunk.append(count: Self.answerLimit) { bytes in
-      unsafe bytes.withUnsafeMutableBytes { unsafe read(process.socket, $0.baseAddress, $0.count) }
-    }
-    if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
-    // At the end of the stream the process ends too, and how it does says more.
-    guard count > 0 else { return stopReading() }
     do throws(FrameError) {
-      try chunk.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(..<count)) }
+      // What the answer came in is gone before anybody hears of it.
+      try take(from: process.socket)
       guard let frame = try reader.next() else { return }
       finish(.success(frame))
     } catch {
       finish(.failure(.broken(name, reason: "sent what is no frame")))
     }
+  }
+
+  /// Takes in what has come.
+  private func take(from socket: Int32) throws(FrameError) {
+    var chunk = SecretBuffer()
+    let count = chunk.append(count: Self.answerLimit) { bytes in
+      unsafe bytes.withUnsafeMutableBytes { unsafe read(socket, $0.baseAddress, $0.count) }
+    }
+    if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
+    // At the end of the stream the process ends too, and how it does says more.
+    guard count > 0 else { return stopReading() }
+    try chunk.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(..<count)) }
   }
 
   private func ended(_ ending: HelperProcess.Ending) {
