@@ -9,7 +9,10 @@ extension Sandbox {
 
   /// Copies rows of the store's database aside; each as a statement that puts it back.
   public func copyRows(_ table: String, where condition: String) throws -> [String] {
-    let columns = ["heads": "id item class revision policy current sealed value", "vals": "item version sealed"]
+    let columns = [
+      "heads": "id item class revision policy current sealed value", "vals": "item version sealed",
+      "slots": "id record", "keys": "name sealed", "meta": "name value",
+    ]
     // quote() writes numbers and blobs as SQL does.
     let list = (columns[table] ?? "tag item class").split(separator: " ").map { "quote(\($0))" }
     let rows = try Sandbox.query(
