@@ -128,7 +128,7 @@ let package = Package(
       name: "VaultDaemonTests",
       dependencies: [
         "VaultDaemon", "VaultKeystore", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux",
-        "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
+        "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
       ] + nio,
       exclude: ["helper.sh", "peers.py"],

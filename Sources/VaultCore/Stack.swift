@@ -30,5 +30,5 @@ public enum Stack {
 
   /// Zeroes the vector registers: memcpy leaves in them what it copied, and the dynamic linker saves them to the stack
   /// whenever it looks for a function that is called for the first time.
-  @inline(never) static func wipeRegisters() { vault_wipe_vector_registers(registers) }
+  @inline(never) public static func wipeRegisters() { vault_wipe_vector_registers(registers) }
 }

@@ -49,6 +49,8 @@ extension Authentication {
       switch consume key {
       case .success(let key):
         let opened = try? slot.openVaultKey(secret: key, vaultID: keychain.vaultID)
+        // Before the client hears of it.
+        _ = consume key
         switch consume opened {
         case .some(let vaultKey): succeed(Handover(vaultKey), slot)
         case .none:

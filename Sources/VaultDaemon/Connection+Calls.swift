@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import VaultAPI
+internal import VaultCore
 
 /// How calls are taken from what was read: one at a time, in their order, at the client's rate, and in turns with the
 /// other clients.
@@ -10,6 +11,8 @@ extension Connection {
   private static let backlog = 64 << 10
 
   func take(_ bytes: RawSpan) {
+    // What was received was copied, and may be a password whose frame never ends, or a value that nobody takes.
+    defer { Stack.wipeRegisters() }
     do throws(FrameError) { try inbound.append(bytes) } catch { return refuse(error) }
     heard = service.heardNext()
     isReading = true

@@ -30,38 +30,31 @@ final class HelperExchange {
   private let name: String
   private let limit: TimeAmount
   private var then: ((consuming Result<Frame, HelperFailure>) -> Void)?
-  /// Runs once when the process is gone.
-  private let onGone: (HelperExchange) -> Void
-  /// Whether the process has answered or was called off, and only its end is awaited.
-  var isOver: Bool { then == nil }
   private var reader = FrameReader(limit: answerLimit)
   private var process: HelperProcess?
   private var watcher: Watcher?
   private var timeout: Scheduled<Void>?
 
   init(
-    name: String, limit: TimeAmount, onGone: @escaping (HelperExchange) -> Void,
-    then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
+    name: String, limit: TimeAmount, then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
   ) {
     self.name = name
-    self.onGone = onGone
     self.limit = limit
     self.then = then
   }
 
   func start(
     _ path: String, _ environment: [String], _ question: consuming SecretBuffer, _ loop: any EventLoop,
-    _ watcher: Watcher
+    _ watcher: Watcher, _ ends: HelperEnds
   ) {
     do throws(SystemError) {
-      let process = try HelperProcess(path, environment: environment, watcher: watcher) { self.ended($0) }
+      let process = try HelperProcess(path, environment: environment, watcher: watcher, ends: ends) { self.ended($0) }
       self.process = process
       self.watcher = watcher
       try send(question, to: process.socket)
       try watcher.watch(process.socket) { self.receive() }
     } catch {
       finish(.failure(.cannotStart("\(error)")))
-      if process == nil { onGone(self) }
       return
     }
     timeout = loop.assumeIsolated().scheduleTask(in: limit) { [self] in
@@ -80,20 +73,26 @@ final class HelperExchange {
 
   private func receive() {
     guard let process, process.socket >= 0 else { return }
-    var chunk = SecretBuffer()
-    let count = chunk.append(count: Self.answerLimit) { bytes in
-      unsafe bytes.withUnsafeMutableBytes { unsafe read(process.socket, $0.baseAddress, $0.count) }
-    }
-    if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
-    // At the end of the stream the process ends too, and how it does says more.
-    guard count > 0 else { return stopReading() }
     do throws(FrameError) {
-      try chunk.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(..<count)) }
+      // What the answer came in is gone before anybody hears of it.
+      try take(from: process.socket)
       guard let frame = try reader.next() else { return }
       finish(.success(frame))
     } catch {
       finish(.failure(.broken(name, reason: "sent what is no frame")))
     }
+  }
+
+  /// Takes in what has come.
+  private func take(from socket: Int32) throws(FrameError) {
+    var chunk = SecretBuffer()
+    let count = chunk.append(count: Self.answerLimit) { bytes in
+      unsafe bytes.withUnsafeMutableBytes { unsafe read(socket, $0.baseAddress, $0.count) }
+    }
+    if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
+    // At the end of the stream the process ends too, and how it does says more.
+    guard count > 0 else { return stopReading() }
+    try chunk.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(..<count)) }
   }
 
   private func ended(_ ending: HelperProcess.Ending) {
@@ -105,7 +104,6 @@ final class HelperExchange {
       finish(.failure(.broken(name, reason: "was ended by signal \(signal) before it answered")))
     }
     process = nil
-    onGone(self)
   }
 
   private func stopReading() {

@@ -20,6 +20,7 @@ final class HelperProcess {
   private let pidfd: Int32
   private let watcher: Watcher
   private let errors: HelperErrors
+  private let ends: HelperEnds
   private let onEnd: (Ending) -> Void
   private var hasEnded = false
 
@@ -28,7 +29,7 @@ final class HelperProcess {
   /// `onEnd` is called once, when it has ended and has been reaped, whoever ended it. What it sent last can still be
   /// read from ``socket`` then.
   init(
-    _ program: String, environment: [String], watcher: Watcher, onEnd: @escaping (Ending) -> Void
+    _ program: String, environment: [String], watcher: Watcher, ends: HelperEnds, onEnd: @escaping (Ending) -> Void
   ) throws(SystemError) {
     let (ours, theirs) = try Self.pair()
     defer { Glibc.close(theirs) }
@@ -54,6 +55,7 @@ final class HelperProcess {
     self.pid = pid
     self.pidfd = pidfd
     self.watcher = watcher
+    self.ends = ends
     self.onEnd = onEnd
     // The handler keeps the process object until the child is reaped.
     do throws(SystemError) {
@@ -68,9 +70,11 @@ final class HelperProcess {
     }
   }
 
-  /// Ends it if it still runs. It is reaped a little later.
+  /// Ends it if it still runs. It is reaped a little later, which ``HelperEnds`` waits for.
   func kill() {
-    if !hasEnded { _ = Glibc.kill(pid, SIGKILL) }
+    guard !hasEnded else { return }
+    ends.isEnding(self)
+    _ = Glibc.kill(pid, SIGKILL)
   }
 
   /// Closes our end of the socket pair; safe to call twice.
@@ -99,6 +103,7 @@ final class HelperProcess {
     let signal = status & 0x7f
     onEnd(signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal))
     close()
+    ends.isGone(self)
   }
 
   /// Only for a child that nobody could watch: it ends at once, so waiting for it costs nothing.

@@ -6,20 +6,19 @@ internal import VaultAPI
 final class HelperPrograms {
   let watcher: Watcher
   let loop: any EventLoop
+  let ends: HelperEnds
   /// What every helper finds in its environment, as lines `NAME=value`.
   private let environment: [String]
   /// Where `vaultd` itself is.
   private let directory: String?
-  /// The exchanges whose process is not gone.
-  private var exchanges: [ObjectIdentifier: HelperExchange] = [:]
-  private var waiting: [() -> Void] = []
 
   /// `variable` reads the daemon's own environment; call it at start, before there is another thread.
   init(
-    loop: any EventLoop, watcher: Watcher, directory: String? = HelperPrograms.ownDirectory(),
+    loop: any EventLoop, watcher: Watcher, ends: HelperEnds, directory: String? = HelperPrograms.ownDirectory(),
     variable: (String) -> String?
   ) {
     self.loop = loop
+    self.ends = ends
     self.watcher = watcher
     self.directory = directory
     // Nothing a helper does not need: what the user's programs put there stays out of the ones that see a key.
@@ -62,28 +61,8 @@ final class HelperPrograms {
       then(.failure(.notInstalled(name)))
       return {}
     }
-    let exchange = HelperExchange(name: name, limit: limit, onGone: { [weak self] in self?.gone($0) }, then: then)
-    exchanges[ObjectIdentifier(exchange)] = exchange
-    exchange.start(path, environment, question, loop, watcher)
+    let exchange = HelperExchange(name: name, limit: limit, then: then)
+    exchange.start(path, environment, question, loop, watcher, ends)
     return { exchange.cancel() }
-  }
-
-  /// Runs `then` when every helper that has answered or was called off is gone, and with it the keys that were in its memory:
-  /// now, if there is none.
-  func whenEnded(_ then: @escaping () -> Void) {
-    waiting.append(then)
-    tellWaiting()
-  }
-
-  private func gone(_ exchange: HelperExchange) {
-    exchanges[ObjectIdentifier(exchange)] = nil
-    tellWaiting()
-  }
-
-  private func tellWaiting() {
-    guard !waiting.isEmpty, !exchanges.values.contains(where: \.isOver) else { return }
-    let ready = waiting
-    waiting = []
-    for then in ready { then() }
   }
 }

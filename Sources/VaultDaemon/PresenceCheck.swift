@@ -101,9 +101,9 @@ final class PresenceCheck {
       }
       if case .none(let reason) = way { return .unavailable(reason) }
       if case .child(let program) = way {
-        let child = try HelperProcess(program, environment: helper.environment, watcher: helper.watcher) {
-          self.ended($0)
-        }
+        let child = try HelperProcess(
+          program, environment: helper.environment, watcher: helper.watcher, ends: helper.ends
+        ) { self.ended($0) }
         process = child
         connection = child.socket
       }
@@ -209,7 +209,7 @@ final class PresenceCheck {
       process.close()
       process.kill()
     } else if connection >= 0 {
-      Glibc.close(connection)
+      _ = HungUpHelper(connection, helper.watcher, helper.ends)
     }
     connection = -1
     return true

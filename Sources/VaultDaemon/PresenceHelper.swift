@@ -9,6 +9,7 @@ internal import NIOCore
 struct PresenceHelper {
   let loop: any EventLoop
   let watcher: Watcher
+  let ends: HelperEnds
   /// The socket of the helper's unit.
   let socket: String
   /// The program, for a child of our own; nil when it is not installed.
@@ -19,11 +20,12 @@ struct PresenceHelper {
   let forbidsNewPrivileges: Bool
 
   init(
-    loop: any EventLoop, watcher: Watcher, socket: String, program: String?, environment: [String] = [],
-    forbidsNewPrivileges: Bool = vault_no_new_privileges() == 1
+    loop: any EventLoop, watcher: Watcher, ends: HelperEnds, socket: String, program: String?,
+    environment: [String] = [], forbidsNewPrivileges: Bool = vault_no_new_privileges() == 1
   ) {
     self.loop = loop
     self.watcher = watcher
+    self.ends = ends
     self.socket = socket
     self.program = program
     self.environment = environment
@@ -32,10 +34,10 @@ struct PresenceHelper {
 
   /// The helper of the daemon with these paths. `variable` reads the daemon's own environment; call it at start, before
   /// there is another thread.
-  init(loop: any EventLoop, watcher: Watcher, paths: Paths, variable: (String) -> String?) {
+  init(loop: any EventLoop, watcher: Watcher, ends: HelperEnds, paths: Paths, variable: (String) -> String?) {
     let bus = variable("DBUS_SYSTEM_BUS_ADDRESS").map { ["DBUS_SYSTEM_BUS_ADDRESS=\($0)"] }
     self.init(
-      loop: loop, watcher: watcher, socket: paths.presenceSocket,
+      loop: loop, watcher: watcher, ends: ends, socket: paths.presenceSocket,
       program: HelperPrograms.path(of: "vault-pam"), environment: bus ?? [])
   }
 

@@ -35,10 +35,12 @@ final class Running {
       log.error("\(error)")
       end(nil, Daemon.Exit.software)
     }
+    let ends = HelperEnds()
     let service = Service(
       loop: loop, clock: .system, paths: paths, configuration: configuration,
-      programs: HelperPrograms(loop: loop, watcher: watcher, variable: Paths.environment),
-      presenceHelper: PresenceHelper(loop: loop, watcher: watcher, paths: paths, variable: Paths.environment),
+      programs: HelperPrograms(loop: loop, watcher: watcher, ends: ends, variable: Paths.environment),
+      presenceHelper: PresenceHelper(
+        loop: loop, watcher: watcher, ends: ends, paths: paths, variable: Paths.environment),
       openFiles: openFiles, isSystem: options.system, log: log, owner: geteuid())
     if case .unreadable(let error) = service.vault.content, error.isInUse {
       log.error("\(error.text): \(paths.store); stop it first, or name another store with --store")

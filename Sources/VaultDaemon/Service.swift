@@ -207,9 +207,9 @@ final class Service {
     defer { Stack.wipe() }
     callOffTransfer(because: cause)
     callOffSalvage()
-    guard case .open(let keychain) = vault.content else { return }
-    // The key that one of them has been given opens what is wiped here.
+    // The key that one of them has been given opens what is wiped here, or a vault that is only being made.
     for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
+    guard case .open(let keychain) = vault.content else { return }
     slotRenewal?.callOff()
     rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: cause.text))
     authorizations.forget()
@@ -230,10 +230,10 @@ final class Service {
   }
 
   /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now, and none
-  /// in a helper program that was ended but is not gone yet.
+  /// in a helper program that was ended, by this lock or before, but is not gone yet.
   func goToSleep(then ready: @escaping () -> Void) {
     lock(because: .sleep)
-    programs.whenEnded { [unowned self] in
+    programs.ends.whenAllGone { [unowned self] in
       workers.whenIdle(on: loop) { [unowned self] in
         if transfer == nil { ready() } else { transferThread.whenIdle(on: loop, ready) }
       }

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -132,3 +133,45 @@ int vector_registers_left(void (*body)(void)) {
     return -1;
 }
 #endif
+
+/* Returns when the end of `process` has come and was let go on, or nobody waits for it any more. */
+static void hold(int process, int said, int release) {
+    int status;
+    char byte;
+    if (ptrace(PTRACE_SEIZE, process, 0, (void *)PTRACE_O_TRACEEXIT)) return;
+    if (write(said, "s", 1) != 1) return;
+    while (waitpid(process, &status, __WALL) == process && WIFSTOPPED(status)) {
+        if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8)) {
+            if (write(said, "x", 1) == 1)
+                while (read(release, &byte, 1) < 0 && errno == EINTR) {}
+            ptrace(PTRACE_DETACH, process, 0, 0);
+            return;
+        }
+        /* A stop of the whole group lasts, as it would without a tracer; a signal goes where it was going. */
+        if (status >> 16 == PTRACE_EVENT_STOP) ptrace(PTRACE_LISTEN, process, 0, 0);
+        else ptrace(PTRACE_CONT, process, 0, (void *)(long)WSTOPSIG(status));
+    }
+}
+
+int hold_at_end(int process, int *events, int *release) {
+    int up[2], down[2];
+    if (pipe2(up, O_CLOEXEC)) return -1;
+    if (pipe2(down, O_CLOEXEC)) {
+        close(up[0]);
+        close(up[1]);
+        return -1;
+    }
+    pid_t tracer = fork();
+    if (tracer == 0) {
+        /* Those of others, too: a test that waits for the end of one of them would wait for this. */
+        for (int number = 3; number < 4096; number++)
+            if (number != up[1] && number != down[0]) close(number);
+        hold(process, up[1], down[0]);
+        _exit(0);
+    }
+    close(up[1]);
+    close(down[0]);
+    *events = up[0];
+    *release = down[1];
+    return tracer;
+}

@@ -7,6 +7,9 @@ public final class Activation: Sendable {
   private let child: Child
   private let output: Int32
 
+  /// Who listens, and starts the programs.
+  public var pid: Int32 { child.pid }
+
   /// Starts to listen at `path`; ends with the sandbox.
   ///
   /// - Parameters:

@@ -108,6 +108,14 @@ extension Sandbox {
     return peer.pid
   }
 
+  /// The processes of this sandbox that have `word` among their arguments.
+  public func processes(mentioning word: String) -> [Int32] {
+    residents().filter { pid in
+      let line = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()
+      return line.split(separator: 0).contains { $0.elementsEqual(word.utf8) }
+    }
+  }
+
   /// Every process whose environment names this sandbox, and whoever serves its socket.
   func residents() -> Set<pid_t> {
     var found: Set<pid_t> = []

@@ -15,7 +15,9 @@ public struct MemorySearch {
   private let names: [String]
 
   /// Reads all writable memory of the process. Needs root, because `vaultd` is not dumpable.
-  public init(pid: Int32) throws {
+  ///
+  /// - Parameter registers: whether to read those of its threads, which another process that traces it prevents.
+  public init(pid: Int32, registers: Bool = true) throws {
     let maps = try Self.mappings(of: pid)
     let memory = unsafe open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0 else { throw SandboxError("open /proc/\(pid)/mem: \(errno)") }
@@ -29,6 +31,10 @@ public struct MemorySearch {
       guard bounds.count == 2 else { continue }
       regions.append(Self.read(memory, from: bounds[0], to: bounds[1]))
       names.append(parts.count > 5 ? String(parts[5]) : "the mapping at 0x\(parts[0])")
+    }
+    guard registers else {
+      (self.regions, self.names) = (regions, names)
+      return
     }
     for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").compactMap(Int32.init) {
       regions.append(Self.registers(of: thread))
@@ -69,6 +75,20 @@ public struct MemorySearch {
     precondition(secret.count >= 16, "a shorter secret would be found by chance")
     var found: Set<String> = []
     for (form, text) in Self.forms(of: secret) where isPresent(Self.blocks(text)) { found.insert(form) }
+    return found
+  }
+
+  /// In which forms each of the secrets was found, by its name; those that were not are left out. One pass for all of them.
+  public func findForms(of secrets: [String: [UInt8]]) -> [String: Set<String>] {
+    var texts: [String: [UInt8]] = [:]
+    for (name, secret) in secrets {
+      for (form, text) in Self.forms(of: secret) { texts["\(name)\0\(form)"] = text }
+    }
+    var found: [String: Set<String>] = [:]
+    for key in find(texts).keys {
+      let parts = key.split(separator: "\0")
+      found[String(parts[0]), default: []].insert(String(parts[1]))
+    }
     return found
   }
 

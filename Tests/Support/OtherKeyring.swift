@@ -8,6 +8,7 @@ public final class OtherKeyring: Sendable {
 
   private let sandbox: Sandbox
   private let bus: PrivateBus
+  private let child: Child
 
   /// Starts it and returns when it has its name.
   public init(in sandbox: Sandbox, on bus: PrivateBus) throws {
@@ -15,7 +16,6 @@ public final class OtherKeyring: Sendable {
     self.bus = bus
     let log = sandbox.root + "/keyring.log"
     let input = try Child.pipe()
-    let child: Child
     do {
       defer { Glibc.close(input.read) }
       child = try sandbox.keep(
@@ -36,6 +36,10 @@ public final class OtherKeyring: Sendable {
       }
     }
   }
+
+  /// Lets it answer nothing until ``resume()``.
+  public func pause() { child.signal(SIGSTOP) }
+  public func resume() { child.signal(SIGCONT) }
 
   /// Locks all of it.
   public func lock() throws {

@@ -11,7 +11,7 @@ extension Sandbox {
   public func copyRows(_ table: String, where condition: String) throws -> [String] {
     let columns = [
       "heads": "id item class revision policy current sealed value", "vals": "item version sealed",
-      "slots": "id record",
+      "slots": "id record", "keys": "name sealed", "meta": "name value",
     ]
     // quote() writes numbers and blobs as SQL does.
     let list = (columns[table] ?? "tag item class").split(separator: " ").map { "quote(\($0))" }

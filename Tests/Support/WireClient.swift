@@ -171,12 +171,14 @@ extension Sandbox {
   }
 
   /// Makes a vault whose password is `password`, with the smallest Argon2id that is allowed, and starts the daemon for it.
-  public func makeVault(password: String, config: String? = nil, recovery: Bool = false) throws -> String? {
-    try startDaemon(config: config)
+  public func makeVault(
+    password: String, config: String? = nil, recovery: Bool = false, parameters: WireClient.Message = [:],
+    environment: [String: String?] = [:]
+  ) throws -> String? {
+    try startDaemon(config: config, environment: environment)
     var code: String?
-    let reply = try converse(
-      "Init", ["recovery": recovery, "kdf_memory": 19 << 20, "kdf_passes": 2]
-    ) { prompt in
+    let given: WireClient.Message = ["recovery": recovery, "kdf_memory": 19 << 20, "kdf_passes": 2]
+    let reply = try converse("Init", given.merging(parameters) { $1 }) { prompt in
       if let shown = prompt["code"] as? String {
         code = shown
         return shown

@@ -11,6 +11,10 @@ struct ClientMemoryTests {
     String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
   }
 
+  private func find(_ text: String, in pid: Int32) throws -> Set<String> {
+    try MemorySearch(pid: pid).find(Array(text.utf8))
+  }
+
   @Test("while it waits for the next answer, nothing is left of what was typed before") func answers() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -21,7 +25,7 @@ struct ClientMemoryTests {
     try terminal.expect("Password to change the password: ")
     terminal.type(old)
     try terminal.expect("New password for the vault: ")
-    #expect(try MemorySearch(pid: terminal.pid).find(Array(old.utf8)) == [])
+    #expect(try find(old, in: terminal.pid) == [])
     terminal.type(new)
     try terminal.expect("Again: ")
     let waiting = try MemorySearch(pid: terminal.pid)
@@ -30,6 +34,76 @@ struct ClientMemoryTests {
     #expect(waiting.find(Array(new.utf8)) == ["raw"])
     terminal.type(new)
     try terminal.expect("Give the vault a new key now")
-    #expect(try MemorySearch(pid: terminal.pid).find(Array(new.utf8)) == [])
+    #expect(try find(new, in: terminal.pid) == [])
+  }
+
+  @Test("while it waits for the daemon, it holds what it has sent, and nothing of it once it was answered")
+  func sent() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.hidePAM()
+    let password = Self.word()
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    let terminal = try Terminal(sandbox, ["slot", "add", "password"] + floorOptions)
+    try terminal.expect("Password to add a slot: ")
+    #expect(try find(password, in: terminal.pid) == [])
+    try sandbox.signalDaemon(SIGSTOP)
+    terminal.type(password)
+    // The end of the line that was typed unseen; the answer is on its way to a daemon that does not take it.
+    try terminal.expect("\n")
+    #expect(try find(password, in: terminal.pid) == ["raw"])
+    try sandbox.signalDaemon(SIGCONT)
+    try terminal.expect("New password for the vault: ")
+    #expect(try find(password, in: terminal.pid) == [])
+  }
+
+  @Test("while it waits for a code to be typed back, it holds the code that it shows, and no password")
+  func code() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.hidePAM()
+    let password = Self.word()
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    let terminal = try Terminal(sandbox, ["slot", "add", "recovery"])
+    try terminal.expect("Password to add a slot: ")
+    terminal.type(password)
+    let shown = try terminal.expect("Recovery code: ")
+    let pattern = /[0-9A-Z]{4,}(?:-[0-9A-Z]{4,})+/
+    let code = String(try #require(shown.firstMatch(of: pattern), "\(shown)").output)
+    #expect(try find(password, in: terminal.pid) == [])
+    #expect(try find(code, in: terminal.pid).contains("raw"))
+    terminal.type(code)
+    #expect(try terminal.wait() == 0)
+  }
+
+  @Test("the one that waits to clear the clipboard holds the value, and nothing that opened the vault") func clipboard()
+    throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.hidePAM()
+    let (password, value) = (Self.word(), Self.word())
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    #expect(try sandbox.client().call("Set", ["name": "web", "value": value]).error == nil)
+    #expect(try sandbox.client().call("Lock").error == nil)
+    let tool = "#!/bin/sh\necho $PPID >>\(sandbox.home)/parents; exec cat >\(sandbox.home)/clipboard\n"
+    let line = "cd; mkdir bin; cat >bin/xclip; chmod 755 bin/xclip"
+    try sandbox.run("-c", line, program: "/bin/sh", stdin: tool)
+    let path = sandbox.home + "/bin:" + (sandbox.environment["PATH"] ?? "")
+    let terminal = try Terminal(sandbox, ["get", "web", "--clip"], environment: ["PATH": path, "DISPLAY": ":0"])
+    try terminal.expect("Password to unlock the vault")
+    terminal.type(password)
+    #expect(try terminal.wait() == 0)
+    // It is nobody's child, and it has read the value when its input is at its end.
+    let deadline = time(nil) + 60
+    var found: Set<String> = []
+    while found.isEmpty, time(nil) < deadline {
+      for pid in sandbox.processes(mentioning: "__forget-clipboard") { found = try find(value, in: pid) }
+    }
+    #expect(found == ["raw"])
+    for pid in sandbox.processes(mentioning: "__forget-clipboard") {
+      #expect(try find(password, in: pid) == [])
+    }
   }
 }

@@ -1,3 +1,4 @@
+import CSodium
 import Foundation
 import Glibc
 import VaultModel
@@ -17,6 +18,10 @@ struct KeyHierarchy {
     var login: String?
     /// Presence keys that a keystore holds, by slot.
     var presence: [UInt32: [UInt8]] = [:]
+    /// What a keystore holds for the slot of a vault with this id, where that is not among ``presence``.
+    var keystore: ((SlotRecord, _ vault: [UInt8]) throws -> [UInt8]?)?
+    /// The boot key, where it is not in a file beside the store.
+    var boot: ((_ vault: [UInt8]) throws -> [UInt8]?)?
   }
 
   private(set) var keys: [String: [UInt8]] = [:]
@@ -40,12 +45,18 @@ struct KeyHierarchy {
     for (name, key) in other.keys where !known.contains(key) { keys[prefix + name] = key }
   }
 
-  /// The key of a backup's stream, which its header and the key for backups give.
+  /// The key of a backup's stream, which its header and the key for backups give, and the one that
+  /// `crypto_secretstream_xchacha20poly1305` makes of it for the pieces.
   mutating func add(backup: [UInt8], header count: Int) throws {
     let header = try BackupHeader(decoding: unsafe backup.span.bytes.extracting(first: count))
     let context = AssociatedData.encode(purpose: "backup", header.vaultID, [header.salt])
     let key = Self.secret(keys["after-first-unlock backup"] ?? [])
-    keys["stream of the backup"] = KeyedHash.hash(unsafe context.span.bytes, key: key, count: 32)
+    let stream = KeyedHash.hash(unsafe context.span.bytes, key: key, count: 32)
+    var pieces = [UInt8](repeating: 0, count: 32)
+    // 16 bytes of input, 32 of key and of output; no constant of our own.
+    _ = unsafe crypto_core_hchacha20(&pieces, header.streamHeader, stream, nil)
+    keys["stream of the backup"] = stream
+    keys["pieces of the backup"] = pieces
   }
 
   private mutating func add(
@@ -53,13 +64,13 @@ struct KeyHierarchy {
   ) throws {
     var vaultKey = known
     for slot in keychain.slots {
-      guard let secret = Self.secret(of: slot, secrets) else { continue }
+      guard let secret = try Self.secret(of: slot, keychain.vaultID, secrets) else { continue }
       let root = try slot.deriveRoot(Self.secret(secret))
-      // The check value, number 2, lies in the store.
-      keys["\(prefix)root of slot \(slot.id)"] = Self.bytes(root)
-      keys["\(prefix)key of slot \(slot.id)"] = Self.bytes(KDF.subkey(1, context: "slot-key", of: root))
+      // With another secret, that of the slot before a rekey or after one, it is no key of anything.
+      guard let key = try? slot.openVaultKey(root: root, vault: VaultID(keychain.vaultID)) else { continue }
+      vaultKey = Self.bytes(key)
+      add(slot, root: root, prefix)
       if slot.kind == .pam { keys["\(prefix)presence key \(slot.id)"] = secret }
-      if let key = try? slot.openVaultKey(root: root, vault: VaultID(keychain.vaultID)) { vaultKey = Self.bytes(key) }
     }
     guard let vaultKey else { throw SandboxError("no secret opens \(path)") }
     let vault = Self.secret(vaultKey)
@@ -67,7 +78,9 @@ struct KeyHierarchy {
     keys[prefix + "wrapping key of vault"] = Self.bytes(KDF.subkey(1, context: "vaultkey", of: vault))
     keys[prefix + "wrapping key of next vault"] = Self.bytes(KDF.subkey(1, context: "rekeying", of: vault))
     for slot in keychain.slots where slot.kind == .pam && slot.terms?.keystore == "memory" {
-      keys["\(prefix)presence key \(slot.id)"] = Self.bytes(SlotRecord.memoryKey(id: slot.id, vaultKey: vault))
+      let key = SlotRecord.memoryKey(id: slot.id, vaultKey: vault)
+      try add(slot, root: slot.deriveRoot(key), prefix)
+      keys["\(prefix)presence key \(slot.id)"] = Self.bytes(key)
     }
     for accessible in AccessClass.allCases {
       let key = try keychain.unwrap(accessible, under: .vault, vault)
@@ -76,9 +89,10 @@ struct KeyHierarchy {
         keys["\(prefix)\(accessible.name) \(subkey)"] = Self.bytes(subkey.derive(from: key))
       }
     }
-    if prefix.isEmpty, let boot = FileManager.default.contents(atPath: path + "/boot.key") {
-      keys["boot"] = [UInt8](boot)
-      keys["wrapping key of boot"] = Self.bytes(KDF.subkey(1, context: "boot-key", of: Self.secret([UInt8](boot))))
+    let file = FileManager.default.contents(atPath: path + "/boot.key").map { [UInt8]($0) }
+    if prefix.isEmpty, let boot = try secrets.boot?(keychain.vaultID) ?? file {
+      keys["boot"] = boot
+      keys["wrapping key of boot"] = Self.bytes(KDF.subkey(1, context: "boot-key", of: Self.secret(boot)))
     }
     if let next = try keychain.nextKey(vaultKey: vault) {
       let inside = path + "/rekey"
@@ -86,12 +100,18 @@ struct KeyHierarchy {
     }
   }
 
-  private static func secret(of slot: SlotRecord, _ secrets: Secrets) -> [UInt8]? {
+  /// What a slot's secret gives. (The check value, number 2, lies in the store.)
+  private mutating func add(_ slot: SlotRecord, root: borrowing SecureBytes, _ prefix: String) {
+    keys["\(prefix)root of slot \(slot.id)"] = Self.bytes(root)
+    keys["\(prefix)key of slot \(slot.id)"] = Self.bytes(KDF.subkey(1, context: "slot-key", of: root))
+  }
+
+  private static func secret(of slot: SlotRecord, _ vault: [UInt8], _ secrets: Secrets) throws -> [UInt8]? {
     switch slot.kind {
     case .password: secrets.password.map { Array($0.utf8) }
     case .recovery: secrets.recovery.map { Array($0.utf8) }
     case .login: secrets.login.map { Array($0.utf8) }
-    case .pam: secrets.presence[slot.id]
+    case .pam: try secrets.presence[slot.id] ?? secrets.keystore?(slot, vault)
     }
   }
 

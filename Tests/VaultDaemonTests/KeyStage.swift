@@ -1,5 +1,7 @@
 import Foundation
 import Testing
+import VaultCore
+import VaultModel
 import VaultTesting
 
 /// A daemon with a new vault, and what a test does to it before it looks for the vault's keys in its memory.
@@ -7,15 +9,23 @@ final class KeyStage {
   static var floor: WireClient.Message { ["kdf_memory": 19 << 20, "kdf_passes": 2] }
 
   let sandbox: Sandbox
-  let password = KeyStage.word(), wrong = KeyStage.word()
-  let code: String
+  let place: Place
+  let password = KeyStage.word(), wrong = KeyStage.word(), login = KeyStage.word()
+  private(set) var code = ""
   /// All keys there were until now.
   private(set) var keys: KeyHierarchy
+  let surroundings: Surroundings
+  private var kept: [WireClient] = []
 
-  init(_ settings: String = "") throws {
+  init(_ settings: String = "", _ place: Place = Place()) throws {
     sandbox = try Sandbox()
-    code = try sandbox.makeVault(password: password, config: "idle = off\n" + settings, recovery: true) ?? ""
-    keys = try KeyHierarchy(of: sandbox, KeyHierarchy.Secrets(password: password, recovery: code))
+    self.place = place
+    surroundings = try Surroundings(of: place, in: sandbox)
+    let code = try sandbox.makeVault(
+      password: password, config: "idle = off\n\(settings)\n\(surroundings.settings)", recovery: true,
+      environment: surroundings.environment)
+    self.code = code ?? ""
+    keys = try KeyHierarchy(of: sandbox, surroundings.secrets(password: password, recovery: self.code, login: login))
   }
 
   deinit { sandbox.close() }
@@ -27,23 +37,49 @@ final class KeyStage {
 
   /// Computes the keys that there are now, too: after the password was changed, for one.
   func computeKeys(password: String? = nil, recovery: String? = nil, as prefix: String = "") throws {
-    let secrets = KeyHierarchy.Secrets(password: password ?? self.password, recovery: recovery ?? code)
+    let secrets = surroundings.secrets(
+      password: password ?? self.password, recovery: recovery ?? code, login: login)
     keys.add(try KeyHierarchy(of: sandbox, secrets), prefix)
   }
 
   func add(backup: [UInt8]) throws { try keys.add(backup: backup, header: sandbox.headerCount(backup)) }
 
-  /// Finds in the daemon's memory exactly the keys of these names, and no secret.
-  func expect(_ held: [String], _ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
+  // MARK: What is found
+
+  private func search() throws -> MemorySearch { try MemorySearch(pid: try #require(sandbox.daemonPid)) }
+
+  /// The names of the keys that are in the daemon's memory.
+  func found() throws -> Set<String> { Set(try search().find(keys.keys).keys) }
+
+  /// Waits until the keys in the daemon's memory are such, for what is done behind the answer.
+  func awaitKeys(_ what: String, _ isSo: (Set<String>) -> Bool) throws {
+    let deadline = time(nil) + 60
+    while try !isSo(found()) {
+      guard time(nil) < deadline else {
+        throw SandboxError("waited in vain for \(what): \(try search().find(keys.keys))")
+      }
+    }
+  }
+
+  /// Waits until exactly these are.
+  func awaitKeys(_ held: [String]) throws { try awaitKeys("\(held)") { $0 == Set(held) } }
+
+  /// Finds in the daemon's memory exactly the keys of these names, and no secret but the password that is `typed` and kept;
+  /// nothing that went to or came from a keystore in the form that it had on the way.
+  func expect(
+    _ held: [String], typed: Bool = false, _ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let memory = try search()
     let places = memory.find(keys.keys)
     let found = Set(places.keys)
     let more = found.subtracting(held).sorted().map { "\($0) in \(places[$0, default: []].sorted())" }
     #expect(more == [], "\(comment) too much", sourceLocation: sourceLocation)
     #expect(Set(held).subtracting(found).sorted() == [], "\(comment) too little", sourceLocation: sourceLocation)
-    for secret in [password, wrong, code] {
-      #expect(memory.find(Array(secret.utf8)) == [], "\(comment) a secret", sourceLocation: sourceLocation)
-    }
+    var secrets = ["password": password, "wrong": wrong, "code": code, "login": login].mapValues { Array($0.utf8) }
+    for (name, key) in keys.keys where name.contains("presence key") || name == "boot" { secrets[name] = key }
+    var forms = memory.findForms(of: secrets)
+    for name in held where forms[name] == ["raw"] { forms[name] = nil }
+    #expect(forms == (typed ? ["password": ["raw"]] : [:]), "\(comment) secrets", sourceLocation: sourceLocation)
   }
 
   // MARK: What is done to it
@@ -52,11 +88,21 @@ final class KeyStage {
     guard let reply, reply.error == nil else { throw SandboxError("\(String(describing: reply)) \(sandbox.daemonLog)") }
   }
 
+  /// Starts the daemon again.
+  func start() throws { try sandbox.startDaemon(environment: surroundings.environment) }
+
   func unlock(_ parameters: WireClient.Message = [:]) throws { try succeed(sandbox.unlock(password, parameters)) }
 
   func unlockByCode() throws { try succeed(sandbox.unlock(code, ["method": "recovery"])) }
 
   func lock() throws { try succeed(sandbox.client().call("Lock")) }
+
+  /// The machine sleeps and wakes, and a request finds out.
+  func sleep() throws {
+    try #require(surroundings.clock).sleep(seconds: 3600)
+    let status = try sandbox.client().call("Status")
+    #expect(status.string("state") == "new" || status.string("cause") == "the machine slept", "\(status)")
+  }
 
   /// Items of each class.
   func fill(_ count: Int = 3) throws {
@@ -66,6 +112,14 @@ final class KeyStage {
         ["name": "folder/item \(index)", "value": "value \(index)", "accessible": classes[index % 3]]
       }
       try succeed(sandbox.client().call("SetMany", ["items": items]))
+    }
+  }
+
+  /// More than the buffers of a socket take.
+  func fillWithMuch() throws {
+    let client = try sandbox.client()
+    for index in 0..<4 {
+      try succeed(client.call("Set", ["name": "big \(index)", "value": String(repeating: "x", count: 1 << 20)]))
     }
   }
 
@@ -91,20 +145,90 @@ final class KeyStage {
     return reply
   }
 
-  /// Begins a rekey; its connection, and the recovery code that was shown.
-  func beginRekey() throws -> (client: WireClient, code: String) {
+  /// Holds a connection open until the end.
+  func keep(_ client: WireClient) { kept.append(client) }
+
+  /// Proves the right to `method` with the password, and leaves the next question open.
+  func beginProof(_ method: String, _ parameters: WireClient.Message = [:]) throws -> WireClient {
+    let client = try sandbox.client()
+    var reply = try client.call(method, parameters, more: true)
+    let conversation = try #require(reply.string("conversation"), "\(reply)")
+    try succeed(sandbox.client().call("Respond", ["conversation": conversation, "answer": password]))
+    repeat { reply = try client.reply() } while reply.prompt?["style"] as? String == "info"
+    #expect(reply.prompt != nil, "\(reply)")
+    return client
+  }
+
+  /// Begins a rekey and answers its questions, the codes as they were shown; its connection, and the last code.
+  func beginRekey(_ answer: ((String) -> String)? = nil) throws -> (client: WireClient, code: String) {
     let client = try sandbox.client()
     var code = ""
     var reply = try client.call("Rekey", more: true)
     while reply.error == nil, let prompt = reply.prompt, let conversation = reply.string("conversation") {
       if prompt["style"] as? String != "info" {
         if let shown = prompt["code"] as? String { code = shown }
-        let answer = ["conversation": conversation, "answer": prompt["code"] as? String ?? password]
-        try succeed(sandbox.client().call("Respond", answer))
+        let typed = prompt["code"] as? String ?? answer?(prompt["text"] as? String ?? "") ?? password
+        try succeed(sandbox.client().call("Respond", ["conversation": conversation, "answer": typed]))
       }
       reply = try client.reply()
     }
     try succeed(reply)
     return (client, code)
+  }
+
+  /// Begins a backup and reads it no further than to the end of its header, and knows the key of its stream from then on.
+  func beginBackup() throws -> WireClient {
+    let client = try sandbox.client()
+    try succeed(client.call("Backup", upgrade: true))
+    var header: [UInt8] = []
+    while header.count < 13 || header.count < sandbox.headerCount(header) {
+      let length = try #require(try client.receive(count: 4)).reversed().reduce(0) { $0 << 8 | Int($1) }
+      header += try #require(try client.receive(count: length))
+    }
+    try add(backup: header)
+    return client
+  }
+
+  /// Begins a restore and sends none of its records.
+  func beginRestore(_ backup: [UInt8]) throws -> WireClient {
+    let client = try sandbox.client()
+    let header = Data(backup[..<sandbox.headerCount(backup)]).base64EncodedString()
+    let reply = try client.call("Restore", ["header": header], more: true, upgrade: true)
+    let conversation = try #require(reply.string("conversation"), "\(reply)")
+    try succeed(sandbox.client().call("Respond", ["conversation": conversation, "answer": password]))
+    try succeed(client.reply())
+    return client
+  }
+
+  // MARK: Other ways in
+
+  /// Makes slot 3, which a person's presence opens.
+  func addPresence() throws {
+    let parameters: WireClient.Message = ["kind": "pam", "keystore": place.keystore ?? "", "insecure": true]
+    let added = try sandbox.converse("AddSlot", parameters) { _ in password }
+    #expect(added?.integer("slot") == 3, "\(String(describing: added))")
+    try computeKeys()
+  }
+
+  /// Makes a slot for the login password.
+  func addLogin() throws {
+    try succeed(
+      sandbox.converse("AddSlot", Self.floor.merging(["kind": "login"]) { $1 }) {
+        $0["style"] as? String == "secret" ? password : login
+      })
+    try computeKeys()
+  }
+
+  /// Unlocks by presence; types `typed` where PAM asks.
+  func unlockByPresence(typing typed: String = "") throws -> WireClient.Reply {
+    let client = try sandbox.client()
+    var reply = try client.call("Unlock", ["method": "pam"], more: true)
+    while reply.error == nil, let prompt = reply.prompt, let conversation = reply.string("conversation") {
+      if prompt["style"] as? String == "secret" {
+        try succeed(sandbox.client().call("Respond", ["conversation": conversation, "answer": typed]))
+      }
+      reply = try client.reply()
+    }
+    return reply
   }
 }

@@ -1,229 +1,6 @@
-import CLinux
 import Foundation
 import Testing
 import VaultTesting
-
-/// What is done to a vault before its daemon's memory is searched, and the keys that may be found then, as
-/// vault-security(7) says.
-struct KeyScene: Sendable, CustomTestStringConvertible {
-  let name: String
-  var settings = ""
-  let held: [String]
-  let play: @Sendable (KeyStage) throws -> Void
-  var testDescription: String { name }
-
-  static let locks = [
-    KeyScene(name: "a lock that a client asked for", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.lock()
-    },
-    KeyScene(name: "a lock that hides names", settings: "hide-names = true", held: Held.lockedHidingNames) { stage in
-      try stage.unlock()
-      try stage.fill()
-      try stage.get(30)
-      try stage.lock()
-    },
-    KeyScene(name: "the idle time", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.awaitLock {
-        try stage.sandbox.configure("idle = 1s")
-        try stage.sandbox.signalDaemon(SIGHUP)
-      }
-    },
-    KeyScene(name: "the maximum age", settings: "maximum-age = 1s", held: Held.locked) { stage in
-      try stage.awaitLock { try stage.unlock() }
-    },
-    KeyScene(name: "the end of the time asked for", held: Held.locked) { stage in
-      try stage.awaitLock { try stage.unlock(["for": 1]) }
-    },
-    KeyScene(name: "SIGUSR1", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.awaitLock { try stage.sandbox.signalDaemon(SIGUSR1) }
-    },
-    KeyScene(name: "unlocks and locks in turn, each by another slot", held: Held.locked) { stage in
-      for _ in 0..<3 {
-        try stage.unlock()
-        try stage.lock()
-        try stage.unlockByCode()
-        try stage.lock()
-      }
-    },
-  ]
-
-  static let unlocks = [
-    KeyScene(name: "init", held: Held.cold) { _ in },
-    KeyScene(name: "a start", held: Held.cold) { stage in
-      try stage.sandbox.stopDaemon()
-      try stage.sandbox.startDaemon()
-    },
-    KeyScene(name: "an unlock, the positive control", held: Held.unlocked) { stage in try stage.unlock() },
-    KeyScene(name: "an unlock by the recovery code", held: Held.unlocked) { stage in try stage.unlockByCode() },
-    KeyScene(name: "an unlock that failed", held: Held.cold) { stage throws in
-      #expect(try stage.sandbox.unlock(stage.wrong)?.error == "AuthenticationFailed")
-    },
-    KeyScene(name: "an unlock that failed in a locked vault", held: Held.locked) { stage throws in
-      try stage.unlock()
-      try stage.lock()
-      #expect(try stage.sandbox.unlock(stage.wrong)?.error == "AuthenticationFailed")
-    },
-    KeyScene(name: "a conversation that was left", held: Held.cold) { stage in
-      _ = try stage.sandbox.converse("Unlock") { _ in nil }
-    },
-    KeyScene(name: "2,000 gets", held: Held.unlocked) { stage in
-      try stage.unlock()
-      try stage.fill()
-      try stage.get(2000)
-    },
-    KeyScene(name: "2,000 gets and a lock", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.fill()
-      try stage.get(2000)
-      try stage.lock()
-    },
-    KeyScene(name: "a check of the store", held: Held.unlocked) { stage in
-      try stage.unlock()
-      try stage.fill(100)
-      try stage.succeed(stage.last("Verify"))
-    },
-  ]
-
-  static let ways = [
-    KeyScene(name: "a change of the password", held: Held.cold) { stage in
-      let new = KeyStage.word()
-      try stage.succeed(
-        stage.sandbox.converse("ChangePassword", KeyStage.floor) {
-          $0["style"] as? String == "new-secret" ? new : stage.password
-        })
-      try stage.computeKeys(password: new, as: "changed ")
-    },
-    KeyScene(name: "a change of the password and a lock", held: Held.locked) { stage in
-      let new = KeyStage.word()
-      try stage.unlock()
-      try stage.succeed(
-        stage.sandbox.converse("ChangePassword", KeyStage.floor) {
-          $0["style"] as? String == "new-secret" ? new : stage.password
-        })
-      try stage.lock()
-      try stage.computeKeys(password: new, as: "changed ")
-    },
-    KeyScene(name: "slots that were added and removed", held: Held.locked) { stage in
-      try stage.unlock()
-      let new = KeyStage.word()
-      try stage.succeed(
-        stage.sandbox.converse("AddSlot", KeyStage.floor.merging(["kind": "password"]) { $1 }) {
-          $0["style"] as? String == "secret" ? stage.password : new
-        })
-      var code = ""
-      try stage.succeed(
-        stage.sandbox.converse("AddSlot", ["kind": "recovery"]) { prompt in
-          if let shown = prompt["code"] as? String { code = shown }
-          return prompt["code"] as? String ?? stage.password
-        })
-      try stage.computeKeys(password: new, recovery: code, as: "added ")
-      for id in 3...4 {
-        try stage.succeed(stage.sandbox.converse("RemoveSlot", ["id": id]) { _ in stage.password })
-      }
-      try stage.lock()
-    },
-  ]
-
-  static let copies = [
-    KeyScene(name: "a backup", held: Held.unlocked) { stage in
-      try stage.unlock()
-      try stage.fill()
-      try stage.add(backup: stage.sandbox.client().backup().bytes)
-    },
-    KeyScene(name: "a backup and a lock", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.fill()
-      try stage.add(backup: stage.sandbox.client().backup().bytes)
-      try stage.lock()
-    },
-    KeyScene(name: "a backup of a locked vault", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.lock()
-      try stage.add(backup: stage.sandbox.client().backup().bytes)
-    },
-    KeyScene(name: "a backup that is cut short by a lock", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.fill(3000)
-      let client = try stage.sandbox.client()
-      try stage.succeed(client.call("Backup", upgrade: true))
-      try stage.lock()
-    },
-    KeyScene(name: "a salvage", held: Held.unlocked) { stage in
-      try stage.unlock()
-      try stage.fill(30)
-      try stage.succeed(stage.last("Salvage"))
-    },
-    KeyScene(name: "a salvage and a lock", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.fill(30)
-      try stage.succeed(stage.last("Salvage"))
-      try stage.lock()
-    },
-    KeyScene(name: "a restore", held: Held.cold) { stage in
-      try stage.unlock()
-      try stage.fill()
-      let backup = try stage.sandbox.client().backup().bytes
-      try stage.add(backup: backup)
-      try stage.sandbox.stopDaemon()
-      try FileManager.default.removeItem(atPath: stage.sandbox.store)
-      try stage.sandbox.startDaemon()
-      try stage.succeed(stage.sandbox.restore(backup, secret: stage.password))
-      try stage.computeKeys(as: "restored ")
-    },
-    KeyScene(name: "a restore that failed", held: []) { stage throws in
-      try stage.unlock()
-      let backup = try stage.sandbox.client().backup().bytes
-      try stage.add(backup: backup)
-      try stage.sandbox.stopDaemon()
-      try FileManager.default.removeItem(atPath: stage.sandbox.store)
-      try stage.sandbox.startDaemon()
-      #expect(try stage.sandbox.restore(backup, secret: stage.wrong).error == "AuthenticationFailed")
-      let start = stage.sandbox.headerCount(backup)
-      #expect(
-        try stage.sandbox.restore(
-          backup, secret: stage.code, method: "recovery", sending: Array(backup[start...].dropLast())
-        ).error == "InvalidBackup")
-    },
-  ]
-
-  static let rekeys = [
-    KeyScene(name: "a rekey", held: Held.unlocked.map { "next " + $0 }) { stage in
-      try stage.unlock()
-      try stage.fill(300)
-      let begun = try stage.beginRekey()
-      try stage.succeed(stage.last("Rekey"))
-      try stage.computeKeys(recovery: begun.code, as: "next ")
-    },
-    KeyScene(name: "a rekey and a lock", held: Held.locked.map { "next " + $0 }) { stage in
-      try stage.unlock()
-      try stage.fill(300)
-      let begun = try stage.beginRekey()
-      try stage.succeed(stage.last("Rekey"))
-      try stage.computeKeys(recovery: begun.code, as: "next ")
-      try stage.lock()
-    },
-    KeyScene(name: "a rekey that rests", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.fill(3000)
-      let begun = try stage.beginRekey()
-      try stage.lock()
-      try stage.computeKeys(recovery: begun.code)
-    },
-    KeyScene(name: "a rekey that was cancelled, and a lock", held: Held.locked) { stage in
-      try stage.unlock()
-      try stage.fill(3000)
-      let begun = try stage.beginRekey()
-      try stage.lock()
-      try stage.computeKeys(recovery: begun.code)
-      try stage.unlock()
-      try stage.succeed(stage.sandbox.client().call("Rekey", ["cancel": true], more: true))
-      try stage.lock()
-    },
-  ]
-}
 
 @Suite(
   "Keys in the daemon's memory",
@@ -231,10 +8,68 @@ struct KeyScene: Sendable, CustomTestStringConvertible {
 struct KeysInMemoryTests {
   @Test(
     "of all keys that the store and its secrets give, those are in memory that vault-security(7) says, after",
-    arguments: KeyScene.locks + KeyScene.unlocks + KeyScene.ways + KeyScene.copies + KeyScene.rekeys)
+    arguments: KeyScene.all)
   func held(scene: KeyScene) throws {
-    let stage = try KeyStage(scene.settings)
+    let stage = try KeyStage(scene.settings, scene.place)
     try scene.play(stage)
-    try stage.expect(scene.held, scene.name)
+    try stage.expect(scene.held, typed: scene.holdsPassword, scene.name)
+  }
+
+  @Test("the search finds every key of the hierarchy where it is in memory, and none when its place was wiped")
+  func control() throws {
+    let stage = try KeyStage("", .keystore("memory"))
+    try stage.unlock()
+    try stage.addPresence()
+    try stage.addLogin()
+    try stage.fill(3000)
+    try stage.add(backup: stage.sandbox.client().backup().bytes)
+    let begun = try stage.beginRekey { $0.contains("Login password") ? stage.login : stage.password }
+    try stage.lock()
+    try stage.computeKeys(recovery: begun.code)
+    let names = Set(stage.keys.keys.keys)
+    // All there are, of the live vault and of the one to come; a key of a new kind has to be named here.
+    #expect(names == Self.everyKey, "\(names.symmetricDifference(Self.everyKey).sorted())")
+
+    let locked = Held.locked + ["presence key 3"]
+    #expect(try stage.found() == Set(locked))
+    // The beginning of a frame that never ends lies in a buffer as it came.
+    let client = try stage.sandbox.client()
+    client.send(Self.frame(of: stage.keys.keys))
+    try stage.awaitKeys(Array(names))
+    // The connection ends, and with it its buffer.
+    client.finishSending()
+    while try client.receiveBytes() != nil {}
+    try stage.awaitKeys(locked)
+  }
+
+  /// A piece of each key, with no byte in it that would end a frame.
+  private static func frame(of keys: [String: [UInt8]]) -> [UInt8] {
+    keys.values.flatMap { key in
+      stride(from: 0, to: key.count, by: 8).map { Array(key[$0..<($0 + 8)]) }.first { !$0.contains(0) } ?? []
+    }
+  }
+
+  private static let classes = ["when-unlocked", "after-first-unlock", "always"]
+  /// The keys that a slot's secret gives, of those of ``control()``.
+  private static let ofSlots: [String] = (1...4).flatMap { ["root of slot \($0)", "key of slot \($0)"] }
+  private static let wrapping: [String] = ["vault", "next vault"].map { "wrapping key of " + $0 }
+
+  /// The names of all keys there are of a vault with a slot of each kind, while it is given a new key, and of its backup.
+  private static let everyKey: Set<String> = {
+    let subkeys = ["values", "metadata", "tags", "grants", "integrity", "audit", "backup"]
+    var live: [String] = ofSlots + wrapping + classes + ["vault", "presence key 3"]
+    for name in classes { live += subkeys.map { "\(name) \($0)" } }
+    let others = ["boot", "wrapping key of boot", "stream of the backup", "pieces of the backup"]
+    return Set(live).union(live.map { "next " + $0 }).union(others)
+  }()
+
+  @Test("every key that is ever kept beyond a call is in memory in some scene, and found there") func seen() {
+    let seen = Set(KeyScene.all.flatMap(\.held))
+    let unseen = Self.everyKey.subtracting(seen).filter { !$0.hasPrefix("next ") }
+    // Only those that a call makes, uses and wipes are in none: of these the test above finds what it puts there.
+    var transient = Set(Self.ofSlots + Self.wrapping + Self.classes + ["wrapping key of boot", "stream of the backup"])
+    for name in Self.classes { transient.formUnion(["\(name) grants", "\(name) audit"]) }
+    transient.formUnion(["when-unlocked backup", "always backup"])
+    #expect(unseen == transient, "\(unseen.symmetricDifference(transient).sorted())")
   }
 }

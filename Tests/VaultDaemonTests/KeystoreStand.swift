@@ -31,7 +31,8 @@ final class KeystoreStand: Sendable {
     let variables = sandbox.environment.merging(environment) { $1 }
     keystores = try loop.submit {
       let programs = HelperPrograms(
-        loop: loop, watcher: try Watcher(loop: loop), directory: programs, variable: { variables[$0] })
+        loop: loop, watcher: try Watcher(loop: loop), ends: HelperEnds(), directory: programs,
+        variable: { variables[$0] })
       return NIOLoopBound(
         Keystores(programs: programs, workers: Workers(), directory: directory, configuration: configuration),
         eventLoop: loop)
@@ -111,9 +112,6 @@ final class KeystoreStand: Sendable {
     _ name: String, once isAtWork: () throws -> Bool, _ look: @escaping @Sendable () -> T
   ) throws -> T {
     let (loop, keystores) = (loop, keystores)
-    let paths = try Paths(
-      options: Options(store: home, socket: home + "/socket", config: home + "/vaultd.conf"),
-      environment: { _ in nil })
     let cancel = try loop.submit {
       let helper = KeystoreHelper(programs: keystores.value.programs, name: name, place: "", limit: .seconds(60))
       return NIOLoopBound(helper.fetch([], vault: Self.vault) { _ in }, eventLoop: loop)
@@ -122,13 +120,7 @@ final class KeystoreStand: Sendable {
     let done = loop.makePromise(of: T.self)
     loop.execute {
       cancel.value()
-      let programs = keystores.value.programs
-      let presence = PresenceHelper(
-        loop: loop, watcher: programs.watcher, socket: paths.presenceSocket, program: nil)
-      let service = Service(
-        loop: loop, clock: .system, paths: paths, configuration: Configuration(), programs: programs,
-        presenceHelper: presence, isSystem: false, log: Logger(label: "test"), owner: geteuid())
-      service.goToSleep { withExtendedLifetime(service) { done.succeed(look()) } }
+      keystores.value.programs.ends.whenAllGone { done.succeed(look()) }
     }
     return try done.futureResult.wait()
   }

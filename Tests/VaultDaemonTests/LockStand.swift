@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 import VaultTesting
@@ -18,9 +19,12 @@ final class LockStand {
   private(set) var keys: KeyHierarchy
   private let events: WireClient
 
-  /// - Parameter lockers: the screen lockers that own their name on the session bus.
-  init(config: String = "", lockers: [String] = []) throws {
-    sandbox = try Sandbox()
+  /// - Parameters:
+  ///   - lockers: the screen lockers that own their name on the session bus.
+  ///   - sandbox: where all of it is, if something is there already.
+  init(config: String = "", lockers: [String] = [], in sandbox: Sandbox? = nil) throws {
+    let sandbox = try sandbox ?? Sandbox()
+    self.sandbox = sandbox
     system = try PrivateBus(.system, in: sandbox)
     session = try PrivateBus(.session, in: sandbox)
     logind = try system.mock("org.freedesktop.login1", ["--template", "logind"])
@@ -78,6 +82,21 @@ final class LockStand {
   /// The machine's inhibitors, as busctl prints them.
   func inhibitors() throws -> String {
     try system.call("org.freedesktop.login1", Self.logindPath, Self.manager, "ListInhibitors")
+  }
+
+  /// Whether the daemon holds an inhibitor, as the kernel knows it: the mocked logind's is the only pipe that it was not
+  /// started with.
+  func holdsInhibitor() throws -> Bool {
+    let own = try Self.pipes(of: "self")
+    return try !Self.pipes(of: "\(#require(sandbox.daemonPid))").subtracting(own).isEmpty
+  }
+
+  private static func pipes(of process: String) throws -> Set<String> {
+    let files = "/proc/\(process)/fd"
+    let all = try FileManager.default.contentsOfDirectory(atPath: files).compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: files + "/" + $0)
+    }
+    return Set(all.filter { $0.hasPrefix("pipe:") })
   }
 
   func restartLogind() throws {

@@ -98,7 +98,7 @@ final class PresenceStand: Sendable {
     let (program, uid, socket) = (program ?? self.program, uid ?? user.uid, socket ?? self.socket)
     loop.execute { [watcher, loop] in
       let helper = PresenceHelper(
-        loop: loop, watcher: watcher.value, socket: socket, program: program,
+        loop: loop, watcher: watcher.value, ends: HelperEnds(), socket: socket, program: program,
         environment: ["PATH=/usr/bin:/bin:/usr/sbin:/sbin"] + variables, forbidsNewPrivileges: forbidsNewPrivileges)
       var check: PresenceCheck?
       var said: [String] = []
@@ -130,7 +130,7 @@ final class PresenceStand: Sendable {
       PresenceCheck.availability(
         of: service, uid: uid,
         through: PresenceHelper(
-          loop: loop, watcher: watcher.value, socket: socket, program: program,
+          loop: loop, watcher: watcher.value, ends: HelperEnds(), socket: socket, program: program,
           forbidsNewPrivileges: forbidsNewPrivileges))
     }.wait()
   }

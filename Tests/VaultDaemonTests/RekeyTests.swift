@@ -224,6 +224,48 @@ import VaultTesting
     }
   }
 
+  @Test("it cannot be given up while the vault is locked, and its files change nothing when they are put back later")
+  func cancelledLocked() throws {
+    try withVault { sandbox, _ throws in
+      let (store, kept) = (sandbox.store + "/rekey", sandbox.root + "/kept")
+      let manager = FileManager.default
+      func cancel() throws -> WireClient.Reply {
+        try sandbox.client().call("Rekey", ["cancel": true], more: true)
+      }
+      try fill(sandbox, 3000)
+      _ = try begin(sandbox) { _ in password }
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try cancel().error == "Locked")
+      #expect(manager.fileExists(atPath: store))
+      try sandbox.stopDaemon()
+      try manager.copyItem(atPath: store, toPath: kept)
+      let row = try sandbox.copyRows("meta", where: "name = 'rekeying'")
+      try sandbox.startDaemon()
+      // Nor by somebody who never had a key, in a vault that was not open yet.
+      #expect(try cancel().error == "Locked")
+      #expect(manager.fileExists(atPath: store))
+      try sandbox.unlock(password)
+      #expect(try cancel().parameters["cancelled"] as? Bool == true)
+      #expect(!manager.fileExists(atPath: store))
+
+      try sandbox.stopDaemon()
+      try manager.copyItem(atPath: kept, toPath: store)
+      try sandbox.editStore(row[0])
+      try sandbox.startDaemon()
+      #expect(try cancel().parameters["cancelled"] as? Bool != true)
+      #expect(try sandbox.unlock(password)?.error == nil)
+      let status = try sandbox.client().call("Status")
+      #expect(status.parameters["rekey"] == nil)
+      #expect((status.parameters["integrity"] as? WireClient.Message)?["state"] as? String == "failed")
+      #expect(!manager.fileExists(atPath: store))
+      #expect(try cancel().parameters["cancelled"] as? Bool == false)
+      for index in [0, 1500, 2999] {
+        #expect(try value(sandbox, "folder/item \(index)") == "value \(index)")
+      }
+      #expect(try sandbox.client().call("Set", ["name": "new", "value": "x"]).error == "Corrupt")
+    }
+  }
+
   private func presenceKeys(_ sandbox: Sandbox) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: sandbox.store).filter { $0.hasPrefix("presence-") }.sorted()
   }

@@ -53,8 +53,8 @@ import VaultTesting
       let watcher = try Watcher(loop: loop)
       let service = Service(
         loop: loop, clock: machine.clock, paths: paths, configuration: try Configuration(parsing: settings),
-        programs: HelperPrograms(loop: loop, watcher: watcher) { _ in nil },
-        presenceHelper: PresenceHelper(loop: loop, watcher: watcher, paths: paths) { _ in nil },
+        programs: HelperPrograms(loop: loop, watcher: watcher, ends: HelperEnds()) { _ in nil },
+        presenceHelper: PresenceHelper(loop: loop, watcher: watcher, ends: HelperEnds(), paths: paths) { _ in nil },
         openFiles: OpenFiles(limit: 1024), isSystem: false,
         log: Logger(label: "test"), owner: geteuid())
       guard case .open(let keychain) = service.vault.content else { throw SandboxError("the store is not open") }

@@ -84,6 +84,43 @@ import VaultTesting
   }
 
   @Test(
+    "a lock calls off the making of a vault, from its beginning on, and leaves nothing of it",
+    arguments: [false, true], [false, true])
+  func initCalledOff(bySleep: Bool, answered: Bool) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let clock = try MachineClock(in: sandbox)
+    try sandbox.startDaemon(config: "idle = off", environment: clock.environment)
+    let password = randomText(32)
+    let asking = try sandbox.client()
+    let parameters: WireClient.Message = ["recovery": true, "kdf_memory": 19 << 20, "kdf_passes": 2]
+    var reply = try asking.call("Init", parameters, more: true)
+    var code: String?
+    if answered {
+      let conversation = try #require(reply.string("conversation"))
+      let answer = ["conversation": conversation, "answer": password]
+      #expect(try sandbox.client().call("Respond", answer).error == nil)
+      reply = try asking.reply()
+      code = try #require(reply.prompt?["code"] as? String)
+    }
+    func find(_ secret: String) throws -> Set<String> {
+      Self.isRoot ? try MemorySearch(pid: try #require(sandbox.daemonPid)).find(Array(secret.utf8)) : []
+    }
+    // The positive control: the code is compared with what is typed next.
+    if let code, Self.isRoot { #expect(try find(code) == ["raw"]) }
+    if bySleep {
+      try clock.sleep(seconds: 60)
+      #expect(try sandbox.client().call("Status").string("state") == "new")
+    } else {
+      try sandbox.signalDaemon(SIGUSR1)
+    }
+    #expect(try asking.reply().error == "Cancelled")
+    if let code { #expect(try find(code) == []) }
+    #expect(try find(password) == [])
+    #expect(try sandbox.converse("Init", parameters) { $0["code"] as? String ?? password }?.error == nil)
+  }
+
+  @Test(
     "hide-names also wipes the keys that open names and tags",
     .enabled(if: isRoot, "needs root to read the memory of a process that is not dumpable"))
   func hideNames() throws {

@@ -304,33 +304,65 @@ import VaultTesting
     }
   }
 
-  @Test("a slot that was removed and put back into the file proves nothing, whatever the proof is for") func putBack()
-    throws
-  {
-    try withVault { (sandbox, _) throws in
-      let second = "the second password"
-      let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password"]) { $1 }) { prompt in
-        prompt["style"] as? String == "new-secret" ? second : password
+  /// How a slot's old record comes to be one that is not stored any more.
+  enum Past: CaseIterable { case removed, replaced, removedWithKeys }
+
+  @Test(
+    "a slot that was removed or replaced and is put back into the store proves nothing, however it is asked",
+    arguments: Past.allCases)
+  func revived(_ past: Past) throws {
+    try withVault { sandbox, _ throws in
+      let old = "an old password of slot 2"
+      let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password"]) { $1 }) {
+        $0["style"] as? String == "secret" ? password : old
       }
       #expect(added?.integer("slot") == 2)
+      try sandbox.unlock(old)
+      let item: WireClient.Message = ["name": "a", "value": "x", "require": "password"]
+      #expect(try sandbox.client().call("Set", item).error == nil)
       try sandbox.stopDaemon()
-      let old = try sandbox.copyRows("slots", where: "id = 2")
+      var rows = try sandbox.copyRows("slots", where: "id = 2")
+      if past == .removedWithKeys { rows += try sandbox.copyRows("keys", where: "1") }
       try sandbox.startDaemon()
-      #expect(try sandbox.converse("RemoveSlot", ["id": 2]) { _ in password }?.error == nil)
-      try sandbox.stopDaemon()
-      for row in old { try sandbox.editStore(row) }
-      try sandbox.startDaemon()
-      let slot: WireClient.Message = floor.merging(["kind": "password"]) { $1 }
-      let calls: [(String, WireClient.Message)] = [
-        ("Unlock", [:]), ("Unlock", ["for": 60]), ("ChangePassword", floor), ("RemoveSlot", ["id": 1]),
-        ("AddSlot", slot),
-      ]
-      for (method, parameters) in calls {
-        let reply = try #require(try sandbox.converse(method, parameters) { _ in second })
-        #expect(reply.error == "Corrupt" && reply.string("reason")?.contains("slot 2") == true, "\(method): \(reply)")
-        #expect(try sandbox.client().call("Status").string("state") == "cold")
+      switch past {
+      case .removed, .removedWithKeys:
+        #expect(try sandbox.converse("RemoveSlot", ["id": 2]) { _ in password }?.error == nil)
+      case .replaced:
+        let changed = try sandbox.converse("ChangePassword", floor) {
+          $0["style"] as? String == "new-secret" ? "a new password of slot 2" : old
+        }
+        #expect(changed?.error == nil)
       }
-      #expect(try sandbox.unlock(password)?.error == nil)
+      try sandbox.stopDaemon()
+      for row in rows { try sandbox.editStore(row) }
+      try sandbox.startDaemon()
+      // It lies there, and its password fits.
+      #expect(try slots(sandbox).contains { $0["id"] as? Int == 2 })
+      for (method, parameters) in [
+        ("Unlock", [:]), ("Unlock", ["for": 60]), ("ChangePassword", floor), ("AddSlot", ["kind": "recovery"]),
+        ("RemoveSlot", ["id": 1]),
+      ] as [(String, WireClient.Message)] {
+        let refused = try sandbox.converse(method, parameters) { _ in old }
+        #expect(refused?.error == "Corrupt", "\(method): \(String(describing: refused))")
+        try sandbox.waitOut("password")
+      }
+      #expect(try sandbox.client().call("Status").string("state") == "cold")
+      #expect(try slots(sandbox).contains { $0["id"] as? Int == 1 })
+
+      // Nor a person's presence, nor the right to a rekey, where the vault is open.
+      // In a session of its own, so that the unlock is no proof for this one.
+      #expect(try sandbox.run("unlock", "--password-stdin", stdin: password + "\n").status == 0)
+      let client = try sandbox.client()
+      var asked = try client.call("Authenticate", ["name": "a", "interactive": true], more: true)
+      while asked.error == nil, let conversation = asked.string("conversation") {
+        if asked.prompt?["style"] as? String == "secret" {
+          #expect(
+            try sandbox.client().call("Respond", ["conversation": conversation, "answer": old]).error == nil)
+        }
+        asked = try client.reply()
+      }
+      #expect(asked.error == "Corrupt", "\(asked)")
+      #expect(try sandbox.converse("Rekey") { _ in old }?.error == "Corrupt")
     }
   }
 

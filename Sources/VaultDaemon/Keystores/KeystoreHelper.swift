@@ -28,7 +28,11 @@ struct KeystoreHelper {
     let request = KeystoreRequest(.fetch, vault: Self.hex(vault), place: place, locator: locator)
     return ask(request, key: nil) { reply in
       switch consume reply {
-      case .fetched(let key): then(.success(key.withBytes { SecureBytes(copying: $0) }))
+      case .fetched(let key):
+        let copy = key.withBytes { SecureBytes(copying: $0) }
+        // Before anybody hears of it, and a client in turn.
+        _ = consume key
+        then(.success(copy))
       case .failed(let error): then(.failure(error))
       default: then(.failure(self.nonsense))
       }
@@ -55,15 +59,17 @@ struct KeystoreHelper {
       return {}
     }
     return programs.ask(name, request.frame(key: key), within: limit) { answer in
-      switch consume answer {
-      case .success(let frame):
-        if let reply = KeystoreReply(frame, to: request.operation) {
-          then(reply)
-        } else {
-          then(.failed(nonsense))
-        }
-      case .failure(let failure): then(.failed(KeystoreError(.unavailable, "\(failure)")))
-      }
+      then(reply(in: answer, to: request.operation))
+    }
+  }
+
+  /// What a helper's answer says; the answer itself is gone then.
+  private func reply(
+    in answer: consuming Result<Frame, HelperFailure>, to operation: KeystoreRequest.Operation
+  ) -> KeystoreReply {
+    switch consume answer {
+    case .success(let frame): KeystoreReply(frame, to: operation) ?? .failed(nonsense)
+    case .failure(let failure): .failed(KeystoreError(.unavailable, "\(failure)"))
     }
   }
 

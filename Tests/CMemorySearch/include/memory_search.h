@@ -16,3 +16,8 @@ long thread_registers(int thread, uint8_t *registers, size_t size);
 /* Fills the vector registers that a call may change, calls `body`, and says how many of them are as they were filled;
    -1 where it is not known how. */
 int vector_registers_left(void (*body)(void));
+
+/* Starts a process that holds `process`, which need not be a child, where it has ended but has all its memory still. `events`
+   becomes the reading end of a pipe: a byte `s` once it waits for the end, another, `x`, when that has come. The end goes on
+   when the writing end `release` is closed. The number of the holding process, or -1. */
+int hold_at_end(int process, int *events, int *release);

@@ -1,0 +1,49 @@
+import CMemorySearch
+import Glibc
+
+/// Another process's end, held where its program has ended and all its memory is still there. Needs root.
+///
+/// A process that was killed is so for as long as the kernel takes to tear it down; this makes that moment as long as a
+/// test likes.
+public final class HeldEnd {
+  private let holder: Int32
+  private let events: Int32
+  private var release: Int32
+
+  /// Returns once the end of `process` will be held.
+  public init(of process: Int32) throws {
+    var (events, release): (Int32, Int32) = (-1, -1)
+    holder = unsafe hold_at_end(process, &events, &release)
+    (self.events, self.release) = (events, release)
+    guard holder > 0 else { throw SandboxError("fork: \(errno)") }
+    guard next() == UInt8(ascii: "s") else { throw SandboxError("\(process) cannot be traced") }
+  }
+
+  deinit { letGo() }
+
+  /// Waits until the process has ended.
+  public func wait() throws {
+    guard next() == UInt8(ascii: "x") else { throw SandboxError("its end was missed") }
+  }
+
+  /// Lets the kernel take it away. Safe to call twice.
+  public func letGo() {
+    guard release >= 0 else { return }
+    close(release)
+    release = -1
+    close(events)
+    var status: Int32 = 0
+    // One that never came to its end is let go of by the end of who waits for it.
+    kill(holder, SIGKILL)
+    while unsafe waitpid(holder, &status, 0) < 0 && errno == EINTR {}
+  }
+
+  /// What the holder says next, within a minute.
+  private func next() -> UInt8? {
+    var polled = pollfd(fd: events, events: Int16(POLLIN), revents: 0)
+    while unsafe poll(&polled, 1, 60_000) < 0 && errno == EINTR {}
+    var byte: UInt8 = 0
+    guard polled.revents != 0, unsafe read(events, &byte, 1) == 1 else { return nil }
+    return byte
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Glibc
+
+/// The processes that a daemon has started, as the kernel lists them.
+public enum ProcessTree {
+  /// The processes below `parent` that run the program of this name, of at most 15 bytes.
+  public static func processes(named name: String, of parent: Int32) -> [Int32] {
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
+    return tasks.flatMap { task -> [Int32] in
+      let list = (try? String(contentsOfFile: "/proc/\(parent)/task/\(task)/children", encoding: .utf8)) ?? ""
+      return list.split(separator: " ").compactMap { Int32($0) }.flatMap { child -> [Int32] in
+        (program(of: child) == name ? [child] : []) + processes(named: name, of: child)
+      }
+    }
+  }
+
+  /// Whether there is such a process, and its memory: one that has ended and was not reaped has none.
+  public static func hasMemory(_ pid: Int32) -> Bool {
+    let pages = try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)
+    return pages.map { !$0.hasPrefix("0 ") } ?? false
+  }
+
+  /// How many sockets a process has.
+  public static func socketCount(_ pid: Int32) -> Int {
+    let files = "/proc/\(pid)/fd"
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
+    return all.filter {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: files + "/" + $0))?.hasPrefix("socket:") == true
+    }.count
+  }
+
+  /// The name of the program that a process runs; nil when it is gone.
+  private static func program(of pid: Int32) -> String? {
+    let name = try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8)
+    return name?.trimmingCharacters(in: .newlines)
+  }
+}
