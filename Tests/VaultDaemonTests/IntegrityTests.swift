@@ -150,7 +150,8 @@ import VaultTesting
       guard first["state"] as? String == "checking" else { continue }
       wasStopped = true
       let done = try #require(first["done"] as? Int)
-      #expect(done >= 128)
+      // A lock while the pages are read has these read anew.
+      #expect(done == 0 || done >= 128)
       #expect(first["of"] as? Int ?? 0 > 9000)
       #expect(try integrity(sandbox)["done"] as? Int == done)
       try sandbox.unlock(password)
