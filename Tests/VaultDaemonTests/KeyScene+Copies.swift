@@ -93,14 +93,14 @@ extension KeyScene {
       try stage.unlock()
       try stage.fill(300)
       let begun = try stage.beginRekey()
-      try stage.succeed(stage.last("Rekey"))
+      try stage.awaitEnd(of: begun.client)
       try stage.computeKeys(recovery: begun.code, as: "next ")
     },
     KeyScene(name: "a rekey and a lock", held: Held.locked.map { "next " + $0 }) { stage in
       try stage.unlock()
       try stage.fill(300)
       let begun = try stage.beginRekey()
-      try stage.succeed(stage.last("Rekey"))
+      try stage.awaitEnd(of: begun.client)
       try stage.computeKeys(recovery: begun.code, as: "next ")
       try stage.lock()
     },

@@ -38,7 +38,7 @@ extension KeyScene {
       scene("a rekey", (Held.locked + kept).map { "next " + $0 }) { stage in
         try open(stage)
         let begun = try stage.beginRekey()
-        try stage.succeed(stage.last("Rekey"))
+        try stage.awaitEnd(of: begun.client)
         try stage.computeKeys(recovery: begun.code, as: "next ")
         try stage.lock()
       },
@@ -96,7 +96,7 @@ extension KeyScene {
       ) { stage in
         try stage.unlock()
         let begun = try stage.beginRekey()
-        try stage.succeed(stage.last("Rekey"))
+        try stage.awaitEnd(of: begun.client)
         try stage.computeKeys(recovery: begun.code, as: "next ")
         try stage.lock()
       },

@@ -176,6 +176,13 @@ final class KeyStage {
     return (client, code)
   }
 
+  /// Waits for the end of a rekey that was begun. (Another call would begin the next one if it is over.)
+  func awaitEnd(of rekey: WireClient) throws {
+    var reply = try rekey.reply()
+    while reply.error == nil, reply.continues { reply = try rekey.reply() }
+    try succeed(reply)
+  }
+
   /// Begins a backup and reads it no further than to the end of its header, and knows the key of its stream from then on.
   func beginBackup() throws -> WireClient {
     let client = try sandbox.client()
