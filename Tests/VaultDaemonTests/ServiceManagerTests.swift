@@ -10,7 +10,7 @@ import VaultTesting
       systemd-socket-activate -l \(socket) -E HOME -E XDG_RUNTIME_DIR -E XDG_DATA_HOME -E XDG_CONFIG_HOME \
         \(Sandbox.path(of: "vaultd")) 2>\(sandbox.root)/log & pid=$!
       until [ -S \(socket) ]; do kill -0 $pid || exit 1; done
-      printf '{"method":"io.vaultd.Vault.Status"}\\0' | socat -t 20 - UNIX-CONNECT:\(socket)
+      printf '{"method":"io.vaultd.Vault.Status"}\\0' | socat -t 20 - UNIX-CONNECT:\(socket),retry=200,interval=0.05
       kill $pid; wait $pid; echo "ended with $?"
       [ -S \(socket) ] && echo 'the socket is there'
       [ -e \(sandbox.socket) ] || echo 'no other was made'
