@@ -159,6 +159,8 @@ import VaultModel
       for slot in keychain.slots { try keychain.check(slot, vaultKey: fixture.vaultKey) }
     }
     try Self.expectFailed(fixture)
+    let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+    #expect(salvage.target.slots.map(\.id) == [1, 2] && salvage.result.losses.isEmpty)
   }
 
   @Test("a slot that was replaced while its secret was derived is not taken for a forged one")
