@@ -19,9 +19,9 @@ public struct ClassRecord: Hashable, Sendable {
     public var items: Int64
     /// The newest time of any write of the class, Unix seconds.
     public var time: Int64
-    /// A number above every row that an item of the class has or had.
+    /// A number above every row that an item of the class has or had since it is of the class.
     public var nextRow: Int64
-    /// A number above every slot that there is or was.
+    /// A number above every one that a slot got here; the same in the records of all classes.
     public var nextSlot: UInt32
 
     /// - Parameters:
@@ -41,7 +41,8 @@ public struct ClassRecord: Hashable, Sendable {
 
     /// Whether the numbers are such that a vault can come to.
     var areUsable: Bool {
-      items >= 0 && (1...ClassRecord.lastRow).contains(nextRow) && (1...ClassRecord.lastSlot).contains(nextSlot)
+      (0...ClassRecord.mostRecords).contains(items) && (1...ClassRecord.lastRow).contains(nextRow)
+        && (1...ClassRecord.lastSlot).contains(nextSlot)
     }
   }
 
@@ -49,6 +50,8 @@ public struct ClassRecord: Hashable, Sendable {
   public static let lastRow: Int64 = 1 << 53
   /// The highest ``Facts/nextSlot``.
   public static let lastSlot: UInt32 = 1 << 31
+  /// More records than any table has. Sums and differences of such counts are far from what a number can hold.
+  public static let mostRecords: Int64 = 1 << 40
 
   /// The hashes over the records.
   public let sets: RecordSets
@@ -153,7 +156,10 @@ public struct ClassRecord: Hashable, Sendable {
     _ reader: inout ByteReader, _ input: RawSpan
   ) throws(CryptoError) -> (RecordSets.Place, count: Int64) {
     guard let table = AssociatedData.Table(rawValue: try reader.uint8(input)) else { throw .malformed("table") }
-    return (RecordSets.Place(table, part: try reader.uint32(input)), try reader.int64(input))
+    let place = RecordSets.Place(table, part: try reader.uint32(input))
+    let count = try reader.int64(input)
+    guard (-mostRecords...mostRecords).contains(count) else { throw .limits("numbers of a class record") }
+    return (place, count)
   }
 
   private static var tooShort: CryptoError { .malformed("class record is too short") }

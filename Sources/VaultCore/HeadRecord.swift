@@ -17,6 +17,9 @@ public struct HeadRecord: Hashable, Sendable {
   /// What later programs added.
   public var extensions: Extensions
 
+  /// The highest revision or version number: more than one can come to by counting, and far from what a number can hold.
+  public static let lastNumber = 1 << 53
+
   /// Makes a head. There must be as many digests as versions; numbers count from 1 and ascend.
   public init(
     item: ItemInfo, policyRevision: Int, headRevision: Int, nextVersion: Int, digests: [Digest],

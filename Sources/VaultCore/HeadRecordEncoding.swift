@@ -44,9 +44,13 @@ extension HeadRecord {
   /// Refuses what the encoding has no room for.
   ///
   /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, versions that do not ascend
-  ///   from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1.
+  ///   from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1, numbers above
+  ///   ``lastNumber``.
   public func validate() throws(CryptoError) {
     guard policyRevision >= 1, headRevision >= 1 else { throw .limits("a revision is below 1") }
+    guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {
+      throw .limits("a number is too high")
+    }
     guard item.attributes.count <= Attributes.maximumCount else { throw .limits("too many attributes") }
     for (key, value) in item.attributes {
       guard Self.isKey(key) else { throw .limits("attribute's name") }
@@ -129,6 +133,9 @@ extension HeadRecord {
     guard let newest = versions.last, newest.number == current, current < nextVersion else {
       throw .malformed("current version is not the newest")
     }
+    guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {
+      throw .malformed("a number is too high")
+    }
     extensions = try Extensions(&reader, input)
     try reader.finish(input)
     item = ItemInfo(
@@ -191,7 +198,8 @@ extension HeadRecord {
     digests.reserveCapacity(count)
     var last = 0
     for _ in 0..<count {
-      let number = try reader.count(input, least: last + 1, "version number")
+      let number = try reader.count(input, least: 1, "version number")
+      guard number > last else { throw .malformed("version number is out of range") }
       let created = try reader.int64(input)
       versions.append(VersionInfo(number: number, created: created, size: Int(try reader.uint32(input))))
       guard let digest = Digest(input.extracting(try reader.range(Digest.count, input))) else {

@@ -43,5 +43,8 @@ public struct ItemID: Hashable, Sendable {
 
   public static func == (a: ItemID, b: ItemID) -> Bool { a.words == b.words }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(words.0)
+    hasher.combine(words.1)
+  }
 }

@@ -89,9 +89,26 @@ extension Database {
     return try statement.first { (row: Statement) throws(VaultError) in Int(try row.integer(0)) } ?? 0
   }
 
-  /// The highest row that an item has; 0 where there is none.
-  func lastRow() throws(VaultError) -> Int64 {
-    try statements.lastRow.first { (row: Statement) throws(VaultError) in row.isNull(0) ? 0 : try row.integer(0) } ?? 0
+  /// The highest row up to `end` that an item has; 0 where there is none.
+  func lastRow(upTo end: Int64 = .max) throws(VaultError) -> Int64 {
+    try statements.lastRow.bind(1, end)
+    return try statements.lastRow.first { (row: Statement) throws(VaultError) in
+      row.isNull(0) ? 0 : try row.integer(0)
+    } ?? 0
+  }
+
+  /// The lowest row from `first` on that no item has.
+  ///
+  /// - Parameter first: 1 or more.
+  func freeRow(from first: Int64) throws(VaultError) -> Int64 {
+    var free = first
+    try statements.heads.bind(1, first - 1)
+    try statements.heads.each { (row: Statement) throws(VaultError) in
+      guard try row.integer(0) == free, free < .max else { return false }
+      free += 1
+      return true
+    }
+    return free
   }
 
   /// Stores the head of a new item and the current value beside it.

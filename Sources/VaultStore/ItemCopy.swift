@@ -4,7 +4,7 @@ import VaultModel
 /// Copies items from one vault's store into another of the same vault id: opened with the keys of the one, so that every
 /// record is authenticated, and sealed under the keys of the other.
 ///
-/// Row, identity, revisions, versions, times and policy stay what they are. Both keychains need their keys in memory, and the
+/// Identity, revisions, versions, times and policy stay what they are, and the row too unless another is given. Both keychains need their keys in memory, and the
 /// target a transaction that is open. One item is one result, so that a damaged one costs no other.
 struct ItemCopy {
   let source: Keychain
@@ -33,16 +33,19 @@ struct ItemCopy {
 
   /// Copies the item of a row of the source, in place of what the target has of it.
   ///
-  /// - Parameter taggedAtOnce: whether its tags are written, too. Without, they are the caller's, who can write those of
-  ///   many items in an order that suits the disk.
+  /// - Parameters:
+  ///   - number: the row in the target; nil for the same.
+  ///   - taggedAtOnce: whether its tags are written, too. Without, they are the caller's, who can write those of many items
+  ///     in an order that suits the disk.
   /// - Throws: ``VaultError/corrupt(_:)`` when a record that is needed does not open or is missing. Then nothing of the
   ///   item is in the target, if there was nothing before and ``toleratesLoss`` is set; otherwise take the transaction
   ///   back.
-  func copy(_ row: Row, taggedAtOnce: Bool) throws(VaultError) -> Result {
+  func copy(_ row: Row, to number: Int64? = nil, taggedAtOnce: Bool) throws(VaultError) -> Result {
     let scratch = source.takeScratch()
     defer { source.giveBack(scratch) }
-    let columns = row.columns
     let head = try source.openHead(row, scratch)
+    var columns = row.columns
+    columns.row = number ?? columns.row
     var isThere = false
     if let there = try target.head(inRow: columns.row) {
       if Self.isSame(head, there.head), columns == there.columns {
@@ -59,7 +62,7 @@ struct ItemCopy {
     var current: SealedValue?
     for (version, digest) in zip(head.item.versions, head.digests).reversed() {
       do throws(VaultError) {
-        let sealed = try reseal(version, digest, columns, scratch)
+        let sealed = try reseal(version, digest, row.columns, scratch)
         if version.number == columns.current {
           current = sealed
         } else {
@@ -72,7 +75,7 @@ struct ItemCopy {
         result.lost.append(version.number)
       }
     }
-    guard let current else { throw Keychain.missingValue(columns.current, columns.row) }
+    guard let current else { throw Keychain.missingValue(columns.current, row.columns.row) }
     try target.put(columns, result.head, value: current)
     if taggedAtOnce { try putTags(of: result.head, columns) }
     return result
@@ -106,7 +109,7 @@ struct ItemCopy {
   }
 
   /// Writes those tags of an item that the target does not have yet.
-  private func putTags(of head: HeadRecord, _ columns: HeadColumns) throws(VaultError) {
+  func putTags(of head: HeadRecord, _ columns: HeadColumns) throws(VaultError) {
     for tag in try target.tags(of: head.item) { try put(tag, row: columns.row, columns.accessible) }
   }
 

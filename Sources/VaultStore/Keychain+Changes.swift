@@ -60,12 +60,13 @@ extension Keychain {
       expires: change.expires ?? facts.expires,
       versions: [VersionInfo(number: 1, created: time, size: value.byteCount)])
     let columns = HeadColumns(
-      row: try nextRow(), item: .random(), accessible: policy.accessible, revision: 1, policyRevision: 1, current: 1)
+      row: try nextRow(for: policy.accessible), item: .random(), accessible: policy.accessible, revision: 1,
+      policyRevision: 1, current: 1)
     let sealed = try seal(value, columns, version: 1)
     let head = HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [sealed.digest])
     try put(columns, head, value: sealed)
     for tag in try tags(of: item) { try put(tag, columns) }
-    takeRow(columns.row, for: policy.accessible)
+    try takeRow(columns.row, for: policy.accessible)
     touch(policy.accessible, now: now)
     return 1
   }

@@ -1,7 +1,8 @@
 import VaultCore
 import VaultModel
 
-// What the class records say besides their hashes: how many items there are, the newest times, and which numbers are free.
+// What the class records say besides their hashes: how many items there are, and the newest times. The numbers that are free
+// are in Keychain+Numbers.
 //
 // Each class answers for its own items alone: a time that somebody forged under the key of `always`, which the boot key
 // gives, has no say in when an item of another class expires.
@@ -53,21 +54,6 @@ extension Keychain {
   func raise(_ accessible: AccessClass, to other: ClassRecord.Facts) {
     facts[accessible] = facts[accessible]?.raised(to: other)
   }
-
-  /// The row for a new item: above all that there are, and all that a class record knows of.
-  ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when there is none, which no store comes to by itself.
-  func nextRow() throws(VaultError) -> Int64 {
-    let last = try database.lastRow()
-    let known = AccessClass.allCases.compactMap { facts[$0]?.nextRow }.max() ?? 1
-    guard last < ClassRecord.lastRow - 1, known < ClassRecord.lastRow else {
-      throw .corrupt("an item has an impossible number")
-    }
-    return max(last + 1, known)
-  }
-
-  /// Says that the open transaction gives a row to an item of a class.
-  func takeRow(_ row: Int64, for accessible: AccessClass) { facts[accessible]?.nextRow = row + 1 }
 
   /// Reads what the class records say in the clear.
   func readFacts() throws(VaultError) {

@@ -12,13 +12,17 @@ extension Keychain {
   func revise(
     _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, _ now: Int64
   ) throws(VaultError) -> Int {
-    let time = max(effective(now, item.policy.accessible), effective(now, old.columns.accessible))
+    // What another class, which the item may come from, takes for the time has no say in this one.
+    let time = effective(now, item.policy.accessible)
     let policyChanged = item.policy != old.head.item.policy
     guard opensValues(of: item.policy.accessible) else { throw .locked }
 
     var head = old.head
     head.item = item
     head.item.modified = time
+    guard max(head.headRevision, head.policyRevision, head.nextVersion) < HeadRecord.lastNumber else {
+      throw .corrupt("item \(old.columns.row) has an impossible number of revisions")
+    }
     head.headRevision += 1
     if policyChanged { head.policyRevision += 1 }
     if value != nil { head.nextVersion += 1 }
@@ -27,6 +31,8 @@ extension Keychain {
     columns.revision = head.headRevision
     columns.policyRevision = head.policyRevision
     columns.current = value == nil ? old.columns.current : old.head.nextVersion
+
+    try takeRow(columns.row, for: columns.accessible)
 
     var facts = ValueFacts()
     var current: SealedValue?

@@ -11,14 +11,23 @@ extension Keychain {
     in directory: String, now: Int64, lose: (Finding) -> Void
   ) throws(VaultError) -> Keychain {
     let stored = AccessClass.allCases.compactMap { accessible in
-      (try? classRecord(accessible)).map { (accessible: accessible, sets: $0.sets) }
+      (try? classRecord(accessible)).map {
+        StoredSets(accessible: accessible, sets: $0.sets, nextSlot: $0.facts.nextSlot)
+      }
     }
-    if stored.isEmpty {
+    for accessible in AccessClass.allCases where !stored.contains(where: { $0.accessible == accessible }) {
+      lose(
+        Finding(
+          .damaged,
+          "the class record of \(accessible.name) is lost, so whether its items are the latest cannot be told"))
+    }
+    // The other records alone are what somebody may have made who has less than the vault key.
+    if !stored.contains(where: { $0.accessible == .whenUnlocked }) {
       lose(Finding(.damaged, "the hash over the slots is lost, so whether they are the latest cannot be told"))
     }
     let kept = try authenticSlots(stored, lose)
     let wrapped = try authenticKeys(stored, lose)
-    let copied = copiedFacts(now)
+    let copied = copiedFacts(now, stored.first { $0.accessible == .whenUnlocked }?.nextSlot, kept.map(\.id))
     try Database.create(in: directory) { (database: Database) throws(VaultError) in
       try database.putMeta(MetaName.vaultID, vault.bytes)
       let stale = staleSlots.intersection(kept.map { UInt32(truncatingIfNeeded: $0.id) })
@@ -35,13 +44,13 @@ extension Keychain {
     return copy
   }
 
-  /// What the class records of the copy say at first: no time and no number of a lost item comes again.
-  private func copiedFacts(_ now: Int64) -> ByClass<ClassRecord.Facts> {
-    let highest = (try? database.lastRow()) ?? 0
-    let rows =
-      AccessClass.allCases.compactMap { facts[$0]?.nextRow } + (highest < ClassRecord.lastRow ? [highest + 1] : [])
-    let nextRow = max(1, rows.max() ?? 1)
-    var copied = ByClass(repeating: ClassRecord.Facts(time: now, nextRow: nextRow, nextSlot: nextSlotID))
+  /// What the class records of the copy say at first. No time of a class comes again that its own record vouches for; the
+  /// rows are counted anew; and the ids of slots go on where the strongest class's record says, or else from the first free
+  /// one on.
+  private func copiedFacts(_ now: Int64, _ nextSlot: UInt32?, _ kept: [Int64]) -> ByClass<ClassRecord.Facts> {
+    var free: UInt32 = 1
+    while kept.contains(Int64(free)) { free += 1 }
+    var copied = ByClass(repeating: ClassRecord.Facts(time: now, nextRow: 1, nextSlot: nextSlot ?? free))
     for accessible in AccessClass.allCases { copied[accessible].time = effective(now, accessible) }
     return copied
   }
@@ -54,7 +63,7 @@ extension Keychain {
 
   /// The slots that are those that were stored last, as far as the hashes over them tell, and that can be read.
   private func authenticSlots(
-    _ stored: [(accessible: AccessClass, sets: RecordSets)], _ lose: (Finding) -> Void
+    _ stored: [StoredSets], _ lose: (Finding) -> Void
   ) throws(VaultError) -> [(id: Int64, record: [UInt8])] {
     var kept: [(id: Int64, record: [UInt8])] = []
     let readable = Set(slots.map { Int64($0.id) })
@@ -74,7 +83,7 @@ extension Keychain {
 
   /// The wrapped keys that are those that were stored last, of which those under the vault key have to be there.
   private func authenticKeys(
-    _ stored: [(accessible: AccessClass, sets: RecordSets)], _ lose: (Finding) -> Void
+    _ stored: [StoredSets], _ lose: (Finding) -> Void
   ) throws(VaultError) -> [(name: String, sealed: [UInt8])] {
     var kept: [(name: String, sealed: [UInt8])] = []
     for (name, sealed) in try database.keys() {
@@ -96,12 +105,21 @@ extension Keychain {
     return kept
   }
 
-  /// Whether a row is the one that was stored last by every class record that can be read.
+  /// Whether a row is the one that was stored last, as ``judges(_:)`` say it.
   private func holds(
-    _ place: RecordSets.Place, _ stored: [(accessible: AccessClass, sets: RecordSets)],
-    _ mark: (AccessClass) throws(VaultError) -> RecordMark
+    _ place: RecordSets.Place, _ stored: [StoredSets], _ mark: (AccessClass) throws(VaultError) -> RecordMark
   ) throws(VaultError) -> Bool {
-    for (accessible, sets) in stored where try !sets[place].isSet(RecordSet(), with: mark(accessible)) { return false }
+    let judges = Self.judges(stored.map(\.accessible))
+    for one in stored where judges.contains(one.accessible) {
+      guard try one.sets[place].isSet(RecordSet(), with: mark(one.accessible)) else { return false }
+    }
     return true
   }
+}
+
+/// What an authentic class record of a damaged store says of rows that count to all classes.
+private struct StoredSets {
+  let accessible: AccessClass
+  let sets: RecordSets
+  let nextSlot: UInt32
 }

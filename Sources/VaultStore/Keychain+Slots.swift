@@ -4,31 +4,27 @@ import VaultModel
 // The ways into the vault. Their records are in the clear but for the wrapped vault key, so these work in every state;
 // the vault key, which a change of slots has at hand, gives the keys of the hashes over them.
 extension Keychain {
-  /// The number for a new slot: none that a slot has or had.
-  public var nextSlotID: UInt32 {
-    let known = AccessClass.allCases.compactMap { facts[$0]?.nextSlot }.max() ?? 1
-    let used = (slots.map(\.id) + damagedSlots).max() ?? 0
-    return max(known, used < ClassRecord.lastSlot ? used + 1 : ClassRecord.lastSlot)
-  }
-
-  /// Checks that a slot which opened is the one that was stored last, by every class record that can be read. Nobody who
-  /// has less than the vault key can make all of them say so of a slot that was removed or replaced.
+  /// Checks that a slot which opened is the one that was stored last, as ``judges(_:)`` say it. Nobody who has less than the
+  /// vault key can make them say so of a slot that was removed or replaced.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when it is not, or `vaultKey` is another vault's; ``VaultError/noSuchSlot(_:)``
   ///   when it is none of ``slots`` any more; ``VaultError/storage(_:)``.
   public func check(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
     guard slots.contains(slot) else { throw .noSuchSlot(slot.id) }
     let id = Int64(slot.id)
+    var isStored = ByClass<Bool?>(repeating: nil)
     for accessible in AccessClass.allCases {
       let key = Subkey.integrity.derive(from: try unwrap(accessible, under: .vault, vaultKey))
       let record: ClassRecord
       do throws(VaultError) { record = try classRecord(accessible, key: key) } catch .corrupt { continue }
       let mark = mark(slot: id, slot.encoded(), accessible, key: key)
-      guard record.sets[Self.place(slot: id)].isSet(RecordSet(), with: mark) else {
-        let error = VaultError.corrupt("slot \(id) is not the one that was stored last")
-        notice(error)
-        throw error
-      }
+      isStored[accessible] = record.sets[Self.place(slot: id)].isSet(RecordSet(), with: mark)
+    }
+    let authentic = AccessClass.allCases.filter { isStored[$0] != nil }
+    guard Self.judges(authentic).allSatisfy({ isStored[$0] == true }) else {
+      let error = VaultError.corrupt("slot \(id) is not the one that was stored last")
+      notice(error)
+      throw error
     }
   }
 
@@ -43,7 +39,6 @@ extension Keychain {
       guard slots.count + damagedSlots.count < Database.maximumSlots else {
         throw .invalidValue("a vault has at most \(Database.maximumSlots) slots")
       }
-      guard slot.id < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
       try store(slot, isNew: true)
     }
   }
@@ -102,6 +97,7 @@ extension Keychain {
   }
 
   private func store(_ slot: SlotRecord, isNew: Bool) throws(VaultError) {
+    guard slot.id < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
     let record = slot.encoded()
     if isNew {
       try database.insertSlot(Int64(slot.id), record)
@@ -115,7 +111,7 @@ extension Keychain {
     try readSlots()
   }
 
-  private func hasSlot(_ id: UInt32) -> Bool { slots.contains { $0.id == id } || damagedSlots.contains(id) }
+  func hasSlot(_ id: UInt32) -> Bool { slots.contains { $0.id == id } || damagedSlots.contains(id) }
 
   func readSlots() throws(VaultError) {
     var found: [SlotRecord] = []

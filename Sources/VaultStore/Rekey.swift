@@ -244,6 +244,9 @@ public final class Rekey {
       try commitWhenDue()
       return false
     }
+    // The check of the second store holds its items against them.
+    try begin()
+    raiseFacts()
     try commit()
     if isChecked { return true }
     target.beginVerification()
@@ -294,9 +297,7 @@ public final class Rekey {
     }
     do throws(VaultError) {
       try target.transaction { () throws(VaultError) in
-        for accessible in AccessClass.allCases {
-          if let facts = source.facts[accessible] { target.raise(accessible, to: facts) }
-        }
+        raiseFacts()
         try target.keepStale(of: source)
       }
       try compareCounts()
@@ -307,6 +308,12 @@ public final class Rekey {
       throw error
     }
     source.touched = nil
+  }
+
+  private func raiseFacts() {
+    for accessible in AccessClass.allCases {
+      if let facts = source.facts[accessible] { target.raise(accessible, to: facts) }
+    }
   }
 
   private func compareCounts() throws(VaultError) {

@@ -8,6 +8,9 @@ import VaultModel
 /// item is saved when its head and its current value open; its older versions are as many as do. Nobody is promised that
 /// these are the latest: where old records were put back together, they open.
 ///
+/// Nothing else counts of what the damaged store says: rows are given anew, in the order in which the items are met. Where two
+/// have one name or one identity, that of the stronger class is saved, then that which by its own head is the later one.
+///
 /// The second store is nobody's vault: it is there for a backup to be made of ``target``, and goes with ``remove(_:)``. Both
 /// keychains have one owner, and all keys of the source have to be in memory.
 public final class Salvage {
@@ -43,6 +46,10 @@ public final class Salvage {
   private var lowest = Int64.min
   private var highest = Int64.max
   private var walked = 0
+  /// The highest row that was given in the second store.
+  private var given: Int64 = 0
+  /// The rows of the second store by what is in them.
+  private var rows: [ItemID: Int64] = [:]
 
   /// Begins with a second store that has the keys and slots and no item.
   ///
@@ -152,8 +159,14 @@ public final class Salvage {
       let row = try Row(statement)
       let head = try openHead(row)
       name = head.item.name
-      guard try makeRoom(for: head.item.name, item) else { return }
-      let copied = try ItemCopy(source: source, target: target, toleratesLoss: true).copy(row, taggedAtOnce: true)
+      let copied = try copy.copy(row, to: given + 1, taggedAtOnce: false)
+      given += 1
+      var columns = row.columns
+      columns.row = given
+      try target.takeRow(given, for: columns.accessible)
+      guard try makeRoom(for: FoundItem(columns: columns, head: copied.head), item) else { return }
+      try copy.putTags(of: copied.head, columns)
+      rows[columns.item] = given
       result.saved += 1
       for version in copied.lost {
         result.lose(Finding(.damaged, item: item, name: name, "version \(version) of item \(item) is lost"))
@@ -163,21 +176,49 @@ public final class Salvage {
     }
   }
 
+  private var copy: ItemCopy { ItemCopy(source: source, target: target, toleratesLoss: true) }
+
   private func openHead(_ row: Row) throws(VaultError) -> HeadRecord {
     let scratch = source.takeScratch()
     defer { source.giveBack(scratch) }
     return try source.openHead(row, scratch)
   }
 
-  /// Sees to it that no two items have one name: a deleted one that was put back can have that of a later one, which has
-  /// the higher number. Whether there is room.
-  private func makeRoom(for name: ItemName, _ item: Int64) throws(VaultError) -> Bool {
-    guard let other = try target.find(name)?.columns.row else { return true }
-    let older = min(item, other)
-    result.lose(Finding(.foreign, item: older, name: name, "item \(older) has the name of item \(max(item, other))"))
-    guard older == other else { return false }
-    try ItemCopy(source: source, target: target).remove(other)
-    result.saved -= 1
+  /// Sees to it that no two items have one name or one identity: takes out those that were saved before, or `new`, which is
+  /// in the second store without tags. Whether `new` stays.
+  private func makeRoom(for new: FoundItem, _ item: Int64) throws(VaultError) -> Bool {
+    let name = new.head.item.name
+    var others: [FoundItem] = []
+    if let other = try target.find(name) { others.append(other) }
+    if let row = rows[new.columns.item], row != others.first?.columns.row, let other = try target.head(inRow: row) {
+      others.append(other)
+    }
+    if let better = others.first(where: { !isBetter(new, than: $0) }) {
+      let what = better.columns.item == new.columns.item ? "another state of it" : "another item of its name"
+      result.lose(Finding(.foreign, item: item, name: name, "item \(item) is lost: \(what) is saved"))
+      try copy.remove(new.columns.row)
+      return false
+    }
+    for other in others {
+      let what = other.columns.item == new.columns.item ? "another state of it" : "another item of its name"
+      result.lose(
+        Finding(.foreign, item: item, name: other.head.item.name, "item \(item) is saved, and \(what) is lost"))
+      try copy.remove(other.columns.row)
+      rows[other.columns.item] = nil
+      result.saved -= 1
+    }
     return true
+  }
+
+  /// Whether an item is to be saved rather than one that was met before, by what authenticates of both. Where they are of
+  /// one time, the row has to tell.
+  private func isBetter(_ new: FoundItem, than old: FoundItem) -> Bool {
+    let (accessible, other) = (new.columns.accessible, old.columns.accessible)
+    if accessible != other { return other.stronger.contains(accessible) }
+    if new.columns.item == old.columns.item { return new.head.headRevision > old.head.headRevision }
+    let (times, others) = (
+      (new.head.item.created, new.head.item.modified), (old.head.item.created, old.head.item.modified)
+    )
+    return times == others ? direction == .up : times > others
   }
 }

@@ -63,7 +63,7 @@ struct Statements {
     countTagged = TagStatement(
       try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)"))
     // What is new is never put in the place of a row that is there: that is an error of the statement.
-    lastRow = try c.prepare("SELECT max(id) FROM heads")
+    lastRow = try c.prepare("SELECT max(id) FROM heads WHERE id <= ?1")
     insertHead = try c.prepare(
       """
       INSERT INTO heads(id, item, class, revision, policy, current, sealed, value)

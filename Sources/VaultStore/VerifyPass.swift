@@ -69,7 +69,10 @@ struct VerifyPass {
     guard try shape.step(keychain, &left, &verification), try walk.step(keychain, &left, &verification) else {
       return false
     }
-    do throws(VaultError) { try walk.walkFewRows(keychain) } catch .corrupt(let reason) {
+    do throws(VaultError) {
+      try walk.walkFewRows(keychain)
+      for finding in try keychain.wrongNumbers() { verification.add(finding) }
+    } catch .corrupt(let reason) {
       verification.add(Finding(.damaged, reason))
     }
     survey = try compare(keychain)

@@ -72,6 +72,23 @@ import VaultModel
     }
   }
 
+  @Test(
+    "The highest number anywhere in a head makes it malformed or another head",
+    arguments: [Int64.max, .max - 1, 1 << 53, 1 << 53 + 1, .min, -1])
+  func numbers(number: Int64) throws {
+    for head in try HeadRecord.examples() {
+      let bytes = head.encoded().array
+      for start in 0...bytes.count - 8 {
+        let changed =
+          Array(bytes[..<start]) + (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+          + Array(bytes[(start + 8)...])
+        guard let other = try? decode(changed) else { continue }
+        #expect(other.encoded().array == changed, "byte \(start)")
+        #expect(max(other.headRevision, other.policyRevision, other.nextVersion) <= HeadRecord.lastNumber)
+      }
+    }
+  }
+
   @Test("Every flipped bit of a sealed head is refused") func sealed() throws {
     let key = RandomBytes.secret(count: 32)
     let place = AssociatedData(

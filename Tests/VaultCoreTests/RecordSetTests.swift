@@ -121,6 +121,18 @@ import VaultModel
     #expect(throws: CryptoError.self) { try unsafe ClassRecord.facts(in: bytes.span.bytes) }
   }
 
+  @Test(
+    "a number of records that no table has is refused, so that no sum of them is more than a number holds",
+    arguments: [Int64.max, .min, ClassRecord.mostRecords + 1, -ClassRecord.mostRecords - 1], [1, 7] as [UInt32])
+  func absurdCount(count: Int64, part: UInt32) throws {
+    var sets = filled()
+    let place = part == 1 ? RecordSets.Place(.heads) : RecordSets.Place(.slots, part: part)
+    sets[place] = RecordSet(count: count, marks: mark(1))
+    let bytes = ClassRecord(sets: sets, facts: Self.facts).encoded(vault, .always, key: key)
+    #expect(throws: CryptoError.limits("numbers of a class record")) { try decode(bytes) }
+    #expect(throws: CryptoError.self) { try unsafe ClassRecord.facts(in: bytes.span.bytes) }
+  }
+
   @Test("every flipped bit, every truncation, another class, vault or key is refused")
   func refused() throws {
     let bytes = ClassRecord(sets: filled(), facts: Self.facts).encoded(vault, .always, key: key)

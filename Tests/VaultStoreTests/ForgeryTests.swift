@@ -150,6 +150,19 @@ import VaultModel
     #expect(keychain.integrity == .failed)
   }
 
+  @Test("a record of always that denies the slots keeps nobody out, and is found")
+  func deniedSlots() throws {
+    let fixture = try Self.fixture()
+    try fixture.forgeAlways { $0.denySlots() }
+    do {
+      let keychain = try fixture.open()
+      for slot in keychain.slots { try keychain.check(slot, vaultKey: fixture.vaultKey) }
+    }
+    try Self.expectFailed(fixture)
+    let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+    #expect(salvage.target.slots.map(\.id) == [1, 2] && salvage.result.losses.isEmpty)
+  }
+
   @Test("a slot that was replaced while its secret was derived is not taken for a forged one")
   func overtaken() throws {
     let fixture = try Self.fixture()
@@ -184,8 +197,8 @@ import VaultModel
     try fixture.forgeAlways { $0.claim(nextRow: 1, nextSlot: 1) }
     let cold = try fixture.open()
     #expect(cold.nextSlotID == 3)
-    try cold.openAlways(bootKey: fixture.bootKey)
-    #expect(try cold.nextRow() == 6)
+    try cold.unlock(vaultKey: fixture.vaultKey)
+    #expect(try cold.nextRow(for: .always) == 6)
     try cold.addSlot(fixture.slot(3, "third"), vaultKey: fixture.vaultKey)
     #expect(cold.nextSlotID == 4)
   }
@@ -265,6 +278,7 @@ extension Fixture {
 final class Forger {
   private let keychain: Keychain
   private var numbers: (nextRow: Int64, nextSlot: UInt32)?
+  private var deniesSlots = false
 
   init(_ keychain: Keychain) {
     self.keychain = keychain
@@ -279,16 +293,21 @@ final class Forger {
 
   func claim(nextRow: Int64, nextSlot: UInt32) { numbers = (nextRow, nextSlot) }
 
+  /// Has the record say that there is no slot.
+  func denySlots() { deniesSlots = true }
+
   /// Makes the record of `always` from the records as they are, as one that is right.
   func finish() throws {
     var (walk, verification) = (RecordWalk(), Verification())
     var left = Int.max
     while try !walk.step(keychain, &left, &verification) {}
     try walk.walkFewRows(keychain)
+    var sets = walk.sets[.always]
+    if deniesSlots { for place in sets.places where place.table == .slots { sets[place] = RecordSet() } }
     var facts = keychain.facts[.always] ?? .init(time: 1, nextRow: 1, nextSlot: 1)
     if let numbers { (facts.nextRow, facts.nextSlot) = numbers }
     try keychain.database.begin()
-    try keychain.store(ClassRecord(sets: walk.sets[.always], facts: facts), .always)
+    try keychain.store(ClassRecord(sets: sets, facts: facts), .always)
     try keychain.database.commit()
   }
 }

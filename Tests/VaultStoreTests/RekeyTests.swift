@@ -106,13 +106,13 @@ import VaultModel
     let fixture = try Fixture.withItems(5)
     let keychain = try fixture.unlocked()
     try keychain.addSlot(fixture.slot(2, "password"), vaultKey: fixture.vaultKey)
-    let next = try keychain.nextRow()
+    let next = try keychain.nextRow(for: .whenUnlocked)
     try fixture.rekey(keychain).complete()
     #expect(keychain.slots.map(\.id) == [1])
     #expect(keychain.nextSlotID == 3)
-    #expect(try keychain.nextRow() == next)
+    #expect(try keychain.nextRow(for: .whenUnlocked) == next)
     try keychain.put("new")
-    #expect(try keychain.nextRow() == next + 1)
+    #expect(try keychain.nextRow(for: .whenUnlocked) == next + 1)
   }
 
   @Test("a lock stops it, and nothing of the new keys is needed until the next unlock")

@@ -73,7 +73,17 @@ import VaultStore
       Damage(sql: ["DELETE FROM heads WHERE id = 3"], saved: ["folder/a", "folder/b"], losses: []),
       Damage(
         sql: ["DELETE FROM hashes"], saved: ["folder/a", "folder/b", "c"],
-        losses: ["the hash over the slots is lost, so whether they are the latest cannot be told"]),
+        losses: [
+          "the class record of when-unlocked is lost", "the class record of after-first-unlock is lost",
+          "the class record of always is lost, so whether its items are the latest cannot be told",
+          "the hash over the slots is lost, so whether they are the latest cannot be told",
+        ]),
+      Damage(
+        sql: ["UPDATE hashes SET record = x'00' WHERE class = 3"], saved: ["folder/a", "folder/b", "c"],
+        losses: ["the class record of always is lost"]),
+      Damage(
+        sql: ["UPDATE hashes SET record = x'00' WHERE class = 1"], saved: ["folder/a", "folder/b", "c"],
+        losses: ["the class record of when-unlocked is lost", "the hash over the slots is lost"]),
       Damage(
         sql: ["UPDATE slots SET record = zeroblob(length(record)) WHERE id = 2"], saved: ["folder/a", "folder/b", "c"],
         losses: ["slot 2 is lost: it is not the one that was stored last"]),
@@ -105,19 +115,63 @@ import VaultStore
     #expect(try salvage.target.verify().isOK)
   }
 
-  @Test("a deleted item that was put back does not take the name of the one that has it now") func names() throws {
+  @Test(
+    "a deleted item that was put back in whatever row does not take the name of the one that has it now",
+    arguments: [2, 90], [2000, 3000] as [Int64])
+  func names(row: Int, now: Int64) throws {
+    // Only where both are of one second the rows have to tell.
+    guard row == 2 || now > 2000 else { return }
     let fixture = try VerifyTests.fixture()
     let old = try fixture.copied("heads", where: "id = 2") + fixture.copied("vals", where: "item = 2")
     do {
       let keychain = try fixture.unlocked()
       try keychain.delete([name("folder/b")])
-      try keychain.put("folder/b", "the new one")
+      try keychain.put("folder/b", "the new one", now: now)
     }
-    try fixture.putBack(old)
+    try fixture.putBack(old.map { $0.replacing("VALUES(2,", with: "VALUES(\(row),") })
     let salvage = try salvage(fixture, items: 1)
-    #expect(salvage.result.losses.map(\.text) == ["item 2 has the name of item 4"])
+    let loss =
+      row == 2
+      ? "item 4 is saved, and another item of its name is lost"
+      : "item 90 is lost: another item of its name is saved"
+    #expect(salvage.result.losses.map(\.text) == [loss])
+    #expect(salvage.result.losses.map(\.name?.text) == ["folder/b"])
     #expect(salvage.result.saved == 3)
     #expect(try salvage.target.text("folder/b") == "the new one")
+    #expect(try salvage.target.verify().isOK)
+  }
+
+  @Test("a later item whose value is lost costs no other one of its name")
+  func worthless() throws {
+    let fixture = try VerifyTests.fixture()
+    let old = try fixture.copied("heads", where: "id = 2") + fixture.copied("vals", where: "item = 2")
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.delete([name("folder/b")])
+      try keychain.put("folder/b", "the new one", now: 3000)
+    }
+    try fixture.sql("UPDATE heads SET value = zeroblob(length(value)) WHERE id = 4")
+    try fixture.putBack(old)
+    let salvage = try salvage(fixture)
+    #expect(try salvage.target.text("folder/b") == "b 2")
+    #expect(salvage.result.saved == 3 && salvage.result.losses.map(\.item) == [4])
+    #expect(try salvage.target.verify().isOK)
+  }
+
+  @Test(
+    "an earlier state of an item that was put in under its old name is not saved as another item", arguments: [0, 90])
+  func earlierState(row: Int) throws {
+    let fixture = try VerifyTests.fixture()
+    let old = try fixture.copied("heads", where: "id = 2") + fixture.copied("vals", where: "item = 2")
+    do { try fixture.unlocked().move(from: name("folder/b"), to: name("renamed"), now: 3000) }
+    // Row 0 is none; the other has to come first then.
+    if row == 0 { try fixture.sql("UPDATE heads SET id = 50 WHERE id = 2", "UPDATE vals SET item = 50 WHERE item = 2") }
+    try fixture.putBack(old.map { $0.replacing("VALUES(2,", with: "VALUES(\(row == 0 ? 2 : row),") })
+    let salvage = try salvage(fixture)
+    #expect(Set(try salvage.target.names("")) == ["folder/a", "renamed", "c"])
+    #expect(salvage.result.saved == 3 && salvage.result.losses.count == 1)
+    #expect(salvage.result.losses.first?.text.contains("another state of it") == true)
+    #expect(try salvage.target.text("renamed") == "b 2")
     #expect(try salvage.target.verify().isOK)
   }
 

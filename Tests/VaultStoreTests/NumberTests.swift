@@ -1,0 +1,205 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+/// Somebody writes numbers into the store that would leave none for what is new: with the boot key, or without any.
+@Suite("The numbers of new items and slots") struct NumberTests {
+  /// Saves what there is, makes a backup of it, and restores that.
+  private func saved(_ fixture: Fixture) throws -> (losses: [Finding], restored: Fixture) {
+    let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+    while try !salvage.step(items: 2) {}
+    let backup = try BackedUp.backup(salvage.target)
+    let restored = try Fixture(create: false)
+    _ = try BackedUp.restore(backup, vaultKey: fixture.vaultKey, into: restored)
+    return (salvage.result.losses, restored)
+  }
+
+  /// Holds that a vault takes items of these classes, again and again, and slots.
+  private func expectRoom(
+    _ keychain: Keychain, _ fixture: Fixture, _ classes: [AccessClass] = AccessClass.allCases,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    for round in 0..<3 {
+      for accessible in classes {
+        try keychain.put("new \(round) of \(accessible.name)", accessible: accessible)
+        let next = try #require(keychain.facts[accessible]?.nextRow)
+        #expect(next < 100, sourceLocation: sourceLocation)
+      }
+    }
+    for _ in 0..<3 {
+      let id = keychain.nextSlotID
+      #expect(id < 100, sourceLocation: sourceLocation)
+      try keychain.addSlot(fixture.slot(id, "new"), vaultKey: fixture.vaultKey)
+    }
+    #expect(keychain.facts[.whenUnlocked]?.nextSlot == keychain.nextSlotID, sourceLocation: sourceLocation)
+  }
+
+  /// Holds that what was saved of a store is a vault like any other.
+  private func expectSaved(_ fixture: Fixture, sourceLocation: SourceLocation = #_sourceLocation) throws -> [Finding] {
+    let (losses, restored) = try saved(fixture)
+    let keychain = try restored.unlocked(with: fixture.vaultKey)
+    #expect(try keychain.verify().isOK, sourceLocation: sourceLocation)
+    for (name, text) in [("door", "new"), ("safe", "gold"), ("token", "t"), ("boot", "b")] {
+      #expect(try keychain.text(name) == text, sourceLocation: sourceLocation)
+    }
+    for round in 0..<3 {
+      for accessible in AccessClass.allCases { try keychain.put("new \(round) \(accessible)", accessible: accessible) }
+      let slot = try SlotRecord.make(
+        id: keychain.nextSlotID, kind: .password, label: "", created: 1, secret: secret("x"), kdf: .floor,
+        vaultKey: fixture.vaultKey, vaultID: fixture.vaultID)
+      try keychain.addSlot(slot, vaultKey: fixture.vaultKey)
+    }
+    #expect(keychain.nextSlotID < 100, sourceLocation: sourceLocation)
+    for accessible in AccessClass.allCases {
+      #expect(try keychain.nextRow(for: accessible) < 100, sourceLocation: sourceLocation)
+    }
+    #expect(try keychain.verify().isOK, sourceLocation: sourceLocation)
+    return losses
+  }
+
+  @Test(
+    "a record of always with the highest numbers takes none from the other classes, is named, and is not saved",
+    arguments: [
+      (ClassRecord.lastRow - 1, ClassRecord.lastSlot - 1), (ClassRecord.lastRow, ClassRecord.lastSlot), (1 << 40, 3),
+    ] as [(Int64, UInt32)])
+  func forgedAlways(nextRow: Int64, nextSlot: UInt32) throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.forgeAlways { $0.claim(nextRow: nextRow, nextSlot: nextSlot) }
+    do {
+      let keychain = try fixture.unlocked()
+      try expectRoom(keychain, fixture, [.whenUnlocked, .afterFirstUnlock])
+      let result = try keychain.verify()
+      let texts = result.findings.map(\.text)
+      #expect(
+        texts.contains(
+          "the class record of always has a far higher number for the next item than that of when-unlocked"),
+        "\(texts)")
+      #expect(keychain.integrity == .failed)
+    }
+    #expect(try expectSaved(fixture).isEmpty)
+  }
+
+  @Test("class records that disagree on the next slot are found, and the strongest is believed", arguments: [1, 2, 4])
+  func disagreement(nextSlot: UInt32) throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.forgeAlways { $0.claim(nextRow: 5, nextSlot: nextSlot) }
+    let keychain = try fixture.unlocked()
+    #expect(keychain.nextSlotID == 3)
+    let result = try keychain.verify()
+    #expect(
+      result.findings.map(\.text)
+        == ["the class record of always has another number for the next slot than that of when-unlocked"])
+    #expect(keychain.integrity == .failed)
+  }
+
+  @Test("numbers that were written in the clear come into no other store")
+  func inTheClear() throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.sql(
+      """
+      UPDATE hashes SET record = CAST(substr(record, 1, 41) || x'ffffffffffff1f00ffffff7f' || substr(record, 54) AS BLOB) \
+      WHERE class = 1
+      """)
+    do { #expect(try fixture.unlocked().integrity == .failed) }
+    let losses = try expectSaved(fixture)
+    #expect(losses.contains { $0.text.hasPrefix("the class record of when-unlocked is lost") })
+  }
+
+  @Test(
+    "an item in whatever row keeps no new one out, and comes into no other store with its row",
+    arguments: [ClassRecord.lastRow - 2, ClassRecord.lastRow, .max, 1 << 40], [false, true])
+  func highRow(row: Int64, isForged: Bool) throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.sql("UPDATE heads SET id = \(row) WHERE id = 4", "UPDATE tags SET item = \(row) WHERE item = 4")
+    if isForged { try fixture.forgeAlways { _ in } }
+    do {
+      let keychain = try fixture.unlocked()
+      try expectRoom(keychain, fixture)
+      #expect(try keychain.text("boot") == "b")
+      // To another class it takes no such number along.
+      expectCorrupt {
+        try keychain.set(ItemChange(name: name("boot"), accessible: .whenUnlocked, update: true), now: 3000)
+      }
+      let result = try keychain.verify()
+      #expect(result.findings.contains { $0.item == row && $0.text.hasSuffix("has a number that was never given") })
+      #expect(keychain.integrity == .failed)
+    }
+    #expect(try expectSaved(fixture).isEmpty)
+  }
+
+  @Test("an item in the highest row that may have come about keeps no new one out") func edge() throws {
+    let fixture = try ForgeryTests.fixture()
+    let first = try #require(try fixture.unlocked().facts[.whenUnlocked]?.nextRow)
+    let row = first + Keychain.rowsApart - 1
+    try fixture.sql("UPDATE heads SET id = \(row) WHERE id = 4", "UPDATE tags SET item = \(row) WHERE item = 4")
+    let keychain = try fixture.unlocked()
+    // The token has the row before.
+    #expect(try keychain.nextRow(for: .whenUnlocked) == 4)
+    for index in 0..<3 { try keychain.put("new \(index)") }
+    #expect(try !keychain.verify().isOK)
+  }
+
+  @Test("an item that changes its class counts among the rows of its new one")
+  func moved() throws {
+    let fixture = try ForgeryTests.fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.set(ItemChange(name: name("boot"), accessible: .whenUnlocked, update: true), now: 3000)
+    #expect(keychain.facts[.whenUnlocked]?.nextRow == 5)
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("an item of always with the name of another does not take its place when the store is saved")
+  func namesake() throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.forgeAlways { try $0.put("safe", "tin", accessible: .always, now: 9000) }
+    let losses = try expectSaved(fixture)
+    #expect(losses.map(\.text) == ["item 5 is lost: another item of its name is saved"])
+  }
+
+  @Test("a removed slot that a forged record of always alone counts is saved as one that nothing vouches for")
+  func removedSlot() throws {
+    let fixture = try ForgeryTests.fixture()
+    let old = try fixture.copied("slots", where: "id = 2")
+    do { try fixture.unlocked().removeSlot(id: 2, vaultKey: fixture.vaultKey) }
+    try fixture.putBack(old)
+    try fixture.forgeAlways { _ in }
+    do {
+      let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+      #expect(salvage.target.slots.map(\.id) == [1])
+    }
+    try fixture.sql("DELETE FROM hashes WHERE class < 3")
+    let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+    #expect(salvage.result.losses.contains { $0.text.hasPrefix("the hash over the slots is lost") })
+  }
+
+  @Test("an item whose revisions are used up is an error where it is changed, and no trap")
+  func revisions() throws {
+    let fixture = try ForgeryTests.fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.transaction { () throws(VaultError) in
+      guard let name = try? name("boot"), let old = try keychain.find(name, marking: true) else { return }
+      var head = old.head
+      head.nextVersion = HeadRecord.lastNumber
+      let value = try secret("b").withBytes { (bytes: RawSpan) throws(VaultError) in
+        try keychain.seal(bytes, old.columns, version: old.columns.current)
+      }
+      try keychain.note(.remove, old.columns, version: old.columns.current, old.head.digests[0])
+      head.digests = [value.digest]
+      try keychain.put(old.columns, head, value: value, insteadOf: old)
+    }
+    #expect(try keychain.text("boot") == "b")
+    #expect(try keychain.verify().isOK)
+    expectCorrupt { try keychain.put("boot", "c", update: true) }
+  }
+
+  @Test("a slot of the highest number is replaced by none") func highSlot() throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.sql("INSERT INTO slots VALUES(\(UInt32.max), x'00')")
+    let keychain = try fixture.unlocked()
+    #expect(keychain.nextSlotID == 3)
+    expectCorrupt { try keychain.replaceSlot(fixture.slot(.max, "x"), vaultKey: fixture.vaultKey) }
+  }
+}
