@@ -33,7 +33,7 @@ public enum PAMProgram {
     of request: PresenceWire.Request, peer: uid_t, _ conversation: PAMConversation
   ) -> PresenceOutcome {
     let own = geteuid()
-    if let reason = Caller.refusal(of: request, peer: peer, own: own, vault: Account(name: "vault")?.uid) {
+    if let reason = Caller.refusal(of: request, peer: peer, own: own, vault: Account.ofSystemVault?.uid) {
       return .unavailable(reason)
     }
     // PAM itself would go on with the service `other`, which is not meant to open a vault.
