@@ -63,11 +63,15 @@ let package = Package(
     .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
     .target(
       name: "VaultAPI", dependencies: ["VaultModel"], exclude: ["io.vaultd.Vault.varlink"], swiftSettings: strict),
-    .target(name: "VaultClient", dependencies: ["VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
+    .target(
+      name: "VaultClient", dependencies: ["VaultProcess", "VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
+    // How programs begin and end, and how they start others.
+    .target(name: "VaultProcess", dependencies: ["CLinux"], swiftSettings: strict),
     // PAM's modules load into this one alone, which holds no key.
-    .target(name: "VaultPAM", dependencies: ["VaultAPI", "CPAM", "CLinux"], swiftSettings: strict),
+    .target(name: "VaultPAM", dependencies: ["VaultProcess", "VaultAPI", "CPAM", "CLinux"], swiftSettings: strict),
     // What the daemon and the programs of its keystores say to each other, and what those programs have in common.
-    .target(name: "VaultKeystore", dependencies: ["VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
+    .target(
+      name: "VaultKeystore", dependencies: ["VaultProcess", "VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
     .target(name: "VaultTPM2", dependencies: ["VaultKeystore", "VaultAPI", "CTPM2"], swiftSettings: strict),
     .target(
       name: "VaultKeyring", dependencies: ["VaultKeystore", "VaultAPI", "VaultModel", "CSecret"],
@@ -75,21 +79,25 @@ let package = Package(
     .target(
       name: "VaultDaemon",
       dependencies: [
-        "VaultStore", "VaultCore", "VaultKeystore", "VaultAPI", "VaultModel", "CSystemd", "CLinux",
+        "VaultStore", "VaultCore", "VaultKeystore", "VaultProcess", "VaultAPI", "VaultModel", "CSystemd", "CLinux",
         .product(name: "Logging", package: "swift-log"),
       ] + nio,
       swiftSettings: strict),
     .target(
       name: "VaultCLI",
-      dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux", argumentParser],
+      dependencies: ["VaultClient", "VaultProcess", "VaultAPI", "VaultModel", "CLinux", argumentParser],
       swiftSettings: strict),
 
-    .executableTarget(name: "vaultd", dependencies: ["VaultDaemon", "CWipingHeap"], swiftSettings: strict),
-    .executableTarget(name: "vault-pam", dependencies: ["VaultPAM", "CWipingHeap"], swiftSettings: strict),
     .executableTarget(
-      name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultKeystore", "CWipingHeap"], swiftSettings: strict),
+      name: "vaultd", dependencies: ["VaultDaemon", "VaultProcess", "CWipingHeap"], swiftSettings: strict),
     .executableTarget(
-      name: "vault-keyring", dependencies: ["VaultKeyring", "VaultKeystore", "CWipingHeap"], swiftSettings: strict),
+      name: "vault-pam", dependencies: ["VaultPAM", "VaultProcess", "CWipingHeap"], swiftSettings: strict),
+    .executableTarget(
+      name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultKeystore", "VaultProcess", "CWipingHeap"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "vault-keyring", dependencies: ["VaultKeyring", "VaultKeystore", "VaultProcess", "CWipingHeap"],
+      swiftSettings: strict),
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
 

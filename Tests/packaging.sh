@@ -136,6 +136,19 @@ install_into install PREFIX="$root/usr" sysconfdir="$root/etc"
 older_version() { cmp pam/vault-biometry "$old" 2>&1 || true; }
 quiet "a file that nobody changed becomes the new version's" older_version
 
+# What an administrator took away, or put a link in the place of, also one that leads nowhere yet.
+rm "$old"
+mv "$rule" "$rule.kept"
+ln -s nowhere "$rule"
+removed_stays() {
+  make --no-print-directory -s install PREFIX="$root/usr" sysconfdir="$root/etc" | grep -E '^(left out|kept): ' | cut -d, -f1 |
+    diff - <(printf '%s\n' "kept: $root/etc/pam.d/vault" "left out: $old" "kept: $rule") || true
+  [[ ! -e $old ]] || echo "the removed file came back"
+  [[ -L $rule && ! -e $rule ]] || echo "the link was replaced"
+}
+quiet "what an administrator removed stays away, a link stays a link, and make says so" removed_stays
+mv "$rule.kept" "$rule"
+
 quiet "an administrator's polkit rule stays when all is uninstalled, and make says so" changed_rule uninstall
 nothing_left() { find "$root/usr" "$root/etc" ! -type d ! -path "$root/etc/pam.d/vault" ! -path "$rule"; }
 quiet "make uninstall takes all the rest away" nothing_left

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# system-mode.sh: the system's units under a real system manager, in a container of this machine's own /usr, and a daemon
-# that was taken over and tries to have the manager give it a file of root's.
+# system-mode.sh: the system's units under a real system manager, in a container of this machine's own /usr, with an account
+# `vault` of another program's that wants the vault's place, and a daemon that was taken over and tries to have the manager
+# give it a file of root's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$(mktemp -d /tmp/vault-system.XXXXXX)
@@ -14,24 +15,38 @@ fi
 
 make --no-print-directory -s install PREFIX="$prefix" SECURITYDIR="$prefix/lib/security" DESTDIR="$root/image" >/dev/null
 mkdir "$root/out"
+# What HashiCorp's package makes.
+echo 'u vault - "HashiCorp Vault" /etc/vault.d /bin/false' >"$root/out/other.conf"
 
 cat >"$root/out/check" <<'CHECK'
 #!/bin/bash
 # Runs in the container, as root. Its last word is `held`.
 set -euo pipefail
 exec >/out/said 2>&1
-as_daemon() { setpriv --reuid=vault --regid=vault --clear-groups "$@"; }
+as_daemon() { setpriv --reuid=_vaultd --regid=_vaultd --clear-groups "$@"; }
+as_stranger() { setpriv --reuid=vault --regid=vault --clear-groups "$@"; }
 vault() { as_daemon /opt/vault/bin/vault --system "$@"; }
 fail() { echo "$*"; exit 1; }
 
 systemctl start vaultd.socket vaultd.service
 [[ $(stat -c %U:%G:%a /run/vault-pam) == root:root:755 ]] || fail "$(stat -c %U:%G:%a /run/vault-pam)"
-[[ $(stat -c %U:%G:%a /run/vault-pam/socket) == vault:vault:600 ]] || fail "$(stat -c %U:%G:%a /run/vault-pam/socket)"
+[[ $(stat -c %U:%G:%a /run/vault-pam/socket) == _vaultd:_vaultd:600 ]] || fail "$(stat -c %U:%G:%a /run/vault-pam/socket)"
+
+# HashiCorp's account gets nothing by its name: no place of the vault's, and nobody's password tried.
+[[ $(getent passwd vault | cut -d: -f6) == /etc/vault.d ]] || fail "the other program's account is not there"
+for place in /var/lib/vault /run/vault; do
+  [[ $(stat -c %U $place) == _vaultd ]] || fail "$place belongs to $(stat -c %U $place)"
+  ! as_stranger touch $place/mine 2>/dev/null || fail "the other program's account writes to $place"
+done
+grep -q '"_vaultd"' /etc/polkit-1/rules.d/50-vault.rules || fail "polkit's rule is for another account"
+connect='import socket; socket.socket(socket.AF_UNIX).connect("/run/vault-pam/socket")'
+as_daemon python3 -c "$connect" || fail "the daemon does not reach its helper"
+! as_stranger python3 -c "$connect" 2>/dev/null || fail "the other program's account reaches vault-pam"
 
 # The daemon finds its helper there.
 echo 'correct horse battery' | vault init --password-stdin --kdf-memory 19m --kdf-passes 2
 echo 'correct horse battery' | vault unlock --password-stdin
-echo 'correct horse battery' | vault slot add pam --keystore memory --user "$(id -u vault)" --password-stdin
+echo 'correct horse battery' | vault slot add pam --keystore memory --user "$(id -u _vaultd)" --password-stdin
 vault status --json | grep -q '"name":"pam","available":true' || fail "$(vault status --json)"
 
 # A daemon that was taken over puts links wherever it can, while the socket is made again and again.
@@ -66,7 +81,9 @@ UNIT
 
 binds=(--bind="$root/out:/out" --bind-ro="$root/image/opt/vault:/opt/vault"
   --bind-ro="$root/out/check.service:/etc/systemd/system/check.service"
-  --bind-ro="$root/image/opt/vault/lib/sysusers.d/vault.conf:/etc/sysusers.d/vault.conf")
+  --bind-ro="$root/out/other.conf:/etc/sysusers.d/other.conf"
+  --bind-ro="$root/image/opt/vault/lib/sysusers.d/vault.conf:/etc/sysusers.d/vault.conf"
+  --bind-ro="$root/image/etc/polkit-1/rules.d/50-vault.rules:/etc/polkit-1/rules.d/50-vault.rules")
 for unit in "$root/image/opt/vault/lib/systemd/system"/*; do
   binds+=(--bind-ro="$unit:/etc/systemd/system/${unit##*/}")
 done
@@ -75,7 +92,8 @@ timeout 120 systemd-nspawn --quiet --register=no --keep-unit -D / --volatile=yes
   systemd.unit=check.service systemd.firstboot=no systemd.mask=systemd-firstboot.service \
   </dev/null >"$root/console" 2>&1 || true
 if [[ $(tail -n 1 "$root/out/said" 2>/dev/null) == held ]]; then
-  echo "system-mode: under the system manager the daemon reaches its helper, and cannot have a file of root's given to it"
+  echo "system-mode: under the system manager the daemon reaches its helper, and cannot have a file of root's given to it;" \
+    "an account \`vault\` of another program's gets nothing"
 else
   echo "system-mode: FAILED" >&2
   cat "$root/out/said" >&2 || tail -n 30 "$root/console" >&2

@@ -17,7 +17,8 @@ COMPLETIONS := share/bash-completion/completions/vault share/zsh/site-functions/
   share/fish/vendor_completions.d/vault.fish
 UNITS := vaultd.socket vaultd.service vault-pam.socket vault-pam@.service
 # What an administrator may change, as SOURCE:PLACE below sysconfdir. What was installed last lies in docdir under the same
-# name: by that a changed file is told from an old one, and it stays, whatever is installed or uninstalled.
+# name: by that a changed file is told from an old one, and it stays, whatever is installed or uninstalled. One that was
+# removed, or that a link stands in for, was changed as well.
 CONFIG_FILES := pam/vault:pam.d/vault pam/vault-biometry:pam.d/vault-biometry \
   systemd/vault.rules:polkit-1/rules.d/50-vault.rules
 # What install makes below PREFIX, and uninstall removes.
@@ -39,7 +40,9 @@ install: $(PROGRAMS) $(PAM_MODULE)
 	  source=$${file%%:*}; \
 	  last="$$DESTDIR$(docdir)/$${file#*:}"; \
 	  place="$$DESTDIR$(sysconfdir)/$${file#*:}"; \
-	  if [ ! -e "$$place" ] || cmp -s "$$last" "$$place"; then install -D -m 644 $$source "$$place" || exit; \
+	  if [ -L "$$place" ]; then echo "kept: $$place, which is a link; compare it with $$last"; \
+	  elif [ ! -e "$$place" ] && [ -e "$$last" ]; then echo "left out: $$place, which was removed; it would be $$last"; \
+	  elif [ ! -e "$$place" ] || cmp -s "$$last" "$$place"; then install -D -m 644 $$source "$$place" || exit; \
 	  elif ! cmp -s $$source "$$place"; then echo "kept: $$place, which was changed; compare it with $$last"; fi; \
 	  install -D -m 644 $$source "$$last" || exit; done
 	for page in $(MAN_PAGES); do \
@@ -58,8 +61,8 @@ uninstall:
 	for file in $(CONFIG_FILES); do \
 	  last="$$DESTDIR$(docdir)/$${file#*:}"; \
 	  place="$$DESTDIR$(sysconfdir)/$${file#*:}"; \
-	  if cmp -s "$$last" "$$place" || cmp -s $${file%%:*} "$$place"; then rm -f "$$place"; \
-	  elif [ -e "$$place" ]; then echo "kept: $$place, which was changed"; fi; \
+	  if [ ! -L "$$place" ] && { cmp -s "$$last" "$$place" || cmp -s $${file%%:*} "$$place"; }; then rm -f "$$place"; \
+	  elif [ -e "$$place" ] || [ -L "$$place" ]; then echo "kept: $$place, which was changed"; fi; \
 	  rm -f "$$last"; done
 	for file in $(INSTALLED); do rm -f "$$DESTDIR$(PREFIX)/$$file"; done
 	rm -f "$$DESTDIR$(SECURITYDIR)/pam_vault.so"

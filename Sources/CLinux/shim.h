@@ -62,6 +62,7 @@ int pipe2(int fds[2], int flags);
 
 /* The same: closes everything from `from` on in the child. */
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
 /* connect() and bind() by path. sockaddr_un is filled here because its path is an array. Fails with ENAMETOOLONG. */
 static inline int vault_unix_address(struct sockaddr_un *address, const char *path) {
@@ -148,3 +149,6 @@ static inline int vault_reset_io_priority(void) { return (int)syscall(SYS_ioprio
 
 /* Undoes what setarch(1) does, such as addresses that are always the same. */
 static inline int vault_reset_personality(void) { return personality(PER_LINUX); }
+/* What it is; no number of a personality asks for that. */
+static inline int vault_personality(void) { return personality(0xffffffff); }
+static inline int vault_set_personality(int personas) { return personality((unsigned long)personas); }

@@ -10,6 +10,8 @@ enum Exit: Int32, Sendable {
   case unavailable = 69
   /// The daemon or the client did what it must not.
   case software = 70
+  /// The system does not give what every program needs.
+  case system = 71
   /// It is there already.
   case exists = 73
   /// Reading or writing failed.

@@ -33,9 +33,16 @@ enum FileInput {
     return try readAll(descriptor, limit: limit, name: path)
   }
 
-  /// The text of a small file that holds no secret; nil when it cannot be read.
+  /// The text of a small regular file that holds no secret; nil when it cannot be read. What else may be there, such as a
+  /// pipe that nobody writes to, is not waited for, and opening it has no effect.
   static func text(of path: String) -> String? {
-    guard let content = try? readFile(path, limit: 64 * 1024) else { return nil }
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      let content = try? readAll(descriptor, limit: 64 * 1024, name: path)
+    else { return nil }
     return content.withBytes { bytes in
       let bytes = Span<UInt8>(_bytes: bytes)
       return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)

@@ -1,11 +1,13 @@
 internal import ArgumentParser
 internal import Glibc
+internal import VaultProcess
 
 /// The command-line program `vault`.
 public enum VaultProgram {
   /// Does what the command line says, and ends the process with an exit code of sysexits.h.
   public static func main() -> Never {
     Hardening.begin()
+    guard ProgramArguments.areReadable else { end(with: Failure(.system, ProgramArguments.problem)) }
     // The form other programs run most comes first: without an array of arguments, and without the argument parser.
     if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()

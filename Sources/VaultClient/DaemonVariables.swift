@@ -10,7 +10,7 @@ enum DaemonVariables {
   /// Whether `variable`, which is `NAME=value`, is passed on.
   static func pass(_ variable: UnsafePointer<CChar>) -> Bool {
     unsafe begins(variable, "HOME=") || begins(variable, "USER=") || begins(variable, "LOGNAME=")
-      || begins(variable, "LANG=") || begins(variable, "LC_") || begins(variable, "TZ=") || begins(variable, "XDG_")
+      || begins(variable, "LANG=") || begins(variable, "LC_") || begins(variable, "XDG_")
       || begins(variable, "DBUS_SESSION_BUS_ADDRESS=") || begins(variable, "DBUS_SYSTEM_BUS_ADDRESS=")
       || begins(variable, "SECRET_SERVICE_BUS_NAME=")
   }

@@ -1,5 +1,5 @@
-internal import CLinux
 internal import Glibc
+internal import VaultProcess
 
 /// A program that was just started and will say on descriptor 3 when it is ready.
 struct StartingChild: ~Copyable {
@@ -11,7 +11,7 @@ struct StartingChild: ~Copyable {
   private static let kept = 4096
 
   /// Runs `program` in a session of its own, with nothing to read and its output going to this process. Of this process it
-  /// inherits no descriptor, and of the environment what ``DaemonEnvironment`` lets through.
+  /// inherits what ``StartedProgram`` leaves, and of the environment what ``DaemonEnvironment`` lets through.
   init(_ program: String, _ arguments: [String]) throws(ClientError) {
     let (readyRead, readyWrite) = try StartingChild.pipe()
     let ready = try Descriptor("pipe", readyRead)
@@ -19,7 +19,8 @@ struct StartingChild: ~Copyable {
     let (outputRead, outputWrite) = try StartingChild.pipe()
     let output = try Descriptor("pipe", outputRead)
     let outputEnd = try Descriptor("pipe", outputWrite)
-    pid = try StartingChild.spawn([program] + arguments, ready: readyEnd.number, output: outputEnd.number)
+    pid = try StartingChild.start(
+      [program] + arguments, [nil, outputEnd.number, outputEnd.number, readyEnd.number])
     self.ready = ready
     self.output = output
   }
@@ -82,47 +83,20 @@ struct StartingChild: ~Copyable {
     }
   }
 
-  /// Both ends above the numbers a program is started with, so that none is taken for another.
   private static func pipe() throws(ClientError) -> (read: Int32, write: Int32) {
-    var low: [Int32] = [-1, -1]
-    guard unsafe pipe2(&low, O_CLOEXEC) == 0 else { throw .system("pipe", errno: errno) }
-    let high = low.map { fcntl($0, F_DUPFD_CLOEXEC, 10) }
-    for descriptor in low { close(descriptor) }
-    return (high[0], high[1])
+    do throws(StartedProgram.Failure) { return try StartedProgram.pipe(for: 4) } catch {
+      throw .system(error.call, errno: error.errno)
+    }
   }
 
-  private static func spawn(_ command: [String], ready: Int32, output: Int32) throws(ClientError) -> pid_t {
-    var actions = unsafe posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    unsafe posix_spawnattr_init(&attributes)
-    defer {
-      unsafe posix_spawn_file_actions_destroy(&actions)
-      unsafe posix_spawnattr_destroy(&attributes)
+  private static func start(_ command: [String], _ descriptors: [Int32?]) throws(ClientError) -> pid_t {
+    do throws(StartedProgram.Failure) {
+      return try StartedProgram(
+        command, environment: DaemonEnvironment.lines(from: own()), descriptors: descriptors, hasOwnSession: true
+      ).pid
+    } catch {
+      throw .system(error.call, errno: error.errno)
     }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-    unsafe posix_spawn_file_actions_adddup2(&actions, output, 2)
-    unsafe posix_spawn_file_actions_adddup2(&actions, ready, 3)
-    // Whatever else is open here, such as a lock that a script holds, would stay open for as long as the daemon runs.
-    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 4)
-    // What this process does with its signals is not the daemon's business.
-    var (none, all) = (sigset_t(), sigset_t())
-    unsafe sigemptyset(&none)
-    unsafe sigfillset(&all)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    // 0x80 is POSIX_SPAWN_SETSID, which glibc declares for _GNU_SOURCE only: a Ctrl-C here must not reach the daemon.
-    unsafe posix_spawnattr_setflags(&attributes, 0x80 | Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    // Each string is copied for the call and freed after it; the array ends with a null pointer.
-    var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
-    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-    var variables = unsafe DaemonEnvironment.lines(from: own()).map { unsafe strdup($0) } + [nil]
-    defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
-    var pid: pid_t = 0
-    let code = unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, &variables)
-    guard code == 0 else { throw .system("start \(command[0])", errno: code) }
-    return pid
   }
 
   /// This process's environment, copied at once; nothing in it changes its environment.

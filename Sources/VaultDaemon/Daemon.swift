@@ -5,6 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import VaultCore
+internal import VaultProcess
 
 /// The program `vaultd`: from its command line to its exit code.
 public enum Daemon {
@@ -27,9 +28,7 @@ public enum Daemon {
   /// Runs until a signal ends it; the answer is the exit code.
   public static func main(_ arguments: [String]) -> Int32 {
     switch Options.parse(arguments) {
-    case .answer(let text):
-      print(text, terminator: "")
-      return Exit.ok
+    case .answer(let text): return StandardStream.answer("vaultd", text)
     case .usage(let problem): return complain(Failure(code: Exit.usage, text: "\(problem); see vaultd --help"))
     case .run(let options):
       do throws(Failure) {

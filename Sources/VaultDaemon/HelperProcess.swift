@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A helper program that runs as a child of the daemon, with one end of a socket pair as its standard input.
 ///
-/// It gets nothing else: no other descriptor, the environment it is given, the limit of open files that the daemon was
-/// started with, an empty signal mask, `/dev/null` for its output, and ``HelperErrors`` for what it complains of. It is
+/// It gets nothing else: no other descriptor, the environment it is given, the limit of open files that the daemon
+/// began with, an empty signal mask, `/dev/null` for its output, and ``HelperErrors`` for what it complains of. It is
 /// reaped when its pidfd says that it has ended, so the daemon never waits for it. All of it happens on the event loop.
 final class HelperProcess {
   /// How it ended: the exit code, or the signal.

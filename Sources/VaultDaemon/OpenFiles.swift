@@ -26,8 +26,8 @@ struct OpenFiles: Sendable, Equatable {
   /// How many clients may be connected of the `configured` ones. One whose call waits has a descriptor of its process, too.
   func connections(configured: Int) -> Int { min(configured, (limit - Self.own - lingering) / 2) }
 
-  /// The limit that the process was started with, for its helpers: select(2), and programs that go over all the numbers
-  /// there can be, count on an ordinary one.
+  /// The limit before it is raised, for its helpers: select(2), and programs that go over all the numbers there can be,
+  /// count on an ordinary one.
   static let atStart = current
 
   private static var current: rlimit {
@@ -54,7 +54,7 @@ struct OpenFiles: Sendable, Equatable {
     return OpenFiles(limit: UInt64(count))
   }
 
-  /// Gives the helper `pid` the limit that this process was started with.
+  /// Gives the helper `pid` the limit that this process had before it raised its own.
   static func restoreLimit(of pid: pid_t) {
     var limit = atStart
     // One that has ended already needs none.

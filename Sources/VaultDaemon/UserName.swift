@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultAPI
 
 /// What the name service says of users. It blocks for as long as that takes.
 enum UserName {
@@ -24,11 +25,13 @@ struct Account: Equatable {
     }
   }
 
-  /// Why the machine's vault is not served as this account, if it is one named `vault` that was made for something else.
+  /// Why the machine's vault is not served as this account, if it has the name of the vault's and was made for something
+  /// else. An administrator may have the vault run as one of another name.
   var problemAsVault: String? {
-    let own = "/var/lib/vault"
-    if name != "vault" || home == own { return nil }
-    return
-      "the account `vault` has the home \(home) and not \(own), so it was made for something else; rename or remove it, and run systemd-sysusers"
+    if name != SystemAccount.name || SystemAccount.isOwn(name: name, home: home) { return nil }
+    return """
+      the account `\(name)` has the home \(home) and not \(SystemAccount.home), so it was made for something else; \
+      rename or remove it, and run systemd-sysusers
+      """
   }
 }

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 public import VaultAPI
+internal import VaultProcess
 
 /// A program that keeps keys for the daemon in a place whose library must not load into the daemon: it reads one request
 /// from descriptor 0, answers it there, and ends.
@@ -25,11 +26,12 @@ public struct KeystoreProgram: Sendable {
   /// Runs the program; the answer is its exit code (sysexits.h).
   public func main(_ arguments: [String]) -> Int32 {
     if arguments == ["--help"] {
-      say(STDOUT_FILENO, "usage: \(name)\n\nKeeps a key for vaultd(8), which starts it. See \(name)(8).\n")
-      return 0
+      return StandardStream.answer(
+        name, "usage: \(name)\n\nKeeps a key for vaultd(8), which starts it. See \(name)(8).\n")
     }
     guard arguments.isEmpty, isStartedByItsUser() else {
-      say(STDERR_FILENO, "\(name): it is started by vaultd, with a socket as its standard input; see \(name)(8)\n")
+      StandardStream.errors.complain(
+        name, "it is started by vaultd, with a socket as its standard input; see \(name)(8)")
       return 64
     }
     harden()
@@ -89,10 +91,5 @@ public struct KeystoreProgram: Sendable {
     reply.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { unsafe write(STDIN_FILENO, $0.baseAddress, $0.count) == $0.count }
     }
-  }
-
-  private func say(_ descriptor: Int32, _ text: String) {
-    let bytes = Array(text.utf8)
-    _ = unsafe write(descriptor, bytes, bytes.count)
   }
 }

@@ -1,9 +1,11 @@
 internal import Glibc
+internal import VaultAPI
 
 /// A user of this machine, as the name service knows it.
 struct Account {
   let name: String
   let uid: uid_t
+  let home: String
 
   /// The account with this uid; nil when there is none, or the name service does not answer.
   init?(uid: uid_t) {
@@ -13,6 +15,14 @@ struct Account {
   /// The account of this name.
   init?(name: String) {
     unsafe self.init { entry, text, size, found in unsafe getpwnam_r(name, entry, text, size, found) }
+  }
+
+  /// The account of the machine's vault; nil when there is none, or one that only happens to have its name.
+  static var ofSystemVault: Account? {
+    guard let account = Account(name: SystemAccount.name),
+      SystemAccount.isOwn(name: account.name, home: account.home)
+    else { return nil }
+    return account
   }
 
   private typealias Lookup = (
@@ -36,6 +46,7 @@ struct Account {
       guard code == 0, unsafe found != nil, let name = unsafe entry.pw_name else { return nil }
       self.name = unsafe String(cString: name)
       uid = unsafe entry.pw_uid
+      home = unsafe entry.pw_dir.map { unsafe String(cString: $0) } ?? ""
       return
     }
     return nil

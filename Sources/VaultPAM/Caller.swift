@@ -13,7 +13,7 @@ enum Caller {
     if own == 0 {
       // Any account, because unlocking the system's vault is a matter between its daemon and PAM; but for nobody
       // else, lest every user could try passwords as root.
-      return peer == 0 || peer == vault ? nil : "uid \(peer) may not ask; root and the user vault may"
+      return peer == 0 || peer == vault ? nil : "uid \(peer) may not ask; root and the user \(SystemAccount.name) may"
     }
     guard peer == own || peer == 0 else { return "uid \(peer) may not ask for uid \(own)" }
     return request.uid == own ? nil : "running as uid \(own), it cannot check uid \(request.uid)"

@@ -18,11 +18,10 @@ enum Isolation {
       var status = stat()
       let isSocket = unsafe fstat(standard, &status) == 0 && status.st_ino == socket.st_ino
       // Standard error leads to the journal, unless an inetd made it the connection as well.
-      if standard != STDERR_FILENO || isSocket { dup2(null, standard) }
+      if standard != STDERR_FILENO || isSocket, dup2(null, standard) != standard { return nil }
     }
-    if connection > 3 { close_range(3, UInt32(connection) - 1, 0) }
-    close_range(UInt32(connection) + 1, .max, 0)
-    return connection
+    if connection > 3, close_range(3, UInt32(connection) - 1, 0) != 0 { return nil }
+    return close_range(UInt32(connection) + 1, .max, 0) == 0 ? connection : nil
   }
 
   /// No core dump, no ptrace by the same user, nothing inherited that a module could be steered by.

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultAPI
+internal import VaultProcess
 
 /// The program `vault-pam`: one request, one PAM conversation, one outcome.
 public enum PAMProgram {
@@ -12,8 +13,9 @@ public enum PAMProgram {
   /// Serves the connection on standard input; the answer is the exit code.
   public static func main(_ arguments: [String]) -> Int32 {
     if arguments == ["--help"] {
-      print("usage: vault-pam <connection\n\nStarted by vaultd(8) for each check of a user; see vault-pam(8).")
-      return 0
+      return StandardStream.answer(
+        "vault-pam",
+        "usage: vault-pam <connection\n\nStarted by vaultd(8) for each check of a user; see vault-pam(8).\n")
     }
     guard arguments.isEmpty, let connection = Isolation.takeConnection() else {
       return complain("it is started by vaultd, with a connection as standard input; see vault-pam(8)")
@@ -33,7 +35,7 @@ public enum PAMProgram {
     of request: PresenceWire.Request, peer: uid_t, _ conversation: PAMConversation
   ) -> PresenceOutcome {
     let own = geteuid()
-    if let reason = Caller.refusal(of: request, peer: peer, own: own, vault: Account(name: "vault")?.uid) {
+    if let reason = Caller.refusal(of: request, peer: peer, own: own, vault: Account.ofSystemVault?.uid) {
       return .unavailable(reason)
     }
     // PAM itself would go on with the service `other`, which is not meant to open a vault.
@@ -67,8 +69,7 @@ public enum PAMProgram {
   }
 
   private static func complain(_ text: String) -> Int32 {
-    let line = Array("vault-pam: \(text)\n".utf8)
-    _ = unsafe write(STDERR_FILENO, line, line.count)
+    StandardStream.errors.complain("vault-pam", text)
     return usage
   }
 }

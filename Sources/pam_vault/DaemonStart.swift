@@ -16,8 +16,7 @@ extension User {
       // The look at the socket's directory may have led there.
       unsafe chdir(("/" as StaticString).cString)
       // Over the worker's report, which is not the daemon's to hold open.
-      dup2(ends.1, 3)
-      close_range(4, .max, 0)
+      guard dup2(ends.1, 3) == 3, close_range(4, .max, 0) == 0 else { _exit(127) }
       var arguments = unsafe (
         vaultd, ("--ready-fd" as StaticString).cString, ("3" as StaticString).cString, nil as UnsafePointer<CChar>?
       )

@@ -33,7 +33,7 @@ public func openSession(
   guard let pamh = unsafe pamh else { return PAM_SUCCESS }
   let old = unsafe Login.take(Login.oldPassword, pamh)
   guard let password = unsafe Login.take(Login.password, pamh) else { return PAM_SUCCESS }
-  // sudo and su ask one user and begin a session for another.
+  // sudo asks one user and begins a session for another.
   guard let user = unsafe User(pamh, Options(argc, argv)), user.uid == password.owner else { return PAM_SUCCESS }
   let isNew = old != nil
   guard let errand = Errand(isNew ? .rewrapAndUnlock : .unlock, old: old, password: password) else {

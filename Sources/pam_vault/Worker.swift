@@ -42,8 +42,9 @@ enum Worker {
   }
 
   private static func work(_ errand: borrowing Errand, for user: borrowing User, report: Int32) -> Never {
-    let report = detach(keeping: report)
+    // First, because a low limit of open files leaves no descriptors to detach with.
     Inheritance.reset()
+    guard let report = detach(keeping: report) else { _exit(0) }
     var outcome = Outcome.broken
     if become(user), var conversation = Conversation(until: Deadline(in: limit)) {
       outcome = conversation.run(errand, for: user)
@@ -54,8 +55,9 @@ enum Worker {
   }
 
   /// Leaves behind what belongs to the login: its terminal, its descriptors, what it does about signals. Answers the
-  /// new number of `report`.
-  private static func detach(keeping report: Int32) -> Int32 {
+  /// new number of `report`, or nil when that is not possible: nothing may be written then, since it could go to a
+  /// descriptor of the login's.
+  private static func detach(keeping report: Int32) -> Int32? {
     setsid()
     resetSignals()
     umask(0o077)
@@ -63,9 +65,9 @@ enum Worker {
     // Above the standard ones, which may be closed.
     let high = vault_dup_above(report, 10)
     let null = unsafe vault_open(("/dev/null" as StaticString).cString, O_RDWR)
-    for number in 0..<Int32(3) { dup2(null, number) }
-    dup3(high, 3, O_CLOEXEC)
-    close_range(4, .max, 0)
+    guard high >= 0, null >= 0 else { return nil }
+    for number in 0..<Int32(3) where dup2(null, number) != number { return nil }
+    guard dup3(high, 3, O_CLOEXEC) == 3, close_range(4, .max, 0) == 0 else { return nil }
     return 3
   }
 

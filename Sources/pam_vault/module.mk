@@ -2,8 +2,9 @@
 # package, whose static standard library would come along.
 
 PAM_MODULE  := .build/pam/pam_vault.so
-# What a daemon finds in its environment is the client's rule.
-PAM_SOURCES := $(wildcard Sources/pam_vault/*.swift) Sources/VaultClient/DaemonVariables.swift
+# What a daemon finds in its environment is the client's rule, and what it keeps of its starter the daemon's own.
+PAM_SOURCES := $(wildcard Sources/pam_vault/*.swift) Sources/VaultClient/DaemonVariables.swift \
+  Sources/VaultProcess/Inheritance.swift
 # The strictness of Package.swift.
 PAM_FLAGS   := -swift-version 6 -warnings-as-errors -strict-memory-safety \
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility \

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import VaultKeyring
 internal import VaultKeystore
+internal import VaultProcess
 
-exit(Keyring.program.main(Array(CommandLine.arguments.dropFirst())))
+exit(ProgramArguments.run("vault-keyring", Keyring.program.main))

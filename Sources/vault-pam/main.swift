@@ -1,4 +1,5 @@
 internal import Glibc
 internal import VaultPAM
+internal import VaultProcess
 
-exit(PAMProgram.main(Array(CommandLine.arguments.dropFirst())))
+exit(ProgramArguments.run("vault-pam", PAMProgram.main))

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import VaultKeystore
+internal import VaultProcess
 internal import VaultTPM2
 
-exit(TPM2.program.main(Array(CommandLine.arguments.dropFirst())))
+exit(ProgramArguments.run("vault-tpm2", TPM2.program.main))

@@ -1,4 +1,5 @@
 internal import Glibc
 internal import VaultDaemon
+internal import VaultProcess
 
-exit(Daemon.main(Array(CommandLine.arguments.dropFirst())))
+exit(ProgramArguments.run("vaultd", Daemon.main))

@@ -84,6 +84,49 @@ private struct FakeClipboard {
     #expect(outcome.errors.hasPrefix("vault: xclip failed"))
   }
 
+  @Test("nothing of the script that copies stays with the tools: no lock, no open file, no directory")
+  func inherits() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    try clipboard.install(
+      "#!/bin/sh\ncat >\(clipboard.path)\npwd -P >\(sandbox.home)/tool; ls -l /proc/$$/fd >>\(sandbox.home)/tool\n")
+    let line = "cd; exec 5</etc/passwd 9>lock; flock 9; exec vault get web --clip"
+    let outcome = try sandbox.run("-c", line, program: "/bin/bash", environment: clipboard.environment)
+    #expect(outcome.status == 0, "\(outcome)")
+    let tool = try String(contentsOfFile: sandbox.home + "/tool", encoding: .utf8)
+    #expect(tool.hasPrefix("/\n") && !tool.contains("/etc/passwd") && !tool.contains("/lock"), "\(tool)")
+    // What waits to clear the clipboard runs on.
+    let free = try sandbox.run("--nonblock", sandbox.home + "/lock", "true", program: "/usr/bin/flock")
+    #expect(free.status == 0, "the script has ended, and its lock has not")
+  }
+
+  @Test("closed streams do not matter", arguments: [">&-", "<&-", "2>&-", ">&- <&- 2>&-"])
+  func closedStreams(redirection: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    let outcome = try sandbox.run(
+      "-c", "exec vault get web --clip \(redirection)", program: "/bin/sh", environment: clipboard.environment)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(clipboard.content == "hunter2")
+  }
+
+  @Test("where nothing would clear it later, it is cleared at once")
+  func cannotForget() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    // The program takes itself away while the tool runs.
+    let own = sandbox.home + "/vault"
+    try sandbox.run(Sandbox.path(of: "vault"), own, program: "/bin/cp")
+    try clipboard.install("#!/bin/sh\ncat >\(clipboard.path); chmod 0 \(own)\n")
+    let outcome = try sandbox.run("get", "web", "--clip", program: own, environment: clipboard.environment)
+    #expect(outcome.status == 74, "\(outcome)")
+    #expect(outcome.errors.contains("nothing is left on it"), "\(outcome)")
+    #expect(clipboard.content == "")
+  }
+
   @Test(
     "a clipboard tool is looked for in absolute folders alone", arguments: ["bin", ".", "", "./bin", "../home/bin"])
   func relativePath(entry: String) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
@@ -9,7 +10,7 @@ import VaultTesting
     defer { sandbox.close() }
     let line = """
       cd; exec 9>lock 12</etc/passwd; flock 9
-      export LD_PRELOAD=/nonexistent/evil.so NOTIFY_SOCKET=@foreign LISTEN_FDS=1 MALLOC_TRACE=/tmp/x SECRET=hunter2 LC_TIME=C
+      export LD_PRELOAD=/nonexistent/evil.so NOTIFY_SOCKET=@foreign LISTEN_FDS=1 TZ=:/nonexistent MALLOC_TRACE=/tmp/x SECRET=hunter2 LC_TIME=C
       vault init --password-stdin \(floorOptions.joined(separator: " ")) 2>/dev/null
       """
     let outcome = try sandbox.run("-c", line, program: "/bin/bash", stdin: password + "\n")
@@ -28,6 +29,39 @@ import VaultTesting
     for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd") {
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(descriptor)")
       #expect(target != "/etc/passwd" && target?.hasSuffix("/lock") != true)
+    }
+  }
+
+  @Test("takes back what the script set for itself: niceness, scheduling, personality, soft limits")
+  func burdens() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let burdens = [
+      "-n", "300", "--", "/usr/bin/nice", "-n", "7", "/usr/bin/chrt", "--batch", "0", "/usr/bin/ionice", "-c", "3",
+      "/usr/bin/setarch", "--addr-no-randomize", "/usr/bin/prlimit", "--fsize=1000000:", "--cpu=1000:", "--nofile=100:",
+    ]
+    let outcome = try sandbox.run(
+      burdens + [Sandbox.path(of: "vault"), "init", "--password-stdin"] + floorOptions, program: "/usr/bin/choom",
+      stdin: Array((password + "\n").utf8))
+    #expect(outcome.status == 0, "\(outcome)")
+    let pid = try #require(sandbox.daemonPid)
+    func text(_ name: String) throws -> String { try String(contentsOfFile: "/proc/\(pid)/\(name)", encoding: .utf8) }
+    // proc(5): behind the name come the fields from the third on; the 19th is the niceness, the 41st the policy.
+    let fields = try text("stat").split(separator: ")")[1].split(separator: " ")
+    #expect(fields[38] == "0")
+    // Without privileges it stays.
+    if geteuid() == 0 { #expect(fields[16] == "0") }
+    let priority = try sandbox.run("-p", String(pid), program: "/usr/bin/ionice")
+    #expect(!priority.output.contains("idle"), "\(priority)")
+    #expect(try text("oom_score_adj") == "0\n")
+    #expect(try text("personality") == "00000000\n")
+    // Where programs lie that are always in the same place, on x86-64 and on arm64.
+    let maps = try text("maps")
+    #expect(!maps.hasPrefix("555555554000-") && !maps.hasPrefix("aaaaaaaa0000-"))
+    for limit in try text("limits").split(separator: "\n").dropFirst() {
+      let columns = limit.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }
+      if ["Max file size", "Max cpu time"].contains(columns[0]) { #expect(columns[1] == columns[2], "\(limit)") }
+      if columns[0] == "Max open files" { #expect(columns[1] != "100", "\(limit)") }
     }
   }
 }

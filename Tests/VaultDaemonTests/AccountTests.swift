@@ -7,16 +7,16 @@ import VaultTesting
 
 @Suite("The account of the machine's vault") struct AccountTests {
   @Test("one of another name, or with the vault's home, is no problem") func fitting() {
-    for account in [Account(name: "vault", home: "/var/lib/vault"), Account(name: "root", home: "/root")] {
+    for account in [Account(name: "_vaultd", home: "/var/lib/vault"), Account(name: "root", home: "/root")] {
       #expect(account.problemAsVault == nil)
     }
     for home in ["/home/vault", "/", "/var/lib/vault/", "/var/lib/vault2"] {
-      #expect(Account(name: "vault", home: home).problemAsVault?.contains(home) == true)
+      #expect(Account(name: "_vaultd", home: home).problemAsVault?.contains(home) == true)
     }
   }
 
   @Test(
-    "the daemon does not start as an account named vault that was made for something else",
+    "the daemon does not start as an account of that name that was made for something else",
     .enabled(if: TestUser.canBeMade, "shows a process other accounts, which needs root"),
     arguments: ["/home/vault", "/var/lib/vault"])
   func foreign(home: String) throws {
@@ -24,8 +24,8 @@ import VaultTesting
     defer { sandbox.close() }
     // Nobody else sees the accounts of this mount namespace.
     let script = """
-      grep -v ^vault: /etc/passwd >\(sandbox.root)/passwd
-      echo 'vault:x:64123:64123::\(home):/usr/sbin/nologin' >>\(sandbox.root)/passwd
+      grep -v ^_vaultd: /etc/passwd >\(sandbox.root)/passwd
+      echo '_vaultd:x:64123:64123::\(home):/usr/sbin/nologin' >>\(sandbox.root)/passwd
       chmod 644 \(sandbox.root)/passwd && mount --bind \(sandbox.root)/passwd /etc/passwd
       exec setpriv --reuid=64123 --regid=64123 --clear-groups \(Sandbox.path(of: "vaultd")) --system --config /nonexistent
       """
@@ -34,7 +34,7 @@ import VaultTesting
     #expect(refused.status == 78, "\(refused)")
     // The next thing to go wrong is the settings that are not there.
     let reason =
-      home == "/var/lib/vault" ? "open /nonexistent: " : "the account `vault` has the home /home/vault and not "
+      home == "/var/lib/vault" ? "open /nonexistent: " : "the account `_vaultd` has the home /home/vault and not "
     #expect(refused.errors.hasPrefix("vaultd: " + reason), "\(refused)")
   }
 }

@@ -116,7 +116,7 @@ struct PresenceTests {
     withExtendedLifetime(unit) {}
   }
 
-  @Test("as root it serves root and the user vault alone") func strangers() throws {
+  @Test("as root it serves root and the vault's own account alone") func strangers() throws {
     defer { clean() }
     let unit = try stand.listen(stand.program)
     unsafe chmod(stand.socket, 0o666)
@@ -128,6 +128,31 @@ struct PresenceTests {
       program: "/usr/bin/setpriv", stdin: request)
     #expect(said.output.contains("uid \(stand.user.uid) may not ask"), "\(said)")
     #expect(!said.output.contains("prompt"))
+    withExtendedLifetime(unit) {}
+  }
+
+  @Test(
+    "whose account has the name of another program's, or the name of the vault's and another home, is a stranger too",
+    arguments: [("vault", "/var/lib/vault"), ("_vaultd", "/etc/vault.d"), ("_vaultd", "/var/lib/vault")])
+  func foreignAccount(name: String, home: String) throws {
+    defer { clean() }
+    let uid = stand.user.uid
+    // Nobody else sees the accounts of this mount namespace.
+    let passwd = stand.sandbox.root + "/passwd"
+    let helper = try stand.script(
+      """
+      exec unshare --mount sh -c '
+        { echo "\(name):x:\(uid):\(uid)::\(home):/bin/sh"; cat /etc/passwd; } >\(passwd)
+        mount --bind \(passwd) /etc/passwd && exec "$0"' "$helper"
+      """)
+    let unit = try stand.listen(helper)
+    unsafe chmod(stand.socket, 0o666)
+    let said = try stand.sandbox.run(
+      "--reuid=\(uid)", "--clear-groups", "socat", "-t10", "-,ignoreeof", "UNIX-CONNECT:" + stand.socket,
+      program: "/usr/bin/setpriv", stdin: "{\"service\":\"\(service.name)\",\"uid\":0}\0{\"answer\":\"no\"}\0")
+    #expect(
+      said.output.contains("uid \(uid) may not ask") == ((name, home) != ("_vaultd", "/var/lib/vault")), "\(said)")
+    #expect(said.output.contains("outcome"), "\(said)")
     withExtendedLifetime(unit) {}
   }
 

@@ -10,7 +10,7 @@ import VaultAPI
     Caller.refusal(of: .init(service: service, uid: uid), peer: peer, own: own, vault: vault) != nil
   }
 
-  @Test("root serves root and the user vault, for any user") func root() {
+  @Test("root serves root and the vault's own account, for any user") func root() {
     #expect(!refused(uid: 1000, peer: 0, own: 0))
     #expect(!refused(uid: 1000, peer: 990, own: 0))
     #expect(refused(uid: 1000, peer: 1000, own: 0))

@@ -45,20 +45,26 @@ enum Clipboard {
   static func put(_ value: borrowing SecretBuffer) throws(Failure) -> String {
     for provider in Provider.allCases where provider.hasDisplay {
       guard let command = provider.command(.copy) else { continue }
-      guard value.withBytes({ bytes in copy(provider, command, bytes) }) else {
-        throw Failure(.io, "\(provider.rawValue) failed; print the value instead, without --clip")
-      }
+      try value.withBytes { bytes throws(Failure) in try copy(provider, command, bytes) }
       return "copied; the clipboard is cleared in \(lifetime) s unless it has changed by then"
     }
     return try putThroughTerminal(value)
   }
 
-  private static func copy(_ provider: Provider, _ command: [String], _ value: RawSpan) -> Bool {
+  private static func copy(_ provider: Provider, _ command: [String], _ value: RawSpan) throws(Failure) {
     let options = provider == .wlCopy ? Array(command.dropFirst()) : []
     // Only wl-copy 2.3 and later know --sensitive, which keeps clipboard histories from storing the value.
     let plain = Array(command.prefix(1)) + (provider == .wlCopy ? [] : command.dropFirst())
-    guard (!options.isEmpty && Tool.feed(command, value)) || Tool.feed(plain, value) else { return false }
-    return Tool.detach(["/proc/self/exe", forgetCommand, provider.rawValue, String(lifetime)], value)
+    guard (!options.isEmpty && Tool.feed(command, value)) || Tool.feed(plain, value) else {
+      throw Failure(.io, "\(provider.rawValue) failed; print the value instead, without --clip")
+    }
+    if Tool.detach(["/proc/self/exe", forgetCommand, provider.rawValue, String(lifetime)], value) { return }
+    // Nobody would take it off again.
+    let isCleared = provider.command(.clear).map { Tool.feed($0, RawSpan()) } == true
+    throw Failure(
+      .io,
+      "the clipboard could not be cleared later, so \(isCleared ? "nothing is left on it" : "clear it now yourself"); "
+        + "print the value instead, without --clip")
   }
 
   /// Asks the terminal itself (OSC 52), which also works over a remote shell. It cannot be asked back whether the value

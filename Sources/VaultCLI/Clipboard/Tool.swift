@@ -1,6 +1,6 @@
-// For `__environ`, which nothing changes here.
-@unsafe @preconcurrency internal import Glibc
+internal import Glibc
 internal import VaultAPI
+internal import VaultProcess
 
 /// Another program, run with its standard streams on pipes or `/dev/null`.
 enum Tool {
@@ -49,40 +49,19 @@ enum Tool {
     private let pid: pid_t
 
     init?(_ command: [String], _ end: End, inItsOwnSession: Bool) {
-      var ends: [Int32] = [0, 0]
-      guard unsafe pipe(&ends) == 0 else { return nil }
-      let (ours, theirs) = end == .input ? (ends[1], ends[0]) : (ends[0], ends[1])
-      _ = fcntl(ours, F_SETFD, FD_CLOEXEC)
+      guard let ends = try? StartedProgram.pipe(for: 3) else { return nil }
+      let (ours, theirs) = end == .input ? (ends.write, ends.read) : (ends.read, ends.write)
       defer { close(theirs) }
-      var actions = unsafe posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-      unsafe posix_spawn_file_actions_init(&actions)
-      unsafe posix_spawnattr_init(&attributes)
-      defer {
-        unsafe posix_spawn_file_actions_destroy(&actions)
-        unsafe posix_spawnattr_destroy(&attributes)
+      let started = Hardening.withEarlierLimit {
+        try? StartedProgram(
+          command, descriptors: end == .input ? [theirs, nil, nil] : [nil, theirs, nil], hasOwnSession: inItsOwnSession)
       }
-      let number = end == .input ? STDIN_FILENO : STDOUT_FILENO
-      for stream in STDIN_FILENO...STDERR_FILENO where stream != number {
-        unsafe posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
-      }
-      unsafe posix_spawn_file_actions_adddup2(&actions, theirs, number)
-      if theirs > STDERR_FILENO { unsafe posix_spawn_file_actions_addclose(&actions, theirs) }
-      // POSIX_SPAWN_SETSID, which glibc shows under _GNU_SOURCE only.
-      if inItsOwnSession { unsafe posix_spawnattr_setflags(&attributes, 0x80) }
-      // Each string is copied for the call and freed after it; the array ends with a null pointer.
-      var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
-      defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-      var pid: pid_t = 0
-      let code = Hardening.withEarlierLimit {
-        unsafe posix_spawn(&pid, command[0], &actions, &attributes, &arguments, __environ)
-      }
-      guard code == 0 else {
+      guard let started else {
         close(ours)
         return nil
       }
-      self.descriptor = ours
-      self.pid = pid
+      descriptor = ours
+      pid = started.pid
     }
 
     /// Closes the pipe and waits for the program's end.

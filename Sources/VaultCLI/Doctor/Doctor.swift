@@ -106,6 +106,23 @@ struct Doctor {
     guard let store = StorePaths(system: globals.system) else {
       return [.fail("store", "neither XDG_DATA_HOME nor HOME is set", fix: "set one of them to an absolute path")]
     }
+    return [settings(store.configuration)].compactMap { $0 } + files(of: store)
+  }
+
+  /// What keeps the daemon from believing the settings: they have to be a file that nobody but root and its user can write.
+  private func settings(_ path: String) -> Finding? {
+    guard case .there(let kind, let user, let mode, _) = FileState(path) else { return nil }
+    guard kind == .file else { return .fail("settings", "\(path) is no regular file", fix: "remove it") }
+    if let owner, user != owner, user != 0 {
+      return .fail("settings", "\(path) belongs to uid \(user)", fix: "chown it to root or to uid \(owner)")
+    }
+    guard mode & 0o022 == 0 else {
+      return .fail("settings", "\(path) can be written by others", fix: "chmod go-w \(path)")
+    }
+    return .ok("settings", path)
+  }
+
+  private func files(of store: StorePaths) -> [Finding] {
     guard let owner = owner ?? FileState(store.directory).owner else {
       return [.warn("store", "\(store.directory) is not there", fix: "install the system service, see vaultd(8)")]
     }

@@ -1,0 +1,84 @@
+internal import CLinux
+internal import Glibc
+
+/// Another program, as this one starts it: it may outlive this one, so it keeps nothing of it that it was not given. It has
+/// no descriptor but the ones named here, `/` as its directory, no blocked or ignored signal, and a new process's personality.
+public struct StartedProgram: Sendable {
+  /// What went wrong, as an error number.
+  public struct Failure: Error, Equatable {
+    public let call: String
+    public let errno: Int32
+  }
+
+  /// The process, a child of this one.
+  public let pid: Int32
+
+  /// - Parameters:
+  ///   - command: an absolute path, and what follows it.
+  ///   - environment: lines `NAME=value`; nil for this process's own.
+  ///   - descriptors: what becomes its descriptors 0, 1 and so on, at least the three standard streams; nil for `/dev/null`.
+  ///     Each comes from ``pipe(for:)``, whose numbers are above them.
+  ///   - hasOwnSession: whether a Ctrl-C at this process's terminal leaves it alone.
+  public init(
+    _ command: [String], environment: [String]? = nil, descriptors: [Int32?], hasOwnSession: Bool
+  ) throws(Failure) {
+    var actions = unsafe posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawnattr_init(&attributes)
+    defer {
+      unsafe posix_spawn_file_actions_destroy(&actions)
+      unsafe posix_spawnattr_destroy(&attributes)
+    }
+    for (number, descriptor) in descriptors.enumerated() {
+      if let descriptor {
+        unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+      } else {
+        unsafe posix_spawn_file_actions_addopen(&actions, Int32(number), "/dev/null", O_RDWR, 0)
+      }
+    }
+    // Whatever else is open here, such as a lock that a script holds, would stay open for as long as the program runs.
+    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, Int32(descriptors.count))
+    unsafe posix_spawn_file_actions_addchdir_np(&actions, "/")
+    var (none, all) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&all)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+    // 0x80 is POSIX_SPAWN_SETSID, which glibc declares for _GNU_SOURCE only.
+    let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | (hasOwnSession ? 0x80 : 0)
+    unsafe posix_spawnattr_setflags(&attributes, flags)
+    // Each string is copied for the call and freed after it; the arrays end with a null pointer.
+    var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
+    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+    var variables = unsafe (environment ?? []).map { unsafe strdup($0) } + [nil]
+    defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
+    // It is this thread's, and decides about the addresses of what this thread starts: setarch(1) makes them always the same.
+    let personality = vault_personality()
+    _ = vault_reset_personality()
+    defer { if personality >= 0 { _ = vault_set_personality(personality) } }
+    var pid: pid_t = 0
+    // Nothing in this process changes its environment.
+    let code = unsafe variables.withUnsafeMutableBufferPointer { lines in
+      unsafe posix_spawn(
+        &pid, command[0], &actions, &attributes, &arguments, environment == nil ? environ : lines.baseAddress!)
+    }
+    guard code == 0 else { throw Failure(call: "start \(command[0])", errno: code) }
+    self.pid = pid
+  }
+
+  /// A pipe whose ends are above the numbers of `count` descriptors, so that none is taken for one of them.
+  public static func pipe(for count: Int) throws(Failure) -> (read: Int32, write: Int32) {
+    var low: [Int32] = [-1, -1]
+    guard unsafe pipe2(&low, O_CLOEXEC) == 0 else { throw Failure(call: "pipe", errno: errno) }
+    let read = fcntl(low[0], F_DUPFD_CLOEXEC, CInt(count))
+    let write = read < 0 ? -1 : fcntl(low[1], F_DUPFD_CLOEXEC, CInt(count))
+    let code = errno
+    for descriptor in low { close(descriptor) }
+    guard write >= 0 else {
+      if read >= 0 { close(read) }
+      throw Failure(call: "pipe", errno: code)
+    }
+    return (read, write)
+  }
+}
