@@ -28,7 +28,7 @@ extension Connection {
   }
 
   /// Ends it with an error, also where the call wants no reply.
-  private func refuseCalls(_ fault: Fault) {
+  func refuseCalls(_ fault: Fault) {
     isOneway = false
     callOff(fault)
     closeGently()
@@ -58,7 +58,13 @@ extension Connection {
     return copy.flatMap { try? RawSocket($0, patience: Timeouts.transfer) }
   }
 
-  /// Sends what is still to be sent and closes.
+  /// Closes once the client has read what is still to be sent, for which it has as long as for any answer.
+  func closeOnceRead() {
+    outbox?.flush()
+    if outbox?.isEmpty ?? true { close() }
+  }
+
+  /// Sends what the socket takes of what is still to be sent, and closes.
   func close() {
     guard !isClosing, let context else { return }
     isClosing = true
@@ -69,13 +75,18 @@ extension Connection {
   /// Sends what is still to be sent, and closes when the client has done so, or soon. A client that is still writing
   /// would meet a broken pipe otherwise, and not read why.
   func closeGently() {
-    guard !isClosing, !inputClosed, service.mayLinger, let context else { return close() }
+    guard !isClosing, !inputClosed, service.mayLinger, context != nil else { return close() }
     isClosing = true
     service.lingering += 1
     isLingering = true
     outbox?.flush()
-    context.close(mode: .output, promise: nil)
+    closeOutput()
     _ = after(Timeouts.linger) { [weak self] in self?.abandon() }
+  }
+
+  /// Says that nothing more is sent, when the socket has taken all.
+  func closeOutput() {
+    if isLingering, outbox?.isEmpty ?? true { context?.close(mode: .output, promise: nil) }
   }
 
   /// Closes at once, whatever is still to be sent.
