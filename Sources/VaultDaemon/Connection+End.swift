@@ -6,7 +6,7 @@ internal import VaultAPI
 /// once.
 extension Connection {
   /// Refuses what is asked over a connection whose process has ended, and ends it.
-  func disown() { refuseCalls(.denied(reason: "the process that connected has ended")) }
+  func disown() { refuseCalls(.disowned) }
 
   /// Ends it for another connection; a call that waits is told why.
   func giveWay() {
@@ -46,7 +46,9 @@ extension Connection {
   /// and receive. Nil, and the connection closes, when the client has not read what was sent before, or has not waited.
   func handOver(_ value: some WireValue) -> RawSocket? {
     onCancel = nil
-    guard let context, let outbox, let socket, !isClosing, !isOneway, inbound.pendingCount == 0 else {
+    guard let context, let outbox, let socket, let process = peerProcess, process.isAlive, !isClosing, !isOneway,
+      inbound.pendingCount == 0
+    else {
       close()
       return nil
     }
@@ -55,7 +57,7 @@ extension Connection {
     let copy = outbox.isEmpty ? socket.duplicate() : nil
     isClosing = true
     context.close(mode: .all, promise: nil)
-    return copy.flatMap { try? RawSocket($0, patience: Timeouts.transfer) }
+    return copy.flatMap { try? RawSocket($0, of: process, patience: Timeouts.transfer) }
   }
 
   /// Closes once the client has read what is still to be sent, for which it has as long as for any answer.
@@ -91,4 +93,9 @@ extension Connection {
 
   /// Closes at once, whatever is still to be sent.
   func abandon() { context?.close(mode: .all, promise: nil) }
+}
+
+extension Fault {
+  /// What is asked over a connection whose process has ended.
+  static let disowned = Fault.denied(reason: "the process that connected has ended")
 }

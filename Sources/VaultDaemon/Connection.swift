@@ -111,8 +111,8 @@ extension Connection {
 
   /// Sends replies that are written already, whole messages that others follow.
   func stream(_ messages: RawSpan) {
-    guard let outbox, !isClosing, !isOneway else { return }
-    outbox.pass(messages)
+    guard mayAnswer() else { return }
+    outbox?.pass(messages)
   }
 
   /// Sends an error, which ends the call.
@@ -140,9 +140,18 @@ extension Connection {
 
   /// Sends what `write` writes, together with the other replies to what was read at once.
   func send(_ content: ReplyContent = [], _ write: (inout JSONWriter) -> Void) {
-    guard let outbox, !isClosing, !isOneway else { return }
+    guard mayAnswer(), let outbox else { return }
     outbox.write(content, write)
     if !isReading || outbox.isFull { outbox.flush() }
+  }
+
+  /// Whether an answer can be sent. One to a call that had to wait is for the process that connected alone: where that has
+  /// ended meanwhile, the call is refused, whoever holds the socket now.
+  private func mayAnswer() -> Bool {
+    guard !isClosing, !isOneway else { return false }
+    if onCancel == nil || isPeerAlive { return true }
+    disown()
+    return false
   }
 
   /// Whether the client reads what it is sent. A stream is ended when it does not.
@@ -153,13 +162,8 @@ extension Connection {
     context?.eventLoop.assumeIsolated().scheduleTask(in: delay, work)
   }
 
-  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent, and if its process
-  /// has not ended then.
+  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
   func whenKeepingUp(_ work: @escaping () -> Void) {
-    let next = { [weak self] in
-      guard let self else { return }
-      if isPeerAlive { work() } else { disown() }
-    }
-    if isKeepingUp { service.turns.wait(next) } else { onWritable = next }
+    if isKeepingUp { service.turns.wait(work) } else { onWritable = work }
   }
 }
