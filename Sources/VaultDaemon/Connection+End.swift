@@ -46,9 +46,11 @@ extension Connection {
   /// and receive. Nil, and the connection closes, when the client has not read what was sent before, or has not waited.
   func handOver(_ value: some WireValue) -> RawSocket? {
     onCancel = nil
-    guard let context, let outbox, let socket, let process = peerProcess, process.isAlive, !isClosing, !isOneway,
-      inbound.pendingCount == 0
-    else {
+    guard let process = peerProcess, process.isAlive else {
+      disown()
+      return nil
+    }
+    guard let context, let outbox, let socket, !isClosing, !isOneway, inbound.pendingCount == 0 else {
       close()
       return nil
     }

@@ -197,3 +197,24 @@ struct UnreadMemoryTests {
     for client in clients { #expect(try client.receiveBytes() == nil) }
   }
 }
+
+@Suite("Long answers") struct LongAnswersTests {
+  @Test(
+    "a client that has closed its half is sent all of one, and then the end", arguments: [100_000, 250_000, 1_000_000])
+  func closedHalf(size: Int) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let password = "correct horse battery"
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    let value = String(repeating: "v", count: size)
+    #expect(try sandbox.client().call("Set", ["name": "a", "value": value]).error == nil)
+    let client = try sandbox.client()
+    client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"a"}}"#)
+    client.finishSending()
+    // Answered in its turn behind the other, which nobody has read then.
+    #expect(try sandbox.client().call("Status").error == nil)
+    #expect(try client.reply().string("value") == value)
+    #expect(try client.receive() == nil)
+  }
+}

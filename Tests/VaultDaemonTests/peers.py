@@ -151,8 +151,13 @@ def going_on(method, parameters, **flags):
     process.end()
     daemon.send_signal(signal.SIGCONT)
     rest = b""
-    while part := client.recv(1 << 18):
-        rest += part
+    # An answer that went on to its end would leave the connection open.
+    client.settimeout(60)
+    try:
+        while part := client.recv(1 << 18):
+            rest += part
+    except TimeoutError:
+        return "served to the end"
     if method == "Backup":
         # Blocks come before the last word, each behind its length; the one of none ends them.
         while count := struct.unpack("<I", rest[:4])[0]:
