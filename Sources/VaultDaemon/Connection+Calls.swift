@@ -25,6 +25,8 @@ extension Connection {
   func process() {
     if mayHandle, !isPeerAlive { return disown() }
     var left = Self.slice
+    isProcessing = true
+    defer { isProcessed() }
     do throws(FrameError) {
       while mayHandle {
         guard left == Self.slice || left > 0 && !service.turns.isSpent else { return waitForTurn() }
@@ -39,7 +41,14 @@ extension Connection {
     }
     watchHalfFrame()
     holdBack()
-    if inputClosed && onCancel == nil && !isScheduled && !inbound.hasFrame { close() }
+    if inputClosed && onCancel == nil && !isScheduled && !inbound.hasFrame { closeOnceRead() }
+  }
+
+  private func isProcessed() {
+    isProcessing = false
+    guard let fault = lockedMeanwhile else { return }
+    lockedMeanwhile = nil
+    refuseWaiting(fault)
   }
 
   /// Whether there is a call to handle, and nothing stands in the way.
@@ -104,7 +113,7 @@ extension Connection {
   }
 
   /// Tells the service how much is held of frames.
-  private func countHeld() {
+  func countHeld() {
     let more = inbound.byteCount - held
     guard more != 0 else { return }
     held += more

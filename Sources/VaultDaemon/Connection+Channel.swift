@@ -7,14 +7,16 @@ extension Connection {
     self.context = context
     let socket = ClientSocket(context.channel)
     self.socket = socket
-    outbox = Outbox(context.channel, socket, process: peer.pid, plaintext: service.plaintext)
+    let outbox = Outbox(
+      context.channel, socket, process: peer.pid, plaintext: service.plaintext, clock: service.clock)
+    outbox.onProgress = { [weak self] in self?.clientHasRead() }
+    self.outbox = outbox
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     self.context = nil
     outbox = nil
     socket = nil
-    isKeepingUp = false
   }
 
   func channelActive(context: ChannelHandlerContext) {
@@ -34,7 +36,6 @@ extension Connection {
     forgetFrames()
     if isLingering { service.lingering -= 1 }
     halfFrame?.cancel()
-    slowReader?.cancel()
     let cancel = onCancel
     onCancel = nil
     cancel?()
@@ -71,24 +72,22 @@ extension Connection {
     return true
   }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    slowReader?.cancel()
-    slowReader = nil
-    isKeepingUp = context.channel.isWritable
-    if isKeepingUp {
-      if let resume = onWritable { service.turns.wait(resume) }
+  /// Goes on with what waited for the client to read what it was sent.
+  private func clientHasRead() {
+    if isClosing { return closeOutput() }
+    if isKeepingUp, let resume = onWritable {
       onWritable = nil
-      process()
-    } else {
-      slowReader = after(Timeouts.slowReader) { [weak self] in self?.abandon() }
+      service.turns.wait(resume)
     }
+    process()
+    countHeld()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .inputClosed? = event as? ChannelEvent {
       inputClosed = true
       if isLingering { return abandon() }
-      if onCancel == nil && !isScheduled { close() }
+      if onCancel == nil && !isScheduled { closeOnceRead() }
     }
   }
 

@@ -6,7 +6,7 @@ internal import VaultAPI
 /// once.
 extension Connection {
   /// Refuses what is asked over a connection whose process has ended, and ends it.
-  func disown() { refuseCalls(.denied(reason: "the process that connected has ended")) }
+  func disown() { refuseCalls(.disowned) }
 
   /// Ends it for another connection; a call that waits is told why.
   func giveWay() {
@@ -28,7 +28,7 @@ extension Connection {
   }
 
   /// Ends it with an error, also where the call wants no reply.
-  private func refuseCalls(_ fault: Fault) {
+  func refuseCalls(_ fault: Fault) {
     isOneway = false
     callOff(fault)
     closeGently()
@@ -46,6 +46,10 @@ extension Connection {
   /// and receive. Nil, and the connection closes, when the client has not read what was sent before, or has not waited.
   func handOver(_ value: some WireValue) -> RawSocket? {
     onCancel = nil
+    guard let process = peerProcess, process.isAlive else {
+      disown()
+      return nil
+    }
     guard let context, let outbox, let socket, !isClosing, !isOneway, inbound.pendingCount == 0 else {
       close()
       return nil
@@ -55,10 +59,16 @@ extension Connection {
     let copy = outbox.isEmpty ? socket.duplicate() : nil
     isClosing = true
     context.close(mode: .all, promise: nil)
-    return copy.flatMap { try? RawSocket($0, patience: Timeouts.transfer) }
+    return copy.flatMap { try? RawSocket($0, of: process, patience: Timeouts.transfer) }
   }
 
-  /// Sends what is still to be sent and closes.
+  /// Closes once the client has read what is still to be sent, for which it has as long as for any answer.
+  func closeOnceRead() {
+    outbox?.flush()
+    if outbox?.isEmpty ?? true { close() }
+  }
+
+  /// Sends what the socket takes of what is still to be sent, and closes.
   func close() {
     guard !isClosing, let context else { return }
     isClosing = true
@@ -69,15 +79,25 @@ extension Connection {
   /// Sends what is still to be sent, and closes when the client has done so, or soon. A client that is still writing
   /// would meet a broken pipe otherwise, and not read why.
   func closeGently() {
-    guard !isClosing, !inputClosed, service.mayLinger, let context else { return close() }
+    guard !isClosing, !inputClosed, service.mayLinger, context != nil else { return close() }
     isClosing = true
     service.lingering += 1
     isLingering = true
     outbox?.flush()
-    context.close(mode: .output, promise: nil)
+    closeOutput()
     _ = after(Timeouts.linger) { [weak self] in self?.abandon() }
+  }
+
+  /// Says that nothing more is sent, when the socket has taken all.
+  func closeOutput() {
+    if isLingering, outbox?.isEmpty ?? true { context?.close(mode: .output, promise: nil) }
   }
 
   /// Closes at once, whatever is still to be sent.
   func abandon() { context?.close(mode: .all, promise: nil) }
+}
+
+extension Fault {
+  /// What is asked over a connection whose process has ended.
+  static let disowned = Fault.denied(reason: "the process that connected has ended")
 }

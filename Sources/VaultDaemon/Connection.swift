@@ -28,6 +28,10 @@ final class Connection: ChannelInboundHandler {
   var held = 0
   /// Whether calls are being taken from what was just read: their replies go out together.
   var isReading = false
+  /// Whether calls are being handled just now.
+  var isProcessing = false
+  /// Why what is left of them is refused then: the vault was locked meanwhile.
+  var lockedMeanwhile: Fault?
   /// Whether more is read of what the client sends.
   var isAccepting = true
   /// Whether the rest of what was read is handled in a later turn of the loop.
@@ -50,12 +54,8 @@ final class Connection: ChannelInboundHandler {
 
   // MARK: What is sent
 
-  /// Whether the client reads what it is sent. A stream is ended when it does not.
-  var isKeepingUp = true
   /// What goes on when the client has read enough.
   var onWritable: (() -> Void)?
-  /// Ends the connection when the client does not read.
-  var slowReader: Scheduled<Void>?
 
   // MARK: The channel, while there is one
 
@@ -102,15 +102,17 @@ extension Connection {
   }
 
   /// Sends a reply whose parameters `write` writes, as one object.
-  func reply(continues: Bool = false, _ write: (inout JSONWriter) -> Void) {
-    send { $0.reply(continues: continues, parameters: write) }
+  ///
+  /// - Parameter content: what a lock is to wipe of it before it is read.
+  func reply(continues: Bool = false, content: ReplyContent = [], _ write: (inout JSONWriter) -> Void) {
+    send(content) { $0.reply(continues: continues, parameters: write) }
     if !continues { release() }
   }
 
   /// Sends replies that are written already, whole messages that others follow.
   func stream(_ messages: RawSpan) {
-    guard let outbox, !isClosing, !isOneway else { return }
-    outbox.pass(messages)
+    guard mayAnswer() else { return }
+    outbox?.pass(messages)
   }
 
   /// Sends an error, which ends the call.
@@ -137,24 +139,31 @@ extension Connection {
   }
 
   /// Sends what `write` writes, together with the other replies to what was read at once.
-  func send(_ write: (inout JSONWriter) -> Void) {
-    guard let outbox, !isClosing, !isOneway else { return }
-    outbox.write(write)
+  func send(_ content: ReplyContent = [], _ write: (inout JSONWriter) -> Void) {
+    guard mayAnswer(), let outbox else { return }
+    outbox.write(content, write)
     if !isReading || outbox.isFull { outbox.flush() }
   }
+
+  /// Whether an answer can be sent. One to a call that had to wait is for the process that connected alone: where that has
+  /// ended meanwhile, the call is refused, whoever holds the socket now.
+  private func mayAnswer() -> Bool {
+    guard !isClosing, !isOneway else { return false }
+    if onCancel == nil || isPeerAlive { return true }
+    disown()
+    return false
+  }
+
+  /// Whether the client reads what it is sent. A stream is ended when it does not.
+  var isKeepingUp: Bool { outbox?.isKeepingUp ?? false }
 
   /// Runs `work` after `delay`, unless it is cancelled.
   func after(_ delay: TimeAmount, _ work: @escaping () -> Void) -> Scheduled<Void>? {
     context?.eventLoop.assumeIsolated().scheduleTask(in: delay, work)
   }
 
-  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent, and if its process
-  /// has not ended then.
+  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
   func whenKeepingUp(_ work: @escaping () -> Void) {
-    let next = { [weak self] in
-      guard let self else { return }
-      if isPeerAlive { work() } else { disown() }
-    }
-    if isKeepingUp { service.turns.wait(next) } else { onWritable = next }
+    if isKeepingUp { service.turns.wait(work) } else { onWritable = work }
   }
 }

@@ -21,6 +21,8 @@ final class Conversation {
   var onEnd: ((_ dismissed: Bool) -> Void)?
   /// Whether a secret came in, or a key is on its way: it, or what it opens, may still be held.
   var holdsSecret = false
+  /// Whether it tells its client the name of an item.
+  var namesItem = false
   /// Whether the secret that proves the right is kept, to make the same way in again.
   var keepsSecret = false
   /// What proved the right, if that is kept.
@@ -50,7 +52,7 @@ final class Conversation {
     guard let code else { return connection.reply(reply, continues: true) }
     code.withSecret { code in
       code.withBytes { code in
-        connection.reply(continues: true) { writer in reply.write(to: &writer, code: code) }
+        connection.reply(continues: true, content: .whenUnlocked) { writer in reply.write(to: &writer, code: code) }
       }
     }
   }

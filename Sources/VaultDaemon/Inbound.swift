@@ -17,6 +17,8 @@ struct Inbound: ~Copyable {
   var hasFrame: Bool { reader.hasFrame }
   /// Whether there is a call to handle.
   var hasCall: Bool { hasDeferred || hasFrame }
+  /// Whether anything waits: a call that was put off, one behind it, or the beginning of one.
+  var isWaiting: Bool { hasDeferred || reader.pendingCount > 0 }
   /// The bytes that wait behind the call that was taken or put off.
   var pendingCount: Int { reader.pendingCount }
   /// All bytes.

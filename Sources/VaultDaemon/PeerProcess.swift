@@ -7,8 +7,9 @@ internal import Glibc
 /// also after it has ended. An older kernel gives the number alone. A descriptor is then made from that, and the start time
 /// that was seen when the connection was accepted tells the process from a later one; one that took the number over
 /// between the connect and the accept is not told from it, see vault-security(7).
-final class PeerProcess {
-  private let descriptor: Int32
+final class PeerProcess: Sendable {
+  /// Readable (poll(2)) once the process has ended.
+  let descriptor: Int32
   /// When the process had started, where the kernel tells its number alone: for ``init(_:started:)`` later.
   let started: UInt64?
 

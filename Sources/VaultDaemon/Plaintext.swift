@@ -3,8 +3,8 @@
 ///
 /// Past the cap further large values wait; small ones never do, so a client that does not read delays nobody's tokens. One
 /// process has half of it at most. Who waits is let in, each in a turn of its own, by how little its process has, and then
-/// in the order of coming. A client that does not read is dropped after ``Timeouts/slowReader``, and after ``patience``
-/// where others wait for room.
+/// in the order of coming. A client that does not read is dropped after ``Timeouts/slowReader``, see ``Unread``, and after
+/// ``patience`` where others wait for room.
 final class Plaintext {
   /// Bytes. 4 MiB leave room for keys under the usual 8 MiB of `RLIMIT_MEMLOCK`.
   static let cap = 4 << 20

@@ -9,6 +9,8 @@ final class RawSocket: Sendable {
   enum Problem: Error, Equatable {
     /// ``RawSocket/callOff()`` was called.
     case calledOff
+    /// The process that connected has ended, whoever holds its end now.
+    case disowned
     /// The client closed its side.
     case gone
     /// The client let the time pass.
@@ -20,12 +22,14 @@ final class RawSocket: Sendable {
 
   private let descriptor: Int32
   private let stop: Int32
+  private let process: PeerProcess?
   /// How long the client may take for the next bytes, in milliseconds.
   private let patience: Int32
 
-  /// Takes a connected socket over.
-  init(_ descriptor: Int32, patience: Int32) throws(SystemError) {
+  /// Takes a connected socket over, whose other end is of `process`, if that is to be looked at.
+  init(_ descriptor: Int32, of process: PeerProcess?, patience: Int32) throws(SystemError) {
     self.descriptor = descriptor
+    self.process = process
     self.patience = patience
     stop = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     if stop < 0 { throw SystemError(call: "eventfd") }
@@ -36,6 +40,9 @@ final class RawSocket: Sendable {
     if stop >= 0 { close(stop) }
   }
 
+  /// Whether the process that connected runs.
+  var isPeerAlive: Bool { process?.isAlive ?? true }
+
   /// Ends all waiting, now and later.
   func callOff() { eventfd_write(stop, 1) }
 
@@ -44,7 +51,7 @@ final class RawSocket: Sendable {
   /// - Parameters:
   ///   - pace: what the client has to keep.
   ///   - patience: instead of the usual one.
-  ///   - heedsCallOff: false to go on although it was called off.
+  ///   - heedsCallOff: false to go on although it was called off, or its process has ended.
   func send(
     _ bytes: RawSpan, from start: inout Int, pace: Pace? = nil, patience: Int32? = nil, heedsCallOff: Bool = true
   ) throws(Problem) {
@@ -101,9 +108,13 @@ final class RawSocket: Sendable {
 
   private func check(_ heedsCallOff: Bool) throws(Problem) {
     guard heedsCallOff else { return }
-    var polled = pollfd(fd: stop, events: Int16(POLLIN), revents: 0)
-    if unsafe poll(&polled, 1, 0) > 0 { throw .calledOff }
+    var polled = [pollfd(fd: stop, events: Int16(POLLIN), revents: 0), ofProcess]
+    guard unsafe poll(&polled, 2, 0) > 0 else { return }
+    throw polled[0].revents != 0 ? .calledOff : .disowned
   }
+
+  /// What tells that the process has ended; of no process, nothing.
+  private var ofProcess: pollfd { pollfd(fd: process?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
 
   /// Waits until the call that failed with `code` can go on.
   private func wait(
@@ -119,8 +130,9 @@ final class RawSocket: Sendable {
       pollfd(fd: descriptor, events: Int16(event), revents: 0),
       pollfd(fd: heedsCallOff ? stop : -1, events: Int16(POLLIN), revents: 0),
     ]
+    if heedsCallOff { polled.append(ofProcess) }
     let left = try pace?.milliseconds(patience) ?? patience
-    let ready = unsafe poll(&polled, 2, left)
+    let ready = unsafe poll(&polled, nfds_t(polled.count), left)
     if ready < 0, errno != EINTR { throw .failed(SystemError(call: "poll")) }
     if ready == 0 {
       // By now it is, if that was what there was less of.
@@ -128,5 +140,6 @@ final class RawSocket: Sendable {
       throw .silent
     }
     if polled[1].revents != 0 { throw .calledOff }
+    if polled.count > 2, polled[2].revents != 0 { throw .disowned }
   }
 }

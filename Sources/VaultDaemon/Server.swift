@@ -19,9 +19,6 @@ enum Server {
       .childChannelOption(.maxMessagesPerRead, value: 1)
       // `printf … | socat` closes its half before the answer comes.
       .childChannelOption(.allowRemoteHalfClosure, value: true)
-      .childChannelOption(
-        .writeBufferWaterMark, value: .init(low: 32 << 10, high: 256 << 10)
-      )
       .childChannelInitializer { channel in
         Peer.of(channel).flatMapThrowing { peer in
           try channel.pipeline.syncOperations.addHandler(Connection(peer: peer, service: bound.value))

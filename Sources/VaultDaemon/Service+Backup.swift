@@ -57,6 +57,9 @@ extension Service {
       log.warning("the backup was called off: it was read too slowly")
       let reason = "the backup was read too slowly: under \(Timeouts.pace.least >> 10) KiB/s, or for over an hour"
       conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(.busy(reason: reason)) }
+    case .disowned(let unsent):
+      log.warning("the backup was called off: \(RawSocket.Problem.disowned.text)")
+      conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(.disowned) }
     case .broken(let problem): log.warning("the backup ended early: \(problem.text)")
     }
   }
@@ -71,6 +74,8 @@ struct BackupSending: Sendable {
     case calledOff(unsent: [UInt8])
     /// With the same.
     case tooSlow(unsent: [UInt8])
+    /// With the same.
+    case disowned(unsent: [UInt8])
     case broken(RawSocket.Problem)
   }
 
@@ -102,6 +107,8 @@ struct BackupSending: Sendable {
         return .calledOff(unsent: Array(block[sent..<end]))
       } catch .tooSlow {
         return .tooSlow(unsent: Array(block[sent..<end]))
+      } catch .disowned {
+        return .disowned(unsent: Array(block[sent..<end]))
       } catch {
         return .broken(error)
       }
@@ -124,6 +131,7 @@ extension RawSocket.Problem {
   var text: String {
     switch self {
     case .calledOff: "it was called off"
+    case .disowned: "the process that connected has ended"
     case .gone: "the client went away"
     case .silent: "the client did nothing for \(Timeouts.transfer / 1000) s"
     case .tooSlow: "the client was too slow"

@@ -23,8 +23,10 @@ extension Service {
       let name = try Self.itemName(call.name)
       if let version = call.version, version < 1 { throw .invalid("version") }
       var requirement = Requirement.none
+      var content: ReplyContent = []
       func decide(_ item: ItemInfo) -> Bool {
         requirement = item.policy.require
+        content = ReplyContent(item.policy.accessible)
         return isAuthorized(item.policy, connection)
       }
       do {
@@ -33,7 +35,7 @@ extension Service {
           if: decide
         ) { _, version, value in
           let reply = Wire.GetReply(name: name.text, version: version)
-          connection.reply { writer in reply.write(to: &writer, content: value) }
+          connection.reply(content: content) { writer in reply.write(to: &writer, content: value) }
         }
       } catch VaultError.notAllowed {
         throw .presenceRequired(name: name.text, require: requirement.name)

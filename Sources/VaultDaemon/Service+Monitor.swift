@@ -14,16 +14,12 @@ extension Service {
     // Who does not read is cut off: a stream with holes would be worse.
     events.add(id) { [weak connection] messages in
       guard let connection else { return false }
-      guard connection.isPeerAlive else {
-        connection.disown()
-        return false
-      }
       guard connection.isKeepingUp else {
         connection.close()
         return false
       }
       connection.stream(messages)
-      return true
+      return !connection.isClosing
     }
   }
 

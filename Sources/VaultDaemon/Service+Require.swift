@@ -47,6 +47,7 @@ extension Service {
       return connection.fail(.presenceRequired(name: name, require: item.policy.require.name))
     }
     let conversation = Conversation(connection: connection, service: self)
+    conversation.namesItem = true
     let purpose = Self.purpose("to use \(name)", call.reason)
     showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence in
       guard connection.isPeerAlive else { return connection.disown() }

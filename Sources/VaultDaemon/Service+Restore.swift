@@ -117,7 +117,7 @@ extension Service {
       conclude(socket) { $0.reply(fault) }
     case .broken(let problem):
       log.warning("the restore ended early: \(problem.text)")
-      conclude(socket) { $0.reply(problem == .calledOff ? cause : Fault.cancelled) }
+      conclude(socket) { $0.reply(problem == .calledOff ? cause : .cancelled) }
     }
   }
 }

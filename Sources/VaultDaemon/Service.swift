@@ -208,7 +208,8 @@ final class Service {
     callOffTransfer(because: cause)
     callOffSalvage()
     // The key that one of them has been given opens what is wiped here, or a vault that is only being made.
-    for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
+    for conversation in Array(conversations.values)
+    where conversation.holdsSecret || configuration.hideNames && conversation.namesItem { conversation.callOff() }
     guard case .open(let keychain) = vault.content else { return }
     slotRenewal?.callOff()
     rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: cause.text))
@@ -221,6 +222,7 @@ final class Service {
     policy.locked()
     armNext()
     change(to: .locked, cause: cause)
+    wipeConnections(afterFirstUnlock: forgets)
   }
 
   /// Wipes the names of items in what is still to be sent.

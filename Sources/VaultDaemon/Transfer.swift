@@ -71,7 +71,7 @@ extension Service {
       var buffer = SecretBuffer()
       buffer.append(unsafe before.span.bytes)  // Bytes have no padding: all are initialized.
       var writer = JSONWriter(appendingTo: buffer)
-      message(&writer)
+      if socket.isPeerAlive { message(&writer) } else { writer.reply(.disowned) }
       var sent = 0
       try? writer.withBytes { bytes throws(RawSocket.Problem) in
         try socket.send(bytes, from: &sent, pace: pace, patience: Timeouts.lastWord, heedsCallOff: false)

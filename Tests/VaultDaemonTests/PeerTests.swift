@@ -35,6 +35,9 @@ struct PeerTests {
     ] {
       #expect(answers[name] == "Denied", "\(name)")
     }
+    for name in ["Find", "Verify", "Salvage", "Backup", "Rekey"] {
+      #expect(answers["going on \(name)"] == "Denied", "\(name)")
+    }
     #expect(answers["of a session without leader"] == "served,served PresenceRequired")
     #expect(answers["of a later one of the same number"] == "PresenceRequired")
   }

@@ -9,7 +9,7 @@ import Testing
   private func pair(patience: Int32) throws -> (RawSocket, Int32) {
     var ends: [Int32] = [0, 0]
     try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-    return (try RawSocket(ends[0], patience: patience), ends[1])
+    return (try RawSocket(ends[0], of: nil, patience: patience), ends[1])
   }
 
   private func write(_ bytes: [UInt8], to client: Int32) throws {

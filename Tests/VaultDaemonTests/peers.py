@@ -138,6 +138,41 @@ def waiting():
     return short(receive(client))
 
 
+def going_on(method, parameters, **flags):
+    """What the last answer is of a call that has begun to be answered when its process ends."""
+    client, call = socket.socket(socket.AF_UNIX), {"method": "io.vaultd.Vault." + method, "parameters": parameters}
+    # Small, so that much is still to be sent when it ends.
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    process = Process(lambda: client.connect(PATH))
+    client.sendall(json.dumps(call | flags).encode() + b"\0")
+    reply = receive(client)
+    while method == "Rekey" and "prompt" in reply["parameters"]:
+        prompt = reply["parameters"]["prompt"]
+        if prompt["style"] not in ("info", "error"):
+            ask(connection(), "Respond", conversation=reply["parameters"]["conversation"],
+                answer=prompt.get("code", PASSWORD))
+        reply = receive(client)
+    # Meanwhile nothing goes on.
+    daemon.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, daemon.pid, os.WSTOPPED)
+    process.end()
+    daemon.send_signal(signal.SIGCONT)
+    rest = b""
+    # An answer that went on to its end would leave the connection open.
+    client.settimeout(60)
+    try:
+        while part := client.recv(1 << 18):
+            rest += part
+    except TimeoutError:
+        return "served to the end"
+    if method == "Backup":
+        # Blocks come before the last word, each behind its length; the one of none ends them.
+        while count := struct.unpack("<I", rest[:4])[0]:
+            rest = rest[4 + count:]
+        rest = rest[4:]
+    return short(json.loads(rest[:-1].split(b"\0")[-1]))
+
+
 def without_leader(start, *works):
     """The number of a session whose leader has ended, and what each of `works` gives in a process of it."""
     turns, done = [os.pipe() for _ in works], os.pipe()
@@ -188,3 +223,12 @@ print("waiting:", waiting())
 session, results = without_leader(Process, unlock_and_get, get)
 print("of a session without leader:", *results)
 print("of a later one of the same number:", *without_leader(lambda work: reuse(session, work), get)[1])
+
+assert converse("Unlock") == "served"
+for start in range(0, 3000, 120):
+    items = [{"name": f"{index}/" + "n" * 200, "value": "v" * 400} for index in range(start, start + 120)]
+    assert ask(connection(), "SetMany", items=items) == "served"
+for method, parameters, flags in [
+        ("Find", {}, {"more": True}), ("Verify", {}, {"more": True}), ("Salvage", {}, {"more": True}),
+        ("Backup", {}, {"upgrade": True}), ("Rekey", {}, {"more": True})]:
+    print(f"going on {method}: {going_on(method, parameters, **flags)}")
