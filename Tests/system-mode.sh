@@ -64,6 +64,15 @@ for _ in {1..40}; do
 done
 kill "$attacker"
 [[ $(stat -c %U:%a /run/vault-pam) == root:755 ]] || fail "the directory was replaced"
+
+# An account that has the daemon's very name and was made for something else: nothing starts, and it is handed nothing.
+systemctl stop vaultd.socket vaultd.service vault-pam.socket
+rm -rf /run/vault /run/vault-pam
+sed -i "/^_vaultd:/s|:/var/lib/vault:|:/etc/elsewhere:|" /etc/passwd
+for unit in vaultd.socket vault-pam.socket vaultd.service; do
+  ! systemctl start $unit || fail "$unit starts for another account of the daemon's name"
+done
+[[ ! -e /run/vault && ! -e /run/vault-pam/socket ]] || fail "the other account was handed $(ls -ld /run/vault*)"
 echo held
 CHECK
 
