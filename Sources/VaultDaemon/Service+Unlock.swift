@@ -19,9 +19,9 @@ extension Service {
       do throws(VaultError) {
         guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
         try keychain.unlock(vaultKey: key)
-        remember(slot.kind, connection)
+        remember(slot, connection)
         takeUpRekey(key, keychain)
-        if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: connection.peer.uid) }
+        if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: connection.peer.uid, provenBy: slot) }
         // Before anybody hears of it.
         _ = consume key
         unlocked(by: .method(slot.kind.unlockedBy), for: call.lockAfter.map(Int64.init))
