@@ -20,6 +20,7 @@ extension Service {
     let conversation = Conversation(connection: connection, service: self)
     let new = NewVault()
     conversation.willWipe(new.vaultKey)
+    conversation.holdSecret()
     newSlot(1, new, conversation).password(cost: cost) { [unowned self] password in
       offerRecovery(call.recovery == true, new, conversation) { [unowned self] recovery in
         offerPresence(keystore, connection.peer.uid, new, conversation) { [unowned self] presence in

@@ -47,12 +47,10 @@ extension Service {
   }
 
   func lockNow(_: Wire.Empty, _ connection: Connection) {
-    switch vault.content {
-    case .none, .unreadable: connection.fail(storeFault)
-    case .open:
-      lock(because: .asked)
-      connection.reply(Wire.Empty())
-    }
+    // Also without a vault: one that is being made has its key already.
+    lock(because: .asked)
+    guard case .open = vault.content else { return connection.fail(storeFault) }
+    connection.reply(Wire.Empty())
   }
 
   /// What a prompt is for, with what the client says of why. The client's words are shown as its own and kept short.

@@ -207,9 +207,9 @@ final class Service {
     defer { Stack.wipe() }
     callOffTransfer(because: cause)
     callOffSalvage(because: .locked(state: LockState.Kind.locked.rawValue, cause: state.cause.text))
-    guard case .open(let keychain) = vault.content else { return }
-    // The key that one of them has been given opens what is wiped here.
+    // The key that one of them has been given opens what is wiped here, or the vault that it is about to make.
     for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
+    guard case .open(let keychain) = vault.content else { return }
     slotRenewal?.callOff()
     rekeying?.stop(.locked(state: LockState.Kind.locked.rawValue, cause: cause.text))
     authorizations.forget()

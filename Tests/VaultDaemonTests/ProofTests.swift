@@ -202,4 +202,25 @@ import VaultTesting
     try succeed(sandbox, "ChangePassword", [:], first, by: third)
     #expect(try get() == "PresenceRequired")
   }
+
+  @Test("a vault that is being made is given up by a lock", arguments: [false, true], [false, true])
+  func initialization(bySignal: Bool, atCode: Bool) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    var making = try begin(sandbox, "Init", ["recovery": true])
+    if atCode {
+      #expect(try answer(sandbox, making, first) == nil)
+      making.prompt = try #require(try making.next().prompt)
+    }
+    if bySignal {
+      try sandbox.signalDaemon(SIGUSR1)
+    } else {
+      #expect(try sandbox.client().call("Lock").error == "NoVault")
+    }
+    #expect(try making.next().error == "Cancelled")
+    #expect(try answer(sandbox, making, making.prompt["code"] as? String ?? first) == "NoSuchConversation")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))
+    #expect(try sandbox.client().call("Status").string("state") == "new")
+  }
 }
