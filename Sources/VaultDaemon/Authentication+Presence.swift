@@ -23,7 +23,7 @@ extension Authentication {
       service.showPresencePrompt(question, for: conversation, purpose: purpose) {
         [self] outcome, seconds in
         if outcome == .succeeded {
-          conversation.holdsSecret = true
+          conversation.holdSecret()
           return open(valid[...])
         }
         if outcome == .cancelled { return conversation.fail(.cancelled) }

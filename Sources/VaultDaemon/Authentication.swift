@@ -62,6 +62,10 @@ final class Authentication {
     guard !conversation.isOver else { return }
     guard conversation.connection.isPeerAlive else { return conversation.connection.disown() }
     conversation.willWipe(vaultKey)
+    // The store may have been opened anew since the prompt.
+    guard case .open(let present) = service.vault.content, present === keychain else {
+      return conversation.fail(.cancelled)
+    }
     // A slot that was removed or replaced, and that somebody put back into the store, opens as it did before. Whatever the
     // proof is for, it is judged here, once, and what follows begins in the same turn of the loop.
     do throws(VaultError) {
@@ -69,6 +73,7 @@ final class Authentication {
         try keychain.check(slot, vaultKey: key)
       }
     } catch { return conversation.fail(Fault(error)) }
+    conversation.proof = slot
     then(vaultKey, slot)
   }
 

@@ -1,3 +1,4 @@
+internal import VaultCore
 internal import VaultModel
 
 /// Who has proven to be there, how, and when: what items that require a person are served on.
@@ -29,20 +30,30 @@ struct Authorizations {
     var evidence: Evidence
   }
 
-  private var given: [Proof: Int64] = [:]
+  private struct Given {
+    var time: Int64
+    /// The slots by which it counts.
+    var slots: [SlotRecord]
+  }
 
-  /// Remembers what a session has shown just now.
-  mutating func add(_ evidence: Evidence, by session: AuthenticationSession, now: Int64) {
+  private var given: [Proof: Given] = [:]
+
+  /// Remembers what a session has shown just now, and the slots by which it counts: the one that opened, or those that say
+  /// whose presence does.
+  mutating func add(
+    _ evidence: Evidence, by session: AuthenticationSession, with slots: [SlotRecord], now: Int64
+  ) {
     // Nothing counts for longer than the longest window, so the table stays small.
-    given = given.filter { now - $0.value < Int64(Policy.reuseWindows.upperBound) * 1_000_000_000 }
-    given[Proof(session: session, evidence: evidence)] = now
+    given = given.filter { now - $0.value.time < Int64(Policy.reuseWindows.upperBound) * 1_000_000_000 }
+    given[Proof(session: session, evidence: evidence)] = Given(time: now, slots: slots)
   }
 
   /// Whether a session has shown what `policy` asks for, within its window.
   func satisfy(_ policy: Policy, _ session: AuthenticationSession, now: Int64) -> Bool {
     if policy.require == .none { return true }
     return Evidence.allCases.contains { evidence in
-      guard evidence.satisfies(policy.require), let time = given[Proof(session: session, evidence: evidence)] else {
+      guard evidence.satisfies(policy.require), let time = given[Proof(session: session, evidence: evidence)]?.time
+      else {
         return false
       }
       return now - time < Int64(policy.reuseWindow) * 1_000_000_000
@@ -50,4 +61,9 @@ struct Authorizations {
   }
 
   mutating func forget() { given = [:] }
+
+  /// Forgets what was shown with any of these slots, which are gone.
+  mutating func forget(_ gone: [SlotRecord]) {
+    given = given.filter { entry in !entry.value.slots.contains(where: gone.contains) }
+  }
 }

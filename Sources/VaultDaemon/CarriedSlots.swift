@@ -19,6 +19,8 @@ final class CarriedSlots {
   private let keychain: Keychain
   private let opened: SlotRecord
   private let secret: Handover
+  /// The slots there were when the right was proven: the new ones are made from these.
+  let carried: [SlotRecord]
   /// The new vault key.
   let nextKey = Handover(RandomBytes.secret(count: 32))
   /// The new slots.
@@ -37,6 +39,7 @@ final class CarriedSlots {
     self.keychain = keychain
     self.opened = opened
     self.secret = secret
+    carried = keychain.slots
     conversation.willWipe(nextKey)
   }
 
@@ -46,7 +49,7 @@ final class CarriedSlots {
     // A conversation that ends has no use for keys in keystores.
     conversation.onEnd = { [self] _ in drop() }
     leftOut = keychain.damagedSlots
-    goOn(keychain.slots[...])
+    goOn(carried[...])
   }
 
   /// They have become the slots of a store: their keys stay.

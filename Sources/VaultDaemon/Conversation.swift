@@ -19,10 +19,13 @@ final class Conversation {
   var endsWhenUnlocked = false
   /// Runs once when it ends, however that is, and is told whether its client dismissed it.
   var onEnd: ((_ dismissed: Bool) -> Void)?
-  /// Whether a secret came in, or a key is on its way: it, or what it opens, may still be held.
-  var holdsSecret = false
+  /// Whether a secret came in, or a key was made or is on its way: it, or what it opens, may still be held.
+  private(set) var holdsSecret = false
   /// Whether it tells its client the name of an item.
   var namesItem = false
+  private var limit: Scheduled<Void>?
+  /// The slot that proved the right: what goes on here is over when the slots change.
+  var proof: SlotRecord?
   /// Whether the secret that proves the right is kept, to make the same way in again.
   var keepsSecret = false
   /// What proved the right, if that is kept.
@@ -57,6 +60,13 @@ final class Conversation {
     }
   }
 
+  /// Takes note that it holds a secret from now on: a lock ends it, and so does its time, however often it asks.
+  func holdSecret() {
+    guard !isOver, !holdsSecret else { return }
+    holdsSecret = true
+    limit = connection.after(Timeouts.conversation) { [weak self] in self?.fail(.cancelled) }
+  }
+
   /// Has a key wiped when the conversation ends, and not only when the last closure that knows it is gone: one of them may
   /// be waiting for another program then.
   func willWipe(_ key: Handover) { wiped.append(key) }
@@ -83,7 +93,7 @@ final class Conversation {
       return false
     }
     onAnswer = nil
-    holdsSecret = true
+    holdSecret()
     timeout?.cancel()
     then(secret)
     return true
@@ -113,6 +123,7 @@ final class Conversation {
     cancellation.cancel()
     onAnswer = nil
     timeout?.cancel()
+    limit?.cancel()
     service.conversations[id] = nil
     for key in wiped { _ = key.take() }
     wiped = []

@@ -34,6 +34,8 @@ extension Fault {
     case .vaultExists: self = .vaultExists
     case .noSuchSlot(let id): self = .noSuchSlot(id: Int(id))
     case .lastSlot: self = .lastSlot
+    case .rekeying: self = .rekeying
+    case .overtaken: self = .busy(reason: error.text)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .newer: self = .corrupt(reason: error.text, newer: true)
     case .corrupt(let reason): self = .corrupt(reason: reason, newer: false)
@@ -84,6 +86,8 @@ extension VaultError {
     case .tooLarge(let limit): "the limit is \(limit) bytes"
     case .lastSlot: "it is the last slot"
     case .noSuchSlot(let id): "there is no slot \(id)"
+    case .overtaken: "the ways in were changed meanwhile"
+    case .rekeying: "the vault is being given a new key"
     }
   }
 }

@@ -16,6 +16,8 @@ struct NewSlot {
   }
 
   private static let shortestPassword = 8
+  /// How often a recovery code may be typed back.
+  private static let tries = 5
 
   let service: Service
   let conversation: Conversation
@@ -67,12 +69,20 @@ struct NewSlot {
   func recoveryCode(then: @escaping (SlotRecord) -> Void) {
     let kept = Handover(RecoveryCode.random().text())
     let making = Making(id: id, kind: .recovery, label: label, now: service.clock.wall(), vaultKey, vaultID)
-    func ask(_ text: String) {
+    func ask(_ text: String, tries: Int = 1) {
       conversation.ask(.confirm, method: "recovery", text: text, code: kept) { typed in
-        guard Self.isSame(kept, typed) else { return ask("That is another code. Type this one back") }
+        guard Self.isSame(kept, typed) else {
+          guard tries < Self.tries else {
+            conversation.tell(
+              .error, method: "recovery", text: "That was another code too often; no slot was made of it")
+            return conversation.fail(.cancelled)
+          }
+          return ask("That is another code. Type this one back", tries: tries + 1)
+        }
         goOn(making.slot(kept), then)
       }
     }
+    conversation.willWipe(kept)
     ask("This recovery code is shown once. Write it down, then type it back")
   }
 

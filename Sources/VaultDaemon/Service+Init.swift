@@ -21,7 +21,7 @@ extension Service {
     let new = NewVault()
     conversation.willWipe(new.vaultKey)
     // A vault whose key was in memory while the machine slept is not to be made.
-    conversation.holdsSecret = true
+    conversation.holdSecret()
     newSlot(1, new, conversation).password(cost: cost) { [unowned self] password in
       offerRecovery(call.recovery == true, new, conversation) { [unowned self] recovery in
         offerPresence(keystore, connection.peer.uid, new, conversation) { [unowned self] presence in

@@ -71,7 +71,8 @@ extension Service {
     let rekey: Rekey
     do throws(VaultError) {
       rekey = try Rekey(
-        keychain, slots: slots.made, nextKey: nextKey, vaultKey: oldKey, bootKey: bootKey, now: clock.wall())
+        keychain, carrying: slots.carried, slots: slots.made, nextKey: nextKey, vaultKey: oldKey, bootKey: bootKey,
+        now: clock.wall())
     } catch {
       return conversation.fail(Fault(error))
     }
@@ -151,6 +152,7 @@ extension Service {
   func isRekeyed(_ keychain: Keychain, old: [SlotRecord], _ memoryKeys: [UInt32: Handover]) {
     for conversation in Array(conversations.values) where conversation.holdsSecret { conversation.callOff() }
     slotRenewal?.callOff()
+    slotsChanged(without: old)
     retained.replace(with: memoryKeys)
     for slot in old where slot.kind == .pam && !slot.isInMemory {
       dropPresenceKey(of: slot, vaultID: keychain.vaultID)

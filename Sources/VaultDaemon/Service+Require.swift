@@ -49,42 +49,51 @@ extension Service {
     let conversation = Conversation(connection: connection, service: self)
     conversation.namesItem = true
     let purpose = Self.purpose("to use \(name)", call.reason)
-    showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence in
+    showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
       guard connection.isPeerAlive else { return connection.disown() }
-      authorizations.add(evidence, by: session, now: clock.boot())
+      authorizations.add(evidence, by: session, with: slots, now: clock.boot())
       conversation.finish()
     }
   }
 
   /// What an unlock has shown counts for the session it was made in, too.
-  func remember(_ kind: SlotKind, _ connection: Connection) {
+  func remember(_ slot: SlotRecord, _ connection: Connection) {
     guard let session = connection.session else { return }
-    switch kind {
-    case .password: authorizations.add(.password, by: session, now: clock.boot())
-    case .pam, .login: authorizations.add(.presence, by: session, now: clock.boot())
+    switch slot.kind {
+    case .password: authorizations.add(.password, by: session, with: [slot], now: clock.boot())
+    case .pam, .login: authorizations.add(.presence, by: session, with: [slot], now: clock.boot())
     case .recovery: break
     }
   }
 
   private func showEvidence(
     for requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain, _ purpose: String,
-    then: @escaping (Authorizations.Evidence) -> Void
+    then: @escaping (Authorizations.Evidence, _ slots: [SlotRecord]) -> Void
   ) {
     let uid = conversation.connection.peer.uid
     func typed() {
-      Authentication(self, conversation, keychain, kinds: [.password], purpose: purpose) { _, _ in then(.password) }
-        .start()
+      Authentication(self, conversation, keychain, kinds: [.password], purpose: purpose) { _, slot in
+        then(.password, [slot])
+      }
+      .start()
     }
     switch requirement {
     case .none, .password: typed()
     case .biometry:
-      ask(biometryQuestion(for: uid), conversation, keychain, purpose) { fault in
-        if let fault { conversation.fail(fault) } else { then(.biometry) }
+      ask(biometryQuestion(for: uid), conversation, keychain, purpose) { shown in
+        switch shown {
+        case .success(let slots): then(.biometry, slots)
+        case .failure(let fault): conversation.fail(fault)
+        }
       }
     case .userPresence:
       let question = question(for: uid)
-      ask(question, conversation, keychain, purpose) { fault in
-        guard let fault else { return then(question.takesPassword ? .presence : .biometry) }
+      ask(question, conversation, keychain, purpose) { shown in
+        let fault: Fault
+        switch shown {
+        case .success(let slots): return then(question.takesPassword ? .presence : .biometry, slots)
+        case .failure(let problem): fault = problem
+        }
         if fault == .cancelled { return conversation.fail(fault) }
         if keychain.slots.contains(where: { $0.kind == .pam }) {
           conversation.tell(.info, method: "pam", text: "\(fault.sentence); the vault's password does as well")
@@ -94,27 +103,33 @@ extension Service {
     }
   }
 
-  /// Asks PAM for the presence of a user that one of the slots lists; `then` gets nil for a yes.
+  /// Asks PAM for the presence of a user that one of the slots lists; `then` gets the slots
+  /// that list them still, for a yes.
   private func ask(
     _ question: PresencePrompt.Question, _ conversation: Conversation, _ keychain: Keychain, _ purpose: String,
-    then: @escaping (Fault?) -> Void
+    then: @escaping (Result<[SlotRecord], Fault>) -> Void
   ) {
-    func unavailable(_ reason: String) -> Fault { .methodUnavailable(method: "pam", reason: reason) }
-    let slots = keychain.slots.filter { $0.terms?.users.contains(question.uid) == true }
-    guard !slots.isEmpty else {
-      return then(unavailable("no slot says whose presence counts; make one with `vault slot add pam`"))
+    func unavailable(_ reason: String) -> Result<[SlotRecord], Fault> {
+      .failure(.methodUnavailable(method: "pam", reason: reason))
     }
+    let noSlot = "no slot says whose presence counts; make one with `vault slot add pam`"
+    let slots = keychain.slots.filter { $0.terms?.users.contains(question.uid) == true }
+    guard !slots.isEmpty else { return then(unavailable(noSlot)) }
     if let reason = PresenceCheck.availability(of: question.pam, uid: question.uid, through: presenceHelper) {
       return then(unavailable(reason))
     }
     askFingers(question.uid) { [unowned self] fingers in
       guard !conversation.isOver else { return }
-      guard slots.contains(where: { fingers.agree(with: $0.terms?.fingers(of: question.uid) ?? []) }) else {
-        return then(unavailable(fingers.objection))
-      }
+      let valid = slots.filter { fingers.agree(with: $0.terms?.fingers(of: question.uid) ?? []) }
+      guard !valid.isEmpty else { return then(unavailable(fingers.objection)) }
       if !question.takesPassword, let obstacle = fingers.reason { return then(unavailable(obstacle)) }
       showPresencePrompt(question, for: conversation, purpose: purpose) { outcome, seconds in
-        then(outcome.fault(method: "pam", retryAfterMilliseconds: Int(seconds) * 1000))
+        if let fault = outcome.fault(method: "pam", retryAfterMilliseconds: Int(seconds) * 1000) {
+          return then(.failure(fault))
+        }
+        // Asked again, because slots may have been removed while the person was asked.
+        let left = valid.filter(keychain.slots.contains)
+        then(left.isEmpty ? unavailable(noSlot) : .success(left))
       }
     }
   }

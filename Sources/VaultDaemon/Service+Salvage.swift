@@ -100,10 +100,11 @@ extension Service {
   /// says why.
   func removeSalvage() { try? Salvage.remove(salvageDirectory) }
 
-  /// Ends a salvage because the keys it needs are wiped.
-  func callOffSalvage() {
+  /// Ends a salvage because the keys it needs are wiped, or the slots that it has taken over are others now; removes what
+  /// was saved.
+  func callOffSalvage(because fault: Fault) {
     let connection = salvaging?.connection
     dropSalvage()
-    connection?.fail(.locked(state: LockState.Kind.locked.rawValue, cause: state.cause.text))
+    connection?.fail(fault)
   }
 }

@@ -29,15 +29,19 @@ extension Service {
       let kind = named ?? (opened.kind == .recovery ? .password : opened.kind)
       let old =
         opened.kind == kind ? opened : keychain.slots.filter { $0.kind == kind }.min { $0.id < $1.id }
+      // Asked again, because it may have been removed since the prompt.
+      guard old != nil || named != .login else {
+        return conversation.fail(.methodUnavailable(method: SlotKind.login.name, reason: Self.noLoginSlot))
+      }
       let new = NewSlot(
         service: self, conversation: conversation, id: old?.id ?? keychain.nextSlotID, label: old?.label ?? "",
         vaultKey: vaultKey, vaultID: keychain.vaultID)
-      new.password(kind, cost: cost) { slot in
-        Self.conclude(conversation, vaultKey) { (key: borrowing SecureBytes) throws(VaultError) in
-          if old == nil {
-            try keychain.addSlot(slot, vaultKey: key)
+      new.password(kind, cost: cost) { [unowned self] slot in
+        conclude(conversation, vaultKey, without: old) { (key: borrowing SecureBytes) throws(VaultError) in
+          if let old {
+            try keychain.replaceSlot(slot, given: [opened, old], vaultKey: key)
           } else {
-            try keychain.replaceSlot(slot, vaultKey: key)
+            try keychain.addSlot(slot, given: [opened], vaultKey: key)
           }
         }
       }
@@ -71,13 +75,13 @@ extension Service {
       }
     }
     let conversation = Conversation(connection: connection, service: self)
-    authenticateOwner(conversation, method: call.method, purpose: "to add a slot") { [unowned self] vaultKey, _ in
+    authenticateOwner(conversation, method: call.method, purpose: "to add a slot") { [unowned self] vaultKey, opened in
       let id = keychain.nextSlotID
       let new = NewSlot(
         service: self, conversation: conversation, id: id, label: label, vaultKey: vaultKey, vaultID: keychain.vaultID)
       let store = { [unowned self] (slot: SlotRecord) in
-        Self.conclude(conversation, vaultKey, slot: id) { (key: borrowing SecureBytes) throws(VaultError) in
-          do throws(VaultError) { try keychain.addSlot(slot, vaultKey: key) } catch {
+        conclude(conversation, vaultKey, slot: id) { (key: borrowing SecureBytes) throws(VaultError) in
+          do throws(VaultError) { try keychain.addSlot(slot, given: [opened], vaultKey: key) } catch {
             dropPresenceKey(of: slot, vaultID: keychain.vaultID)
             throw error
           }
@@ -119,15 +123,19 @@ extension Service {
 
   func removeSlot(_ call: Wire.RemoveSlotParameters, _ connection: Connection) {
     guard case .open(let keychain) = vault.content else { return connection.fail(storeFault) }
-    guard let id = UInt32(exactly: call.id), let slot = keychain.slots.first(where: { $0.id == id }) else {
+    guard let id = UInt32(exactly: call.id), keychain.slots.contains(where: { $0.id == id }) else {
       return connection.fail(.noSuchSlot(id: call.id))
     }
     guard keychain.slots.count > 1 else { return connection.fail(.lastSlot) }
     let conversation = Conversation(connection: connection, service: self)
     authenticateOwner(conversation, method: call.method, purpose: "to remove slot \(id)") {
-      [unowned self] vaultKey, _ in
-      Self.conclude(conversation, vaultKey) { (key: borrowing SecureBytes) throws(VaultError) in
-        try keychain.removeSlot(id: id, vaultKey: key)
+      [unowned self] vaultKey, opened in
+      // As it is now: its password may have been changed since the prompt, and its number is nobody else's.
+      guard let slot = keychain.slots.first(where: { $0.id == id }) else {
+        return conversation.fail(.noSuchSlot(id: call.id))
+      }
+      conclude(conversation, vaultKey, without: slot) { (key: borrowing SecureBytes) throws(VaultError) in
+        try keychain.removeSlot(id: id, given: [opened, slot], vaultKey: key)
         dropPresenceKey(of: slot, vaultID: keychain.vaultID)
       }
     }
@@ -135,8 +143,9 @@ extension Service {
 
   // MARK: Parts
 
-  private static func conclude(
-    _ conversation: Conversation, _ vaultKey: Handover, slot: UInt32? = nil,
+  /// Makes a change of the slots, after which `gone` is none of them any more, and ends what went by those before.
+  private func conclude(
+    _ conversation: Conversation, _ vaultKey: Handover, slot: UInt32? = nil, without gone: SlotRecord? = nil,
     _ change: (borrowing SecureBytes) throws(VaultError) -> Void
   ) {
     do throws(VaultError) {
@@ -144,7 +153,19 @@ extension Service {
     } catch {
       return conversation.fail(Fault(error))
     }
+    slotsChanged(by: conversation, without: gone.map { [$0] } ?? [])
     conversation.finish(slot: slot)
+  }
+
+  /// The slots are others now, and those in `gone` are none of them any more: ends what began under the ones before.
+  ///
+  /// A conversation that has proven the right is about to make slots, or has made some, that others have overtaken. One
+  /// that has yet to prove it is judged by the slots that there are then.
+  func slotsChanged(by conversation: Conversation? = nil, without gone: [SlotRecord]) {
+    let fault = Fault(VaultError.overtaken)
+    for other in Array(conversations.values) where other !== conversation && other.proof != nil { other.fail(fault) }
+    authorizations.forget(gone)
+    callOffSalvage(because: fault)
   }
 
   /// The parameters a caller asks for; nil, after the call has failed, for what is below the floor or above the ceiling.

@@ -19,9 +19,9 @@ extension Service {
       do throws(VaultError) {
         guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
         try keychain.unlock(vaultKey: key)
-        remember(slot.kind, connection)
+        remember(slot, connection)
         takeUpRekey(key, keychain)
-        if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: connection.peer.uid) }
+        if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: connection.peer.uid, provenBy: slot) }
         // Before anybody hears of it.
         _ = consume key
         unlocked(by: .method(slot.kind.unlockedBy), for: call.lockAfter.map(Int64.init))
@@ -47,12 +47,10 @@ extension Service {
   }
 
   func lockNow(_: Wire.Empty, _ connection: Connection) {
-    switch vault.content {
-    case .none, .unreadable: connection.fail(storeFault)
-    case .open:
-      lock(because: .asked)
-      connection.reply(Wire.Empty())
-    }
+    // Also without a vault: one that is being made has its key already.
+    lock(because: .asked)
+    guard case .open = vault.content else { return connection.fail(storeFault) }
+    connection.reply(Wire.Empty())
   }
 
   /// What a prompt is for, with what the client says of why. The client's words are shown as its own and kept short.

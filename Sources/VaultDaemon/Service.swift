@@ -206,7 +206,7 @@ final class Service {
   func lock(because cause: LockState.Cause) {
     defer { Stack.wipe() }
     callOffTransfer(because: cause)
-    callOffSalvage()
+    callOffSalvage(because: .locked(state: LockState.Kind.locked.rawValue, cause: state.cause.text))
     // The key that one of them has been given opens what is wiped here, or a vault that is only being made.
     for conversation in Array(conversations.values)
     where conversation.holdsSecret || configuration.hideNames && conversation.namesItem { conversation.callOff() }

@@ -14,9 +14,14 @@ final class SlotRenewal {
   private let keychain: Keychain
   private let uid: UInt32
   private let vaultKey: Handover
+  /// The slot that gave the key.
+  private let proof: SlotRecord
   private var giveUp: (() -> Void)?
 
-  init(_ service: Service, _ keychain: Keychain, uid: UInt32, vaultKey: consuming SecureBytes) {
+  init(
+    _ service: Service, _ keychain: Keychain, uid: UInt32, vaultKey: consuming SecureBytes, provenBy proof: SlotRecord
+  ) {
+    self.proof = proof
     self.service = service
     self.keychain = keychain
     self.uid = uid
@@ -88,16 +93,16 @@ final class SlotRenewal {
 
   private func put(_ new: SlotRecord, in old: SlotRecord, _ keystore: KeystoreKind) throws(Fault) {
     do throws(VaultError) {
-      // It may have been removed meanwhile, or the vault locked.
-      guard keychain.slots.contains(old) else { throw .noSuchSlot(old.id) }
+      // Either slot may have been removed meanwhile, or the vault locked.
       let replaced: Void? = try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
-        try keychain.replaceSlot(new, vaultKey: key)
+        try keychain.replaceSlot(new, given: [proof, old], vaultKey: key)
       }
       guard replaced != nil else { throw .locked }
     } catch {
       if keystore != .memory { service.dropPresenceKey(of: new, vaultID: keychain.vaultID) }
       throw Fault(error)
     }
+    service.slotsChanged(without: [old])
     // In memory the new slot's key is the old one's.
     if keystore != .memory { service.dropPresenceKey(of: old, vaultID: keychain.vaultID) }
   }
@@ -106,12 +111,17 @@ final class SlotRenewal {
 extension Service {
   /// After an unlock with a secret: keeps the keys of `memory` slots, and has the slots of `uid` count again for the
   /// fingers that are enrolled now.
-  func takeUpPresenceKeys(_ vaultKey: borrowing SecureBytes, _ keychain: Keychain, uid: UInt32) {
+  func takeUpPresenceKeys(
+    _ vaultKey: borrowing SecureBytes, _ keychain: Keychain, uid: UInt32, provenBy proof: SlotRecord
+  ) {
     let slots = keychain.slots.filter { $0.kind == .pam }
     guard !slots.isEmpty else { return }
     retainKeys(of: slots, vaultKey, vaultID: keychain.vaultID)
     slotRenewal?.callOff()
-    let renewal = SlotRenewal(self, keychain, uid: uid, vaultKey: vaultKey.withBytes { SecureBytes(copying: $0) })
+    // Slots stay as they are while the vault is being given a new key.
+    guard !keychain.isRekeying else { return }
+    let key = vaultKey.withBytes { SecureBytes(copying: $0) }
+    let renewal = SlotRenewal(self, keychain, uid: uid, vaultKey: key, provenBy: proof)
     slotRenewal = renewal
     renewal.start()
   }

@@ -22,6 +22,8 @@ enum Timeouts {
   static let acceptPause = TimeAmount.milliseconds(250)
   /// For the answer to a prompt.
   static let prompt = TimeAmount.minutes(5)
+  /// For all of a conversation, from the moment at which it holds a secret.
+  static let conversation = TimeAmount.minutes(30)
   /// How long another keyring may take. A keyring that waits for a person is one that is locked.
   static let keyring = TimeAmount.seconds(10)
   /// How long a TPM may take: a discrete one needs seconds for a key.

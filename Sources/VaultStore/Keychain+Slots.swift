@@ -28,14 +28,31 @@ extension Keychain {
     }
   }
 
+  /// Makes a change of the slots, if all of `seen` are stored as they are: between the proof of the right to it and this
+  /// there may have been a person's answer, and another change.
+  private func changeSlots(
+    given seen: [SlotRecord], vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try change(vaultKey: vaultKey) { () throws(VaultError) in
+      // The new vault has its slots already: one that is replaced or removed now would come back with it.
+      guard !isRekeying else { throw .rekeying }
+      guard seen.allSatisfy(slots.contains) else { throw .overtaken }
+      try body()
+    }
+  }
+
   /// Adds a way in.
   ///
-  /// - Throws: ``VaultError/alreadyExists`` when a slot has that id; ``VaultError/invalidValue(_:)`` when there are as
+  /// - Parameter seen: the slots that have to be there as they are, such as the one that the right was proven with.
+  /// - Throws: ``VaultError/alreadyExists`` when a slot has that id, or had it; ``VaultError/overtaken``,
+  ///   ``VaultError/rekeying``; ``VaultError/invalidValue(_:)`` when there are as
   ///   many as can be; ``VaultError/corrupt(_:)`` also when `vaultKey` is
   ///   another vault's; ``VaultError/storage(_:)``.
-  public func addSlot(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
-    try change(vaultKey: vaultKey) { () throws(VaultError) in
-      guard !hasSlot(slot.id) else { throw .alreadyExists }
+  public func addSlot(
+    _ slot: SlotRecord, given seen: [SlotRecord], vaultKey: borrowing SecureBytes
+  ) throws(VaultError) {
+    try changeSlots(given: seen, vaultKey: vaultKey) { () throws(VaultError) in
+      guard !hasSlot(slot.id), slot.id >= nextSlotID else { throw .alreadyExists }
       guard slots.count + damagedSlots.count < Database.maximumSlots else {
         throw .invalidValue("a vault has at most \(Database.maximumSlots) slots")
       }
@@ -45,9 +62,14 @@ extension Keychain {
 
   /// Puts a slot in place of the one with the same id: a changed password.
   ///
-  /// - Throws: ``VaultError/noSuchSlot(_:)``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
-  public func replaceSlot(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
-    try change(vaultKey: vaultKey) { () throws(VaultError) in
+  /// - Parameter seen: the slots that have to be there as they are: the one that the right was proven with, and the one
+  ///   that is replaced.
+  /// - Throws: ``VaultError/noSuchSlot(_:)``, ``VaultError/overtaken``, ``VaultError/rekeying``,
+  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func replaceSlot(
+    _ slot: SlotRecord, given seen: [SlotRecord], vaultKey: borrowing SecureBytes
+  ) throws(VaultError) {
+    try changeSlots(given: seen, vaultKey: vaultKey) { () throws(VaultError) in
       guard hasSlot(slot.id) else { throw .noSuchSlot(slot.id) }
       try setStale(staleSlots.subtracting([slot.id]))
       try store(slot, isNew: false)
@@ -56,10 +78,13 @@ extension Keychain {
 
   /// Removes a way in.
   ///
+  /// - Parameter seen: the slots that have to be there as they are, such as the one that the right was proven with.
   /// - Throws: ``VaultError/lastSlot`` when no other can be read; ``VaultError/noSuchSlot(_:)``,
-  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
-  public func removeSlot(id: UInt32, vaultKey: borrowing SecureBytes) throws(VaultError) {
-    try change(vaultKey: vaultKey) { () throws(VaultError) in
+  ///   ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func removeSlot(
+    id: UInt32, given seen: [SlotRecord], vaultKey: borrowing SecureBytes
+  ) throws(VaultError) {
+    try changeSlots(given: seen, vaultKey: vaultKey) { () throws(VaultError) in
       guard hasSlot(id) else { throw .noSuchSlot(id) }
       guard slots.contains(where: { $0.id != id }) else { throw .lastSlot }
       try setStale(staleSlots.subtracting([id]))

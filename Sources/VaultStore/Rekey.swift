@@ -52,18 +52,22 @@ public final class Rekey {
   /// Makes the second store and writes down that it is to be filled. All keys of `source` must be in memory.
   ///
   /// - Parameters:
+  ///   - carried: the slots that `slots` were made from: all that the vault has.
   ///   - slots: the ways into the new vault: made for this vault's id and `nextKey`.
   ///   - nextKey: 32 random bytes, the new vault key.
   ///   - vaultKey: the present one.
   ///   - bootKey: what opens `always` items from boot; the same as now.
-  /// - Throws: ``VaultError/alreadyExists`` when one is under way; ``VaultError/corrupt(_:)`` for another vault's key and
+  /// - Throws: ``VaultError/alreadyExists`` when one is under way; ``VaultError/overtaken`` when the vault's slots are
+  ///   others than `carried`; ``VaultError/corrupt(_:)`` for another vault's key and
   ///   when a check of the live store has failed; ``VaultError/storage(_:)``, also when there is no room for a second
   ///   store; then nothing is left of it.
   public init(
-    _ source: Keychain, slots: [SlotRecord], nextKey: borrowing SecureBytes, vaultKey: borrowing SecureBytes,
-    bootKey: borrowing SecureBytes, now: Int64
+    _ source: Keychain, carrying carried: [SlotRecord], slots: [SlotRecord], nextKey: borrowing SecureBytes,
+    vaultKey: borrowing SecureBytes, bootKey: borrowing SecureBytes, now: Int64
   ) throws(VaultError) {
     guard !source.isRekeying else { throw .alreadyExists }
+    // From here to the mark of the rekey, which keeps the slots as they are, nothing else is done with the store.
+    guard source.slots == carried else { throw .overtaken }
     guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
     guard source.holdsAllKeys else { throw .locked }
     _ = try source.unwrap(.always, under: .vault, vaultKey)

@@ -158,7 +158,7 @@ extension Keychain {
     }
     try keychain.setBootKey(bootKey, vaultKey: vaultKey)
     try keychain.transaction { () throws(VaultError) in
-      for slot in leftOut { try keychain.removeSlot(id: slot.id, vaultKey: vaultKey) }
+      for slot in leftOut { try keychain.removeSlot(id: slot.id, given: [], vaultKey: vaultKey) }
     }
     try database.connection.checkpoint()
     return leftOut

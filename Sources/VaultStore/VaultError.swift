@@ -36,4 +36,8 @@ public enum VaultError: Error, Hashable {
   case lastSlot
   /// No slot has that number.
   case noSuchSlot(UInt32)
+  /// The slots are no longer those that the change was decided on.
+  case overtaken
+  /// The vault is being given a new key, and its slots stay as they are until it has it.
+  case rekeying
 }

@@ -45,7 +45,8 @@ func rekey(_ keychain: Keychain, from old: UInt8) throws -> Rekey {
     id: 1, kind: .recovery, label: "", created: 1000, secret: RecoveryCode.random().text(), kdf: nil,
     vaultKey: key(11 - old), vaultID: keychain.vaultID)
   return try Rekey(
-    keychain, slots: [slot], nextKey: key(11 - old), vaultKey: key(old), bootKey: key(1), now: 1000)
+    keychain, carrying: keychain.slots, slots: [slot], nextKey: key(11 - old), vaultKey: key(old), bootKey: key(1),
+    now: 1000)
 }
 
 let keychain = try Keychain(opening: CommandLine.arguments[1])

@@ -85,6 +85,41 @@ import VaultTesting
     try stand.expectWiped(afterFirstUnlock: true)
   }
 
+  @Test("sleep gives up a vault that is being made, of which nothing stays in memory") func sleepWhileMaking() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let system = try PrivateBus(.system, in: sandbox)
+    let logind = try system.mock("org.freedesktop.login1", ["--template", "logind"])
+    try sandbox.startDaemon()
+    let client = try sandbox.client()
+    func inhibitors() throws -> String {
+      try system.call("org.freedesktop.login1", LockStand.logindPath, LockStand.manager, "ListInhibitors")
+    }
+    func wait(_ isSo: () throws -> Bool) throws {
+      let deadline = time(nil) + 60
+      while time(nil) < deadline { if try isSo() { return } }
+      throw SandboxError("waited in vain: \(sandbox.daemonLog)")
+    }
+    try wait { try inhibitors().contains("delay") }
+    let password = KeyStage.word()
+    let first = try client.call("Init", KeyStage.floor.merging(["recovery": true]) { $1 }, more: true)
+    let conversation = try #require(first.string("conversation"))
+    let answer: WireClient.Message = ["conversation": conversation, "answer": password]
+    #expect(try sandbox.client().call("Respond", answer).error == nil)
+    let code = try #require(try client.reply().prompt?["code"] as? String)
+    func isInMemory() throws -> Bool {
+      !(try MemorySearch(pid: try #require(sandbox.daemonPid)).find(Array(code.utf8)).isEmpty)
+    }
+    if LockStand.isRoot { #expect(try isInMemory()) }
+    try system.emit(
+      "org.freedesktop.login1", LockStand.logindPath, LockStand.manager, "PrepareForSleep", "b", "true")
+    try wait { try !inhibitors().contains("delay") }
+    #expect(try client.reply().error == "Cancelled")
+    if LockStand.isRoot { #expect(try !isInMemory()) }
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))
+    withExtendedLifetime(logind) {}
+  }
+
   @Test("the lock of one's own session locks, and nobody else's", arguments: [false, true])
   func session(byHint: Bool) throws {
     let stand = try LockStand()

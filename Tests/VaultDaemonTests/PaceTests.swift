@@ -19,7 +19,7 @@ import VaultTesting
   private static func pair() throws -> (RawSocket, Int32) {
     var ends: [Int32] = [0, 0]
     try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-    return (try RawSocket(ends[0], patience: 1), ends[1])
+    return (try RawSocket(ends[0], of: nil, patience: 1), ends[1])
   }
 
   /// A vault with an item that no socket takes at once.

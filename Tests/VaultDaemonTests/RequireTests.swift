@@ -80,6 +80,24 @@ struct RequireTests {
     #expect(try get("biometry", stand, in: "password") == "PresenceRequired")
   }
 
+  @Test("a finger counts no longer than a slot that lists it, also while it is asked for") func removedSlot() throws {
+    let stand = try stand()
+    defer { stand.close() }
+    let vault = stand.vault
+    #expect(try authenticate("biometry", stand, in: "finger", touching: ["finger-A"]).reply?.error == nil)
+    #expect(try get("biometry", stand, in: "finger") == "of biometry")
+    let late = try vault.converse("Authenticate", ["name": "biometry", "interactive": true]) { prompt in
+      guard (prompt["text"] as? String)?.hasPrefix("Swipe") == true else { return .nothing }
+      let removed = try vault.converse("RemoveSlot", ["id": 2], in: "first", typing: [vault.password])
+      #expect(removed.reply?.error == nil && removed.reply != nil)
+      try stand.reader.touch("finger-A")
+      return .nothing
+    }
+    #expect(late.reply?.error == "MethodUnavailable")
+    #expect(try get("biometry", stand) == "PresenceRequired")
+    #expect(try get("biometry", stand, in: "finger") == "PresenceRequired")
+  }
+
   @Test("what is shown wrongly opens nothing") func wrong() throws {
     let stand = try stand()
     defer { stand.close() }

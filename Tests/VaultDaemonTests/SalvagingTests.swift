@@ -72,6 +72,21 @@ import VaultTesting
     #expect(try backup(sandbox.client()).error == "org.varlink.service.InvalidParameter")
   }
 
+  @Test("what was saved has the ways in of then, and so goes with the next change of them") func slots() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let added = try sandbox.converse("AddSlot", ["kind": "recovery"]) { $0["code"] as? String ?? password }
+    #expect(added?.error == nil)
+    let client = try sandbox.client()
+    #expect(try salvage(client).reply.integer("saved") == 3)
+    #expect(isThere(sandbox))
+    #expect(try sandbox.converse("RemoveSlot", ["id": 2]) { _ in password }?.error == nil)
+    #expect(!isThere(sandbox))
+    #expect(try backup(sandbox.client()).error == "org.varlink.service.InvalidParameter")
+    #expect(try salvage(client).reply.integer("saved") == 3)
+    #expect(try backup(sandbox.client()).integer("size") ?? 0 > 0)
+  }
+
   @Test("whatever is lost is named, and the vault goes on serving the rest") func lost() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }

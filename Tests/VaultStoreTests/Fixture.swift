@@ -103,6 +103,21 @@ func setMode(_ path: String, _ mode: Int) throws {
 
 func name(_ text: String) throws -> ItemName { try ItemName(text) }
 
+// Changes of the slots that nothing came between.
+extension Keychain {
+  func addSlot(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
+    try addSlot(slot, given: slots, vaultKey: vaultKey)
+  }
+
+  func replaceSlot(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
+    try replaceSlot(slot, given: slots, vaultKey: vaultKey)
+  }
+
+  func removeSlot(id: UInt32, vaultKey: borrowing SecureBytes) throws(VaultError) {
+    try removeSlot(id: id, given: slots, vaultKey: vaultKey)
+  }
+}
+
 extension Keychain {
   /// A copy of a value, for comparing.
   func read(_ text: String, version: Int? = nil, now: Int64 = 2000, evenExpired: Bool = false) throws -> [UInt8] {

@@ -40,7 +40,8 @@ extension Fixture {
   /// Begins one, and has the store checked, without which it does not go on.
   func rekey(_ keychain: Keychain) throws -> Rekey {
     let rekey = try Rekey(
-      keychain, slots: [nextSlot()], nextKey: secret(Self.nextKey), vaultKey: vaultKey, bootKey: bootKey, now: 2000)
+      keychain, carrying: keychain.slots, slots: [nextSlot()], nextKey: secret(Self.nextKey), vaultKey: vaultKey,
+      bootKey: bootKey, now: 2000)
     if !keychain.isVerified { _ = try keychain.verify() }
     return rekey
   }

@@ -134,6 +134,58 @@ import VaultModel
     #expect(try Contents(keychain).items.keys == before.items.keys)
   }
 
+  @Test("slots that were added, replaced or removed since the new ones were made keep a rekey from beginning")
+  func overtaken() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    func begin(_ carried: [SlotRecord]) throws {
+      _ = try Rekey(
+        keychain, carrying: carried, slots: [fixture.nextSlot()], nextKey: secret(Fixture.nextKey),
+        vaultKey: fixture.vaultKey, bootKey: fixture.bootKey, now: 2000)
+    }
+    var seen = [keychain.slots]
+    try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
+    seen.append(keychain.slots)
+    try keychain.replaceSlot(fixture.slot(1, "changed"), vaultKey: fixture.vaultKey)
+    seen.append(keychain.slots)
+    try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey)
+    for old in seen {
+      #expect(throws: VaultError.overtaken) { try begin(old) }
+      #expect(!keychain.isRekeying)
+    }
+    #expect(try fixture.names() == ["vault.db", "vault.db-wal", "vault.lock"])
+    try begin(keychain.slots)
+    #expect(keychain.isRekeying)
+  }
+
+  @Test("while one is under way no slot changes, and afterwards each can", arguments: [false, true])
+  func slotsStay(isDropped: Bool) throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
+    let slots = keychain.slots
+    do {
+      let rekey = try fixture.rekey(keychain)
+      _ = try rekey.step(records: 1)
+      #expect(throws: VaultError.rekeying) {
+        try keychain.addSlot(fixture.slot(3, "third"), vaultKey: fixture.vaultKey)
+      }
+      #expect(throws: VaultError.rekeying) {
+        try keychain.replaceSlot(fixture.slot(2, "changed"), vaultKey: fixture.vaultKey)
+      }
+      #expect(throws: VaultError.rekeying) { try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey) }
+      #expect(keychain.slots == slots)
+      if !isDropped {
+        try rekey.complete()
+        #expect(keychain.slots.map(\.id) == [1])
+        return try keychain.addSlot(fixture.nextSlot(3), vaultKey: secret(Fixture.nextKey))
+      }
+    }
+    try keychain.dropRekey()
+    try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey)
+    #expect(try keychain.verify().isOK)
+  }
+
   @Test("one at a time, only with the vault's own key, and only with all keys in memory")
   func refused() throws {
     let fixture = try Fixture.withItems(3)
@@ -142,8 +194,8 @@ import VaultModel
     try keychain.unlock(vaultKey: fixture.vaultKey)
     expectCorrupt {
       _ = try Rekey(
-        keychain, slots: [fixture.nextSlot()], nextKey: secret(Fixture.nextKey), vaultKey: secret(Fixture.nextKey),
-        bootKey: fixture.bootKey, now: 2000)
+        keychain, carrying: keychain.slots, slots: [fixture.nextSlot()], nextKey: secret(Fixture.nextKey),
+        vaultKey: secret(Fixture.nextKey), bootKey: fixture.bootKey, now: 2000)
     }
     #expect(!keychain.isRekeying)
     _ = try fixture.rekey(keychain)

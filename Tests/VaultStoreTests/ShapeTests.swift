@@ -234,7 +234,7 @@ import VaultModel
     let unchecked = try fixture.open()
     try unchecked.unlock(vaultKey: secret(Fixture.nextKey))
     let again = try Rekey(
-      unchecked, slots: [fixture.slotFor(fixture.vaultKey)], nextKey: fixture.vaultKey,
+      unchecked, carrying: unchecked.slots, slots: [fixture.slotFor(fixture.vaultKey)], nextKey: fixture.vaultKey,
       vaultKey: secret(Fixture.nextKey), bootKey: fixture.bootKey, now: 4000)
     expect(\.isStorage) { _ = try again.step(records: 1) }
     unchecked.notice(.corrupt("anything"))

@@ -55,6 +55,49 @@ import VaultStore
     #expect(try fixture.open().nextSlotID == 3)
   }
 
+  @Test("a change that was decided on other slots than are stored is refused, and changes nothing")
+  func overtaken() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
+    // Replaced, removed, and not there yet.
+    let seen = keychain.slots
+    try keychain.replaceSlot(fixture.slot(2, "changed"), vaultKey: fixture.vaultKey)
+    try keychain.addSlot(fixture.slot(3, "third"), vaultKey: fixture.vaultKey)
+    let removed = try #require(keychain.slots.last)
+    try keychain.removeSlot(id: 3, vaultKey: fixture.vaultKey)
+    let stored = keychain.slots
+    for old in [seen[1], removed, try fixture.slot(9, "never stored")] {
+      for given in [[old], [stored[0], old], [old, stored[0]]] {
+        #expect(throws: VaultError.overtaken) {
+          try keychain.addSlot(fixture.slot(4, "fourth"), given: given, vaultKey: fixture.vaultKey)
+        }
+        #expect(throws: VaultError.overtaken) {
+          try keychain.replaceSlot(fixture.slot(1, "x"), given: given, vaultKey: fixture.vaultKey)
+        }
+        #expect(throws: VaultError.overtaken) {
+          try keychain.removeSlot(id: 1, given: given, vaultKey: fixture.vaultKey)
+        }
+      }
+    }
+    #expect(keychain.slots == stored)
+    #expect(try keychain.verify().isOK)
+    try keychain.removeSlot(id: 2, given: stored, vaultKey: fixture.vaultKey)
+  }
+
+  @Test("a slot that was removed does not come back under its number")
+  func reused() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.open()
+    let number = keychain.nextSlotID
+    try keychain.addSlot(fixture.slot(number, "second"), vaultKey: fixture.vaultKey)
+    try keychain.removeSlot(id: number, vaultKey: fixture.vaultKey)
+    #expect(throws: VaultError.alreadyExists) {
+      try keychain.addSlot(fixture.slot(number, "again"), vaultKey: fixture.vaultKey)
+    }
+    #expect(keychain.slots.map(\.id) == [1] && keychain.nextSlotID == number + 1)
+  }
+
   @Test(
     "a slot that cannot be read is told and can be removed; the others still open the vault",
     arguments: [
