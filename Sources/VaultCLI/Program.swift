@@ -6,6 +6,7 @@ public enum VaultProgram {
   /// Does what the command line says, and ends the process with an exit code of sysexits.h.
   public static func main() -> Never {
     Hardening.begin()
+    if let failure = StartText.failure() { end(with: failure) }
     // The form other programs run most comes first: without an array of arguments, and without the argument parser.
     if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()
