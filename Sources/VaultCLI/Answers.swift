@@ -66,8 +66,8 @@ final class Answers {
     return nil
   }
 
-  /// The daemon's words, on one line that says where it comes from: nothing that it words can pass for the shell's prompt
-  /// or another program's.
+  /// The daemon's words, on a line that says where it comes from, as do all ``Rows`` of it: nothing that it words can pass
+  /// for the shell's prompt or another program's.
   private static func line(_ prompt: borrowing Prompt) -> String { "vault: \(Printable.text(prompt.text))" }
 
   /// Shows a recovery code on a line of its own.

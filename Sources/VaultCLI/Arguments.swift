@@ -21,7 +21,8 @@ enum Arguments {
   }
 
   /// Puts the options that hold for every command where the parser looks for them, behind the command, and gives
-  /// `--generate` its style when none follows it, because the parser would take an item's name for one.
+  /// `--generate` its style when none follows it, because the parser would take an item's name for one. What stands behind
+  /// `--` of `vault rm` becomes an option of its own, because there it says that it is a name.
   static func normalize(_ arguments: [String]) -> [String] {
     var rest = arguments[...]
     var globals: [String] = []
@@ -38,11 +39,17 @@ enum Arguments {
     }
     var result: [String] = []
     var options = true
+    let isRemoval = rest.first == RemoveCommand.configuration.commandName
     for (index, argument) in zip(rest.indices, rest) {
       if argument == "--" && options {
         options = false
         result += globals
         globals = []
+        if isRemoval { continue }
+      } else if !options && isRemoval {
+        // An option has to have a value; what is empty is no predicate as it is.
+        result.append(argument.isEmpty ? argument : "--\(RemoveCommand.nameOption)=\(argument)")
+        continue
       }
       let isBare = options && argument == "--generate"
       let next = index + 1 < rest.endIndex ? rest[index + 1] : ""

@@ -25,6 +25,8 @@ extension Failure {
     case .timedOut: self.init(.retry, "the daemon did not answer in time; try again, and see `vault doctor`")
     case .tooLarge(let limit):
       self.init(.invalid, "that is more than the \(limit) bytes a request may have; store less, or store it in parts")
+    case .answerTooLarge(let limit):
+      self.init(.invalid, "the answer has more than the \(Sizes.text(limit)) that are kept of one; ask for less of it")
     case .notText(let name):
       self.init(.invalid, "\(Printable.quoted(name)) is no text; read it as bytes")
     case .system("vaultd", ENOENT):

@@ -124,5 +124,8 @@ extension Failure {
     }
   }
 
-  private static func seconds(_ milliseconds: Int) -> String { "\(max(1, (milliseconds + 999) / 1000)) s" }
+  /// Rounded up, whatever the number is: it is the daemon's.
+  private static func seconds(_ milliseconds: Int) -> String {
+    "\(max(1, milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0))) s"
+  }
 }

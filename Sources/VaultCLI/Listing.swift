@@ -12,16 +12,18 @@ struct Listing {
 
   func run(_ session: Session, json: Bool) throws(Failure) {
     var table = Table("NAME", "KIND", "MODIFIED", "EXPIRES")
-    var isEmpty = true
     if try !session.canSearch() {
       Output.note("not unlocked since the daemon started, so this shows `always` items alone; see `vault unlock`")
     }
     func show(_ item: Wire.Item) throws(Failure) {
-      isEmpty = false
       if json {
         try Output.json { item.write(to: &$0) }
       } else if Output.isTerminal {
-        table.add(item.name, item.kind, Listing.day(item.modified), item.expires.map(Listing.expiry) ?? "")
+        table.add(
+          .init(item.name), .init(item.kind), .init(Listing.day(item.modified)),
+          item.expires.map(Listing.expiry) ?? .init(""))
+        // Items without end are shown without end, and not kept.
+        if table.count == Listing.page { try Output.text(table.text()) }
       } else {
         try Output.line(item.name)
       }
@@ -37,13 +39,16 @@ struct Listing {
         }
       }
     }
-    if !json, Output.isTerminal, !isEmpty { try Output.text(table.text()) }
+    if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
   }
+
+  /// How many rows of a table are kept until it is shown.
+  private static let page = 1000
 
   private static func day(_ moment: Int64) -> String { String(Timestamp.format(moment).prefix(10)) }
 
-  private static func expiry(_ moment: Int64) -> String {
-    moment <= Int64(time(nil)) ? Style.red("\(day(moment)) expired") : day(moment)
+  private static func expiry(_ moment: Int64) -> Table.Cell {
+    moment <= Int64(time(nil)) ? .init("\(day(moment)) expired", isRed: true) : .init(day(moment))
   }
 }
 
@@ -59,6 +64,6 @@ enum Predicates {
     return result + "\""
   }
 
-  /// Whether an argument is a predicate rather than an item's name.
+  /// Whether an argument that no `--` stands before is a predicate rather than an item's name. A name may look like one.
   static func isPredicate(_ argument: String) -> Bool { argument.utf8.contains { "=~<>".utf8.contains($0) } }
 }

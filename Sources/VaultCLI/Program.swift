@@ -8,6 +8,7 @@ public enum VaultProgram {
   public static func main() -> Never {
     Hardening.begin()
     guard ProgramArguments.areReadable else { end(with: Failure(.system, ProgramArguments.problem)) }
+    if let failure = StartText.failure() { end(with: failure) }
     // The form other programs run most comes first: without an array of arguments, and without the argument parser.
     if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()

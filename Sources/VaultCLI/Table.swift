@@ -2,24 +2,53 @@ internal import VaultModel
 
 /// Columns of text, for a person's terminal.
 struct Table {
-  private var rows: [[String]]
+  /// What stands in one place: text from anywhere, every character of which is shown as text, and how it looks, which is
+  /// no part of the text.
+  struct Cell {
+    let text: String
+    let isRed: Bool
 
-  init(_ heading: String...) { rows = [heading] }
-
-  mutating func add(_ cells: String...) { rows.append(cells.map(Printable.cell)) }
-
-  /// The table, each line ended, columns as wide as their widest cell; without its heading for other programs.
-  func text(withHeading: Bool = true) -> String {
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    var text = ""
-    for (index, row) in rows.enumerated() where withHeading || index > 0 {
-      var line = ""
-      for (column, cell) in row.enumerated() {
-        line += column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count + 2)
-      }
-      while line.hasSuffix(" ") { line.removeLast() }
-      text += (index == 0 ? Style.bold(line) : line) + "\n"
+    init(_ text: String, isRed: Bool = false) {
+      self.text = Printable.line(text)
+      self.isRed = isRed
     }
+  }
+
+  private let heading: [String]
+  private var rows: [[Cell]] = []
+  private var widths: [Int]
+  private var isBegun = false
+
+  init(_ heading: String...) {
+    self.heading = heading
+    widths = heading.map(\.count)
+  }
+
+  /// How many rows ``text(withHeading:)`` would give now.
+  var count: Int { rows.count }
+
+  mutating func add(_ cells: Cell...) {
+    rows.append(cells)
+    for (column, cell) in cells.enumerated() { widths[column] = max(widths[column], cell.text.count) }
+  }
+
+  /// The rows added since the last call, each line ended, columns as wide as their widest cell so far. The heading stands
+  /// before the first rows; for other programs there is none.
+  mutating func text(withHeading: Bool = true) -> String {
+    var text = withHeading && !isBegun ? Style.bold(line(heading.map { Cell($0) })) + "\n" : ""
+    for row in rows { text += line(row) + "\n" }
+    rows.removeAll(keepingCapacity: true)
+    isBegun = true
     return text
+  }
+
+  /// One line, without blanks behind its last cell.
+  private func line(_ cells: [Cell]) -> String {
+    let last = cells.lastIndex { !$0.text.isEmpty } ?? 0
+    return cells.indices.prefix(through: last).reduce(into: "") { line, column in
+      let cell = cells[column]
+      line += cell.isRed ? Style.red(cell.text) : cell.text
+      if column < last { line += String(repeating: " ", count: widths[column] - cell.text.count + 2) }
+    }
   }
 }

@@ -45,10 +45,11 @@ struct VerifyReport {
   /// Why the command does not end with 0; nil when all is well.
   var failure: Failure? {
     if !findings.isEmpty {
-      let count = findings.count + result.omitted
+      // The daemon's number may be any.
+      let (count, overflow) = findings.count.addingReportingOverflow(max(0, result.omitted))
       return Failure(
         .invalid,
-        "\(count) \(count == 1 ? "thing is" : "things are") wrong with the store; keep it as it is, "
+        "\(overflow ? .max : count) \(count == 1 ? "thing is" : "things are") wrong with the store; keep it as it is, "
           + "and restore a backup in its place, or what `vault salvage` saves")
     }
     if !result.unchecked.isEmpty {

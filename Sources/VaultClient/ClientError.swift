@@ -20,6 +20,8 @@ public enum ClientError: Error, Hashable, Sendable {
   case timedOut
   /// A request is larger than the protocol allows: `limit` bytes.
   case tooLarge(limit: Int)
+  /// The parts of an answer that are kept together come to more than `limit` bytes.
+  case answerTooLarge(limit: Int)
   /// The item's value is not UTF-8, so it cannot be had as text.
   case notText(name: String)
   /// A system call failed.
@@ -39,6 +41,7 @@ extension ClientError: CustomStringConvertible {
     case .fault(let fault): "the daemon refused: \(fault)"
     case .timedOut: "the daemon did not answer in time"
     case .tooLarge(let limit): "the request is larger than \(limit) bytes"
+    case .answerTooLarge(let limit): "the answer is larger than \(limit) bytes"
     case .notText(let name): "the value of \(name) is not text"
     case .system(let call, let code): "\(call): error \(code)"
     }

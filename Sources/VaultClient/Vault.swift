@@ -23,6 +23,11 @@ public struct Vault {
   /// How long a call that derives keys from passwords may take: slow machines need seconds.
   public var keyTimeout: Duration? = .seconds(120)
 
+  /// The most bytes of items that are kept together, those of more than a million.
+  var longestListing = 256 << 20
+  /// The most bytes of what a check says, or a salvage, which a daemon ends after some hundred kilobytes.
+  var longestReport = 64 << 20
+
   private let session: Session
 
   /// The vault at `location`. Nothing is connected yet.

@@ -81,11 +81,16 @@ extension Vault {
     ).decode()
   }
 
-  /// All items that match `query` (nil: all), `limit` at most.
+  /// All items that match `query` (nil: all), `limit` at most. Throws ``ClientError/answerTooLarge(limit:)`` when they are
+  /// more than 256 MiB; ``find(_:limit:each:)`` keeps none.
   public func find(_ query: String? = nil, limit: Int? = nil) throws(ClientError) -> [Wire.Item] {
     var found: [Wire.Item] = []
     var pages = try pages(query, limit)
-    while let page = try pages.next(timeout: timeout) { found += try page.decode(Wire.FindReply.self).items }
+    var size = AnswerSize(limit: longestListing)
+    while let page = try pages.next(timeout: timeout) {
+      try size.add(page)
+      found += try page.decode(Wire.FindReply.self).items
+    }
     return found
   }
 

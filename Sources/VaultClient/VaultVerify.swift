@@ -8,8 +8,10 @@ extension Vault {
   /// is locked it goes as far as the keys in the daemon's memory allow: see ``Wire/Verification/unchecked``.
   public func verify(_ each: (Wire.VerifyReply) throws -> Void) throws -> Wire.Verification {
     var replies = try stream(.verify, timeout: timeout, Wire.Empty())
+    var size = AnswerSize(limit: longestReport)
     while let response = try replies.next(timeout: timeout) {
       let reply = try response.decode(Wire.VerifyReply.self)
+      if !reply.findings.isEmpty { try size.add(response) }
       try each(reply)
       if let result = reply.result { return result }
     }
@@ -21,8 +23,10 @@ extension Vault {
   /// beside those that were handed over.
   public func salvage(_ each: (Wire.SalvageReply) throws -> Void) throws -> (saved: Int, omitted: Int) {
     var replies = try stream(.salvage, timeout: timeout, Wire.Empty())
+    var size = AnswerSize(limit: longestReport)
     while let response = try replies.next(timeout: timeout) {
       let reply = try response.decode(Wire.SalvageReply.self)
+      if !reply.losses.isEmpty { try size.add(response) }
       try each(reply)
       if let saved = reply.saved { return (saved, reply.omitted ?? 0) }
     }

@@ -38,6 +38,17 @@ import Testing
     #expect(Arguments.normalize(["--help"]) == ["--help"])
   }
 
+  @Test("behind two dashes of rm all are names")
+  func names() throws {
+    #expect(Arguments.normalize(["rm", "a", "--", "b=c", "--"]) == ["rm", "a", "--item=b=c", "--item=--"])
+    #expect(Arguments.normalize(["--json", "rm", "--", "--yes"]) == ["rm", "--json", "--item=--yes"])
+    #expect(Arguments.normalize(["rm", "--", "", "a"]) == ["rm", "", "--item=a"])
+    for names in [["b=c"], ["--yes", "-x", "--", "--item=y"], ["a", "é"]] {
+      let command = try #require(try Arguments.parse(["rm", "--"] + names) as? RemoveCommand)
+      #expect(command.names == names && command.items.isEmpty && !command.yes)
+    }
+  }
+
   @Test("--generate takes a style only where one follows")
   func generate() {
     #expect(Arguments.normalize(["set", "--generate", "web"]) == ["set", "--generate=password", "web"])

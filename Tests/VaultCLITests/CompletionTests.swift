@@ -69,12 +69,7 @@ import VaultTesting
     for (number, name) in Self.names.enumerated() {
       try sandbox.must(["set", "--", "n\(number)/\(name)"], stdin: "<value \(number)>")
     }
-    let script = try sandbox.write(try sandbox.must(["completions", shell]), to: "script")
-    let options = ["bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["--no-config", "-i"]]
-    let prepare = ["zsh": "autoload -U compinit; compinit -u -D; "]
-    let terminal = try Terminal(
-      sandbox, options[shell] ?? [], program: "/usr/bin/\(shell)", environment: ["HISTFILE": nil, "TERM": "dumb"])
-    terminal.type("cd; \(prepare[shell] ?? "")source \(script)")
+    let terminal = try self.shell(shell, sandbox)
     for number in Self.names.indices {
       for quote in ["", "'", "\""] {
         terminal.type("vault get \(quote)n\(number)/\t")
@@ -85,6 +80,52 @@ import VaultTesting
     try terminal.wait()
     let left = try FileManager.default.contentsOfDirectory(atPath: sandbox.home)
     #expect(!left.contains("pwned"), "\(left)")
+  }
+
+  /// Prepares a shell on a terminal of its own, with the completions of `vault`.
+  private func shell(_ shell: String, _ sandbox: Sandbox) throws -> Terminal {
+    let script = try sandbox.write(try sandbox.must(["completions", shell]), to: "script")
+    let options = ["bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["--no-config", "-i"]]
+    let prepare = ["zsh": "autoload -U compinit; compinit -u -D; "]
+    let terminal = try Terminal(
+      sandbox, options[shell] ?? [], program: "/usr/bin/\(shell)", environment: ["HISTFILE": nil, "TERM": "dumb"])
+    terminal.type("cd; \(prepare[shell] ?? "")source \(script)")
+    return terminal
+  }
+
+  @Test("a name that would be a predicate or an option is completed only behind two dashes", arguments: shells)
+  func predicates(shell: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let hostile = ["name=web", "--yes", "y~**"]
+    for name in hostile { try sandbox.must(["set", "--", name], stdin: "v") }
+    let terminal = try self.shell(shell, sandbox)
+    for prefix in ["nam", "--ye", "y~"] {
+      terminal.type("vault rm \(prefix)\t")
+      terminal.type("echo d'on'e")
+      try terminal.expect("done")
+    }
+    let all = Set(hostile + ["web"])
+    #expect(Set(try sandbox.must(["list"]).split(separator: "\n").map(String.init)) == all)
+    for prefix in ["nam", "--ye", "y~"] {
+      terminal.type("vault rm -- \(prefix)\t")
+      terminal.type("echo d'on'e")
+      try terminal.expect("done")
+    }
+    terminal.type("exit")
+    try terminal.wait()
+    #expect(try sandbox.must(["list"]) == "web\n", "\(terminal.screen)")
+  }
+
+  @Test("which names are offered depends on what stands before them")
+  func offered() {
+    for (name, words, isOffered) in [
+      ("a", ["rm"], true), ("a=b", ["rm"], false), ("a~b", ["--json", "rm", "c"], false), ("a<b", ["rm"], false),
+      ("a>b", ["rm"], false), ("a=b", ["rm", "--"], true), ("a=b", ["get"], true), ("-a", ["get"], false),
+      ("-a", ["get", "--"], true), ("-\u{301}", ["show"], false),
+    ] {
+      #expect(ItemNames.isName(name, behind: words[...]) == isOffered, "\(name) \(words)")
+    }
   }
 
   @Test("bash goes on from every way to have quoted what is there")

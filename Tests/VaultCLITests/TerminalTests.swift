@@ -170,6 +170,18 @@ import VaultTesting
     #expect(try sandbox.must(["list"]).isEmpty == !stays)
   }
 
+  @Test(
+    "what a predicate matches is shown and asked about, also when it is one item", arguments: ["name=web", "name~w*"])
+  func deletePredicate(predicate: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["rm", predicate])
+    try terminal.expect("  web\r\nDelete this item and all its versions? [y/N] ")
+    terminal.type("n")
+    #expect(try terminal.wait() == 77)
+    #expect(try sandbox.must(["list"]) == "web\n")
+  }
+
   @Test("before the first unlock, searching asks for it")
   func search() throws {
     let sandbox = try Sandbox()

@@ -96,6 +96,9 @@ final class FakePeer {
   private let record: FakeServer.Record
   private var reader = FrameReader()
 
+  /// Whether the client hung up: nothing can be sent any more.
+  private(set) var isGone = false
+
   init(_ descriptor: Int32, _ record: FakeServer.Record) {
     self.descriptor = descriptor
     self.record = record
@@ -131,7 +134,10 @@ final class FakePeer {
       let count = unsafe bytes[sent...].withUnsafeBytes {
         unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
-      if count < 0 { return }
+      if count < 0 {
+        isGone = true
+        return
+      }
       sent += count
     }
   }

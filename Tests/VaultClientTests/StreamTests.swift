@@ -29,6 +29,36 @@ import VaultAPI
     #expect(pages == 1)
   }
 
+  /// Sends the reply without end.
+  private static func endless(_ reply: String) throws -> FakeServer {
+    try FakeServer { peer, _ in
+      guard try peer.read() != nil else { return }
+      while !peer.isGone { peer.reply(reply, continues: true) }
+    }
+  }
+
+  @Test("Items, findings and losses without end are an error, and not kept")
+  func isBounded() throws {
+    let limit = 10_000
+    let finding = #"{"kind":"damaged","text":"t"}"#
+    for reply in ["{\"items\":[\(Self.item("a"))]}", "{\"findings\":[\(finding)]}", "{\"losses\":[\(finding)]}"] {
+      let server = try Self.endless(reply)
+      defer { server.close() }
+      var vault = server.vault
+      vault.longestListing = limit
+      vault.longestReport = limit
+      var kept = 0
+      let error = clientError {
+        switch reply.prefix(6) {
+        case "{\"item": kept = try vault.find().count
+        case "{\"find": _ = try vault.verify { kept += $0.findings.count }
+        default: _ = try vault.salvage { kept += $0.losses.count }
+        }
+      }
+      #expect(error == .answerTooLarge(limit: limit) && kept < limit / finding.utf8.count)
+    }
+  }
+
   @Test("An error in the middle of a stream is an error")
   func stopsAtError() throws {
     let server = try FakeServer { peer, _ in

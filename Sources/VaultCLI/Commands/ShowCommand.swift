@@ -53,8 +53,8 @@ struct HistoryCommand: ParsableCommand {
         try Output.json { version.write(to: &$0) }
       } else {
         table.add(
-          String(version.version), Timestamp.format(version.created), "\(version.size) bytes",
-          version.current ? "current" : "")
+          .init(String(version.version)), .init(Timestamp.format(version.created)), .init("\(version.size) bytes"),
+          .init(version.current ? "current" : ""))
       }
     }
     if !globals.json { try Output.text(table.text(withHeading: Output.isTerminal)) }

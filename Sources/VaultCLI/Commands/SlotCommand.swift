@@ -29,8 +29,8 @@ struct SlotListCommand: ParsableCommand {
           slot.kdfMemory > 0
           ? "\(slot.kdfMemory >> 20) MiB, \(slot.kdfPasses) passes" : slot.keystore.map { "key in \($0)" } ?? "-"
         table.add(
-          String(slot.id), slot.stale == true ? "\(slot.kind) (stale)" : slot.kind, Timestamp.format(slot.created),
-          cost, slot.label)
+          .init(String(slot.id)), .init(slot.stale == true ? "\(slot.kind) (stale)" : slot.kind),
+          .init(Timestamp.format(slot.created)), .init(cost), .init(slot.label))
       }
     }
     if !globals.json { try Output.text(table.text(withHeading: Output.isTerminal)) }

@@ -76,7 +76,7 @@ enum CompletionScript {
                 __vault_quote "${name:${#head}}" "${quote}"
                 COMPREPLY+=("${REPLY}")
             fi
-        done < <("${COMP_WORDS[0]}" __item-names -- "${word}" 2>/dev/null)
+        done < <("${COMP_WORDS[0]}" __item-names -- "${word}" "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)
     }
 
     # Sets REPLY to what stands for the text $1 behind the open quotation mark $2, if there is one.
@@ -110,7 +110,9 @@ enum CompletionScript {
     __vault_item_names() {
         setopt localoptions banghist
         local -a names
-        names=("${(@f)"$("${command_name}" __item-names -- "${(Q)PREFIX}" 2>/dev/null)"}")
+        names=("${(@f)"$(
+            "${command_name}" __item-names -- "${(Q)PREFIX}" "${(@)command_line[2,current_word_index]}" 2>/dev/null
+        )"}")
         names=("${(@)names:#}")
         (( ${#names} )) && compadd -- "${(@)names}"
     }
@@ -122,7 +124,7 @@ enum CompletionScript {
     function __vault_item_names
         set -l tokens (__vault_tokens -pc)
         set -l prefix (commandline -ct | string unescape)
-        command $tokens[1] __item-names -- "$prefix" 2>/dev/null
+        command $tokens[1] __item-names -- "$prefix" $tokens[2..] 2>/dev/null
     end
 
     """#

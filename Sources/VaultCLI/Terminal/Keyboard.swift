@@ -28,9 +28,18 @@ struct Keyboard: ~Copyable {
 
   deinit { close(terminal) }
 
-  /// Shows text, as ``Printable/screen(_:)``.
+  /// Shows text, as ``Printable/screen(_:)`` and in ``Rows``.
   borrowing func show(_ text: String) throws(Failure) {
-    try Output.write(unsafe Printable.screen(text).utf8.span.bytes, to: terminal)
+    let rows = Rows.lay(Printable.screen(text), columns: columns)
+    try Output.write(unsafe rows.utf8.span.bytes, to: terminal)
+  }
+
+  /// How wide the terminal is; 80 where it does not say so.
+  private var columns: Int {
+    var size = winsize()
+    // It is lent for the call, which writes no more than its size.
+    guard unsafe ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
   }
 
   /// Shows bytes that are too secret for a `String`, as they are.

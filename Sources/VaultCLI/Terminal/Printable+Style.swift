@@ -4,13 +4,10 @@ internal import VaultModel
 /// show.
 extension Printable {
   /// Newlines and ``Style`` stay.
-  static func screen(_ text: String) -> String { escape(text, keepingNewlines: true) }
-
-  /// A cell of a table: ``Style`` stays.
-  static func cell(_ text: String) -> String { escape(text, keepingNewlines: false) }
-
-  /// Of the escape characters only those that begin a sequence of ``Style`` stay.
-  private static func escape(_ text: String, keepingNewlines: Bool) -> String {
+  ///
+  /// Of the escape characters only those that begin a sequence of ``Style`` stay. What came from elsewhere may hold such a
+  /// sequence, too, so it goes through ``Printable/text(_:)`` or ``Printable/line(_:)`` before it is put beside our own.
+  static func screen(_ text: String) -> String {
     if isPlain(text) { return text }
     var result = ""
     var rest = Substring(text).unicodeScalars
@@ -20,7 +17,7 @@ extension Printable {
         rest = rest.dropFirst(sequence.count)
         continue
       }
-      result += scalar == "\n" && keepingNewlines ? "\n" : spelled(scalar)
+      result += scalar == "\n" ? "\n" : spelled(scalar)
       rest.removeFirst()
     }
     return result

@@ -1,0 +1,59 @@
+/// Text that is laid out by us and not by the terminal.
+///
+/// Where a terminal wraps a long line, the next row begins with whatever stands there: three hundred characters with blanks
+/// in the right places would end in a row that reads as another program's question for a password. So each row is our
+/// own: it begins with what this program writes, and blanks move nothing to the right.
+enum Rows {
+  /// What a row begins with that goes on with the one before.
+  private static let mark = "vault:"
+  /// What a row has at least, however narrow the terminal is: the mark and something behind it.
+  private static let least = 10
+
+  /// The text in rows that leave a column free, so that what is typed next stands where the last one ends.
+  ///
+  /// Of a run of blanks one stays, but for up to four at the beginning of a line.
+  static func lay(_ text: String, columns: Int) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      rows(collapse(line), most: max(least, columns - 1)).joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
+
+  private static func rows(_ line: String, most: Int) -> [String] {
+    var rows = [""]
+    var used = 0
+    func begin(_ text: String) {
+      rows.append(text)
+      used = text.utf8.count
+    }
+    for (index, word) in line.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
+      let width = width(word)
+      if index > 0, used + 1 + width > most, mark.utf8.count + 1 + width <= most { begin(mark) }
+      for scalar in ((index > 0 ? " " : "") + word).unicodeScalars {
+        if used + columns(scalar) > most { begin(mark + " ") }
+        rows[rows.count - 1].unicodeScalars.append(scalar)
+        used += columns(scalar)
+      }
+    }
+    return rows
+  }
+
+  private static func collapse(_ line: Substring) -> String {
+    var result = String(repeating: " ", count: min(4, line.unicodeScalars.prefix(while: isBlank).count))
+    var isBehindBlank = true
+    for scalar in line.unicodeScalars.drop(while: isBlank) {
+      if !isBlank(scalar) { result.unicodeScalars.append(scalar) } else if !isBehindBlank { result += " " }
+      isBehindBlank = isBlank(scalar)
+    }
+    return result
+  }
+
+  /// Whether nothing is seen of it. U+2800 is a braille pattern without a dot.
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isWhitespace || scalar == "\u{2800}"
+  }
+
+  private static func width(_ text: Substring) -> Int { text.unicodeScalars.reduce(0) { $0 + columns($1) } }
+
+  /// The most columns that a terminal gives it: those that get two, of Unicode's East Asian Width W and F, begin at U+1100.
+  private static func columns(_ scalar: Unicode.Scalar) -> Int { scalar.value < 0x1100 ? 1 : 2 }
+}
