@@ -73,7 +73,7 @@ import VaultTesting
     #expect(!terminal.screen.contains("\nvault: y") && !terminal.screen.contains("\nvault: \\u"))
   }
 
-  @Test("a question and a message of the daemon stand on one line that begins with vault:")
+  @Test("each row of a question and of a message of the daemon begins with vault:")
   func prompts() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
