@@ -18,6 +18,11 @@ private final class SleepStand {
     stand = try LockStand(config: "pam-service = \(service.name)\ntpm2-device = \(chip.device)", in: sandbox)
     let added = try sandbox.converse("AddSlot", ["kind": "pam", "keystore": "tpm2"]) { [stand] _ in stand.password }
     guard added?.error == nil else { throw SandboxError("AddSlot: \(String(describing: added))") }
+    // The next one of its name is to be the one that the test is about.
+    let daemon = try #require(sandbox.daemonPid)
+    try stand.wait("the first helper to be gone") {
+      ProcessTree.processes(named: "vault-tpm2", of: daemon).isEmpty
+    }
   }
 
   deinit { service.remove() }
