@@ -73,10 +73,8 @@ public enum Daemon {
     }
     let running = Running(
       options: options, paths: paths, configuration: configuration, socket: socket, signals: signals,
-      openFiles: openFiles)
+      openFiles: openFiles, directory: consume directory)
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { loop in running.start(on: loop) }
-    // The directory's lock is held for as long as the loop runs.
-    _ = consume directory
     preconditionFailure("the loop ends with the process")
   }
 

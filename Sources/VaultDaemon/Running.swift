@@ -13,11 +13,13 @@ final class Running {
   private let socket: ListeningSocket
   private let signals: SignalWatch
   private let openFiles: OpenFiles
+  /// The socket's directory, which is the daemon's to its end; nil where the service manager has made the socket.
+  private var directory: SocketDirectory?
   private let log: Logger
 
   init(
     options: Options, paths: Paths, configuration: Configuration, socket: ListeningSocket, signals: SignalWatch,
-    openFiles: OpenFiles
+    openFiles: OpenFiles, directory: consuming SocketDirectory?
   ) {
     self.options = options
     self.paths = paths
@@ -25,6 +27,7 @@ final class Running {
     self.socket = socket
     self.signals = signals
     self.openFiles = openFiles
+    self.directory = consume directory
     log = StandardError.logger(configuration.logLevel)
   }
 
@@ -98,6 +101,9 @@ final class Running {
     _ = unsafe sd_notify(0, "STOPPING=1")
     service?.closeConnections()
     if !socket.isInherited { unsafe unlink(paths.socket) }
+    // Its lock goes with the socket, and not when the kernel has taken the process apart: who sees the socket vanish may
+    // start another daemon.
+    _ = directory.take()
     exit(code)
   }
 
