@@ -41,22 +41,24 @@ struct Statements {
       (SELECT ?1 AS wanted UNION ALL SELECT ?2 UNION ALL SELECT ?3) CROSS JOIN tags t ON t.tag = wanted
       LEFT JOIN heads h ON h.id = t.item
       """
-    read = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, h.current, h.value FROM \(lookup)"))
+    read = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, t.class, h.current, h.value FROM \(lookup)"))
     readVersion = TagStatement(
       try c.prepare(
         """
-        SELECT \(foundColumns), t.tag, iif(h.current = ?4, ?4, v.version), iif(h.current = ?4, h.value, v.sealed)
+        SELECT \(foundColumns), t.tag, t.class, iif(h.current = ?4, ?4, v.version),
+          iif(h.current = ?4, h.value, v.sealed)
         FROM \(lookup) LEFT JOIN vals v ON v.item = t.item AND v.version = ?4
         """))
-    locate = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag FROM \(lookup)"))
+    locate = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, t.class FROM \(lookup)"))
     heads = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id > ?1 ORDER BY id")
-    // With no tag where `read` has one.
+    // With no tag and none of its class where `read` has one.
     headsWithValues = try c.prepare(
-      "SELECT \(Self.headColumns), NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")
+      "SELECT \(Self.headColumns), NULL, NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")
     // Three ordered walks that SQLite merges, so the first row comes at once however many there are.
     let walk = { (tag: Int) in
       """
-      SELECT \(foundColumns), t.tag FROM tags t LEFT JOIN heads h ON h.id = t.item WHERE t.tag = ?\(tag) AND t.item > ?4
+      SELECT \(foundColumns), t.tag, t.class FROM tags t LEFT JOIN heads h ON h.id = t.item
+      WHERE t.tag = ?\(tag) AND t.item > ?4
       """
     }
     tagged = TagStatement(try c.prepare("\(walk(1)) UNION ALL \(walk(2)) UNION ALL \(walk(3)) ORDER BY 1"))
