@@ -20,7 +20,7 @@ struct VerifyPass {
   /// - Parameters:
   ///   - records: about how many there are.
   ///   - pages: how many the file has.
-  init(expecting records: Int, pages: Int) { expected = (records, pages) }
+  init(expecting records: Int, pages: Int) { expected = (max(0, records), pages) }
 
   /// How far it is: a page counts as a record.
   var state: IntegrityState {
