@@ -46,4 +46,23 @@ import VaultModel
     try file.close()
     expectCorrupt { _ = try fixture.open() }
   }
+
+  @Test("a file of any number of pages takes memory for those alone that are used")
+  func pages() throws {
+    var pages = PageMap(count: 1 << 32)
+    try pages.take(7)
+    try pages.take(1 << 32)
+    #expect(pages.usedBlocks == 2)
+    #expect(pages.used == 2)
+    expectCorrupt { try pages.take(7) }
+    expectCorrupt { try pages.take((1 << 32) + 1) }
+  }
+
+  @Test("pages that are named all over such a file take no more than a bound")
+  func spread() throws {
+    var pages = PageMap(count: 1 << 32)
+    for block in 0..<1 << 14 { try pages.take((block << 16) + 2) }
+    expectCorrupt { try pages.take((1 << 30) + 2) }
+    try pages.take(3)
+  }
 }
