@@ -13,6 +13,7 @@ struct Statements {
   let value, insertValue, updateValue, deleteValue, deleteValues: Statement
   let insertTag, deleteTag: Statement
   let getHashes, putHashes: Statement
+  let metaNames, hashClasses: Statement
   let keys, head, olderVersions, tagClass: Statement
   /// Walks over whole tables, for the check of their hashes.
   let olderValues, allTags: Statement
@@ -90,6 +91,8 @@ struct Statements {
     deleteTag = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2")
     getHashes = try c.prepare("SELECT record FROM hashes WHERE class = ?1")
     putHashes = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
+    metaNames = try c.prepare("SELECT name FROM meta ORDER BY name")
+    hashClasses = try c.prepare("SELECT class FROM hashes ORDER BY class")
     keys = try c.prepare("SELECT name, sealed FROM keys ORDER BY name")
     head = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id = ?1")
     olderVersions = try c.prepare("SELECT version FROM vals WHERE item = ?1 ORDER BY version")

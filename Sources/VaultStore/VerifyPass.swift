@@ -72,7 +72,7 @@ struct VerifyPass {
     }
     do throws(VaultError) {
       try walk.walkFewRows(keychain)
-      for finding in try keychain.wrongNumbers() { verification.add(finding) }
+      for finding in try keychain.database.foreignRows() + keychain.wrongNumbers() { verification.add(finding) }
     } catch .corrupt(let reason) {
       verification.add(Finding(.damaged, reason))
     }

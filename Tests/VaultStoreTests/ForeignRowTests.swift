@@ -6,7 +6,7 @@ import VaultModel
 @testable import VaultStore
 
 /// Somebody who has the boot key puts rows in that stand in the way of items of other classes, and counts them into the class
-/// record of `always`.
+/// record of `always`; or puts rows in that nothing counts.
 @Suite("Rows that do not belong") struct ForeignRowTests {
   /// Puts the tag of the name of the item `safe`, of `when-unlocked`, in once more, where it leads to another item and counts
   /// to `always`.
@@ -230,5 +230,20 @@ import VaultModel
     }
     #expect(result?.findings == [] && keychain.integrity == .ok)
     #expect(try keychain.verify().isOK)
+  }
+
+  @Test(
+    "rows that nothing counts are found, and told once however many there are",
+    arguments: [("meta", "'name ' || i", "a fact about the vault"), ("hashes", "i", "a class record of no class")])
+  func uncounted(table: String, key: String, subject: String) throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.sql(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+      INSERT INTO \(table) SELECT \(key), x'00' FROM n
+      """)
+    let findings = try fixture.unlocked().verify().findings
+    #expect(findings.map(\.text) == ["\(subject) was put in by somebody else"])
+    #expect(findings.map(\.kind) == [.foreign])
   }
 }
