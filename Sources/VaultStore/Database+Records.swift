@@ -68,6 +68,26 @@ extension Database {
     try statements.putHashes.run()
   }
 
+  /// What is wrong with the tables of facts and of class records, of which nothing counts the rows: that they have others
+  /// than ours. It is told once for each, however many there are.
+  func foreignRows() throws(VaultError) -> [Finding] {
+    var findings: [Finding] = []
+    // Each of ours is met once: a walk over pages that lead in a circle ends too.
+    var names = Set(MetaName.all)
+    try statements.metaNames.each { (row: Statement) throws(VaultError) in
+      if names.remove(try row.text(0)) != nil { return true }
+      findings.append(Finding(.foreign, "a fact about the vault was put in by somebody else"))
+      return false
+    }
+    var classes = Set(AccessClass.allCases.map { Int64($0.rawValue) })
+    try statements.hashClasses.each { (row: Statement) throws(VaultError) in
+      if classes.remove(try row.integer(0)) != nil { return true }
+      findings.append(Finding(.foreign, "a class record of no class was put in by somebody else"))
+      return false
+    }
+    return findings
+  }
+
   /// Stores a wrapped key.
   func putKey(_ name: String, _ sealed: [UInt8]) throws(VaultError) {
     try statements.putKey.bind(1, name)

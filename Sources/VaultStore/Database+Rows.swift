@@ -6,52 +6,75 @@ extension Database {
   /// Finds the one item that has one of the tags, together with the value of `version` (nil: the current one), in one
   /// run of one statement; nil when there is none.
   ///
-  /// Where an item of a weaker class has such a tag as well, the one of the strongest is the answer, and `namesake` gets
-  /// the number of the other.
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item of the class has such a tag.
+  /// Where an item of a weaker class has such a tag as well, the one of the strongest is the answer, and `notice` gets to
+  /// know of the other; it gets to know of ``StrayTags``, too.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item of the class has such a tag, or there are
+  ///   tags and none of them leads to its item.
   func read<R: ~Copyable>(
-    _ tags: ClassTags, version: Int?, namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
+    _ tags: ClassTags, version: Int?, notice: (VaultError) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    guard let version else { return try single(statements.read, tags, namesake, body) }
+    guard let version else { return try single(statements.read, tags, notice, body) }
     try statements.readVersion.statement.bind(4, Int64(version))
-    return try single(statements.readVersion, tags, namesake, body)
+    return try single(statements.readVersion, tags, notice, body)
   }
 
   /// Finds the one item that has one of the tags; nil when there is none. Otherwise like
-  /// ``read(_:version:namesake:_:)``.
+  /// ``read(_:version:notice:_:)``.
   func locate<R: ~Copyable>(
-    _ tags: ClassTags, namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
+    _ tags: ClassTags, notice: (VaultError) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
-    try single(statements.locate, tags, namesake, body)
+    try single(statements.locate, tags, notice, body)
   }
 
   private func single<R: ~Copyable>(
-    _ lookup: TagStatement, _ tags: ClassTags, _ namesake: (Int64) -> Void, _ body: (Row) throws(VaultError) -> R
+    _ lookup: TagStatement, _ tags: ClassTags, _ notice: (VaultError) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
     try lookup.bind(tags)
     let statement = lookup.statement
     defer { statement.reset() }
-    guard try statement.step() else { return nil }
-    let row = try Row(statement)
-    let (number, tag) = (row.columns.row, try row.tag())
-    let result = try body(row)
-    guard try statement.step() else { return result }
-    // The classes come in their order, the strongest first; whatever came otherwise would not be believed.
-    let other = try Row.tag(statement)
-    guard let first = tags.rank(of: tag), let second = tags.rank(of: other), first < second else {
-      throw .corrupt("item \(number) shares its name with another")
+    var strays = StrayTags()
+    var result: R?
+    var first: (item: Int64, rank: Int)?
+    while try statement.step() {
+      guard let rank = try Row.rank(statement, tags) else {
+        try strays.passOver(statement, notice: notice)
+        if strays.areTooMany { break }
+        continue
+      }
+      guard let found = first else {
+        try strays.check(rank: rank)
+        let row = try Row(statement)
+        first = (row.columns.row, rank)
+        result = try body(row)
+        continue
+      }
+      // The classes come in their order, the strongest first; whatever came otherwise would not be believed.
+      guard found.rank < rank else { throw .corrupt("item \(found.item) shares its name with another") }
+      notice(.corrupt(RecordWalk.namesake(try statement.integer(0))))
+      break
     }
-    namesake(try statement.integer(0))
+    if first == nil, let error = strays.error { throw error }
     return result
   }
 
   /// Walks the items that have one of the tags and a row above `after`, by row, until `body` returns false.
+  ///
+  /// - Parameter notice: gets to know of ``StrayTags``, which are passed over.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are too many of these.
   func each(
-    tagged tags: ClassTags, after: Int64, _ body: (Row) throws(VaultError) -> Bool
+    tagged tags: ClassTags, after: Int64, notice: (VaultError) -> Void, _ body: (Row) throws(VaultError) -> Bool
   ) throws(VaultError) {
     try statements.tagged.bind(tags)
     try statements.tagged.statement.bind(4, after)
-    try walk(statements.tagged.statement, after, body)
+    var strays = StrayTags()
+    try walk(
+      statements.tagged.statement, after,
+      where: { (row: Statement) throws(VaultError) in
+        if try Row.rank(row, tags) != nil { return true }
+        try strays.passOver(row, notice: notice)
+        if strays.areTooMany, let error = strays.error { throw error }
+        return false
+      }, body)
   }
 
   /// Walks all items in a row above `after`, by row, until `body` returns false.
@@ -61,10 +84,13 @@ extension Database {
   }
 
   private func walk(
-    _ statement: Statement, _ after: Int64, _ body: (Row) throws(VaultError) -> Bool
+    _ statement: Statement, _ after: Int64,
+    where isOwn: (Statement) throws(VaultError) -> Bool = { (_: Statement) throws(VaultError) in true },
+    _ body: (Row) throws(VaultError) -> Bool
   ) throws(VaultError) {
     var last = after
     try statement.each { (found: Statement) throws(VaultError) in
+      guard try isOwn(found) else { return true }
       let row = try Row(found)
       guard row.columns.row > last else { throw Self.outOfOrder("heads") }
       last = row.columns.row

@@ -65,7 +65,7 @@ extension Keychain {
       return true
     }
     if let index {
-      try database.each(tagged: index.tags, after: last, visit)
+      try database.each(tagged: index.tags, after: last, notice: notice, visit)
     } else {
       try database.each(after: last, visit)
     }

@@ -32,7 +32,7 @@ extension Keychain {
     let tags = try tags(.name(name))
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    return try database.locate(tags, namesake: noticeNamesake) { (row: Row) throws(VaultError) in
+    return try database.locate(tags, notice: notice) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
       return FoundItem(columns: row.columns, head: head, mark: marking ? try mark(row) : nil)

@@ -40,7 +40,7 @@ extension Keychain {
     _ scratch: Scratch
   ) throws(VaultError) -> (ItemInfo, Int) {
     let tags = try tags(.name(name))
-    let found = try database.read(tags, version: version, namesake: noticeNamesake) { (row: Row) throws(VaultError) in
+    let found = try database.read(tags, version: version, notice: notice) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
       let number = try openValue(row, head, version, now, evenExpired, isAllowed, scratch)

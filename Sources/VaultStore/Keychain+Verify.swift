@@ -84,9 +84,6 @@ extension Keychain {
 
   private func doubt(_ finding: Finding) { if doubts.count < 16 { doubts.append(finding) } }
 
-  /// Has ``integrity`` fail because an item of a weaker class has the name of another one.
-  func noticeNamesake(_ item: Int64) { notice(VaultError.corrupt(RecordWalk.namesake(item))) }
-
   /// Runs a piece of work, and notices when it finds the store corrupt.
   func noticing<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     do throws(VaultError) { return try body() } catch {

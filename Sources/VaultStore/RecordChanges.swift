@@ -22,6 +22,14 @@ struct RecordChanges {
     let place: RecordSets.Place
     let key: RecordKey
     let mark: RecordMark
+
+    /// Makes it in a set that the record counts to.
+    func apply(to set: inout RecordSet) {
+      switch kind {
+      case .insert: set.insert(mark)
+      case .remove: set.remove(mark)
+      }
+    }
   }
 
   /// The difference of each class's sets.
@@ -33,10 +41,7 @@ struct RecordChanges {
   init(isListing: Bool) { self.isListing = isListing }
 
   mutating func append(_ change: Change) {
-    switch change.kind {
-    case .insert: differences[change.accessible][change.place].insert(change.mark)
-    case .remove: differences[change.accessible][change.place].remove(change.mark)
-    }
+    change.apply(to: &differences[change.accessible][change.place])
     if isListing { list.append(change) }
   }
 

@@ -14,11 +14,20 @@ struct RecordWalk {
   private(set) var isKeyed = ByClass<Bool>(repeating: true)
   /// The hashes over the records of each class that were met.
   private(set) var sets = ByClass<RecordSets>(repeating: RecordSets())
+  /// The hashes over what the heads of each class tell of, but for the strongest one.
+  private var told = ByClass<Told>(repeating: Told())
   private var table = Table.heads
   // How far it is in the present table.
   private var head = Int64.min
   private var value = (item: Int64.min, version: Int64.min)
   private var tag = TagPlace()
+  private var tagClass: AccessClass?
+
+  /// What heads tell that there is.
+  private struct Told {
+    var values = RecordSet()
+    var tags = RecordSet()
+  }
 
   /// Goes on as far as `left` records last, which go down; whether that was the last record of heads, values and tags.
   mutating func step(
@@ -80,7 +89,7 @@ struct RecordWalk {
         verification.add(Finding(.damaged, item: head, reason))
         continue
       }
-      try Self.checkName(row, keychain, &verification)
+      try lookInto(row, keychain, &left, &verification)
       guard isHashed(row.columns.accessible, keychain) else { continue }
       let mark = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
         try keychain.mark(row.columns, head: sealed)
@@ -156,13 +165,21 @@ struct RecordWalk {
     while left > 0, try statement.step() {
       left -= 1
       verification.records += 1
-      try place.advance(to: statement)
+      let isSameTag = try place.advance(to: statement)
       let item = place.row
       let tag = try statement.withBlob(0) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
       guard let tag, let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))) else {
         verification.add(Finding(.damaged, item: item, "a tag that leads to item \(item) is none of ours"))
+        tagClass = nil
         continue
       }
+      if isSameTag, tag.isOfName, tagClass == accessible,
+        // The one before may have gone between two steps.
+        try keychain.database.count(tagged: ClassTags(tag, accessible), limit: 2) > 1
+      {
+        verification.add(Finding(.foreign, item: item, "item \(item) shares its name with another"))
+      }
+      tagClass = accessible
       guard isHashed(accessible, keychain) else { continue }
       found[accessible].insert(try keychain.mark(tag, row: item, accessible))
     }
@@ -193,11 +210,22 @@ struct RecordWalk {
 
   /// Takes a committed transaction's changes into account: those that lie where the walk has been.
   mutating func apply(_ changes: RecordChanges) {
-    for change in changes.list where hasPassed(change.key) {
-      switch change.kind {
-      case .insert: sets[change.accessible][change.place].insert(change.mark)
-      case .remove: sets[change.accessible][change.place].remove(change.mark)
+    for change in changes.list {
+      if hasPassed(change.key) { change.apply(to: &sets[change.accessible][change.place]) }
+      guard hasPassedHead(of: change.key) else { continue }
+      switch change.place.table {
+      case .values: change.apply(to: &told[change.accessible].values)
+      case .tags: change.apply(to: &told[change.accessible].tags)
+      default: break
       }
+    }
+  }
+
+  /// Whether the head of the item that a record belongs to lies where the walk has been.
+  private func hasPassedHead(of key: RecordKey) -> Bool {
+    switch key {
+    case .head(let row), .value(let row, _), .tag(_, let row): table > .heads || row <= head
+    case .single: false
     }
   }
 
@@ -210,7 +238,41 @@ struct RecordWalk {
     }
   }
 
-  // MARK: Names in two classes
+  // MARK: What heads tell
+
+  /// Whether the values and tags of a class are those that its heads tell of. In the strongest class the hashes alone show
+  /// it, whose key nobody has who has not all keys.
+  func isAsTold(_ accessible: AccessClass) -> Bool {
+    let (told, found) = (told[accessible], sets[accessible])
+    return accessible.stronger.isEmpty
+      || told.values == found[.init(.values)] && told.tags == found[.init(.tags)]
+  }
+
+  /// Opens the head of an item of any but the strongest class, to take in what it tells of and to look at its name.
+  ///
+  /// The hashes of such a class fit whatever somebody counts who has its key and not those of the stronger ones. That may be
+  /// rows that stand in the way of items of these.
+  private mutating func lookInto(
+    _ row: Row, _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    let (item, accessible) = (row.columns.row, row.columns.accessible)
+    guard !accessible.stronger.isEmpty, isHashed(accessible, keychain), keychain.opensNames(of: accessible) else {
+      return
+    }
+    let scratch = keychain.takeScratch()
+    defer { keychain.giveBack(scratch) }
+    let head: HeadRecord
+    do throws(VaultError) { head = try keychain.openHead(row, scratch) } catch .corrupt(let reason) {
+      return verification.add(Finding(.damaged, item: item, reason))
+    }
+    let tags = try keychain.tags(of: head.item)
+    for (version, digest) in zip(head.item.versions, head.digests) {
+      told[accessible].values.insert(try keychain.mark(row.columns, version: version.number, digest))
+    }
+    for tag in tags { told[accessible].tags.insert(try keychain.mark(tag, row: item, accessible)) }
+    left -= head.digests.count + tags.count
+    try Self.checkName(head, row, keychain, &verification)
+  }
 
   /// What is wrong with an item that has the name of one of a stronger class.
   static func namesake(_ item: Int64) -> String {
@@ -220,17 +282,10 @@ struct RecordWalk {
   /// Looks whether an item has the name of one of a stronger class: no item gets it so here, but whoever has the key of
   /// the weaker class can make one.
   private static func checkName(
-    _ row: Row, _ keychain: Keychain, _ verification: inout Verification
+    _ head: HeadRecord, _ row: Row, _ keychain: Keychain, _ verification: inout Verification
   ) throws(VaultError) {
-    let (item, accessible) = (row.columns.row, row.columns.accessible)
-    guard keychain.opensNames(of: accessible), accessible.stronger.contains(where: keychain.opensNames) else { return }
-    let scratch = keychain.takeScratch()
-    defer { keychain.giveBack(scratch) }
-    let head: HeadRecord
-    do throws(VaultError) { head = try keychain.openHead(row, scratch) } catch .corrupt(let reason) {
-      return verification.add(Finding(.damaged, item: item, reason))
-    }
-    for stronger in accessible.stronger {
+    let item = row.columns.row
+    for stronger in row.columns.accessible.stronger {
       guard let tag = keychain.tag(.name(head.item.name), stronger) else { continue }
       if try keychain.database.count(tagged: ClassTags(tag, stronger), limit: 1) > 0 {
         verification.add(Finding(.foreign, item: item, name: head.item.name, namesake(item)))

@@ -65,12 +65,21 @@ struct Row {
     return tag
   }
 
+  /// How strong the class is under whose key the tag was made by which the present row of a lookup was found, 0 for the
+  /// strongest; nil where the tag counts to another class.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when it is none of those that were looked up.
+  static func rank(_ statement: Statement, _ tags: ClassTags) throws(VaultError) -> Int? {
+    guard let rank = tags.rank(of: try tag(statement)) else { throw .corrupt("a lookup led to another tag") }
+    return try statement.integer(8) == Int64(AccessClass.strongestFirst[rank].rawValue) ? rank : nil
+  }
+
   /// Which version's value came along; nil when the store has none of the one that was asked for.
-  func valueVersion() throws(VaultError) -> Int? { statement.isNull(8) ? nil : Int(try statement.integer(8)) }
+  func valueVersion() throws(VaultError) -> Int? { statement.isNull(9) ? nil : Int(try statement.integer(9)) }
 
   /// Lends the sealed value that came along.
   func withSealedValue<R: ~Copyable>(_ body: (RawSpan) throws(VaultError) -> R) throws(VaultError) -> R {
-    try statement.withBlob(9, body)
+    try statement.withBlob(10, body)
   }
 }
 

@@ -13,6 +13,7 @@ struct Statements {
   let value, insertValue, updateValue, deleteValue, deleteValues: Statement
   let insertTag, deleteTag: Statement
   let getHashes, putHashes: Statement
+  let metaNames, hashClasses: Statement
   let keys, head, olderVersions, tagClass: Statement
   /// Walks over whole tables, for the check of their hashes.
   let olderValues, allTags: Statement
@@ -41,22 +42,24 @@ struct Statements {
       (SELECT ?1 AS wanted UNION ALL SELECT ?2 UNION ALL SELECT ?3) CROSS JOIN tags t ON t.tag = wanted
       LEFT JOIN heads h ON h.id = t.item
       """
-    read = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, h.current, h.value FROM \(lookup)"))
+    read = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, t.class, h.current, h.value FROM \(lookup)"))
     readVersion = TagStatement(
       try c.prepare(
         """
-        SELECT \(foundColumns), t.tag, iif(h.current = ?4, ?4, v.version), iif(h.current = ?4, h.value, v.sealed)
+        SELECT \(foundColumns), t.tag, t.class, iif(h.current = ?4, ?4, v.version),
+          iif(h.current = ?4, h.value, v.sealed)
         FROM \(lookup) LEFT JOIN vals v ON v.item = t.item AND v.version = ?4
         """))
-    locate = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag FROM \(lookup)"))
+    locate = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, t.class FROM \(lookup)"))
     heads = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id > ?1 ORDER BY id")
-    // With no tag where `read` has one.
+    // With no tag and none of its class where `read` has one.
     headsWithValues = try c.prepare(
-      "SELECT \(Self.headColumns), NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")
+      "SELECT \(Self.headColumns), NULL, NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")
     // Three ordered walks that SQLite merges, so the first row comes at once however many there are.
     let walk = { (tag: Int) in
       """
-      SELECT \(foundColumns), t.tag FROM tags t LEFT JOIN heads h ON h.id = t.item WHERE t.tag = ?\(tag) AND t.item > ?4
+      SELECT \(foundColumns), t.tag, t.class FROM tags t LEFT JOIN heads h ON h.id = t.item
+      WHERE t.tag = ?\(tag) AND t.item > ?4
       """
     }
     tagged = TagStatement(try c.prepare("\(walk(1)) UNION ALL \(walk(2)) UNION ALL \(walk(3)) ORDER BY 1"))
@@ -88,6 +91,8 @@ struct Statements {
     deleteTag = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2")
     getHashes = try c.prepare("SELECT record FROM hashes WHERE class = ?1")
     putHashes = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
+    metaNames = try c.prepare("SELECT name FROM meta ORDER BY name")
+    hashClasses = try c.prepare("SELECT class FROM hashes ORDER BY class")
     keys = try c.prepare("SELECT name, sealed FROM keys ORDER BY name")
     head = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id = ?1")
     olderVersions = try c.prepare("SELECT version FROM vals WHERE item = ?1 ORDER BY version")

@@ -5,23 +5,26 @@ struct TagPlace {
   private(set) var tag: [UInt8] = []
   private(set) var row = Int64.min
 
-  /// Goes on to the tag and row in the first two columns.
+  /// Goes on to the tag and row in the first two columns; whether it is the same tag still.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` unless they come after the ones before.
-  mutating func advance(to statement: Statement) throws(VaultError) {
+  @discardableResult
+  mutating func advance(to statement: Statement) throws(VaultError) -> Bool {
     let next = try statement.integer(1)
-    try statement.withBlob(0) { (bytes: RawSpan) throws(VaultError) in
+    let isSame = try statement.withBlob(0) { (bytes: RawSpan) throws(VaultError) -> Bool in
       let order = Self.compare(tag, bytes)
       guard order < 0 || order == 0 && row < next else { throw Database.outOfOrder("tags") }
-      guard order < 0 else { return }
+      guard order < 0 else { return true }
       // In place, because it is done for each tag.
       guard tag.count == bytes.byteCount else {
         tag = [UInt8](copying: bytes)
-        return
+        return false
       }
       for index in tag.indices { tag[index] = bytes.byte(index) }
+      return false
     }
     row = next
+    return isSame
   }
 
   /// Whether a tag and row lie at this place or before it.
@@ -38,4 +41,9 @@ struct TagPlace {
     }
     return tag.count - bytes.byteCount
   }
+}
+
+extension Tag {
+  /// Whether it is the tag of a name: of these, no two items have the same.
+  var isOfName: Bool { order >> 63 == 0 }
 }

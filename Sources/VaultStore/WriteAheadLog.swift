@@ -8,9 +8,13 @@ import Glibc
 /// the log it takes for the end of it, as if the power had gone there: all later transactions would be gone without a
 /// word. But a transaction is only begun when the one before it has reached the disk. So a damaged frame with a
 /// transaction's end behind it, and more behind that, was not left by a crash; nor was a damaged header with frames.
+///
+/// Holes are passed over, for a file may claim any length at no cost: zeros are no frame, because no page has the number 0.
 struct WriteAheadLog {
   private static let headerSize = 32
   private static let frameHeaderSize = 24
+  /// Linux's SEEK_DATA (lseek(2)), which glibc shows to none but GNU sources.
+  private static let seekData: Int32 = 3
 
   /// The pages that the log has, from whole frames before the first damaged one.
   private(set) var pages: Set<Int> = []
@@ -39,14 +43,36 @@ struct WriteAheadLog {
     var isIntact = true
     var endsTransaction = false
     repeat {
+      let page = Int(Self.number(frame[...], at: 0))
+      if page == 0, frame.allSatisfy({ $0 == 0 }) {
+        isIntact = false
+        guard let last = Self.lastFrame(in: file, beforeDataBehind: offset) else { return }
+        offset = last
+        continue
+      }
       // Frames of an earlier use of the log carry other salts, and do not go on with the sums.
       let isOurs = frame[8..<16] == header[16..<24]
       if isIntact { isIntact = isWhole(frame: frame) }
       if isIntact ? !isOurs : isOurs && endsTransaction { throw .corrupt("vault.db-wal is damaged") }
-      if isIntact { pages.insert(Int(Self.number(frame[...], at: 0))) }
+      if isIntact { pages.insert(page) }
       if !isIntact, isOurs { endsTransaction = Self.number(frame[...], at: 4) != 0 }
-      offset += frame.count
-    } while unsafe pread(file, &frame, frame.count, offset) == frame.count
+    } while Self.read(&frame, file, behind: &offset)
+  }
+
+  /// Reads the frame behind the one at `offset`, and goes on to there; false when there is none.
+  private static func read(_ frame: inout [UInt8], _ file: Int32, behind offset: inout Int) -> Bool {
+    offset += frame.count
+    return unsafe pread(file, &frame, frame.count, offset) == frame.count
+  }
+
+  /// Where the frame is, from the one at `offset` on, whose next one has anything that was written; nil when there is nothing
+  /// but a hole.
+  private static func lastFrame(in file: Int32, beforeDataBehind offset: Int) -> Int? {
+    let size = frameHeaderSize + DatabaseHeader.pageSize
+    // A file system that knows of no holes says that all is written.
+    let data = lseek(file, offset + size, seekData)
+    guard data >= 0 else { return errno == ENXIO ? nil : offset }
+    return offset + ((data - offset) / size - 1) * size
   }
 
   private mutating func isWhole(_ header: [UInt8]) -> Bool {

@@ -279,6 +279,7 @@ final class Forger {
   private let keychain: Keychain
   private var numbers: (nextRow: Int64, nextSlot: UInt32)?
   private var deniesSlots = false
+  private var counts: [RecordSets.Place: RecordSet] = [:]
 
   init(_ keychain: Keychain) {
     self.keychain = keychain
@@ -296,6 +297,14 @@ final class Forger {
   /// Has the record say that there is no slot.
   func denySlots() { deniesSlots = true }
 
+  /// Has the record say that there are 2^`power` records of a place, or as many less than none.
+  func claim(_ place: RecordSets.Place, power: Int, isNegative: Bool) throws {
+    var set = RecordSet()
+    set.insert(try keychain.mark(slot: 0, [], .always))
+    for _ in 0..<power { set.merge(set) }
+    counts[place] = isNegative ? set.emptied : set
+  }
+
   /// Makes the record of `always` from the records as they are, as one that is right.
   func finish() throws {
     var (walk, verification) = (RecordWalk(), Verification())
@@ -304,6 +313,7 @@ final class Forger {
     try walk.walkFewRows(keychain)
     var sets = walk.sets[.always]
     if deniesSlots { for place in sets.places where place.table == .slots { sets[place] = RecordSet() } }
+    for (place, set) in counts { sets[place] = set }
     var facts = keychain.facts[.always] ?? .init(time: 1, nextRow: 1, nextSlot: 1)
     if let numbers { (facts.nextRow, facts.nextSlot) = numbers }
     try keychain.database.begin()

@@ -95,6 +95,26 @@ import VaultModel
     #expect(keychain.integrity == .failed)
   }
 
+  @Test("counts that no store comes to stop no check, and are no progress of one", arguments: [false, true])
+  func counts(isNegative: Bool) throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.forgeAlways { forger in
+      for part in 0..<1000 {
+        try forger.claim(.init(.values, part: UInt32(part)), power: 40, isNegative: isNegative)
+        try forger.claim(.init(.tags, part: UInt32(part)), power: 40, isNegative: isNegative)
+      }
+      try forger.claim(.init(.heads), power: 40, isNegative: false)
+    }
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.itemCount() == (1 << 40) + 3)
+    keychain.beginVerification()
+    while case .checking(let done, let all) = keychain.integrity {
+      #expect(0 <= done && done <= all)
+      if let result = try keychain.continueVerification(records: 1) { #expect(!result.isOK) }
+    }
+    #expect(keychain.integrity == .failed)
+  }
+
   @Test("numbers that were written in the clear come into no other store")
   func inTheClear() throws {
     let fixture = try ForgeryTests.fixture()
