@@ -27,6 +27,8 @@ struct IntegrityCheck {
   var paused: Int64 = 0
   /// When the loop had a request last, as far as a slice has seen, `CLOCK_MONOTONIC` nanoseconds.
   private var lastRequest: Int64 = 0
+  /// Why the last check was given up; nil when one went on since.
+  var problem: VaultError?
   /// Who asked for the result.
   var readers = ProgressReaders()
   /// What is being told to whom of the result.

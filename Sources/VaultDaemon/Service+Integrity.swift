@@ -60,15 +60,18 @@ extension Service {
         if let result = try keychain.continueVerification(records: stride) { return conclude(result, keychain) }
       } while end.map { clock.monotonic() < $0 } ?? false
     } catch {
+      check.problem = error
       log.error("the store could not be checked: \(error.text)")
       return endReaders(with: Fault(error))
     }
+    check.problem = nil
     tellProgress(keychain)
     check.paused = clock.monotonic()
     nextSlice()
   }
 
   private func conclude(_ result: Verification, _ keychain: Keychain) {
+    check.problem = nil
     if !result.findings.isEmpty { tellFailure(result) }
     // Begun before all keys were there, or gone on with for somebody while they were not.
     if !result.unchecked.isEmpty, keychain.canVerifyAll {

@@ -33,6 +33,9 @@ extension Service {
       status.vault = String(keychain.vaultID.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
       status.items = (try? keychain.itemCount())
       status.integrity = Wire.Integrity(keychain.integrity)
+      if let problem = check.problem {
+        status.warnings.append("the store could not be checked: \(problem.text); `vault verify` begins again")
+      }
       status.rekey = rekeyStatus(keychain)
       if let problem = rekeying?.problem { status.warnings.append("the rekey rests: \(problem.text)") }
       if let problem = vault.bootKeyProblem { status.warnings.append(problem) }

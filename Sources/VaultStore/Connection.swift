@@ -16,6 +16,12 @@ import Glibc
   /// it stays open until SQLite has closed its own.
   private var reading: Int32 = -1
   private let budget = StepBudget()
+  /// How much of the log is of committed transactions, as SQLite said at the last commit, or as it was found before one.
+  var committed = CommittedLog()
+  /// How many frames make the log so long that a commit folds it into the main file. Nothing but a test changes it.
+  var longLog = 1000
+  // How many rely on the main file's staying as it is.
+  private var holders = 0
 
   /// Opens the existing file at `path`, of any length.
   ///
@@ -49,6 +55,7 @@ import Glibc
     // KiB. It fills as a store is read; all but the leaves of a million items fit.
     try execute("PRAGMA cache_size = -65536")
     try execute("PRAGMA journal_size_limit = 4194304")
+    watchCommits()
     // At once, because nobody knows where the file is later. What stands for a closed database has none.
     reading = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
   }
@@ -84,6 +91,12 @@ import Glibc
   func trust() {
     isTrusted = true
     unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+  }
+
+  /// Says that the file is to stay as it is from now on, with its log: closing folds nothing in.
+  func distrust() {
+    isTrusted = false
+    unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
   }
 
   /// Begins one step of a statement, or one call: bounds what it may cost.
@@ -128,20 +141,61 @@ import Glibc
     if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
   }
 
-  /// Writes what the log has to the main file, and leaves it as long as it is: on a disk that takes nothing it is no error
-  /// where there is nothing to write.
-  func writeLogThrough() throws(VaultError) {
-    let statement = try prepare("PRAGMA wal_checkpoint(PASSIVE)")
-    let isDone = try statement.first { (row: Statement) throws(VaultError) in
-      // It was not kept from it, and as many pages were written as the log has.
-      let (isBusy, log, written) = (try row.integer(0), try row.integer(1), try row.integer(2))
-      return isBusy == 0 && log == written
-    }
-    if isDone != true { throw .inUse(pid: nil) }
+  // MARK: The log
+
+  /// Has SQLite tell of each commit, in place of its own way to fold the log into the main file.
+  private func watchCommits() {
+    // The connection closes the handle before it goes.
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    _ = unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, frames in
+        // What was passed with it.
+        if let context = unsafe context {
+          unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().noteCommit(frames: Int(frames))
+        }
+        return SQLITE_OK
+      }, context)
   }
 
-  /// Whether a commit that makes the log long writes it through to the main file, as it does unless told otherwise.
-  func setFoldsLog(_ isOn: Bool) { unsafe sqlite3_wal_autocheckpoint(handle, isOn ? 1000 : 0) }
+  private func noteCommit(frames: Int) {
+    committed = CommittedLog(frames: frames, salts: try? logSalts())
+    // Where it fails, the log stays, and the next commit tries again.
+    if foldsLog, frames >= longLog {
+      _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+  }
+
+  /// Whether a commit that makes the log long folds it into the main file.
+  var foldsLog: Bool { holders == 0 }
+
+  /// Leaves the main file as it is, until ``releaseMainFile()`` was called as often as this.
+  func holdMainFile() { holders += 1 }
+
+  /// Lets commits fold the log into the main file again, unless somebody else holds it.
+  func releaseMainFile() { holders -= 1 }
+
+  /// Fills `bytes` with what the log has from `offset` on; false when it ends before.
+  func readLog(at offset: Int, into bytes: inout [UInt8]) throws(VaultError) -> Bool {
+    var isWhole: Int32 = 0
+    let code = unsafe vault_log_read(handle, &bytes, Int32(bytes.count), Int64(offset), &isWhole)
+    if code != SQLITE_OK { throw error(code) }
+    return isWhole != 0
+  }
+
+  /// The salts in the log's header, which are others when it has begun anew; nil when it has none.
+  func logSalts() throws(VaultError) -> [UInt8]? {
+    var salts = [UInt8](repeating: 0, count: LogFrames.salts.count)
+    return try readLog(at: LogFrames.salts.lowerBound, into: &salts) ? salts : nil
+  }
+
+  /// How long the log is, in bytes.
+  func logSize() throws(VaultError) -> Int {
+    var size: Int64 = 0
+    let code = unsafe vault_log_size(handle, &size)
+    if code != SQLITE_OK { throw error(code) }
+    return Int(size)
+  }
 
   /// A descriptor to read the main file with, which lives as long as the connection.
   func descriptor() throws(VaultError) -> Int32 {
@@ -167,4 +221,13 @@ import Glibc
     SQLiteFailure.error(
       code, system: unsafe vault_db_system_error(handle), takesUnreadableForDamage: takesUnreadableForDamage)
   }
+}
+
+/// The part of the log that is of committed transactions.
+struct CommittedLog {
+  /// How many frames.
+  var frames = 0
+  /// The salts in the log's header at the time: when these are others, the log has begun anew since, because all of it was
+  /// folded in. Nil when there was no header.
+  var salts: [UInt8]?
 }

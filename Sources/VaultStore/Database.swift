@@ -51,11 +51,11 @@ final class Database {
     return try Database(connection, path: path, lock: nil)
   }
 
-  /// The main file as it is now, for as long as the answer is not ended.
-  func snapshot() throws(VaultError) -> Snapshot { try Snapshot(connection) }
-
   /// Says that the records are ours too, so closing may fold the log into the file.
   func trust() { connection.trust() }
+
+  /// Says that they are not what they should be: the files stay as they are, also when they are closed.
+  func distrust() { connection.distrust() }
 
   private static func connect(
     _ name: String, _ directory: borrowing StoreDirectory, _ lock: StoreLock
@@ -69,7 +69,8 @@ final class Database {
     guard Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
       throw .corrupt("vault.db belongs to another program")
     }
-    try WriteAheadLog.check(name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
+    connection.committed = try WriteAheadLog.check(
+      name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
     try Schema.check(connection)
     return connection
   }

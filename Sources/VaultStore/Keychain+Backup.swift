@@ -29,11 +29,9 @@ extension Keychain {
     guard holdsIntegrityKey(.afterFirstUnlock) else { throw .locked }
     let connection = database.connection
     guard !connection.hasMoved else { throw .storage("\(connection.path) is not the file that was opened") }
-    // A check that reads another state of the file begins to read anew, with this one.
+    // The log is folded in now. A check that reads what was there before begins to read anew.
     pass?.thaw()
-    // So that the log is short, which grows from now on.
-    try connection.checkpoint()
-    let snapshot = try database.snapshot()
+    let snapshot = try Snapshot(connection)
     do throws(VaultError) {
       let stream = try stream(snapshot, wrapped, now)
       self.snapshot = snapshot

@@ -171,7 +171,7 @@ extension Keychain {
   func reopen(_ path: String) throws(VaultError) {
     guard database.lock == nil else { return }
     database = try Database(opening: path)
-    database.trust()
+    if !hasFailed { database.trust() }
   }
 
   private func takeKeys(of other: Keychain) throws(VaultError) {

@@ -61,7 +61,7 @@ extension Keychain {
       throw error
     }
     transaction = .none
-    pass?.apply(changes)
+    pass?.apply(changes, self)
     if touched != nil {
       for change in changes.list { if case .head(let row) = change.key { touched?.insert(row) } }
     }

@@ -14,12 +14,6 @@ extension Keychain {
     pass = VerifyPass(expecting: Int(clamping: expected), pages: pages)
   }
 
-  /// The main file as it is now, or, where a backup holds it, as it was then.
-  func frozenFile() throws(VaultError) -> Snapshot {
-    if let snapshot { return snapshot.shared() }
-    return try database.snapshot()
-  }
-
   /// Goes on with the check over at most so many records, where a long value counts for several.
   ///
   /// When it comes to its end with all keys, ``integrity`` tells the result; a check without all of them tells only of
@@ -74,9 +68,11 @@ extension Keychain {
   }
 
   /// Has ``integrity`` fail for as long as the store is open: what was met once may have been served or copied before, and
-  /// a later check that does not meet it again cannot tell why.
+  /// a later check that does not meet it again cannot tell why. Until then its files stay as they are, for whoever looks
+  /// what happened to them.
   private func fail(_ finding: Finding) {
     guard failure == nil else { return }
+    database.distrust()
     failure = finding
     // A name may not be told after a lock.
     failure?.name = nil

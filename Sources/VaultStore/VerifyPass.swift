@@ -35,12 +35,12 @@ struct VerifyPass {
   /// Drops the names of items, which may not be told any more.
   mutating func forgetNames() { verification.forgetNames() }
 
-  /// Lets go of the main file, which it may be reading: the log is written through to it again. That part then begins anew.
+  /// Lets go of the pages that it may be reading: the log is folded into the main file again. That part then begins anew.
   mutating func thaw() { shape.release() }
 
   /// Takes a committed transaction's changes into account.
-  mutating func apply(_ changes: RecordChanges) {
-    shape.noteCommit()
+  mutating func apply(_ changes: RecordChanges, _ keychain: Keychain) {
+    shape.keepUp(keychain, &verification)
     if survey == nil { walk.apply(changes) }
   }
 

@@ -11,39 +11,43 @@ import Glibc
 ///
 /// Holes are passed over, for a file may claim any length at no cost: zeros are no frame, because no page has the number 0.
 struct WriteAheadLog {
-  private static let headerSize = 32
-  private static let frameHeaderSize = 24
   /// Linux's SEEK_DATA (lseek(2)), which glibc shows to none but GNU sources.
   private static let seekData: Int32 = 3
 
   /// The pages that the log has, from whole frames before the first damaged one.
   private(set) var pages: Set<Int> = []
-  private var sums: (UInt32, UInt32) = (0, 0)
-  private var isBigEndian = false
+  /// What of it is of committed transactions, which is what SQLite reads.
+  private(set) var committed = CommittedLog()
 
-  /// Checks that the log is whole, and that each of the database's `pageCount` pages is in the main file or in the log.
+  /// Checks that the log is whole, and that each of the database's `pageCount` pages is in the main file or in the log; what
+  /// of the log is of committed transactions.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` otherwise.
-  static func check(_ name: String, pageCount: Int, in directory: borrowing StoreDirectory) throws(VaultError) {
+  static func check(
+    _ name: String, pageCount: Int, in directory: borrowing StoreDirectory
+  ) throws(VaultError) -> CommittedLog {
     let log = try WriteAheadLog(name + "-wal", in: directory)
     let held = (try directory.size(of: name) ?? 0) / DatabaseHeader.pageSize
-    guard held < pageCount else { return }
+    guard held < pageCount else { return log.committed }
     for page in (held + 1)...pageCount where !log.pages.contains(page) { throw .corrupt("vault.db is cut short") }
+    return log.committed
   }
 
   private init(_ name: String, in directory: borrowing StoreDirectory) throws(VaultError) {
     guard let file = try directory.openFile(name, O_RDONLY) else { return }
     defer { close(file) }
-    var header = [UInt8](repeating: 0, count: Self.headerSize)
-    var frame = [UInt8](repeating: 0, count: Self.frameHeaderSize + DatabaseHeader.pageSize)
-    var offset = Self.headerSize
+    var header = [UInt8](repeating: 0, count: LogFrames.headerSize)
+    var frame = [UInt8](repeating: 0, count: LogFrames.frameSize)
+    var offset = header.count
+    var count = 0
     guard unsafe pread(file, &header, header.count, 0) == header.count else { return }
+    committed.salts = Array(header[LogFrames.salts])
     guard unsafe pread(file, &frame, frame.count, offset) == frame.count else { return }
-    guard isWhole(header) else { throw .corrupt("vault.db-wal is damaged") }
+    guard var frames = LogFrames(header: header) else { throw .corrupt("vault.db-wal is damaged") }
     var isIntact = true
     var endsTransaction = false
     repeat {
-      let page = Int(Self.number(frame[...], at: 0))
+      let page = LogFrames.page(frame)
       if page == 0, frame.allSatisfy({ $0 == 0 }) {
         isIntact = false
         guard let last = Self.lastFrame(in: file, beforeDataBehind: offset) else { return }
@@ -51,11 +55,15 @@ struct WriteAheadLog {
         continue
       }
       // Frames of an earlier use of the log carry other salts, and do not go on with the sums.
-      let isOurs = frame[8..<16] == header[16..<24]
-      if isIntact { isIntact = isWhole(frame: frame) }
+      let isOurs = frames.isOurs(frame)
+      if isIntact { isIntact = frames.goesOn(with: frame) }
       if isIntact ? !isOurs : isOurs && endsTransaction { throw .corrupt("vault.db-wal is damaged") }
-      if isIntact { pages.insert(page) }
-      if !isIntact, isOurs { endsTransaction = Self.number(frame[...], at: 4) != 0 }
+      if isIntact {
+        pages.insert(page)
+        count += 1
+        if LogFrames.pageCount(frame) != nil { committed.frames = count }
+      }
+      if !isIntact, isOurs { endsTransaction = LogFrames.pageCount(frame) != nil }
     } while Self.read(&frame, file, behind: &offset)
   }
 
@@ -68,44 +76,10 @@ struct WriteAheadLog {
   /// Where the frame is, from the one at `offset` on, whose next one has anything that was written; nil when there is nothing
   /// but a hole.
   private static func lastFrame(in file: Int32, beforeDataBehind offset: Int) -> Int? {
-    let size = frameHeaderSize + DatabaseHeader.pageSize
+    let size = LogFrames.frameSize
     // A file system that knows of no holes says that all is written.
     let data = lseek(file, offset + size, seekData)
     guard data >= 0 else { return errno == ENXIO ? nil : offset }
     return offset + ((data - offset) / size - 1) * size
-  }
-
-  private mutating func isWhole(_ header: [UInt8]) -> Bool {
-    let magic = Self.number(header[...], at: 0)
-    isBigEndian = magic == 0x377F_0683
-    guard isBigEndian || magic == 0x377F_0682, Self.number(header[...], at: 4) == 3_007_000,
-      Self.number(header[...], at: 8) == DatabaseHeader.pageSize
-    else { return false }
-    add(header[..<24])
-    return sums == (Self.number(header[...], at: 24), Self.number(header[...], at: 28))
-  }
-
-  private mutating func isWhole(frame: [UInt8]) -> Bool {
-    add(frame[..<8])
-    add(frame[Self.frameHeaderSize...])
-    return sums == (Self.number(frame[...], at: 16), Self.number(frame[...], at: 20))
-  }
-
-  /// The format's checksum goes on from frame to frame.
-  private mutating func add(_ bytes: ArraySlice<UInt8>) {
-    for offset in stride(from: bytes.startIndex, to: bytes.endIndex, by: 8) {
-      sums.0 = sums.0 &+ word(bytes, at: offset) &+ sums.1
-      sums.1 = sums.1 &+ word(bytes, at: offset + 4) &+ sums.0
-    }
-  }
-
-  private func word(_ bytes: ArraySlice<UInt8>, at offset: Int) -> UInt32 {
-    let number = Self.number(bytes, at: offset)
-    return isBigEndian ? number : number.byteSwapped
-  }
-
-  private static func number(_ bytes: ArraySlice<UInt8>, at offset: Int) -> UInt32 {
-    UInt32(bytes[offset]) << 24 | UInt32(bytes[offset + 1]) << 16 | UInt32(bytes[offset + 2]) << 8
-      | UInt32(bytes[offset + 3])
   }
 }

@@ -50,6 +50,7 @@ struct FullDiskTests {
       #expect(stored > 0)
       #expect(try sandbox.must(["get", "token"]) == "old")
       #expect(try sandbox.must(["list"]).split(separator: "\n").count == stored + 1)
+      #expect(try sandbox.must(["verify"]).contains("unharmed:  \(stored + 1) items"))
 
       try remount("size=8m")
       try sandbox.must(["set", "--update", "token"], stdin: "new")

@@ -8,10 +8,9 @@ import VaultTesting
 
   /// Makes a vault with one item, stops the daemon, spoils the store, and starts the daemon again.
   ///
-  /// Whatever is asked of it then leaves the file as it was, unless it is unlocked: the check that follows folds the log
-  /// into it.
+  /// Whatever is asked of it then leaves the file as it was, also the check that follows an unlock.
   private func withSpoilt(
-    isUnlocked: Bool = false, by spoil: (Sandbox) throws -> Void, then body: (Sandbox, WireClient) throws -> Void
+    by spoil: (Sandbox) throws -> Void, then body: (Sandbox, WireClient) throws -> Void
   ) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -23,7 +22,7 @@ import VaultTesting
     let before = FileManager.default.contents(atPath: sandbox.store + "/vault.db")
     try sandbox.startDaemon()
     try body(sandbox, try sandbox.client())
-    if !isUnlocked { #expect(FileManager.default.contents(atPath: sandbox.store + "/vault.db") == before) }
+    #expect(FileManager.default.contents(atPath: sandbox.store + "/vault.db") == before)
   }
 
   private func database(_ sandbox: Sandbox) -> String { sandbox.store + "/vault.db" }
@@ -70,7 +69,7 @@ import VaultTesting
 
   @Test("modes that let others in are to be put right first, and then it goes on without a restart") func modes() throws
   {
-    try withSpoilt(isUnlocked: true) {
+    try withSpoilt {
       unsafe chmod(database($0), 0o644)
     } then: { (sandbox, client) throws in
       #expect(try client.call("Get", ["name": "a"]).error == "Misconfigured")
@@ -96,7 +95,7 @@ import VaultTesting
   }
 
   @Test("without a boot key `always` items wait for the unlock, and the status says so") func noBootKey() throws {
-    try withSpoilt(isUnlocked: true) {
+    try withSpoilt {
       unsafe unlink($0.store + "/boot.key")
     } then: { (sandbox, client) throws in
       let warnings = try client.call("Status").parameters["warnings"] as? [String] ?? []

@@ -17,7 +17,7 @@ import VaultModel
     do {
       let keychain = try fixture.unlocked()
       // So that a change also folds the log in.
-      try keychain.database.connection.execute("PRAGMA wal_autocheckpoint = 4")
+      keychain.database.connection.longLog = 4
       try keychain.put("a", value)
       var operation = 0
       var refused = 0

@@ -46,7 +46,7 @@ import VaultTesting
       let keychain = try fixture.unlocked()
       try keychain.database.connection.execute("PRAGMA synchronous = \(synchronous)")
       // So that the log is folded in, and used from its beginning again, several times.
-      try keychain.database.connection.execute("PRAGMA wal_autocheckpoint = 12")
+      keychain.database.connection.longLog = 12
       steps = try work(keychain, disk)
     }
     let events = disk.events()

@@ -4,21 +4,26 @@ import VaultCore
 ///
 /// A walk over a table goes on, after each pause, from the last key that it met, and a request looks its row up. Pages can be
 /// laid so that these are different rows, and no hash over what a walk meets tells of it. In whole trees they are the same;
-/// and whatever is written after this, SQLite writes, which keeps the trees whole. So the main file is read, page by page, as
-/// it was at one moment before the walk begins (``Snapshot``), and SQLite is not asked.
+/// and whatever is written after this, SQLite writes, which keeps the trees whole. So the pages are read, one by one, as
+/// they were at one moment before the walk begins (``FrozenPages``), and SQLite is not asked.
 ///
 /// What is demanded is what `PRAGMA integrity_check` demands, in steps and without recursion, and besides that each row has
 /// exactly the columns of its table.
 struct FileShape {
-  private enum Stage { case trees, freePages, end }
+  private enum Stage { case log, header, trees, freePages, end }
 
-  /// What a page of a tree costs, in records: it has some dozens, of which each is looked at, and none is hashed.
+  /// What a page of a tree costs, in records: it has some dozens, of which each is looked at, and none is hashed. A frame of
+  /// the log, which is hashed, costs about as much.
   private static let pageCost = 6
-  /// How many commits there may be between two steps. A check that nobody takes on must not let the log grow.
-  private static let patience = 64
+  /// By how many bytes the log may grow before whoever writes has to do a part of this.
+  static let room = 4 << 20
+  /// How many pages are to be looked at for each one that the log grows by beyond that.
+  static let pace = 2
 
-  private var stage = Stage.trees
-  private var snapshot: Snapshot?
+  private var stage = Stage.log
+  private var frozen: FrozenPages?
+  /// How many pages and frames were looked at.
+  private var work = 0
   private var pages = PageMap(count: 0)
   /// The tree that is being looked at, and those that come after it.
   private var tree = TreeShape(Schema.schema, root: 1)
@@ -27,7 +32,6 @@ struct FileShape {
   /// What the table of older values says, and what its index says.
   private var versions: [RecordSet] = []
   private var isWhole = true
-  private var commits = 0
 
   /// How many pages were looked at.
   var done: Int { pages.used }
@@ -38,33 +42,39 @@ struct FileShape {
   mutating func step(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
-    commits = 0
+    try frozen?.lookAtLog()
     while left > 0, stage != .end {
       // Of a page of a long row only the next one's number is read.
       left -= stage == .trees && tree.isAtLongRow ? 1 : Self.pageCost
-      do throws(VaultError) { try goOn(keychain) } catch {
-        guard let reason = Self.damage(error, keychain) else { throw error }
-        isWhole = false
-        verification.add(Finding(.damaged, "\(subject): \(reason)"))
-        // Without the file's header, and behind a page of free ones that is none, there is nothing to go on with.
-        if snapshot == nil || stage == .freePages { stage = .end }
-      }
+      try goOn(keychain, &verification)
     }
     if stage == .end { release() }
     return stage == .end
   }
 
-  /// Lets go of the file, so that the log is written through again. What is not at its end begins anew with the next step.
+  /// Lets go of the pages, so that the log is folded in again. What is not at its end begins anew with the next step.
   mutating func release() {
-    snapshot?.end()
-    snapshot = nil
+    frozen?.end()
+    frozen = nil
     if stage != .end { self = FileShape() }
   }
 
-  /// Takes note of a commit.
-  mutating func noteCommit() {
-    commits += 1
-    if commits > Self.patience { release() }
+  /// Goes on after a commit, when the log has grown faster than the pages were looked at: it cannot be folded in before the
+  /// last of them.
+  ///
+  /// So it grows by ``room`` and a part of the store's size at most, whoever writes how much, and this has an end also where
+  /// nobody takes the check on. It costs a transaction as much as it has written itself.
+  mutating func keepUp(_ keychain: Keychain, _ verification: inout Verification) {
+    guard let frozen else { return }
+    do throws(VaultError) {
+      let due = Self.pace * (try frozen.growth() - Self.room) / LogFrames.frameSize
+      try frozen.lookAtLog()
+      while work < due, stage != .end { try goOn(keychain, &verification) }
+      if stage == .end { release() }
+    } catch {
+      // The next step begins anew, and says why if it cannot.
+      release()
+    }
   }
 
   /// What an error says of the store; nil when it says nothing. While a salvage reads what it can, a page that the disk does
@@ -80,37 +90,51 @@ struct FileShape {
   /// What is being looked at, in words.
   private var subject: String {
     switch stage {
-    case .trees: snapshot == nil ? "the file" : tree.tree.subject
+    case .log: "the log"
+    case .trees: tree.tree.subject
     case .freePages: "the list of free pages"
-    case .end: "the file"
+    case .header, .end: "the file"
     }
   }
 
   // MARK: One page after the other
 
-  private mutating func goOn(_ keychain: Keychain) throws(VaultError) {
-    guard let snapshot else { return try begin(keychain) }
+  private mutating func goOn(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
+    work += 1
+    do throws(VaultError) { try lookAtNext(keychain) } catch {
+      guard let reason = Self.damage(error, keychain) else { throw error }
+      isWhole = false
+      verification.add(Finding(.damaged, "\(subject): \(reason)"))
+      // Without the log and the file's header, and behind a page of free ones that is none, there is nothing to go on with.
+      if stage != .trees { stage = .end }
+    }
+  }
+
+  private mutating func lookAtNext(_ keychain: Keychain) throws(VaultError) {
     switch stage {
+    case .log:
+      if let frozen {
+        if try !frozen.readLog() { stage = .header }
+      } else {
+        frozen = try FrozenPages(keychain.database.connection)
+      }
+    case .header:
+      if let frozen { try begin(frozen) }
     case .trees:
-      if try !tree.step(snapshot, &pages) { try nextTree() }
+      if let frozen, try !tree.step(frozen, &pages) { try nextTree() }
     case .freePages:
-      if try !free.step(snapshot, &pages) { try conclude() }
+      if let frozen, try !free.step(frozen, &pages) { try conclude() }
     case .end: break
     }
   }
 
-  private mutating func begin(_ keychain: Keychain) throws(VaultError) {
-    let file = try keychain.frozenFile()
-    do throws(VaultError) {
-      let header = try file.page(1)
-      try DatabaseHeader.check(header, pages: file.pageCount)
-      free = FreeShape(header)
-    } catch {
-      file.end()
-      throw error
-    }
-    pages = PageMap(count: file.pageCount)
-    snapshot = file
+  private mutating func begin(_ frozen: FrozenPages) throws(VaultError) {
+    try frozen.checkSize()
+    let header = try frozen.page(1)
+    try DatabaseHeader.check(header, pages: frozen.count)
+    free = FreeShape(header)
+    pages = PageMap(count: frozen.count)
+    stage = .trees
   }
 
   private mutating func nextTree() throws(VaultError) {

@@ -13,7 +13,7 @@ struct FreeShape {
   }
 
   /// Goes on by one page of numbers; false when there is none left.
-  mutating func step(_ file: Snapshot, _ pages: inout PageMap) throws(VaultError) -> Bool {
+  mutating func step(_ file: FrozenPages, _ pages: inout PageMap) throws(VaultError) -> Bool {
     guard next != 0 else {
       guard left == 0 else { throw .corrupt("fewer pages than there should be") }
       return false

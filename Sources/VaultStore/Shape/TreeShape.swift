@@ -46,7 +46,7 @@ struct TreeShape {
   /// - Throws: ``VaultError/corrupt(_:)`` when a page is not as it should be. What it leads to is passed over, and the next
   ///   step goes on behind it.
   mutating func step(
-    _ file: Snapshot, _ pages: inout PageMap
+    _ file: FrozenPages, _ pages: inout PageMap
   ) throws(VaultError) -> Bool {
     if let rest = rests.popLast() {
       try follow(rest, file, &pages)
@@ -64,7 +64,7 @@ struct TreeShape {
   }
 
   private mutating func follow(
-    _ rest: (page: Int, count: Int), _ file: Snapshot, _ pages: inout PageMap
+    _ rest: (page: Int, count: Int), _ file: FrozenPages, _ pages: inout PageMap
   ) throws(VaultError) {
     try pages.take(rest.page)
     let next = try file.firstNumber(ofPage: rest.page)
@@ -76,7 +76,7 @@ struct TreeShape {
   }
 
   private mutating func enter(
-    _ number: Int, _ file: Snapshot, _ pages: inout PageMap
+    _ number: Int, _ file: FrozenPages, _ pages: inout PageMap
   ) throws(VaultError) {
     try pages.take(number)
     let page = try TreePage(file.page(number), ofTable: tree.isTable)
