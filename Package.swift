@@ -111,7 +111,7 @@ let package = Package(
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
     // What the tests share: a sandbox with its own home, daemon and terminals.
     .target(
-      name: "VaultTesting", dependencies: ["CLinux", "CSQLite", "CMemorySearch"], path: "Tests/Support",
+      name: "VaultTesting", dependencies: ["VaultProcess", "CLinux", "CSQLite", "CMemorySearch"], path: "Tests/Support",
       swiftSettings: strict),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
     .testTarget(

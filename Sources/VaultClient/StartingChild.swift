@@ -21,7 +21,8 @@ struct StartingChild: ~Copyable {
     let output = try Descriptor("pipe", outputRead)
     let outputEnd = try Descriptor("pipe", outputWrite)
     pid = try StartingChild.start(
-      [program] + arguments, [nil, outputEnd.number, outputEnd.number, readyEnd.number])
+      [program] + arguments,
+      [.null, .ours(outputEnd.number), .ours(outputEnd.number), .ours(readyEnd.number)])
     self.ready = ready
     self.output = output
   }
@@ -90,7 +91,9 @@ struct StartingChild: ~Copyable {
     }
   }
 
-  private static func start(_ command: [String], _ descriptors: [Int32?]) throws(ClientError) -> pid_t {
+  private static func start(
+    _ command: [String], _ descriptors: [StartedProgram.Descriptor]
+  ) throws(ClientError) -> pid_t {
     do throws(StartedProgram.Failure) {
       return try StartedProgram(
         command, environment: DaemonEnvironment.lines(from: own()), descriptors: descriptors, hasOwnSession: true

@@ -54,7 +54,8 @@ enum Tool {
       defer { close(theirs) }
       let started = Hardening.withEarlierLimit {
         try? StartedProgram(
-          command, descriptors: end == .input ? [theirs, nil, nil] : [nil, theirs, nil], hasOwnSession: inItsOwnSession)
+          command, descriptors: end == .input ? [.ours(theirs), .null, .null] : [.null, .ours(theirs), .null],
+          hasOwnSession: inItsOwnSession)
       }
       guard let started else {
         close(ours)
