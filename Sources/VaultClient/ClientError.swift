@@ -4,6 +4,8 @@ public import VaultAPI
 public enum ClientError: Error, Hashable, Sendable {
   /// `$XDG_RUNTIME_DIR` is not set, or not an absolute path, so there is no place for the user's socket.
   case noRuntimeDirectory
+  /// A variable that names files is not UTF-8: `$VAULT_SOCKET`, `$XDG_RUNTIME_DIR` or `$PATH`.
+  case notUTF8(variable: String)
   /// Who made the socket is not who should have: it was not spoken to. The text says what is wrong.
   case unsafeSocket(String)
   /// Nobody listens at this path.
@@ -33,6 +35,7 @@ extension ClientError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noRuntimeDirectory: "XDG_RUNTIME_DIR is not set"
+    case .notUTF8(let variable): "\(variable) is not UTF-8, so it is not taken for a path"
     case .unsafeSocket(let reason): reason
     case .noDaemon(let path): "no daemon listens on \(path)"
     case .daemonFailed(let status, let message): message.isEmpty ? "vaultd ended with status \(status)" : message

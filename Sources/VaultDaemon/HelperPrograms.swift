@@ -39,13 +39,13 @@ final class HelperPrograms {
     }
   }
 
-  /// The directory of the running program.
+  /// The directory of the running program; nil where its name is not UTF-8, which would be read as that of another.
   static func ownDirectory() -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
     guard count > 0, count < bytes.count else { return nil }
-    let path = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return path.lastIndex(of: "/").map { String(path[..<$0]) }
+    let path = String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return path.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
   }
 
   /// Starts the helper `name`, sends it `question`, one whole frame, and hands on its answer, one frame.
