@@ -138,6 +138,8 @@ let package = Package(
         "VaultDaemon", "VaultKeystore", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux",
         "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
+        // A loop whose clock a test moves.
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       exclude: ["helper.sh", "peers.py"],
       swiftSettings: strict),

@@ -33,10 +33,17 @@ final class Conversation {
   /// Keys, while what was proven here goes on without a worker; wiped at the end, whoever still knows of them.
   private var wiped: [Handover] = []
 
-  init(connection: Connection, service: Service) {
+  private let after: (TimeAmount, @escaping () -> Void) -> Scheduled<Void>?
+
+  /// - Parameter after: runs something after a time, unless it is cancelled: on the connection's loop, unless told otherwise.
+  init(
+    connection: Connection, service: Service,
+    after: ((TimeAmount, @escaping () -> Void) -> Scheduled<Void>?)? = nil
+  ) {
     self.connection = connection
     self.service = service
     let digits = Array("0123456789abcdef")
+    self.after = after ?? connection.after
     id = String(RandomBytes.array(count: 16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     service.conversations[id] = self
     connection.hold { [weak self] in self?.end(dismissed: true) }
@@ -49,7 +56,7 @@ final class Conversation {
   ) {
     guard !isOver else { return }
     onAnswer = then
-    timeout = connection.after(Timeouts.prompt) { [weak self] in self?.fail(.cancelled) }
+    timeout = after(Timeouts.prompt) { [weak self] in self?.fail(.cancelled) }
     let reply = Wire.ConversationReply(
       conversation: id, prompt: Wire.Prompt(style: style.rawValue, method: method, text: text))
     guard let code else { return connection.reply(reply, continues: true) }
@@ -64,7 +71,7 @@ final class Conversation {
   func holdSecret() {
     guard !isOver, !holdsSecret else { return }
     holdsSecret = true
-    limit = connection.after(Timeouts.conversation) { [weak self] in self?.fail(.cancelled) }
+    limit = after(Timeouts.conversation) { [weak self] in self?.fail(.cancelled) }
   }
 
   /// Has a key wiped when the conversation ends, and not only when the last closure that knows it is gone: one of them may
