@@ -21,6 +21,8 @@ final class Conversation {
   var onEnd: ((_ dismissed: Bool) -> Void)?
   /// Whether a secret came in, or a key was made or is on its way: it, or what it opens, may still be held.
   private(set) var holdsSecret = false
+  /// True where a vault comes of it, whose boot key is to lie where the settings said at the beginning.
+  var makesVault = false
   /// Whether it tells its client the name of an item.
   var namesItem = false
   private var limit: Scheduled<Void>?
@@ -41,9 +43,9 @@ final class Conversation {
     after: ((TimeAmount, @escaping () -> Void) -> Scheduled<Void>?)? = nil
   ) {
     self.connection = connection
+    self.after = after ?? connection.after
     self.service = service
     let digits = Array("0123456789abcdef")
-    self.after = after ?? connection.after
     id = String(RandomBytes.array(count: 16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     service.conversations[id] = self
     connection.hold { [weak self] in self?.end(dismissed: true) }

@@ -57,6 +57,14 @@ extension Service {
     return nil
   }
 
+  /// Gives up each vault that is being made, because the settings name another place for the boot key now: what was looked
+  /// at beforehand was the old one, where nobody would find the key.
+  func giveUpNewVaults() {
+    let fault = Fault.busy(reason: "the settings of the boot key were changed meanwhile, so no vault was made")
+    for conversation in Array(conversations.values) where conversation.makesVault { conversation.fail(fault) }
+    if let transfer, transfer.kind == .restore { transfer.callOff(because: fault) }
+  }
+
   /// Makes the boot key of a new vault, or takes the credential. Nothing is on the disk yet.
   func newBootKey(vault: [UInt8], then: @escaping (consuming Result<NewBootKey, KeystoreError>) -> Void) {
     switch bootKey {

@@ -18,6 +18,7 @@ extension Service {
       }
     }
     let conversation = Conversation(connection: connection, service: self)
+    conversation.makesVault = true
     let new = NewVault()
     conversation.willWipe(new.vaultKey)
     // A vault whose key was in memory while the machine slept is not to be made.

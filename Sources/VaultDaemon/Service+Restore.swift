@@ -28,6 +28,7 @@ extension Service {
       return connection.fail(.storageFailed(reason: "\(error)"))
     }
     let conversation = Conversation(connection: connection, service: self)
+    conversation.makesVault = true
     let question = kind == .password ? "Password of the backup" : "Recovery code of the backup"
     conversation.ask(.secret, method: kind.name, text: question) { [unowned self] secret in
       open(slots, vaultID: header.vaultID.bytes, with: secret, by: caller, for: conversation) {

@@ -290,7 +290,9 @@ final class Service {
 
   /// Takes new settings over; the deadlines of a running unlock follow them at once.
   func reconfigure(_ new: Configuration) {
+    let earlier = bootKey
     configuration = new
+    if bootKey != earlier { giveUpNewVaults() }
     policy.idleAfter = new.idle
     policy.maximumAge = new.maximumAge
     for rate in rates.values { rate.change(perSecond: new.maxRequestsPerSecond) }
