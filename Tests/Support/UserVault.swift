@@ -63,8 +63,10 @@ public final class UserVault: Sendable {
   ///
   /// - Returns: the recovery code, when one was asked for.
   @discardableResult
-  public func make(_ config: String = "idle = off", recovery: Bool = false) throws -> String? {
-    try start(config)
+  public func make(
+    _ config: String = "idle = off", recovery: Bool = false, environment: [String: String?] = [:]
+  ) throws -> String? {
+    try start(config, environment: environment)
     var code: String?
     let talk = try converse("Init", ["recovery": recovery, "kdf_memory": 19 << 20, "kdf_passes": 2]) { prompt in
       guard let shown = prompt["code"] as? String else { return .answer(password) }
