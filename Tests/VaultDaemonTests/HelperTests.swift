@@ -7,16 +7,11 @@ import VaultTesting
 @testable import VaultDaemon
 
 @Suite("Helper programs") struct HelperTests {
-  /// Runs the script in its home. A program that a test had only just written could still be open in a child of another
-  /// test: "text file busy".
-  private static let stub =
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
-
   /// Asks a script that stands in for a helper, and answers the error and the script's process, which has to be gone.
   private func ask(_ script: String, within seconds: Int64 = 60) throws -> KeystoreError? {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    unsafe symlink(Self.stub, sandbox.home + "/vault-tpm2")
+    unsafe symlink(ScriptedHelper.path, sandbox.home + "/vault-tpm2")
     try sandbox.write("echo $$ >\(sandbox.root)/pid\n\(script)\n", to: "script")
     let stand = try KeystoreStand(sandbox, programs: sandbox.home)
     let error = KeystoreStand.error { try stand.ask("vault-tpm2", within: seconds) }
@@ -84,7 +79,7 @@ import VaultTesting
   @Test("one that is called off is ended and answers nothing") func cancelled() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    unsafe symlink(Self.stub, sandbox.home + "/vault-tpm2")
+    unsafe symlink(ScriptedHelper.path, sandbox.home + "/vault-tpm2")
     try sandbox.write("printf '{\"error\":\"refused\",\"reason\":\"no\"}\\0' >&0", to: "script")
     #expect(try KeystoreStand(sandbox, programs: sandbox.home).askAndCancel("vault-tpm2") == false)
   }
@@ -92,7 +87,7 @@ import VaultTesting
   @Test("the machine sleeps when one that was called off, and what was in its memory, is gone") func reaped() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    unsafe symlink(Self.stub, sandbox.home + "/vault-tpm2")
+    unsafe symlink(ScriptedHelper.path, sandbox.home + "/vault-tpm2")
     let file = sandbox.root + "/pid"
     try sandbox.write("echo $$ >\(file).new; mv \(file).new \(file); exec sleep 1000", to: "script")
     let stand = try KeystoreStand(sandbox, programs: sandbox.home)
