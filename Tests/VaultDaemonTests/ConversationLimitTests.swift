@@ -33,59 +33,66 @@ import VaultTesting
     func pass(_ time: TimeAmount) { timers.advanceTime(by: time) }
   }
 
-  private func withStand(_ body: @escaping @Sendable (Stand) -> Void) throws {
+  /// Runs `body` on the loop. What it saw is looked at outside, where the test is known.
+  private func withStand<R: Sendable>(_ body: @escaping @Sendable (Stand) -> R) throws -> R {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     defer { loop.shutdownGracefully { _ in } }
     let (store, socket) = (sandbox.store, sandbox.socket)
-    try loop.submit { body(Stand(try Service.stand(on: loop, store: store, socket: socket))) }.wait()
+    return try loop.submit { body(Stand(try Service.stand(on: loop, store: store, socket: socket))) }.wait()
   }
 
   @Test("half an hour after the first secret it is over, however often it asks, and what it held is wiped")
   func holdingSecret() throws {
-    try withStand { stand in
-      let key = Handover(SecureBytes(count: 32))
+    let key = Handover(SecureBytes(count: 32))
+    let (answered, before, after, late) = try withStand { stand in
       stand.conversation.willWipe(key)
+      var answered = 0
       for _ in 0..<7 {
         stand.ask()
-        #expect(stand.answer())
+        if stand.answer() { answered += 1 }
         stand.pass(.minutes(4))
       }
       stand.ask()
       stand.pass(.seconds(119))
-      #expect(!stand.conversation.isOver && key.withSecret { $0.count } == 32)
+      let before = !stand.conversation.isOver && key.withSecret { $0.count } == 32
       stand.pass(.seconds(1))
-      let isWiped = key.withSecret { $0.count } == nil
-      #expect(stand.conversation.isOver && isWiped && !stand.answer())
+      return (answered, before, stand.conversation.isOver, stand.answer())
     }
+    #expect(answered == 7 && before)
+    let isWiped = key.withSecret { $0.count } == nil
+    #expect(after && isWiped && !late)
   }
 
   @Test("one that holds a secret and asks nothing any more is over then, too") func silent() throws {
-    try withStand { stand in
+    let over = try withStand { stand in
       stand.conversation.holdSecret()
       stand.pass(.seconds(1799))
       // A second secret begins no other half hour.
       stand.conversation.holdSecret()
-      #expect(!stand.conversation.isOver)
+      let before = stand.conversation.isOver
       stand.pass(.seconds(1))
-      #expect(stand.conversation.isOver)
+      return [before, stand.conversation.isOver]
     }
+    #expect(over == [false, true])
   }
 
   @Test("a question that nobody answers ends it after five minutes, and each answer begins them anew")
   func unanswered() throws {
-    try withStand { stand in
+    let (answers, over) = try withStand { stand in
+      var answers: [Bool] = []
       for _ in 0..<2 {
         stand.ask()
         stand.pass(.seconds(299))
-        #expect(!stand.conversation.isOver && stand.answer())
+        answers.append(stand.answer())
       }
       stand.ask()
       stand.pass(.seconds(299))
-      #expect(!stand.conversation.isOver)
+      let before = stand.conversation.isOver
       stand.pass(.seconds(1))
-      #expect(stand.conversation.isOver && !stand.answer())
+      return (answers + [stand.answer()], [before, stand.conversation.isOver])
     }
+    #expect(answers == [true, true, false] && over == [false, true])
   }
 }
