@@ -43,7 +43,7 @@ public enum Daemon {
     try start(program: try find(), arguments: arguments, timeout: timeout)
   }
 
-  /// What `vaultd` ends with when another one serves the store (EX_CANTCREAT, sysexits.h).
+  /// The exit code of `vaultd` when another one serves the store (EX_CANTCREAT, sysexits.h).
   private static let cannotCreate: Int32 = 73
 
   static func start(program: String, arguments: [String], timeout: Duration) throws(ClientError) -> Int32 {

@@ -1,6 +1,6 @@
-/// Where a daemon listens, and whom the client expects there.
+/// The address of a daemon, and whom the client expects there.
 public struct SocketLocation: Hashable, Sendable {
-  /// Whom the client takes for the daemon, besides itself.
+  /// The users that the client takes for the daemon, besides itself.
   enum Trust: Hashable, Sendable {
     /// The user's own directory, closed to all others.
     case runtimeDirectory

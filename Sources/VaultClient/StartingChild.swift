@@ -8,7 +8,7 @@ struct StartingChild: ~Copyable {
   private let ready: Descriptor
   private let output: Descriptor
   private var written: [UInt8] = []
-  /// How much of its output is kept, in bytes.
+  /// The most of its output that is kept, in bytes.
   private static let kept = 4096
 
   /// Runs `program` in a session of its own, with nothing to read and its output going to this process. Of this process it
@@ -56,7 +56,7 @@ struct StartingChild: ~Copyable {
     throw .daemonFailed(status: status, message: message)
   }
 
-  /// What it wrote, as one text without control characters at its ends.
+  /// The text it wrote, in one piece without control characters at its ends.
   private var message: String {
     let text = String(decoding: written, as: UTF8.self)
     let isSpace: (Character) -> Bool = { $0.isWhitespace }

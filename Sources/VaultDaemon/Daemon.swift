@@ -19,7 +19,7 @@ public enum Daemon {
     static let configuration: Int32 = 78
   }
 
-  /// Why the daemon does not start.
+  /// The reason why the daemon does not start.
   struct Failure: Error {
     var code: Int32
     var text: String

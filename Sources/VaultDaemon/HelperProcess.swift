@@ -9,7 +9,7 @@ internal import VaultProcess
 /// it complains of. It is reaped when its pidfd says that it has ended, so the daemon never waits for it. All of it
 /// happens on the event loop.
 final class HelperProcess {
-  /// How it ended: the exit code, or the signal.
+  /// The way in which it ended: the exit code, or the signal.
   enum Ending: Equatable {
     case exited(Int32)
     case killed(Int32)

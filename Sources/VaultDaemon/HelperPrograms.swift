@@ -2,14 +2,14 @@ internal import Glibc
 internal import NIOCore
 internal import VaultAPI
 
-/// Where the daemon's helper programs are, and how they are asked one question.
+/// The daemon's helper programs: finds them, and asks each one question.
 final class HelperPrograms {
   let watcher: Watcher
   let loop: any EventLoop
   let ends: HelperEnds
-  /// What every helper finds in its environment, as lines `NAME=value`.
+  /// The environment of every helper, as lines `NAME=value`.
   private let environment: [String]
-  /// Where `vaultd` itself is.
+  /// The directory of `vaultd` itself.
   private let directory: String?
 
   /// `variable` reads the daemon's own environment; call it at start, before there is another thread.

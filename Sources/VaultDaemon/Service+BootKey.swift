@@ -50,7 +50,7 @@ extension Service {
     connection.hold { [weak self] in self?.bootWaiters.remove(number) }
   }
 
-  /// Why a new vault cannot have its boot key where the settings say, as far as that shows beforehand.
+  /// The reason why a new vault cannot have its boot key where the settings say, as far as that shows beforehand.
   func bootKeyObstacle() -> KeystoreError? {
     guard case .credential = bootKey else { return nil }
     do throws(KeystoreError) { _ = try bootKey.content(credentials: paths.credentials) } catch { return error }

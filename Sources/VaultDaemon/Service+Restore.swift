@@ -131,7 +131,7 @@ final class KeptBootKey: @unchecked Sendable {
   init(_ content: consuming NewBootKey) { self.content = content }
 }
 
-/// What the thread of a restore does: it takes the backup in, and makes it the vault.
+/// The work of the thread of a restore: it takes the backup in, and makes it the vault.
 struct RestoreReceiving: Sendable {
   enum End: Sendable {
     case restored(leftOut: [SlotRecord])

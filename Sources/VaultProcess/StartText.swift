@@ -11,7 +11,7 @@ public enum StartText {
     case argument(Int)
     case variable(String)
 
-    /// What is wrong and what to do, for a person; `manual` is the program's page.
+    /// The problem and its remedy, for a person; `manual` is the program's page.
     public func text(_ manual: String) -> String {
       switch self {
       case .argument(let place): "argument \(place) is not UTF-8, so it is not taken for a name; see \(manual)"

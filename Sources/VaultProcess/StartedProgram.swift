@@ -4,13 +4,13 @@ internal import Glibc
 /// Another program, as this one starts it: it may outlive this one, so it keeps nothing of it that it was not given. It has
 /// no descriptor but the ones named here, `/` as its directory, no blocked or ignored signal, and a new process's personality.
 public struct StartedProgram: Sendable {
-  /// What went wrong, as an error number.
+  /// The call that went wrong, and its error number.
   public struct Failure: Error, Equatable {
     public let call: String
     public let errno: Int32
   }
 
-  /// What one of its descriptors is.
+  /// The file behind one of its descriptors.
   public enum Descriptor: Sendable {
     /// A descriptor of this process, whose number is above all those of the program, as that of ``pipe(for:)`` is.
     case ours(Int32)

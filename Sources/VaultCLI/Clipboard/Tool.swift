@@ -25,7 +25,7 @@ enum Tool {
     return process.finish() == 0 && written != nil
   }
 
-  /// What a program prints, up to `limit` bytes; nil when it fails or prints more.
+  /// The output of a program, up to `limit` bytes; nil when it fails or prints more.
   static func capture(_ command: [String], limit: Int) -> SecretBuffer? {
     guard let process = Running(command, .output, inItsOwnSession: false) else { return nil }
     let output = try? FileInput.readAll(process.descriptor, limit: limit, name: command[0])

@@ -11,9 +11,9 @@ internal import NIOCore
 @safe final class Bus {
   /// `system` or `session`, for the log and for people.
   let name: String
-  /// Whether calls can be made and signals come.
+  /// True when calls can be made and signals come.
   private(set) var isConnected = false
-  /// Why there is no connection, where more is known than that nobody listens.
+  /// The reason why there is no connection, where more is known than that nobody listens.
   private(set) var problem: String?
 
   private let address: BusAddress
@@ -27,7 +27,7 @@ internal import NIOCore
   private var listeners: [() -> Void] = []
   private var matches: [BusMatch] = []
   private var calls: [ObjectIdentifier: BusCall] = [:]
-  /// When to try again, `CLOCK_MONOTONIC` nanoseconds; nil while there is nothing to repeat.
+  /// The time at which to try again, `CLOCK_MONOTONIC` nanoseconds; nil while there is nothing to repeat.
   private var retryAt: Int64?
   private var armed: Int64?
   private var connectedAt: Int64 = 0
