@@ -36,7 +36,7 @@ let package = Package(
     .executable(name: "vault-tpm2", targets: ["vault-tpm2"]),
     .executable(name: "vault-keyring", targets: ["vault-keyring"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
-    // What the nested benchmark and fuzz builds measure.
+    // The internals that the nested benchmark and fuzz builds measure.
     .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultAPI", "VaultModel"]),
   ],
   dependencies: [
@@ -65,11 +65,11 @@ let package = Package(
       name: "VaultAPI", dependencies: ["VaultModel"], exclude: ["io.vaultd.Vault.varlink"], swiftSettings: strict),
     .target(
       name: "VaultClient", dependencies: ["VaultProcess", "VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
-    // How programs begin and end, and how they start others.
+    // The beginning and the end of a program, and the start of others.
     .target(name: "VaultProcess", dependencies: ["CLinux"], swiftSettings: strict),
     // PAM's modules load into this one alone, which holds no key.
     .target(name: "VaultPAM", dependencies: ["VaultProcess", "VaultAPI", "CPAM", "CLinux"], swiftSettings: strict),
-    // What the daemon and the programs of its keystores say to each other, and what those programs have in common.
+    // The messages between the daemon and the programs of its keystores, and the common part of those programs.
     .target(
       name: "VaultKeystore", dependencies: ["VaultProcess", "VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
     .target(name: "VaultTPM2", dependencies: ["VaultKeystore", "VaultAPI", "CTPM2"], swiftSettings: strict),
@@ -109,9 +109,9 @@ let package = Package(
       swiftSettings: strict),
     // A disk under SQLite that records and fails.
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
-    // What the tests share: a sandbox with its own home, daemon and terminals.
+    // The part that the tests share: a sandbox with its own home, daemon and terminals.
     .target(
-      name: "VaultTesting", dependencies: ["CLinux", "CSQLite", "CMemorySearch"], path: "Tests/Support",
+      name: "VaultTesting", dependencies: ["VaultProcess", "CLinux", "CSQLite", "CMemorySearch"], path: "Tests/Support",
       swiftSettings: strict),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
     .testTarget(
@@ -138,6 +138,8 @@ let package = Package(
         "VaultDaemon", "VaultKeystore", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux",
         "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
+        // A loop whose clock a test moves.
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       exclude: ["helper.sh", "peers.py"],
       swiftSettings: strict),

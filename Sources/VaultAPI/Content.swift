@@ -1,6 +1,6 @@
-/// How a value travels: as text where it can be read as such, and otherwise as base64 (`data`).
+/// The form in which a value travels: as text where it can be read as such, and otherwise as base64 (`data`).
 public enum Content {
-  /// Whether `bytes` are UTF-8 without control characters other than tab, CR and LF. Control characters are U+0000
+  /// True when `bytes` are UTF-8 without control characters other than tab, CR and LF. Control characters are U+0000
   /// to U+001F and U+007F to U+009F (Unicode general category Cc).
   public static func isText(_ bytes: RawSpan) -> Bool {
     let text = Span<UInt8>(_bytes: bytes)

@@ -4,11 +4,11 @@ public struct Call: Hashable, Sendable {
   public let method: Frame.Node
   /// The parameters, an object; nil when left out.
   public let parameters: Frame.Node?
-  /// Whether the caller takes a stream of replies.
+  /// True when the caller takes a stream of replies.
   public let more: Bool
-  /// Whether the caller wants no reply at all.
+  /// True when the caller wants no reply at all.
   public let oneway: Bool
-  /// Whether the caller wants to speak another protocol afterwards.
+  /// True when the caller wants to speak another protocol afterwards.
   public let upgrade: Bool
 
   /// Reads the envelope of `frame`. Throws ``ParameterError`` for a field that is missing, of the wrong type, or
@@ -32,7 +32,7 @@ public struct Reply: Hashable, Sendable {
   public let error: String?
   /// The parameters, an object; nil when left out.
   public let parameters: Frame.Node?
-  /// Whether more replies follow.
+  /// True when more replies follow.
   public let continues: Bool
 
   /// Reads the envelope of `frame`. Throws ``ParameterError`` for a field of the wrong type or unknown.

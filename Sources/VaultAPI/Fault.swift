@@ -70,7 +70,7 @@ public enum Fault: Error, Hashable, Sendable {
   case outOfMemory
   /// Something is under way that this call would be in the way of.
   case busy(reason: String)
-  /// What was given as a backup is none, or not what was written.
+  /// The backup that was given is none, or not what was written.
   case invalidBackup(reason: String)
   /// Settings or file modes must be put right first.
   case misconfigured(reason: String)
@@ -124,7 +124,7 @@ public enum Fault: Error, Hashable, Sendable {
     }
   }
 
-  /// What to answer to a call of a method that ``MethodName`` does not have.
+  /// The answer to a call of a method that ``MethodName`` does not have.
   public static func unknownMethod(_ name: String) -> Fault {
     // By bytes: a name may be as long as a frame.
     let interface = name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[..<$0]) } ?? ""

@@ -1,6 +1,6 @@
 /// A message does not have the parameters its definition asks for.
 public struct ParameterError: Error, Hashable, Sendable {
-  /// Which one: a name, or a path like `items[3].kind`.
+  /// The member's name, or a path like `items[3].kind`.
   public let parameter: String
 
   /// Names the parameter at fault.
@@ -35,7 +35,7 @@ struct Fields {
     all = count >= 64 ? .max : 1 << UInt64(count) - 1
   }
 
-  /// Whether all members were asked for. No key is there twice, so what is asked for next is absent.
+  /// True when all members were asked for. No key is there twice, so what is asked for next is absent.
   private var isDone: Bool { seen == all }
 
   /// The value under `key`; nil when absent or null.

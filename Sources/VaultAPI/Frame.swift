@@ -7,15 +7,15 @@
 ///
 /// A ``Node`` belongs to the frame that gave it; in another frame it names some other value, or traps.
 public struct Frame: ~Copyable, Sendable {
-  /// How deep objects and arrays may nest, the message itself counted.
+  /// The depth to which objects and arrays may nest, the message itself counted.
   public static let maximumDepth = 16
-  /// How many keys and values a frame may hold: more than a call or a page of the largest items, with all that they can
-  /// have, and few enough to be read within some milliseconds.
+  /// The number of keys and values that a frame may hold: more than a call or a page of the largest items, with all
+  /// that they can have, and few enough to be read within some milliseconds.
   public static let maximumValues = 1 << 15
-  /// How many members one object may have. An item's attributes are the most that the interface knows.
+  /// The number of members that one object may have. An item's attributes are the most that the interface knows.
   public static let maximumMembers = 256
 
-  /// What a value is.
+  /// The kind of a value.
   public enum Kind: UInt8, Sendable { case object, array, string, number, bool, null }
 
   /// A value in a frame.
@@ -24,7 +24,7 @@ public struct Frame: ~Copyable, Sendable {
     init(_ index: Int) { self.index = UInt32(truncatingIfNeeded: index) }
   }
 
-  /// What a frame lies in, for another frame to use again.
+  /// The buffer that a frame lies in, for another frame to use again.
   struct Memory: ~Copyable {
     var bytes = SecretBuffer()
     var records: [JSONParser.Record] = []
@@ -68,7 +68,7 @@ public struct Frame: ~Copyable, Sendable {
 
   private var records: [JSONParser.Record] { _read { yield memory.records } }
 
-  /// What `node` is.
+  /// The kind of `node`.
   public borrowing func kind(_ node: Node) -> Kind { record(node).kind }
 
   /// The value under `key` in `object`. Nil when it is absent or null, which Varlink does not tell apart, and when

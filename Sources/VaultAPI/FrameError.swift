@@ -1,4 +1,4 @@
-/// Why bytes are not a frame. It carries no part of them, so it can be logged.
+/// The reason why bytes are not a frame. It carries no part of them, so it can be logged.
 public enum FrameError: Error, Hashable, Sendable {
   /// The frame is longer than `limit` bytes, its NUL not counted.
   case tooLong(limit: Int)

@@ -9,13 +9,13 @@ public struct FrameReader: ~Copyable, Sendable {
   /// The longest frame that is accepted, in bytes without the NUL.
   public let limit: Int
   private var buffer: SecretBuffer
-  /// Where the first frame not yet taken begins.
+  /// The start of the first frame that is not taken yet.
   private var start = 0
-  /// Where the frame begins whose NUL has not come yet.
+  /// The start of the frame whose NUL has not come yet.
   private var open = 0
   private var complete = 0
   private var failed = false
-  /// What the last frame lay in, if it was given back.
+  /// The buffer that the last frame lay in, if it was given back.
   private var spare = Frame.Memory()
 
   /// Makes an empty reader.
@@ -27,13 +27,13 @@ public struct FrameReader: ~Copyable, Sendable {
   /// The bytes received but not taken as frames yet.
   public var pendingCount: Int { buffer.count - start }
 
-  /// Whether a whole frame waits to be taken.
+  /// True when a whole frame waits to be taken.
   public var hasFrame: Bool { complete > 0 }
 
   /// The bytes kept, taken frames that were not dropped yet among them.
   internal var heldCount: Int { buffer.count }
 
-  /// How many bytes were moved inside the reader so far; tests hold the work linear with it.
+  /// The number of bytes that were moved inside the reader so far; tests hold the work linear with it.
   internal var movedCount: Int { buffer.movedCount }
 
   /// Takes in bytes from the stream.

@@ -6,13 +6,13 @@ extension Frame {
     kind(node) == .string ? text(of: record(node)) : nil
   }
 
-  /// Whether `node` is a string that reads `text`, escapes undone. Makes no `String`.
+  /// True when `node` is a string that reads `text`, escapes undone. Makes no `String`.
   public borrowing func equals(_ node: Node, _ text: StaticString) -> Bool {
     let string = record(node)
     return string.kind == .string && withText { $0.reads(text, at: string) }
   }
 
-  /// How many bytes of UTF-8 a string means, escapes undone; nil for another kind.
+  /// The number of bytes of UTF-8 that a string means, escapes undone; nil for another kind.
   public borrowing func secretCount(_ node: Node) -> Int? {
     let string = record(node)
     return string.kind == .string ? Int(string.meant) : nil
@@ -48,8 +48,8 @@ extension Frame {
     return copy
   }
 
-  /// How many bytes a string of base64 (RFC 4648, with padding) stands for; nil when its length or its padding is
-  /// wrong, and for another kind.
+  /// The number of bytes that a string of base64 (RFC 4648, with padding) stands for; nil when its length or its
+  /// padding is wrong, and for another kind.
   public borrowing func base64Count(_ node: Node) -> Int? {
     let string = record(node)
     guard string.kind == .string else { return nil }

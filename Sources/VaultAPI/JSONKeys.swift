@@ -3,7 +3,7 @@ extension JSONParser {
   /// have escapes, so that a peer cannot make one frame cost more than its length.
   private static let pairwiseLimit = 12
 
-  /// Whether two keys of `object` mean the same text, escapes undone.
+  /// True when two keys of `object` mean the same text, escapes undone.
   func hasDuplicateKey(_ object: Int, members: Int, in text: Span<UInt8>) -> Bool {
     members <= JSONParser.pairwiseLimit && !hasEscapedKey(object)
       ? hasDuplicateAmongFew(object, in: text) : hasDuplicateAmongMany(object, members: members, in: text)

@@ -7,12 +7,12 @@ struct JSONParser {
   /// A value or a key, in the order of the text; a container's content follows it directly.
   struct Record {
     var kind: Frame.Kind
-    /// Whether a string holds at least one backslash.
+    /// True when a string holds at least one backslash.
     var escaped: Bool
     /// The text of a number, and of a string between its quotes.
     var start: UInt32
     var end: UInt32
-    /// How many bytes of UTF-8 a string means, escapes undone.
+    /// The number of bytes of UTF-8 that a string means, escapes undone.
     var meant: UInt32
     /// The index behind this value and all its content.
     var next: UInt32

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What the JSON parser and writer ask of raw text.
+/// The questions that the JSON parser and writer have about raw text.
 extension Span<UInt8> {
-  /// Where the run of bytes ends that begins at `start` and stands for itself in a JSON string: printable ASCII without
+  /// The end of the run of bytes that begins at `start` and stands for itself in a JSON string: printable ASCII without
   /// quotes and backslashes. Eight bytes at a time, for nearly all of a frame is such runs.
   func endOfPlainRun(from start: Int) -> Int {
     var at = start
@@ -38,7 +38,7 @@ extension Span<UInt8> {
     return word
   }
 
-  /// Whether `literal` stands at `offset`.
+  /// True when `literal` stands at `offset`.
   func holds(_ literal: StaticString, at offset: Int) -> Bool {
     let length = literal.utf8CodeUnitCount
     guard length <= count - offset else { return false }
@@ -49,7 +49,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// Whether the bytes of `range` stand at `offset`, too; both are within the text.
+  /// True when the bytes of `range` stand at `offset`, too; both are within the text.
   func holds(_ range: Range<Int>, at offset: Int) -> Bool {
     let other = extracting(offset..<offset + range.count)
     // Both have as many bytes.
@@ -61,7 +61,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// Whether `string`, a string of this text, means `literal`.
+  /// True when `string`, a string of this text, means `literal`.
   func reads(_ literal: StaticString, at string: JSONParser.Record) -> Bool {
     guard string.escaped else {
       return Int(string.end - string.start) == literal.utf8CodeUnitCount && holds(literal, at: Int(string.start))
@@ -91,8 +91,8 @@ extension Span<UInt8> {
     return unit
   }
 
-  /// How long the escape is whose backslash stands at `offset`, and how many bytes of UTF-8 it means; nil when it is none,
-  /// or half a surrogate pair.
+  /// The length of the escape whose backslash stands at `offset`, and of the UTF-8 it means, in bytes; nil when it is
+  /// none, or half a surrogate pair.
   func escapeLength(at offset: Int) -> (length: Int, meant: Int)? {
     guard offset + 1 < count else { return nil }
     switch self[offset + 1] {
@@ -110,7 +110,7 @@ extension Span<UInt8> {
     }
   }
 
-  /// How long the well-formed UTF-8 sequence of two to four bytes at `offset` is; nil when it is none.
+  /// The length of the well-formed UTF-8 sequence of two to four bytes at `offset`; nil when it is none.
   /// The ranges are table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF.
   func scalarLength(at offset: Int) -> Int? {
     let second: ClosedRange<UInt8>

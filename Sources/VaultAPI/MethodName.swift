@@ -46,7 +46,7 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     return nil
   }
 
-  /// Whether the method streams replies or asks questions, so that it must be called with `more`.
+  /// True when the method streams replies or asks questions, so that it must be called with `more`.
   public var needsMore: Bool {
     switch self {
     case .initialize, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .monitor, .verify,
@@ -56,6 +56,6 @@ public enum MethodName: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether other bytes than Varlink's follow on the connection, so that it must be called with `upgrade`.
+  /// True when other bytes than Varlink's follow on the connection, so that it must be called with `upgrade`.
   public var needsUpgrade: Bool { self == .backup || self == .restore }
 }

@@ -1,4 +1,4 @@
-/// How a check of who is there ended. The cases never stand in for each other: only the first is a yes, and only the
+/// The end of a check of who is there. The cases never stand in for each other: only the first is a yes, and only the
 /// second says that somebody tried and was not the one.
 public enum PresenceOutcome: Hashable, Sendable {
   case succeeded

@@ -1,7 +1,8 @@
-/// What `vaultd` and `vault-pam` say to each other, one object a frame: the daemon a ``Request``, the helper as many
-/// ``Message/prompt(_:)`` as PAM has, the daemon an answer to each that wants one, the helper ``Message/outcome(_:)``.
+/// The messages of `vaultd` and `vault-pam` to each other, one object a frame: the daemon a ``Request``, the helper as
+/// many ``Message/prompt(_:)`` as PAM has, the daemon an answer to each that wants one, the helper
+/// ``Message/outcome(_:)``.
 public enum PresenceWire {
-  /// How a message is to be put.
+  /// The way in which a message is to be put.
   public enum Style: String, Sendable {
     /// A question whose answer is not shown.
     case secret
@@ -13,7 +14,7 @@ public enum PresenceWire {
     public var wantsAnswer: Bool { self == .secret || self == .visible }
   }
 
-  /// Who is to be authenticated, and how.
+  /// The user to be authenticated, and the way to do it.
   public struct Request: Hashable, WireValue {
     /// The PAM service.
     public var service: String
@@ -45,7 +46,7 @@ public enum PresenceWire {
     }
   }
 
-  /// What PAM says or asks.
+  /// A message or a question of PAM's.
   public struct Prompt: Hashable, WireValue {
     public var style: Style
     public var text: String
@@ -121,7 +122,8 @@ public enum PresenceWire {
 }
 
 extension PresenceWire {
-  /// Whether a name is one of ours. It becomes part of a path, and PAM would take any service for a test of passwords.
+  /// True when a name is one of ours. It becomes part of a path, and PAM would take any service for a test of
+  /// passwords.
   public static func isService(_ name: String) -> Bool {
     name.hasPrefix("vault") && name.utf8.count <= 64
       && name.utf8.allSatisfy {

@@ -10,14 +10,14 @@ internal import Glibc
 /// Unlike the daemon's key memory it is neither locked into RAM nor fenced by guard pages: it costs one allocation,
 /// so it can carry every message.
 @safe public struct SecretBuffer: ~Copyable, @unchecked Sendable {
-  /// What ``removeAll()`` keeps allocated at most, in bytes.
+  /// The most that ``removeAll()`` keeps allocated, in bytes.
   private static let retainedCapacity = 64 << 10
 
   private var base: UnsafeMutableRawPointer?
   private var capacity: Int
   /// The number of bytes held.
   public private(set) var count = 0
-  /// How many bytes growth and ``removeFirst(_:)`` have moved so far; tests hold the work linear with it.
+  /// The number of bytes that growth and ``removeFirst(_:)`` have moved so far; tests hold the work linear with it.
   internal private(set) var movedCount = 0
 
   /// Makes an empty buffer with room for `capacity` bytes.
@@ -115,7 +115,7 @@ internal import Glibc
     if let base = unsafe base { unsafe explicit_bzero(base.advanced(by: range.lowerBound), range.count) }
   }
 
-  /// Where `byte` stands first at or after `start`.
+  /// The place where `byte` stands first at or after `start`.
   internal borrowing func firstIndex(of byte: UInt8, from start: Int) -> Int? {
     guard start < count, let base = unsafe base else { return nil }
     guard let found = unsafe memchr(base.advanced(by: start), Int32(byte), count - start) else { return nil }

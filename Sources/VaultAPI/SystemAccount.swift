@@ -8,6 +8,6 @@ public enum SystemAccount {
   public static let name = "_vaultd"
   public static let home = "/var/lib/vault"
 
-  /// Whether the account with this entry in the name service is the vault's.
+  /// True when the account with this entry in the name service is the vault's.
   public static func isOwn(name: String, home: String) -> Bool { name == Self.name && home == Self.home }
 }

@@ -82,7 +82,8 @@ public enum VaultInterface {
       of: int
     )
 
-    # What is known of all records together. `state` is unchecked, checking, ok or failed; `done` and `of` count records.
+    # What is known of all records together. `state` is unchecked, checking, ok or failed; `done` and `of` count records
+    # and pages.
     type Integrity (
       state: string,
       done: ?int,

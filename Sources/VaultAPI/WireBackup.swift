@@ -1,7 +1,7 @@
 extension Wire {
-  /// What `Backup` takes.
+  /// The parameters of `Backup`.
   public struct BackupParameters: Hashable, WireValue {
-    /// Whether to copy what `Salvage` saved instead of the vault.
+    /// True to copy what `Salvage` saved instead of the vault.
     public var salvaged: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -20,9 +20,9 @@ extension Wire {
     }
   }
 
-  /// What `Backup` gives before the bytes.
+  /// The reply of `Backup` before the bytes.
   public struct BackupReply: Hashable, WireValue {
-    /// How many they are.
+    /// The number of bytes.
     public var size: Int
 
     /// Fills it in.
@@ -43,11 +43,12 @@ extension Wire {
     }
   }
 
-  /// What `Restore` takes before the bytes.
+  /// The parameters of `Restore`, before the bytes.
   public struct RestoreParameters: Hashable, WireValue {
     /// The backup's header, in base64.
     public var header: String
-    /// What proves the right to: `password` or `recovery`; nil means the first of them that the backup has a slot for.
+    /// The way in that proves the right: `password` or `recovery`; nil means the first of them that the backup has a
+    /// slot for.
     public var method: String?
 
     /// Fills it in; what is left out is absent.
@@ -71,11 +72,11 @@ extension Wire {
     }
   }
 
-  /// What `Restore` gives: a prompt each, nothing when it wants the bytes, and at the end what did not come along.
+  /// The replies of `Restore`: a prompt each, nothing when it wants the bytes, and at the end what did not come along.
   public struct RestoreReply: Hashable, WireValue {
-    /// What ``RespondParameters`` must name.
+    /// The conversation that ``RespondParameters`` must name.
     public var conversation: String?
-    /// What to ask; nil when there is nothing more to ask.
+    /// The question; nil when there is nothing more to ask.
     public var prompt: Prompt?
     /// The slots that need the machine they were made on, in the last reply.
     public var leftOut: [Slot]?

@@ -7,7 +7,7 @@ extension Wire {
     public var method: String
     /// The question.
     public var text: String
-    /// What `confirm` shows once and has typed back, in the frame this was read from: a secret.
+    /// The code that `confirm` shows once and has typed back, in the frame this was read from: a secret.
     public let code: Frame.Node?
 
     /// Fills it in; what is left out is absent.
@@ -50,11 +50,11 @@ extension Wire {
     }
   }
 
-  /// What `Init`, `Unlock`, `ChangePassword` and `RemoveSlot` give: a prompt each, and nothing at the end.
+  /// The replies of `Init`, `Unlock`, `ChangePassword` and `RemoveSlot`: a prompt each, and nothing at the end.
   public struct ConversationReply: Hashable, WireValue {
-    /// What ``RespondParameters`` must name.
+    /// The conversation that ``RespondParameters`` must name.
     public var conversation: String?
-    /// What to ask; nil in the last reply.
+    /// The question; nil in the last reply.
     public var prompt: Prompt?
 
     /// Fills it in; what is left out is absent.
@@ -78,11 +78,11 @@ extension Wire {
     }
   }
 
-  /// What `AddSlot` gives: a prompt each, and the slot at the end.
+  /// The reply of `AddSlot`: a prompt each, and the slot at the end.
   public struct AddSlotReply: Hashable, WireValue {
-    /// What ``RespondParameters`` must name.
+    /// The conversation that ``RespondParameters`` must name.
     public var conversation: String?
-    /// What to ask; nil in the last reply.
+    /// The question; nil in the last reply.
     public var prompt: Prompt?
     /// The id of the new slot.
     public var slot: Int?
@@ -111,9 +111,9 @@ extension Wire {
     }
   }
 
-  /// What `Respond` takes.
+  /// The parameters of `Respond`.
   public struct RespondParameters: Hashable, WireValue {
-    /// Which conversation, as its prompts name it.
+    /// The conversation, as its prompts name it.
     public var conversation: String
     /// The answer when it is text, in the frame this was read from.
     public let answer: Frame.Node?
@@ -155,17 +155,17 @@ extension Wire {
     }
   }
 
-  /// What `org.varlink.service.GetInfo` gives.
+  /// The reply of `org.varlink.service.GetInfo`.
   public struct GetInfoReply: Hashable, WireValue {
-    /// Who made the service.
+    /// The maker of the service.
     public var vendor: String
-    /// What it is called.
+    /// Its name.
     public var product: String
     /// The program's version.
     public var version: String
-    /// Where to read about it.
+    /// The address of its documentation.
     public var url: String
-    /// What it speaks.
+    /// The interfaces that it speaks.
     public var interfaces: [String]
 
     /// Fills it in.
@@ -198,7 +198,7 @@ extension Wire {
     }
   }
 
-  /// What `org.varlink.service.GetInterfaceDescription` takes.
+  /// The parameters of `org.varlink.service.GetInterfaceDescription`.
   public struct GetInterfaceDescriptionParameters: Hashable, WireValue {
     /// The name of an interface.
     public var interface: String
@@ -221,7 +221,7 @@ extension Wire {
     }
   }
 
-  /// What `org.varlink.service.GetInterfaceDescription` gives.
+  /// The reply of `org.varlink.service.GetInterfaceDescription`.
   public struct GetInterfaceDescriptionReply: Hashable, WireValue {
     /// The interface's definition.
     public var description: String

@@ -3,9 +3,9 @@ extension Wire {
   public struct Item: Hashable, WireValue {
     /// The item's name.
     public var name: String
-    /// What it is.
+    /// The item's kind.
     public var kind: String
-    /// What it can be found by.
+    /// The attributes it can be found by.
     public var attributes: [String: String]
     /// `when-unlocked`, `after-first-unlock` or `always`.
     public var accessible: String
@@ -19,7 +19,7 @@ extension Wire {
     public var created: Int64
     /// Unix time in seconds.
     public var modified: Int64
-    /// When the current version stops being served, Unix time in seconds; nil means never.
+    /// The time at which the current version stops being served, Unix time in seconds; nil means never.
     public var expires: Int64?
     /// The current version's size in bytes.
     public var size: Int
@@ -84,7 +84,7 @@ extension Wire {
     public var created: Int64
     /// In bytes.
     public var size: Int
-    /// Whether it is the one that is served.
+    /// True when it is the one that is served.
     public var current: Bool
 
     /// Fills it in.
@@ -114,13 +114,13 @@ extension Wire {
     }
   }
 
-  /// How to draw a new secret.
+  /// A recipe for a new secret.
   public struct Generator: Hashable, WireValue {
     /// `password` or `phrase`.
     public var style: String
     /// Characters of a password, words of a phrase.
     public var length: Int?
-    /// Whether a password has characters other than letters and digits.
+    /// True when a password has characters other than letters and digits.
     public var symbols: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -155,9 +155,9 @@ extension Wire {
     public let value: Frame.Node?
     /// The value in base64 when it is not text.
     public let data: Frame.Node?
-    /// How the daemon draws the value instead.
+    /// The way in which the daemon draws the value instead.
     public var generate: Generator?
-    /// What it is; nil means `password`, or what it was.
+    /// The kind; nil means `password`, or the kind it has.
     public var kind: String?
     /// Nil means none, or what they were.
     public var attributes: [String: String]?
@@ -167,9 +167,9 @@ extension Wire {
     public var require: String?
     /// For how many seconds a person's proof counts; nil means 60, or what it was.
     public var reuse: Int?
-    /// When the value stops being served, Unix time in seconds.
+    /// The time at which the value stops being served, Unix time in seconds.
     public var expires: Int64?
-    /// Whether to replace an existing item; what is left out keeps its old content.
+    /// True to replace an existing item; what is left out keeps its old content.
     public var update: Bool?
 
     /// Fills it in; what is left out is absent.

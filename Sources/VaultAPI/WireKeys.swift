@@ -5,7 +5,7 @@ extension Wire {
     public var id: Int
     /// `password`, `recovery`, `pam` or `login`.
     public var kind: String
-    /// What its owner calls it.
+    /// The name that its owner gave it.
     public var label: String
     /// Unix time in seconds.
     public var created: Int64
@@ -13,9 +13,9 @@ extension Wire {
     public var kdfMemory: Int
     /// Argon2id's passes; 0 where the slot does not use it.
     public var kdfPasses: Int
-    /// Where the key of a `pam` slot lies: `tpm2`, `keyring`, `file` or `memory`.
+    /// The place where the key of a `pam` slot lies: `tpm2`, `keyring`, `file` or `memory`.
     public var keystore: String?
-    /// Whose presence opens a `pam` slot, by uid.
+    /// The users whose presence opens a `pam` slot, by uid.
     public var users: [Int]
     /// True for a `login` slot that does not fit the login password any more; nil otherwise.
     public var stale: Bool?
@@ -65,7 +65,7 @@ extension Wire {
     }
   }
 
-  /// What `ListSlots` gives.
+  /// The reply of `ListSlots`.
   public struct ListSlotsReply: Hashable, WireValue {
     /// All of them.
     public var slots: [Slot]
@@ -88,13 +88,13 @@ extension Wire {
     }
   }
 
-  /// What `Init` takes.
+  /// The parameters of `Init`.
   public struct InitParameters: Hashable, WireValue {
-    /// Whether to make a recovery code, too.
+    /// True to make a recovery code, too.
     public var recovery: Bool?
-    /// Where to keep the key of a `pam` slot to be made, too.
+    /// The place in which to keep the key of a `pam` slot to be made, too.
     public var keystore: String?
-    /// Whether that may be a file among the user's own.
+    /// True when that may be a file among the user's own.
     public var insecure: Bool?
     /// Argon2id's memory in bytes; nil lets the daemon choose.
     public var kdfMemory: Int?
@@ -134,13 +134,13 @@ extension Wire {
     }
   }
 
-  /// What `Authenticate` takes.
+  /// The parameters of `Authenticate`.
   public struct AuthenticateParameters: Hashable, WireValue {
     /// The item that asks for a person.
     public var name: String
-    /// What the caller wants it for, shown to the person.
+    /// The caller's purpose, shown to the person.
     public var reason: String?
-    /// Whether a person is there; nobody is asked otherwise.
+    /// True when a person is there; nobody is asked otherwise.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -167,15 +167,15 @@ extension Wire {
     }
   }
 
-  /// What `Unlock` takes.
+  /// The parameters of `Unlock`.
   public struct UnlockParameters: Hashable, WireValue {
     /// `pam`, `password`, `recovery` or `login`; nil means the first that is possible of the first two.
     public var method: String?
     /// Locks again after that many seconds.
     public var lockAfter: Int?
-    /// What the caller wants it for, shown to a person.
+    /// The caller's purpose, shown to a person.
     public var reason: String?
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -205,11 +205,11 @@ extension Wire {
     }
   }
 
-  /// What `ChangePassword` takes.
+  /// The parameters of `ChangePassword`.
   public struct ChangePasswordParameters: Hashable, WireValue {
-    /// Which way in proves the right to: `password`, `recovery` or `login`.
+    /// The way in that proves the right: `password`, `recovery` or `login`.
     public var method: String?
-    /// Whose secret is replaced: `password` or `login`; nil means that of the way in that proved it.
+    /// The kind of slot whose secret is replaced: `password` or `login`; nil means that of the way in that proved it.
     public var kind: String?
     /// Argon2id's memory in bytes; nil lets the daemon choose.
     public var kdfMemory: Int?
@@ -243,19 +243,19 @@ extension Wire {
     }
   }
 
-  /// What `AddSlot` takes.
+  /// The parameters of `AddSlot`.
   public struct AddSlotParameters: Hashable, WireValue {
     /// `password`, `recovery`, `pam` or `login`.
     public var kind: String
-    /// What its owner calls it.
+    /// The name that its owner gave it.
     public var label: String?
-    /// Which way in proves the right to: `password` or `recovery`.
+    /// The way in that proves the right: `password` or `recovery`.
     public var method: String?
-    /// Where the key of a `pam` slot is to lie: `tpm2`, `keyring`, `file` or `memory`.
+    /// The place where the key of a `pam` slot is to lie: `tpm2`, `keyring`, `file` or `memory`.
     public var keystore: String?
-    /// Whose presence opens a `pam` slot, by uid; nil means the caller's.
+    /// The users whose presence opens a `pam` slot, by uid; nil means the caller.
     public var users: [Int]?
-    /// Whether the keystore may be a file among the user's own.
+    /// True when the keystore may be a file among the user's own.
     public var insecure: Bool?
     /// Argon2id's memory in bytes; nil lets the daemon choose.
     public var kdfMemory: Int?
@@ -304,11 +304,11 @@ extension Wire {
     }
   }
 
-  /// What `RemoveSlot` takes.
+  /// The parameters of `RemoveSlot`.
   public struct RemoveSlotParameters: Hashable, WireValue {
     /// Its number.
     public var id: Int
-    /// Which way in proves the right to: `password` or `recovery`.
+    /// The way in that proves the right: `password` or `recovery`.
     public var method: String?
 
     /// Fills it in; what is left out is absent.

@@ -1,17 +1,17 @@
 extension Wire {
-  /// What `Get` takes.
+  /// The parameters of `Get`.
   public struct GetParameters: Hashable, WireValue {
     /// The item's name.
     public var name: String
     /// Nil means the current one.
     public var version: Int?
-    /// How long the call waits for an unlock.
+    /// The time that the call waits for an unlock.
     public var waitMilliseconds: Int?
-    /// What the caller wants it for, shown to a person.
+    /// The caller's purpose, shown to a person.
     public var reason: String?
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
-    /// Whether to serve an item past its expiry, too.
+    /// True to serve an item past its expiry, too.
     public var expired: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -50,7 +50,7 @@ extension Wire {
     }
   }
 
-  /// What `Get` gives.
+  /// The reply of `Get`.
   public struct GetReply: Hashable, WireValue {
     /// The item's name.
     public var name: String
@@ -99,11 +99,11 @@ extension Wire {
     }
   }
 
-  /// What `Show` takes.
+  /// The parameters of `Show`.
   public struct ShowParameters: Hashable, WireValue {
     /// The item's name.
     public var name: String
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -127,7 +127,7 @@ extension Wire {
     }
   }
 
-  /// What `Show` gives.
+  /// The reply of `Show`.
   public struct ShowReply: Hashable, WireValue {
     /// The item.
     public var item: Item
@@ -150,7 +150,7 @@ extension Wire {
     }
   }
 
-  /// What `Find` takes.
+  /// The parameters of `Find`.
   public struct FindParameters: Hashable, WireValue {
     /// Predicates, as `Query` in VaultModel reads them; nil matches all.
     public var query: String?
@@ -158,7 +158,7 @@ extension Wire {
     public var limit: Int?
     /// An earlier reply's ``FindReply/next``.
     public var after: String?
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -188,7 +188,7 @@ extension Wire {
     }
   }
 
-  /// What `Find` gives, once per page.
+  /// The reply of `Find`, once per page.
   public struct FindReply: Hashable, WireValue {
     /// The items.
     public var items: [Item]
@@ -216,11 +216,11 @@ extension Wire {
     }
   }
 
-  /// What `History` takes.
+  /// The parameters of `History`.
   public struct HistoryParameters: Hashable, WireValue {
     /// The item's name.
     public var name: String
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -244,7 +244,7 @@ extension Wire {
     }
   }
 
-  /// What `History` gives.
+  /// The reply of `History`.
   public struct HistoryReply: Hashable, WireValue {
     /// Newest first.
     public var versions: [Version]

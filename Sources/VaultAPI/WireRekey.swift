@@ -1,9 +1,9 @@
 extension Wire {
-  /// How far something is that takes its time.
+  /// The progress of something that takes its time.
   public struct Progress: Hashable, WireValue {
-    /// How much is done.
+    /// The amount that is done.
     public var done: Int
-    /// How much there is to do.
+    /// The amount there is to do.
     public var of: Int
 
     /// Fills it in.
@@ -27,9 +27,9 @@ extension Wire {
     }
   }
 
-  /// What `Rekey` takes.
+  /// The parameters of `Rekey`.
   public struct RekeyParameters: Hashable, WireValue {
-    /// Which way in proves the right to: `password`, `recovery` or `login`.
+    /// The way in that proves the right: `password`, `recovery` or `login`.
     public var method: String?
     /// Gives up the one that is under way.
     public var cancel: Bool?
@@ -55,21 +55,21 @@ extension Wire {
     }
   }
 
-  /// What `Rekey` gives: a prompt each, then how far it is until it is done.
+  /// The replies of `Rekey`: a prompt each, then its progress until it is done.
   public struct RekeyReply: Hashable, WireValue {
-    /// What ``RespondParameters`` must name.
+    /// The conversation that ``RespondParameters`` must name.
     public var conversation: String?
-    /// What to ask; nil when everything was asked.
+    /// The question; nil when everything was asked.
     public var prompt: Prompt?
-    /// How many items have been looked at.
+    /// The number of items that have been looked at.
     public var done: Int?
-    /// How many there are.
+    /// The number there are.
     public var of: Int?
     /// The slots that come along; told once.
     public var slots: [Int]?
     /// The slots that do not; told once.
     public var leftOut: [Int]?
-    /// Whether there was one to be given up.
+    /// True when there was one to be given up.
     public var cancelled: Bool?
 
     /// Fills it in; what is left out is absent.

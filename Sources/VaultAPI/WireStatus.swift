@@ -3,9 +3,9 @@ extension Wire {
   public struct Method: Hashable, WireValue {
     /// `password` or `recovery`.
     public var name: String
-    /// Whether it works here.
+    /// True when it works here.
     public var available: Bool
-    /// Why not, and what to do about it.
+    /// The reason why it does not work, and a remedy.
     public var reason: String?
 
     /// Fills it in; what is left out is absent.
@@ -32,33 +32,33 @@ extension Wire {
     }
   }
 
-  /// What `Status` gives.
+  /// The reply of `Status`.
   public struct StatusReply: Hashable, WireValue {
     /// `new`, `cold`, `locked`, `unlocked` or `unreadable`.
     public var state: String
-    /// Why it is in that state.
+    /// The reason why it is in that state.
     public var cause: String
     /// Since when, Unix time in seconds.
     public var since: Int64
-    /// When it will lock by itself, Unix time in seconds; nil when it will not.
+    /// The time at which it will lock by itself, Unix time in seconds; nil when it will not.
     public var locksAt: Int64?
-    /// Why then: `idle`, `age` or `asked`.
+    /// The reason for that time: `idle`, `age` or `asked`.
     public var locksBecause: String?
-    /// What else locks it: `sleep`, `session-lock`, and the bus names of screen lockers.
+    /// The other events that lock it: `sleep`, `session-lock`, and the bus names of screen lockers.
     public var locksOn: [String]
     /// The id of the vault.
     public var vault: String?
-    /// How many there are.
+    /// The number there are.
     public var items: Int?
-    /// What is known of the records as a whole; nil without a store.
+    /// The integrity of the records as a whole; nil without a store.
     public var integrity: Integrity?
-    /// How far a rekey is; nil when none is under way.
+    /// The progress of a rekey; nil when none is under way.
     public var rekey: Progress?
-    /// Why the store is unreadable.
+    /// The reason why the store is unreadable.
     public var problem: String?
     /// The ways to unlock.
     public var methods: [Method]
-    /// What the daemon cannot do or watch here, one sentence each.
+    /// The things that the daemon cannot do or watch here, one sentence each.
     public var warnings: [String]
     /// The daemon's version.
     public var version: String
@@ -129,7 +129,7 @@ extension Wire {
     }
   }
 
-  /// What `Monitor` streams.
+  /// An event, as `Monitor` streams it.
   public struct Event: Hashable, WireValue {
     /// `state`, `item` or `integrity`.
     public var event: String
@@ -137,7 +137,7 @@ extension Wire {
     public var time: Int64
     /// The new state.
     public var state: String?
-    /// Why it changed.
+    /// The reason why it changed.
     public var cause: String?
     /// The item; nil also where a lock has hidden the names before this could be told.
     public var name: String?

@@ -1,9 +1,9 @@
 extension Wire {
-  /// What the daemon knows of the records as a whole.
+  /// The integrity of the records as a whole, as far as the daemon knows it.
   public struct Integrity: Hashable, WireValue {
     /// `unchecked`, `checking`, `ok` or `failed`.
     public var state: String
-    /// How many records were looked at, while a check is under way.
+    /// The number of records and pages that were looked at, while a check is under way.
     public var done: Int?
     /// About how many there are.
     public var total: Int?
@@ -40,7 +40,7 @@ extension Wire {
     public var item: Int64?
     /// The item's name, where it can be told.
     public var name: String?
-    /// What is wrong, in words without names.
+    /// The fault, in words without names.
     public var text: String
 
     /// Fills it in; what is left out is absent.
@@ -70,19 +70,19 @@ extension Wire {
     }
   }
 
-  /// What a check of the store came to, beside its findings.
+  /// The result of a check of the store, beside its findings.
   public struct Verification: Hashable, WireValue {
-    /// How many records were looked at.
+    /// The number of records that were looked at.
     public var records: Int
-    /// How many items nothing is wrong with, of the classes that were checked in full.
+    /// The number of items that nothing is wrong with, of the classes that were checked in full.
     public var unharmed: Int
-    /// How many items something is wrong with.
+    /// The number of items that something is wrong with.
     public var harmed: Int
-    /// How many findings there are beside those that were told.
+    /// The number of findings beside those that were told.
     public var omitted: Int
     /// The classes of which not everything could be checked.
     public var unchecked: [String]
-    /// Why not.
+    /// The reason why it was not.
     public var reason: String?
     /// The classes whose records are, taken together, not those that were written last.
     public var changed: [String]
@@ -126,9 +126,9 @@ extension Wire {
     }
   }
 
-  /// What `Verify` streams: how far it is, then what is wrong, then what that comes to.
+  /// The replies of `Verify`: its progress, then what is wrong, then the result.
   public struct VerifyReply: Hashable, WireValue {
-    /// How far the check is.
+    /// The progress of the check.
     public var progress: Integrity?
     /// Some of what is wrong.
     public var findings: [Finding]
@@ -159,15 +159,15 @@ extension Wire {
     }
   }
 
-  /// What `Salvage` streams: how far it is, then what is lost, then how much was saved.
+  /// The replies of `Salvage`: its progress, then what is lost, then how much was saved.
   public struct SalvageReply: Hashable, WireValue {
-    /// How far it is; counts items.
+    /// Its progress, in items.
     public var progress: Integrity?
     /// Some of what is lost.
     public var losses: [Finding]
-    /// How many items were saved, in the last reply.
+    /// The number of items that were saved, in the last reply.
     public var saved: Int?
-    /// How many losses there are beside those that were told.
+    /// The number of losses beside those that were told.
     public var omitted: Int?
 
     /// Fills it in; what is left out is absent.

@@ -1,5 +1,5 @@
 extension Wire {
-  /// What `Set` takes.
+  /// The parameters of `Set`.
   public struct SetParameters: Hashable, WireValue {
     /// The name.
     public var name: String
@@ -7,9 +7,9 @@ extension Wire {
     public let value: Frame.Node?
     /// The value in base64 when it is not text.
     public let data: Frame.Node?
-    /// How the daemon draws the value instead.
+    /// The way in which the daemon draws the value instead.
     public var generate: Generator?
-    /// What it is; nil means `password`, or what it was.
+    /// The kind; nil means `password`, or the kind it has.
     public var kind: String?
     /// Nil means none, or what they were.
     public var attributes: [String: String]?
@@ -19,11 +19,11 @@ extension Wire {
     public var require: String?
     /// For how many seconds a person's proof counts; nil means 60, or what it was.
     public var reuse: Int?
-    /// When the value stops being served, Unix time in seconds.
+    /// The time at which the value stops being served, Unix time in seconds.
     public var expires: Int64?
-    /// Whether to replace an existing item; what is left out keeps its old content.
+    /// True to replace an existing item; what is left out keeps its old content.
     public var update: Bool?
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -92,7 +92,7 @@ extension Wire {
     }
   }
 
-  /// What `Set` gives.
+  /// The reply of `Set`.
   public struct SetReply: Hashable, WireValue {
     /// The number of the version it made.
     public var version: Int
@@ -115,11 +115,11 @@ extension Wire {
     }
   }
 
-  /// What `SetMany` takes.
+  /// The parameters of `SetMany`.
   public struct SetManyParameters: Hashable, WireValue {
     /// The items.
     public var items: [NewItem]
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -143,7 +143,7 @@ extension Wire {
     }
   }
 
-  /// What `SetMany` gives.
+  /// The reply of `SetMany`.
   public struct SetManyReply: Hashable, WireValue {
     /// The number of the version made for each item, in their order.
     public var versions: [Int]
@@ -166,11 +166,11 @@ extension Wire {
     }
   }
 
-  /// What `Delete` takes.
+  /// The parameters of `Delete`.
   public struct DeleteParameters: Hashable, WireValue {
-    /// Which items.
+    /// The names of the items.
     public var names: [String]
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.
@@ -194,13 +194,13 @@ extension Wire {
     }
   }
 
-  /// What `Move` takes.
+  /// The parameters of `Move`.
   public struct MoveParameters: Hashable, WireValue {
     /// The name it has.
     public var source: String
     /// The name it gets.
     public var target: String
-    /// Whether a person is waiting, which moves the idle deadline.
+    /// True when a person is waiting, which moves the idle deadline.
     public var interactive: Bool?
 
     /// Fills it in; what is left out is absent.

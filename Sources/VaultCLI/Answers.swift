@@ -113,7 +113,7 @@ final class Answers {
 }
 
 extension SecretBuffer {
-  /// Whether both hold the same bytes, compared in time that depends on the length alone.
+  /// True when both hold the same bytes, compared in time that depends on the length alone.
   borrowing func isEqual(to other: borrowing SecretBuffer) -> Bool {
     guard count == other.count else { return false }
     return withBytes { left in

@@ -2,11 +2,11 @@ internal import ArgumentParser
 
 /// The command line, and the argument parser behind it.
 enum Arguments {
-  /// What the parser ended with when it made no command.
+  /// The parser's last word when it made no command.
   enum Explanation: Equatable {
     /// Help, the version or a completion, for standard output.
     case answer(String)
-    /// What is wrong with the command line.
+    /// The fault of the command line.
     case complaint(String)
   }
 

@@ -3,7 +3,7 @@ internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
 
-/// What `vault set --batch` does: many items from JSON lines, one transaction for as many as go into one call.
+/// The work of `vault set --batch`: many items from JSON lines, one transaction for as many as go into one call.
 struct BatchSet {
   /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill one.
   private static let chunk = 1 << 20
@@ -13,7 +13,7 @@ struct BatchSet {
   private static let tags = 1024
 
   let globals: Globals
-  /// Whether lines that do not say so themselves update, too.
+  /// True when lines that do not say so themselves update, too.
   let update: Bool
 
   func run() throws(Failure) {
@@ -145,7 +145,7 @@ struct BatchSet {
 }
 
 extension Fault {
-  /// Which item of a `SetMany` was at fault.
+  /// The item of a `SetMany` that was at fault.
   fileprivate var failedIndex: Int? {
     switch self {
     case .alreadyExists(_, let failed), .invalidName(_, _, let failed), .invalidValue(_, _, let failed): failed

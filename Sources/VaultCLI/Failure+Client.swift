@@ -10,6 +10,7 @@ extension Failure {
       self.init(
         .configuration,
         "XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give --socket")
+    case .notUTF8: self.init(.configuration, "\(error); set another")
     case .unsafeSocket(let reason):
       self.init(
         .denied, "the socket is not to be trusted: \(Printable.text(reason)); remove it or give another with --socket")

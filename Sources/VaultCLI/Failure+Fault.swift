@@ -45,7 +45,7 @@ extension Failure {
     }
   }
 
-  /// What is not about one item.
+  /// Puts into words what is not about one item.
   private init(ofState fault: Fault) {
     switch fault {
     case .invalidQuery(let reason, let position):

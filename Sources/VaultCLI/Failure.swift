@@ -24,10 +24,10 @@ enum Exit: Int32, Sendable {
   case configuration = 78
 }
 
-/// Why a command did not do what it was asked to, as its user reads it.
+/// The reason why a command did not do what it was asked to, as its user reads it.
 struct Failure: Error, Equatable {
   let exit: Exit
-  /// What happened; what to do. Lower case, no secret, no final stop.
+  /// The event, and the remedy behind a semicolon. Lower case, no secret, no final stop.
   let message: String
 
   init(_ exit: Exit, _ message: String) {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// What the daemon draws when it is asked for a new secret.
+/// The kinds of secrets that the daemon draws when it is asked for a new one.
 enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
   case password
   case phrase

@@ -3,7 +3,7 @@ internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
 
-/// What `vault get` does, however its command line was read.
+/// The work of `vault get`, however its command line was read.
 ///
 /// The plain form is what other programs run most, so ``init(fast:)`` reads it without the argument parser, whose
 /// start costs as much as all the rest.

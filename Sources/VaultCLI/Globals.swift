@@ -18,13 +18,13 @@ struct Globals: ParsableArguments {
   }
 }
 
-/// How a secret slot is proven and made; the options of every command that asks for secrets.
+/// The options for proving and making a secret slot: those of every command that asks for secrets.
 struct SecretOptions: ParsableArguments {
   @Flag(help: "Read what would be asked for from standard input, one line a question.")
   var passwordStdin = false
 }
 
-/// What Argon2id costs, for those who make a slot.
+/// The cost of Argon2id, for those who make a slot.
 struct CostOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -6,7 +6,7 @@ struct InputLines: ~Copyable {
   private let descriptor: Int32
   private let limit: Int
   private var pending = SecretBuffer(capacity: 65536)
-  /// Where in `pending` the next line begins.
+  /// The place in `pending` where the next line begins.
   private var start = 0
   private var isAtEnd = false
   /// The number of the line handed out last, from 1.

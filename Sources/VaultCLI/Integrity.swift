@@ -1,7 +1,7 @@
 internal import VaultAPI
 internal import VaultModel
 
-/// What is known of the records as a whole, in words.
+/// The integrity of the records as a whole, in words.
 enum Integrity {
   static func text(_ integrity: Wire.Integrity) -> String {
     switch integrity.state {
@@ -13,13 +13,13 @@ enum Integrity {
     }
   }
 
-  /// How far a check is, as a bar on a person's terminal.
+  /// The progress of a check, as a bar on a person's terminal.
   static func bar(_ what: String, _ integrity: Wire.Integrity, _ unit: String) -> String {
     let done = max(0, integrity.done ?? 0)
     return ProgressBar.text(what, done, of: integrity.total ?? 1, ", \(done) \(unit)")
   }
 
-  /// How far a check is.
+  /// The progress of a check.
   static func percent(_ integrity: Wire.Integrity) -> String {
     "\(Int(100 * ProgressBar.share(integrity.done ?? 0, of: integrity.total ?? 1))) %"
   }

@@ -1,7 +1,7 @@
 internal import VaultAPI
 internal import VaultModel
 
-/// What `vault get --field` can print beside attributes.
+/// The fields that `vault get --field` can print beside attributes.
 enum ItemField {
   /// The built-in fields, for help.
   static let names = "value, uri, name, kind, version, created, modified, expires, accessible, require, reuse and size"
@@ -24,7 +24,7 @@ enum ItemField {
   }
 }
 
-/// What a phone reads to join a network.
+/// The text that a phone reads to join a network.
 enum WiFi {
   /// The `WIFI:` URI of a `wifi` item, with its value as the passphrase.
   static func uri(of item: Wire.Item, _ passphrase: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {

@@ -7,7 +7,7 @@ internal import VaultModel
 struct Listing {
   let query: String?
   var limit: Int?
-  /// Whether names come in order; otherwise items are printed while more are looked for.
+  /// True when names come in order; otherwise items are printed while more are looked for.
   var isSorted = false
 
   func run(_ session: Session, json: Bool) throws(Failure) {
@@ -42,7 +42,7 @@ struct Listing {
     if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
   }
 
-  /// How many rows of a table are kept until it is shown.
+  /// The number of rows of a table that are kept until it is shown.
   private static let page = 1000
 
   private static func day(_ moment: Int64) -> String { String(Timestamp.format(moment).prefix(10)) }
@@ -64,6 +64,7 @@ enum Predicates {
     return result + "\""
   }
 
-  /// Whether an argument that no `--` stands before is a predicate rather than an item's name. A name may look like one.
+  /// True when an argument that no `--` stands before is a predicate rather than an item's name. A name may look like
+  /// one.
   static func isPredicate(_ argument: String) -> Bool { argument.utf8.contains { "=~<>".utf8.contains($0) } }
 }

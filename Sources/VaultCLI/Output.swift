@@ -50,7 +50,7 @@ enum Output {
     try? write(unsafe "vault: \(Printable.line(text))\n".utf8.span.bytes, to: STDERR_FILENO)
   }
 
-  /// Whether standard output is a terminal, so that tables, colour and a final newline help.
+  /// True when standard output is a terminal, so that tables, colour and a final newline help.
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 
   /// The system's words for an error number.

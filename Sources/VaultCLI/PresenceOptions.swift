@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import VaultModel
 
-/// Where the key of a `pam` slot is to lie.
+/// The place where the key of a `pam` slot is to lie.
 struct PresenceOptions: ParsableArguments {
   static let names = KeystoreKind.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -13,7 +13,7 @@ struct PresenceOptions: ParsableArguments {
   @Flag(help: "Allow --keystore file in your own vault, where every program of yours can read the key.")
   var insecureFile = false
 
-  /// What the choice costs, said once it is made; on the error output, where it is in nobody's way.
+  /// The cost of the choice, said once it is made; on the error output, where it is in nobody's way.
   func sayCost() {
     if let keystore { Output.note("note: \(keystore.cost)") }
   }

@@ -4,11 +4,19 @@ internal import VaultProcess
 
 /// The command-line program `vault`.
 public enum VaultProgram {
+  /// The variables whose values name files.
+  private static let pathVariables: [StaticString] = [
+    "HOME", "PATH", "VAULT_SOCKET", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+  ]
+
   /// Does what the command line says, and ends the process with an exit code of sysexits.h.
   public static func main() -> Never {
     Hardening.begin()
     guard ProgramArguments.areReadable else { end(with: Failure(.system, ProgramArguments.problem)) }
-    if let failure = StartText.failure() { end(with: failure) }
+    if let problem = StartText.problem(pathVariables) {
+      let isUsage = if case .argument = problem { true } else { false }
+      end(with: Failure(isUsage ? .usage : .configuration, problem.text("vault(1)")))
+    }
     // The form other programs run most comes first: without an array of arguments, and without the argument parser.
     if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// What is refused because it would put a secret where others see it.
+/// Options that are refused because each would put a secret where others see it.
 enum Refused {
   /// Anything left over on the command line of a command that takes a secret: it may be one, so it is not repeated.
   static func secretArguments(

@@ -40,8 +40,8 @@ final class Session {
     do { return try body(vault) } catch { throw Failure(any: error) }
   }
 
-  /// Whether every item can be searched. Until the first unlock only the names of `always` items can be read, so that is
-  /// what a person is asked for first.
+  /// True when every item can be searched. Until the first unlock only the names of `always` items can be read, so that
+  /// is what a person is asked for first.
   func canSearch() throws(Failure) -> Bool {
     guard try call({ vault in try vault.status() }).state == "cold" else { return true }
     guard Keyboard.isAttended else { return false }
@@ -92,7 +92,7 @@ final class Session {
 }
 
 extension Failure {
-  /// What was thrown through the client's closures: a failure of ours, or of the client's.
+  /// The error that was thrown through the client's closures: a failure of ours, or of the client's.
   init(any error: any Error) {
     switch error {
     case let failure as Failure: self = failure

@@ -3,7 +3,7 @@ internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
 
-/// What `vault set` does for one item.
+/// The work of `vault set` for one item.
 struct SetRequest {
   /// The largest value the daemon takes, 1 MiB; one byte more is read so that it can say so.
   static let valueLimit = 1 << 20

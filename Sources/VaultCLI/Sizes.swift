@@ -40,7 +40,7 @@ enum Sizes {
     return seconds
   }
 
-  /// When something expires, Unix time in seconds: a duration from now, or a date with or without a time.
+  /// The time at which something expires, Unix time in seconds: a duration from now, or a date with or without a time.
   static func expiry(_ text: String) throws -> Int64 {
     if let seconds = Seconds.parse(text), seconds > 0 {
       let (moment, overflow) = Int64(time(nil)).addingReportingOverflow(seconds)

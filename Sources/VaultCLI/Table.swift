@@ -2,8 +2,8 @@ internal import VaultModel
 
 /// Columns of text, for a person's terminal.
 struct Table {
-  /// What stands in one place: text from anywhere, every character of which is shown as text, and how it looks, which is
-  /// no part of the text.
+  /// The content of one place: text from anywhere, every character of which is shown as text, and how it looks, which
+  /// is no part of the text.
   struct Cell {
     let text: String
     let isRed: Bool
@@ -24,7 +24,7 @@ struct Table {
     widths = heading.map(\.count)
   }
 
-  /// How many rows ``text(withHeading:)`` would give now.
+  /// The number of rows that ``text(withHeading:)`` would give now.
   var count: Int { rows.count }
 
   mutating func add(_ cells: Cell...) {

@@ -1,7 +1,7 @@
 internal import VaultAPI
 internal import VaultModel
 
-/// What `vault verify` says.
+/// The report of `vault verify`.
 struct VerifyReport {
   let findings: [Wire.Finding]
   let result: Wire.Verification
@@ -42,7 +42,7 @@ struct VerifyReport {
 
   private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
 
-  /// Why the command does not end with 0; nil when all is well.
+  /// The reason why the command does not end with 0; nil when all is well.
   var failure: Failure? {
     if !findings.isEmpty {
       // The daemon's number may be any.

@@ -1,6 +1,6 @@
 internal import VaultAPI
 
-/// How much has come of an answer in parts that are kept together: whoever listens may send parts without end.
+/// The size of what has come of an answer in parts that are kept together: whoever listens may send parts without end.
 struct AnswerSize: ~Copyable {
   private let limit: Int
   private var count = 0

@@ -2,7 +2,8 @@ public import VaultAPI
 internal import VaultModel
 
 extension Vault {
-  /// How long the other side of a backup may let nothing go over the connection. A slow disk is written to meanwhile.
+  /// The time that the other side of a backup may let nothing go over the connection. A slow disk is written to
+  /// meanwhile.
   private static let transferTimeout = Duration.seconds(600)
   private static let blockLimit = 1 << 20
 

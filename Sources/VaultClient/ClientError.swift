@@ -1,10 +1,12 @@
 public import VaultAPI
 
-/// Why a call has no answer.
+/// The reason why a call has no answer.
 public enum ClientError: Error, Hashable, Sendable {
   /// `$XDG_RUNTIME_DIR` is not set, or not an absolute path, so there is no place for the user's socket.
   case noRuntimeDirectory
-  /// Who made the socket is not who should have: it was not spoken to. The text says what is wrong.
+  /// A variable that names files is not UTF-8: `$VAULT_SOCKET`, `$XDG_RUNTIME_DIR` or `$PATH`.
+  case notUTF8(variable: String)
+  /// Somebody else made the socket than should have: it was not spoken to. The text says what is wrong.
   case unsafeSocket(String)
   /// Nobody listens at this path.
   case noDaemon(String)
@@ -12,7 +14,7 @@ public enum ClientError: Error, Hashable, Sendable {
   case daemonFailed(status: Int32, message: String)
   /// The daemon went away before the answer was whole.
   case disconnected
-  /// What answers does not speak the protocol.
+  /// The program that answers does not speak the protocol.
   case protocolViolation(String)
   /// The daemon answered with an error.
   case fault(Fault)
@@ -33,6 +35,7 @@ extension ClientError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noRuntimeDirectory: "XDG_RUNTIME_DIR is not set"
+    case .notUTF8(let variable): "\(variable) is not UTF-8, so it is not taken for a path"
     case .unsafeSocket(let reason): reason
     case .noDaemon(let path): "no daemon listens on \(path)"
     case .daemonFailed(let status, let message): message.isEmpty ? "vaultd ended with status \(status)" : message

@@ -7,9 +7,9 @@ public import VaultAPI
 /// Everything on it has a time limit except what the caller asks to wait for. A connection that failed in any way is
 /// of no further use. Writes never raise SIGPIPE.
 public final class Connection {
-  /// How long an answer may take that needs no waiting.
+  /// The time that an answer may take that needs no waiting.
   public static let defaultTimeout = Duration.seconds(30)
-  /// How long to try while nobody listens, as when the daemon restarts.
+  /// The time to try while nobody listens, as when the daemon restarts.
   public static let defaultPatience = Duration.seconds(2)
   private static let chunk = 16 << 10
 
@@ -18,10 +18,10 @@ public final class Connection {
   /// A descriptor whose readiness ends all waiting, with ``Fault/cancelled``.
   var cancellation: Int32?
   var reader = FrameReader()
-  /// What came behind the last frame, where other bytes than frames follow.
+  /// The bytes behind the last frame, where other bytes than frames follow.
   var rest = SecretBuffer()
   private var scratch = SecretBuffer()
-  /// Whether any byte of the answer to the last request has come.
+  /// True when any byte of the answer to the last request has come.
   private(set) var hasHeard = false
 
   /// Checks who listens at `location` and connects.
@@ -78,7 +78,7 @@ public final class Connection {
     return response
   }
 
-  /// Whether the daemon has hung up meanwhile, or sent what nobody asked for.
+  /// True when the daemon has hung up meanwhile, or sent what nobody asked for.
   var isStale: Bool {
     var byte: UInt8 = 0
     let result = unsafe recv(socket.number, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))

@@ -2,7 +2,7 @@ public import VaultAPI
 
 /// A question the daemon puts to the person who unlocks or changes the vault.
 public struct Prompt: ~Copyable, Sendable {
-  /// How it is to be put.
+  /// The way in which it is to be put.
   public enum Style: String, Sendable {
     /// Read without echo.
     case secret
@@ -17,17 +17,17 @@ public struct Prompt: ~Copyable, Sendable {
     /// The same, when something went wrong: a finger that was not recognised.
     case error
 
-    /// Whether it is a question.
+    /// True when it is a question.
     public var wantsAnswer: Bool { self != .info && self != .error }
   }
 
-  /// How it is to be put.
+  /// The way in which it is to be put.
   public let style: Style
   /// The method that asks: `pam`, `password`, `recovery` or `login`.
   public let method: String
   /// The question.
   public let text: String
-  /// What ``Style/confirm`` shows.
+  /// The code that ``Style/confirm`` shows.
   public let code: SecretBuffer?
 }
 

@@ -34,7 +34,8 @@ public enum Daemon {
   /// that outlives it may want to `waitpid` it.
   ///
   /// Throws ``ClientError/daemonFailed(status:message:)`` when it ends first, ``ClientError/timedOut`` (and ends it)
-  /// when it is not ready within `timeout`, and ``ClientError/system(_:errno:)`` with ENOENT when there is none.
+  /// when it is not ready within `timeout`, ``ClientError/system(_:errno:)`` with ENOENT when there is none, and
+  /// ``ClientError/notUTF8(variable:)`` when `$PATH` is needed and cannot be read.
   @discardableResult
   public static func start(
     arguments: [String] = [], timeout: Duration = .seconds(20)
@@ -42,7 +43,7 @@ public enum Daemon {
     try start(program: try find(), arguments: arguments, timeout: timeout)
   }
 
-  /// What `vaultd` ends with when another one serves the store (EX_CANTCREAT, sysexits.h).
+  /// The exit code of `vaultd` when another one serves the store (EX_CANTCREAT, sysexits.h).
   private static let cannotCreate: Int32 = 73
 
   static func start(program: String, arguments: [String], timeout: Duration) throws(ClientError) -> Int32 {
@@ -54,8 +55,12 @@ public enum Daemon {
   /// The `vaultd` beside the running program, else the first in `$PATH`.
   private static func find() throws(ClientError) -> String {
     if let own = ownDirectory(), isExecutable(own + "/vaultd") { return own + "/vaultd" }
-    // The value is copied at once; nothing in this process changes its environment.
-    let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    return try find(on: Variable.text("PATH", Variable.own))
+  }
+
+  /// The first `vaultd` in the absolute folders of `path`, a value of `$PATH`.
+  static func find(on path: String?) throws(ClientError) -> String {
+    let path = path ?? "/usr/local/bin:/usr/bin:/bin"
     for directory in path.split(separator: ":") where directory.hasPrefix("/") && isExecutable(directory + "/vaultd") {
       return directory + "/vaultd"
     }
@@ -64,11 +69,12 @@ public enum Daemon {
 
   private static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
+  /// The directory of the running program; nil where its name is not UTF-8, which would be read as that of another.
   private static func ownDirectory() -> String? {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     // At most the buffer's count is written.
     let count = unsafe readlink("/proc/self/exe", &path, path.count)
     guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return nil }
-    return String(decoding: path[..<slash].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(validating: path[..<slash].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -1,6 +1,6 @@
 /// The environment of a daemon that a client starts.
 enum DaemonEnvironment {
-  /// Where programs are looked for, whatever the client's `PATH` is.
+  /// The folders in which programs are looked for, whatever the client's `PATH` is.
   static let path = "PATH=/usr/local/bin:/usr/bin:/bin"
 
   /// The lines `NAME=value` of `all` that ``DaemonVariables`` passes on, and ``path``.

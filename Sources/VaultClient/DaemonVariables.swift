@@ -7,7 +7,7 @@
 /// files and buses are, and nothing else: no `LD_PRELOAD`, which would load into it, also not out of a file of the user's
 /// that pam_env(8) reads, and no `NOTIFY_SOCKET`, over which it would tell somebody else's service manager that it is ready.
 enum DaemonVariables {
-  /// Whether `variable`, which is `NAME=value`, is passed on.
+  /// True when `variable`, which is `NAME=value`, is passed on.
   static func pass(_ variable: UnsafePointer<CChar>) -> Bool {
     unsafe begins(variable, "HOME=") || begins(variable, "USER=") || begins(variable, "LOGNAME=")
       || begins(variable, "LANG=") || begins(variable, "LC_") || begins(variable, "XDG_")
@@ -15,7 +15,7 @@ enum DaemonVariables {
       || begins(variable, "SECRET_SERVICE_BUS_NAME=")
   }
 
-  /// Whether a C string begins with `text`.
+  /// True when a C string begins with `text`.
   static func begins(_ string: UnsafePointer<CChar>, _ text: StaticString) -> Bool {
     for index in 0..<text.utf8CodeUnitCount {
       // The first that differs ends it, so nothing behind the string's own zero is looked at.

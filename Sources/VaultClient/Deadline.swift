@@ -9,14 +9,14 @@ struct Deadline: Sendable {
     nanoseconds = duration.map { Deadline.now + min(max(0, $0.nanoseconds), .max / 2) }
   }
 
-  /// What `poll` takes: milliseconds from now, rounded up; -1 means never.
+  /// The timeout for `poll`: milliseconds from now, rounded up; -1 means never.
   var pollTimeout: Int32 {
     guard let nanoseconds else { return -1 }
     let left = max(0, nanoseconds - Deadline.now)
     return Int32(clamping: (left + 999_999) / 1_000_000)
   }
 
-  /// Whether it is over.
+  /// True when it is over.
   var hasPassed: Bool { pollTimeout == 0 }
 
   /// The earlier of this and `duration` from now.

@@ -16,7 +16,7 @@ final class Interrupt: Sendable {
   /// Whoever waits, and whoever will, gets ``ClientError/disconnected``.
   func raise() { eventfd_write(number, 1) }
 
-  /// Whether it was raised.
+  /// True when it was raised.
   var isRaised: Bool { poll(.zero) }
 
   /// Waits until it is raised or `duration` is over.

@@ -5,7 +5,7 @@ import VaultAPI
 struct Listener: Sendable {
   let location: SocketLocation
   let timeout: Duration?
-  /// How long to go without a daemon.
+  /// The time to go without a daemon.
   let patience: Duration
   /// Ends it.
   let interrupt: Interrupt

@@ -12,7 +12,7 @@ extension Vault {
     }
   }
 
-  /// What happens in the vault, the present state first and again after each restart of the daemon.
+  /// The events in the vault, the present state first and again after each restart of the daemon.
   ///
   /// A thread of its own listens until the stream is dropped or its task is cancelled. The stream ends with an error
   /// when no daemon comes back within `patience`, or when what answers cannot be trusted or understood.
@@ -38,7 +38,7 @@ extension Vault {
     return changes
   }
 
-  /// Whether `event` is about the item `name`, or may be.
+  /// True when `event` is about the item `name`, or may be.
   static func concerns(_ event: Wire.Event, _ name: String) -> Bool {
     event.event == "item" && (event.name == nil || event.name == name || event.target == name)
   }

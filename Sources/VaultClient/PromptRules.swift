@@ -1,6 +1,6 @@
 internal import VaultAPI
 
-/// What the prompts of one conversation must keep to.
+/// The rules that the prompts of one conversation must keep.
 ///
 /// A person trusts what the terminal says, and whatever listens at the socket's path words the prompts.
 struct PromptRules {
@@ -13,7 +13,7 @@ struct PromptRules {
   /// The longest recovery code in bytes; today's have 35.
   static let longestCode = 80
 
-  /// Whether the call makes a recovery code.
+  /// True when the call makes a recovery code.
   let makesCode: Bool
   private let most: Int
   private var count = 0
@@ -40,7 +40,7 @@ struct PromptRules {
     }
   }
 
-  /// Whether it is Crockford's base 32 and dashes, so that it can be shown as it is.
+  /// True when it is Crockford's base 32 and dashes, so that it can be shown as it is.
   private static func isRecoveryCode(_ code: RawSpan) -> Bool {
     let code = Span<UInt8>(_bytes: code)
     guard (1...longestCode).contains(code.count) else { return false }

@@ -12,7 +12,7 @@ struct ServerCheck: ~Copyable {
   private let directory: Descriptor
   private let owner: uid_t
 
-  /// What is in the way of a connection that may go away by itself: the daemon is not there, or not yet.
+  /// The obstacle to a connection that may go away by itself: the daemon is not there, or not yet.
   enum Outcome: ~Copyable {
     case connected(Descriptor)
     case nobodyThere
@@ -52,7 +52,7 @@ struct ServerCheck: ~Copyable {
     }
   }
 
-  /// Whether the process that listens may run as `uid`.
+  /// True when the process that listens may run as `uid`.
   private borrowing func isTrusted(_ uid: uid_t) -> Bool {
     location.trust == .system ? uid == 0 || uid == owner : uid == geteuid()
   }

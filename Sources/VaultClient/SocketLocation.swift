@@ -1,8 +1,6 @@
-internal import Glibc
-
-/// Where a daemon listens, and whom the client expects there.
+/// The address of a daemon, and whom the client expects there.
 public struct SocketLocation: Hashable, Sendable {
-  /// Whom the client takes for the daemon, besides itself.
+  /// The users that the client takes for the daemon, besides itself.
   enum Trust: Hashable, Sendable {
     /// The user's own directory, closed to all others.
     case runtimeDirectory
@@ -31,19 +29,23 @@ public struct SocketLocation: Hashable, Sendable {
   /// `$XDG_RUNTIME_DIR/vault/socket`.
   ///
   /// Throws ``ClientError/noRuntimeDirectory`` when none of them says where. An empty variable counts as unset, and a
-  /// relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification 0.8).
+  /// relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification 0.8). Throws
+  /// ``ClientError/notUTF8(variable:)`` for one that would be needed and is not UTF-8.
   public static func user(explicit: String? = nil) throws(ClientError) -> SocketLocation {
-    // The value is copied at once; nothing in this process changes its environment.
-    try user(explicit: explicit) { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+    try user(explicit: explicit, environment: Variable.own)
   }
 
   static func user(
-    explicit: String?, environment: (String) -> String?
+    explicit: String?, environment: (String) -> [UInt8]?
   ) throws(ClientError) -> SocketLocation {
-    if let path = explicit ?? environment("VAULT_SOCKET"), !path.isEmpty {
+    var named = explicit
+    if named == nil { named = try Variable.text("VAULT_SOCKET", environment) }
+    if let path = named, !path.isEmpty {
       return path == systemPath ? system : SocketLocation(path: path, trust: .explicit)
     }
-    guard let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else { throw .noRuntimeDirectory }
+    guard let directory = try Variable.text("XDG_RUNTIME_DIR", environment), directory.hasPrefix("/") else {
+      throw .noRuntimeDirectory
+    }
     return SocketLocation(path: directory + "/vault/socket", trust: .runtimeDirectory)
   }
 

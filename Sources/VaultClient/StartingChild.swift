@@ -8,7 +8,7 @@ struct StartingChild: ~Copyable {
   private let ready: Descriptor
   private let output: Descriptor
   private var written: [UInt8] = []
-  /// How much of its output is kept, in bytes.
+  /// The most of its output that is kept, in bytes.
   private static let kept = 4096
 
   /// Runs `program` in a session of its own, with nothing to read and its output going to this process. Of this process it
@@ -21,7 +21,8 @@ struct StartingChild: ~Copyable {
     let output = try Descriptor("pipe", outputRead)
     let outputEnd = try Descriptor("pipe", outputWrite)
     pid = try StartingChild.start(
-      [program] + arguments, [nil, outputEnd.number, outputEnd.number, readyEnd.number])
+      [program] + arguments,
+      [.null, .ours(outputEnd.number), .ours(outputEnd.number), .ours(readyEnd.number)])
     self.ready = ready
     self.output = output
   }
@@ -55,7 +56,7 @@ struct StartingChild: ~Copyable {
     throw .daemonFailed(status: status, message: message)
   }
 
-  /// What it wrote, as one text without control characters at its ends.
+  /// The text it wrote, in one piece without control characters at its ends.
   private var message: String {
     let text = String(decoding: written, as: UTF8.self)
     let isSpace: (Character) -> Bool = { $0.isWhitespace }
@@ -90,7 +91,9 @@ struct StartingChild: ~Copyable {
     }
   }
 
-  private static func start(_ command: [String], _ descriptors: [Int32?]) throws(ClientError) -> pid_t {
+  private static func start(
+    _ command: [String], _ descriptors: [StartedProgram.Descriptor]
+  ) throws(ClientError) -> pid_t {
     do throws(StartedProgram.Failure) {
       return try StartedProgram(
         command, environment: DaemonEnvironment.lines(from: own()), descriptors: descriptors, hasOwnSession: true

@@ -9,18 +9,18 @@ public import VaultAPI
 ///
 /// Calls throw ``ClientError``. The ones that ask back through a closure also throw what the closure throws.
 public struct Vault {
-  /// Where the daemon listens.
+  /// The address at which the daemon listens.
   public let location: SocketLocation
-  /// Whether a person is waiting for the answers. It moves the idle deadline, so a program that works on its own
+  /// True when a person is waiting for the answers. It moves the idle deadline, so a program that works on its own
   /// must leave it off, lest the vault never locks.
   public var interactive = false
-  /// What the vault is wanted for, shown to a person who is asked.
+  /// The purpose for which the vault is wanted, shown to a person who is asked.
   public var reason: String?
-  /// How long a call tries while nobody listens.
+  /// The time that a call tries while nobody listens.
   public var patience = Connection.defaultPatience
-  /// How long a call waits for an answer, beyond what it was asked to wait for; nil means for ever.
+  /// The time that a call waits for an answer, beyond what it was asked to wait for; nil means for ever.
   public var timeout: Duration? = Connection.defaultTimeout
-  /// How long a call that derives keys from passwords may take: slow machines need seconds.
+  /// The time that a call that derives keys from passwords may take: slow machines need seconds.
   public var keyTimeout: Duration? = .seconds(120)
 
   /// The most bytes of items that are kept together, those of more than a million.
@@ -39,7 +39,7 @@ public struct Vault {
   /// The user's vault, as ``SocketLocation/user(explicit:)`` finds it.
   public init() throws(ClientError) { self.init(at: try SocketLocation.user()) }
 
-  /// Where the vault stands: answered in every state, and never touches the idle deadline.
+  /// The state of the vault: answered in every state, and never touches the idle deadline.
   public func status() throws(ClientError) -> Wire.StatusReply {
     try call(.status, again: true, Wire.Empty()).decode()
   }
@@ -49,7 +49,7 @@ public struct Vault {
     _ = try call(.lock, again: true, Wire.Empty()).decode(Wire.Empty.self)
   }
 
-  /// What a call carries as `interactive`.
+  /// The `interactive` of a call.
   var attended: Bool? { interactive ? true : nil }
 
   func call(

@@ -1,6 +1,6 @@
 public import VaultAPI
 
-/// What `Get` gives: a value that wipes itself, and which version of the item it is.
+/// The reply of `Get`: a value that wipes itself, and which version of the item it is.
 public struct Value: ~Copyable, Sendable {
   /// The item's name.
   public let name: String

@@ -55,7 +55,7 @@ extension Vault {
 /// Items to store in one transaction, in memory that wipes itself.
 public struct Batch: ~Copyable {
   private var items = JSONWriter()
-  /// How many items it holds.
+  /// The number of items it holds.
   public private(set) var count = 0
 
   /// Makes an empty one.

@@ -7,7 +7,7 @@ internal import CSodium
 public enum AEAD {
   /// The size of a key in bytes.
   public static let keyCount = 32
-  /// How much longer a sealed message is than its plaintext, in bytes.
+  /// The number of bytes by which a sealed message is longer than its plaintext.
   public static let overhead = nonceCount + tagCount
   static let nonceCount = 24
   static let tagCount = 16

@@ -6,7 +6,7 @@ public struct Argon2id {
   /// The size of a salt in bytes.
   public static let saltCount = 16
 
-  /// How much memory and time one derivation takes.
+  /// The memory and time that one derivation takes.
   public struct Parameters: Hashable, Sendable {
     /// Memory in bytes, a multiple of 1024.
     public var memory: Int
@@ -46,7 +46,8 @@ public struct Argon2id {
       return scaled(measured: monotonicSeconds() - start, target: seconds, physicalMemory: physicalMemory())
     }
 
-    /// What ``calibrated(target:)`` makes of a measurement, in seconds for one derivation with ``default``.
+    /// The parameters that ``calibrated(target:)`` makes of a measurement, in seconds for one derivation with
+    /// ``default``.
     static func scaled(measured: Double, target: Double, physicalMemory: Int) -> Parameters {
       guard measured > 0, target > measured else { return .default }
       let ratio = min(target / measured, 1000)

@@ -1,6 +1,6 @@
 public import VaultModel
 
-/// What a record is bound to: its place in the store, which is authenticated with it but not stored in it.
+/// The data that a record is bound to: its place in the store, which is authenticated with it but not stored in it.
 ///
 /// The encoding is a list of fields, each after its length in one byte: the format `vault 1`, the vault id (16 bytes),
 /// the table (1), the item (16), the version (8), the access class (1), the policy revision (8); numbers are
@@ -87,7 +87,8 @@ public struct AssociatedData: Sendable {
     return result
   }
 
-  /// What something of the vault that is no row of records is bound to: format, `purpose`, vault id, `fields`.
+  /// The data that something of the vault which is no row of records is bound to: format, `purpose`, vault id,
+  /// `fields`.
   static func encode(purpose: String, _ vault: VaultID, _ fields: [[UInt8]]) -> [UInt8] {
     encode([formatField, Array(purpose.utf8), vault.bytes] + fields)
   }

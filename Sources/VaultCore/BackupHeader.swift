@@ -1,13 +1,13 @@
 import VaultModel
 
-/// How a backup begins: in the clear, whose it is, and all that opens it but a password or a recovery code.
+/// The beginning of a backup: in the clear, whose it is, and all that opens it but a password or a recovery code.
 ///
 /// The pieces of a stream follow it (``StreamSealer``): the database file, ``pieceCount`` bytes in each but the last. The
 /// header is the associated data of the first piece, so nothing in it can be changed either. The stream's key comes from
 /// the key of the class `after-first-unlock`: its ``Subkey/backup``, with which format, `backup`, vault id and salt are
 /// hashed (keyed BLAKE2b).
 public struct BackupHeader: Hashable, Sendable {
-  /// How much of the database is sealed in one piece, in bytes.
+  /// The size of the part of the database that is sealed in one piece, in bytes.
   public static let pieceCount = 64 << 10
   /// The most slots that a backup has.
   public static let maximumSlots = 255
@@ -15,14 +15,14 @@ public struct BackupHeader: Hashable, Sendable {
   public static let portableKinds: Set<SlotKind> = [.password, .recovery]
   static let saltCount = 32
 
-  /// Whose backup it is.
+  /// The vault that it is a backup of.
   public let vaultID: VaultID
-  /// When it was made, Unix seconds.
+  /// The time at which it was made, Unix seconds.
   public let created: Int64
   /// The size of the database in bytes, at least 1.
   public let size: Int
   let salt: [UInt8]
-  /// What opens it.
+  /// The slots that open it.
   public let slots: [SlotRecord]
   let wrappedKey: [UInt8]
   var streamHeader: [UInt8]
@@ -89,13 +89,13 @@ public struct BackupHeader: Hashable, Sendable {
 
 // Where the pieces are.
 extension BackupHeader {
-  /// How many pieces follow the header.
+  /// The number of pieces that follow the header.
   public var pieces: Int { (size - 1) / Self.pieceCount + 1 }
 
-  /// How many bytes of the database are in the piece `index`, counted from 0.
+  /// The number of bytes of the database in the piece `index`, counted from 0.
   public func pieceSize(_ index: Int) -> Int { min(Self.pieceCount, size - index * Self.pieceCount) }
 
-  /// How many bytes all sealed pieces have together; nil when no file can be as large.
+  /// The number of bytes that all sealed pieces have together; nil when no file can be as large.
   public var streamCount: Int? {
     let (count, overflow) = size.addingReportingOverflow(pieces * StreamSealer.overhead)
     return overflow ? nil : count

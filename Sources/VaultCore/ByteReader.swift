@@ -4,7 +4,7 @@
 struct ByteReader {
   private(set) var offset = 0
 
-  /// How many bytes are left of `input`.
+  /// The number of bytes that are left of `input`.
   func remaining(_ input: RawSpan) -> Int { input.byteCount - offset }
 
   mutating func uint8(_ input: RawSpan) throws(CryptoError) -> UInt8 { try number(input) }

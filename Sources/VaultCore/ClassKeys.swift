@@ -65,9 +65,9 @@ public struct ClassKeys: ~Copyable, Sendable {
     }
   }
 
-  /// Whether values can be opened.
+  /// True when values can be opened.
   public var opensValues: Bool { values != nil }
-  /// Whether heads can be opened and items looked up.
+  /// True when heads can be opened and items looked up.
   public var opensMetadata: Bool { metadata != nil }
 
   /// Wipes what opens values and vouches for records; names can still be searched.

@@ -1,6 +1,7 @@
 public import VaultModel
 
-/// What is authenticated about all records of one access class together, under the integrity key of that class alone.
+/// The facts that are authenticated about all records of one access class together, under the integrity key of that
+/// class alone.
 ///
 /// As stored, numbers little-endian:
 ///
@@ -13,9 +14,10 @@ public import VaultModel
 /// was stored at different times tells nothing of the marks. The paper keeps the hash where nobody else can write; here it
 /// lies beside the records, so a MAC is over it.
 public struct ClassRecord: Hashable, Sendable {
-  /// What a class record says in the clear. Without the key it is what somebody wrote there, good for being shown.
+  /// The part of a class record that is in the clear. Without the key it is what somebody wrote there, good for being
+  /// shown.
   public struct Facts: Hashable, Sendable {
-    /// How many items the class has.
+    /// The number of items that the class has.
     public var items: Int64
     /// The newest time of any write of the class, Unix seconds.
     public var time: Int64
@@ -39,7 +41,7 @@ public struct ClassRecord: Hashable, Sendable {
         nextSlot: max(nextSlot, other.nextSlot))
     }
 
-    /// Whether the numbers are such that a vault can come to.
+    /// True when the numbers are such that a vault can come to.
     var areUsable: Bool {
       (0...ClassRecord.mostRecords).contains(items) && (1...ClassRecord.lastRow).contains(nextRow)
         && (1...ClassRecord.lastSlot).contains(nextSlot)

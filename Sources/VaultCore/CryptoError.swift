@@ -1,4 +1,4 @@
-/// Why a cryptographic operation or the decoding of a record was refused.
+/// The reason why a cryptographic operation or the decoding of a record was refused.
 ///
 /// The texts name fields and limits, never content, so they may be logged and shown.
 public enum CryptoError: Error, Hashable {

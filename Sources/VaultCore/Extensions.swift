@@ -17,7 +17,7 @@ public struct Extensions: Hashable, Sendable {
     }
   }
 
-  /// What the field of this type holds; nil when there is none.
+  /// The content of the field of this type; nil when there is none.
   func field(_ type: UInt8) -> [UInt8]? {
     var rest = bytes[...]
     while let found = rest.first {

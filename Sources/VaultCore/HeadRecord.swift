@@ -1,6 +1,6 @@
 public import VaultModel
 
-/// What the store keeps about one item besides its values; sealed under its class's metadata key.
+/// The record that the store keeps about one item besides its values; sealed under its class's metadata key.
 ///
 /// A head vouches for the value records: it holds a digest of each, so an old row that is put back does not pass.
 public struct HeadRecord: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct HeadRecord: Hashable, Sendable {
   public var nextVersion: Int
   /// The digest of each version's sealed value record, in the order of `item.versions`.
   public var digests: [Digest]
-  /// What later programs added.
+  /// Fields that later programs added.
   public var extensions: Extensions
 
   /// The highest revision or version number: more than one can come to by counting, and far from what a number can hold.

@@ -20,7 +20,7 @@ extension HeadRecord {
   private static let formatVersion: UInt8 = 1
   private static let versionCount = 8 + 8 + 4 + Digest.count
 
-  /// How many bytes ``encoded()`` has.
+  /// The number of bytes that ``encoded()`` has.
   public var encodedCount: Int {
     var count = 1 + 1 + 1 + 1 + 4 + 8 + 8 + 8 + 8 + 1 + (item.expires == nil ? 0 : 8)
     count += 2 + item.name.text.utf8.count + 2
@@ -178,7 +178,7 @@ extension HeadRecord {
     return attributes
   }
 
-  /// Whether the bytes of `first` come before those of `second`; an empty run comes before all others.
+  /// True when the bytes of `first` come before those of `second`; an empty run comes before all others.
   private static func precedes(_ first: Range<Int>, _ second: Range<Int>, _ input: RawSpan) -> Bool {
     for index in 0..<min(first.count, second.count) {
       let (left, right) = (input.byte(first.lowerBound + index), input.byte(second.lowerBound + index))

@@ -6,7 +6,7 @@ public import VaultModel
 /// so these may serve other purposes too. The associated data is format, `class key`, vault id, class, and which key
 /// wraps: a wrapped key that was moved to another class, another vault or the other wrapping does not open.
 public enum KeyWrap {
-  /// Which key wraps.
+  /// The key that wraps.
   public enum WrappingKey: UInt8, CaseIterable, Sendable {
     case vault = 1
     case boot = 2

@@ -43,7 +43,7 @@ public struct NextVaultKey: Hashable, Sendable {
       associatedData: Self.associatedData(vaultID, Array(encoded.prefix(bound))))
   }
 
-  /// Whether these are the slots that the key was sealed with, all of them and no others.
+  /// True when these are the slots that the key was sealed with, all of them and no others.
   public func isFor(_ slots: [SlotRecord]) -> Bool {
     Self.digest(of: slots).elementsEqual(encoded[Self.idCount..<(Self.idCount + Digest.count)])
   }

@@ -1,17 +1,17 @@
-/// What a slot is bound to that a person's presence opens: who may be present, and where the slot's key lies.
+/// The terms of a slot that a person's presence opens: who may be present, and where the slot's key lies.
 ///
 /// It is part of the slot's record, in the clear and authenticated by whoever opens the slot.
 public struct PresenceTerms: Hashable, Sendable {
-  /// How many users a slot may list.
+  /// The number of users that a slot may list.
   public static let maximumUsers = 64
   /// The largest locator in bytes.
   public static let maximumLocator = 1024
-  /// How many names of fingers are recorded at most.
+  /// The number of names of fingers that are recorded at most.
   public static let maximumFingers = 256
 
   /// The name of the keystore that holds the slot's key.
   public let keystore: String
-  /// What the keystore needs to find the key again. Not secret.
+  /// The locator by which the keystore finds the key again. Not secret.
   public let locator: [UInt8]
   /// The users whose presence counts, ascending.
   public let users: [UInt32]

@@ -1,4 +1,5 @@
-/// What stands for one record in a ``RecordSet``: 32 bytes of keyed BLAKE2b over where it stands and what it is.
+/// The mark that stands for one record in a ``RecordSet``: 32 bytes of keyed BLAKE2b over where it stands and what it
+/// is.
 public struct RecordMark: Hashable, Sendable {
   static let count = 32
   typealias Words = (UInt64, UInt64, UInt64, UInt64)

@@ -5,7 +5,7 @@
 /// what was written is a set, and the number makes a record that was put in twice show, which the exclusive or alone
 /// would not. Whoever has no key must not see two exclusive ors in the clear: see ``ClassRecord``.
 public struct RecordSet: Hashable, Sendable {
-  /// How many records there are; below zero in what is the difference of two sets.
+  /// The number of records; below zero in what is the difference of two sets.
   public private(set) var count: Int64
   private(set) var marks: RecordMark
 
@@ -32,7 +32,7 @@ public struct RecordSet: Hashable, Sendable {
   /// The difference that takes everything out.
   public var emptied: RecordSet { RecordSet(count: 0 &- count, marks: marks) }
 
-  /// Whether this set is `other` with one record more, whose mark is `mark`.
+  /// True when this set is `other` with one record more, whose mark is `mark`.
   public func isSet(_ other: RecordSet, with mark: RecordMark) -> Bool {
     var larger = other
     larger.insert(mark)

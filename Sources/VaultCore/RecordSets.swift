@@ -1,7 +1,7 @@
 /// The hashes over all records of one access class: one ``RecordSet`` for each table, or for a part of a table that is
 /// small and whose rows are to be told apart. It is stored as a part of a ``ClassRecord``.
 public struct RecordSets: Hashable, Sendable {
-  /// Which records a set is over.
+  /// The records that a set is over.
   public struct Place: Hashable, Comparable, Sendable {
     public var table: AssociatedData.Table
     /// 0 where the table has one set.
@@ -26,13 +26,13 @@ public struct RecordSets: Hashable, Sendable {
     set { sets[place] = newValue == RecordSet() ? nil : newValue }
   }
 
-  /// Where there are records, in ascending order.
+  /// The places that have records, in ascending order.
   public var places: [Place] { sets.keys.sorted() }
 
-  /// Whether nothing is in any set.
+  /// True when nothing is in any set.
   public var isEmpty: Bool { sets.isEmpty }
 
-  /// How many records there are in all.
+  /// The number of records in all.
   public var count: Int64 { sets.values.reduce(0) { $0 &+ $1.count } }
 
   /// Applies a difference.

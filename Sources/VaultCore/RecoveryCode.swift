@@ -5,7 +5,7 @@
 /// every mistake in one or two symbols, whichever they are, so also every two that changed places; anything worse
 /// passes once in four million times.
 public struct RecoveryCode: ~Copyable, Sendable {
-  /// How many symbols there are, without the dashes.
+  /// The number of symbols, without the dashes.
   public static let symbolCount = 30
   static let groupCount = 5
   private let bits: SecureBytes
@@ -126,7 +126,7 @@ struct Checksum {
     }
   }
 
-  /// Whether the symbols so far end in their checksum.
+  /// True when the symbols so far end in their checksum.
   var fits: Bool { remainder == Self.constant }
   /// The 22 bits that make it fit, after the symbols were added with zeros in their place.
   var completion: UInt32 { remainder ^ Self.constant }

@@ -6,7 +6,7 @@ internal import CSodium
 public enum SealedBox {
   /// The size of a public and of a secret key in bytes.
   public static let keyCount = 32
-  /// How much longer a sealed message is than its plaintext, in bytes.
+  /// The number of bytes by which a sealed message is longer than its plaintext.
   public static let overhead = 48
 
   /// A new secret key.

@@ -10,11 +10,11 @@ public struct StreamSealer: ~Copyable, Sendable {
   public static let keyCount = 32
   /// The size of what a stream begins with, in bytes.
   public static let headerCount = 24
-  /// How much longer a sealed piece is than its plaintext, in bytes.
+  /// The number of bytes by which a sealed piece is longer than its plaintext.
   public static let overhead = 17
 
   private var state = SecureBytes(count: crypto_secretstream_xchacha20poly1305_statebytes())
-  /// What the opening side needs beside the key; not secret.
+  /// The part that the opening side needs beside the key; not secret.
   public let header: [UInt8]
 
   /// Begins a stream. `key` has 32 bytes and is for this stream alone.

@@ -52,8 +52,8 @@ internal import Synchronization
   private static let madeCount = Atomic(0)
   private static let unlockedCount = Atomic(0)
 
-  /// How many buffers this process has made so far, and how many of them the kernel did not lock into RAM: for want of
-  /// room within RLIMIT_MEMLOCK, as a rule. These may reach the swap.
+  /// The number of buffers that this process has made so far, and of those which the kernel did not lock into RAM: for
+  /// want of room within RLIMIT_MEMLOCK, as a rule. These may reach the swap.
   public static var made: (total: Int, unlocked: Int) {
     // In this order, so that there are never more of them than of all.
     let unlocked = unlockedCount.load(ordering: .relaxed)
@@ -90,7 +90,7 @@ internal import Synchronization
     return unsafe body(base.assumingMemoryBound(to: UInt8.self))
   }
 
-  /// Whether both buffers hold the same bytes, compared in time that depends on the length alone.
+  /// True when both buffers hold the same bytes, compared in time that depends on the length alone.
   public borrowing func isEqual(to other: borrowing SecureBytes) -> Bool {
     guard count == other.count else { return false }
     return unsafe sodium_memcmp(base, other.base, count) == 0

@@ -1,4 +1,4 @@
-/// What a slot is opened with. The numbers are part of the format.
+/// The kind of secret that opens a slot. The numbers are part of the format.
 public enum SlotKind: UInt8, CaseIterable, Sendable {
   /// An app password, through Argon2id.
   case password = 1
@@ -25,7 +25,7 @@ public enum SlotKind: UInt8, CaseIterable, Sendable {
     self = found
   }
 
-  /// Whether a person types the secret, which Argon2id then has to make slow to guess.
+  /// True when a person types the secret, which Argon2id then has to make slow to guess.
   public var usesArgon2id: Bool { self == .password || self == .login }
 }
 
@@ -45,17 +45,17 @@ public struct SlotRecord: Hashable, Sendable {
   /// Names the slot within its vault; never used again for another one.
   public let id: UInt32
   public let kind: SlotKind
-  /// What a person called it. Not secret.
+  /// The name that a person gave it. Not secret.
   public let label: String
   /// Unix seconds.
   public let created: Int64
-  /// How slow the derivation is; nil for a recovery code or a random key, which need none.
+  /// The cost of the derivation; nil for a recovery code or a random key, which need none.
   public let kdf: Argon2id.Parameters?
   /// 16 random bytes.
   public let salt: [UInt8]
   /// A check value of the slot's key (32 bytes), and the vault key sealed under it.
   public internal(set) var wrapped: [UInt8]
-  /// Whose presence opens the slot; nil unless it is one of kind ``SlotKind/pam``.
+  /// The users whose presence opens the slot; nil unless it is one of kind ``SlotKind/pam``.
   public let terms: PresenceTerms?
   let extensions: Extensions
 

@@ -1,7 +1,7 @@
 internal import CSodium
 
-/// What computing with secrets leaves behind on the calling thread: in the dead part of its stack, and in the registers
-/// that nobody has needed since.
+/// Traces that computing with secrets leaves behind on the calling thread: in the dead part of its stack, and in the
+/// registers that nobody has needed since.
 ///
 /// libsodium 1.0.18 leaves the key that `crypto_pwhash` made some 8 KiB below its caller, and `crypto_kdf` the subkeys;
 /// compilers spill what they please. A thread that then waits keeps all of that, for whoever reads the process's memory.

@@ -1,13 +1,13 @@
-/// Whether it is worth to look for a client's next request for some microseconds, before the loop goes to sleep.
+/// Decides whether to poll for a client's next request for some microseconds before the loop goes to sleep.
 ///
 /// A client that asks one thing after another sends its next request microseconds after each answer: sooner than the
 /// loop's thread could fall asleep and be woken, which costs more than the request. So the thread looks a little longer
 /// for a client that has kept coming back that fast. A look in vain (the client has enough, or can run on this very CPU
 /// alone) makes the next one rarer by half; nobody who asks now and then is ever waited for, and an idle daemon sleeps.
 struct Anticipation {
-  /// How long to look, in nanoseconds.
+  /// The time to poll, in nanoseconds.
   static let patience: Int64 = 20_000
-  /// How soon after an answer a request has to come to count.
+  /// The time after an answer within which a request counts.
   private static let quick: Int64 = 50_000
   private static let leastStreak = 16
   private static let longestStreak = 1 << 16
@@ -27,7 +27,7 @@ struct Anticipation {
     return streak >= needed
   }
 
-  /// What came of a look.
+  /// Takes note of what a poll found.
   mutating func looked(found: Bool) {
     if found {
       needed = max(Self.leastStreak, needed / 2)

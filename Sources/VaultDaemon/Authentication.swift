@@ -27,7 +27,7 @@ final class Authentication {
     self.then = then
   }
 
-  /// Who is held to account for what fails.
+  /// The caller who is held to account for what fails.
   func caller(_ kind: SlotKind) -> Backoff.Caller {
     Backoff.Caller(uid: conversation.connection.peer.uid, method: kind.name)
   }
@@ -52,7 +52,7 @@ final class Authentication {
     }
   }
 
-  /// What a method came to, before another one is tried.
+  /// The outcome of one method, before another one is tried.
   func passedOver(_ kind: SlotKind, _ fault: Fault) {
     tell(kind, fault)
     goOn(after: fault)
@@ -84,7 +84,7 @@ final class Authentication {
 }
 
 extension SlotKind {
-  /// What a person types for it, as a prompt calls it.
+  /// The secret that a person types for it, as a prompt calls it.
   var secretName: String {
     switch self {
     case .password: "vault's password"
@@ -96,7 +96,7 @@ extension SlotKind {
 }
 
 extension Fault {
-  /// Why a way in did not open the vault, in words for the person who tried.
+  /// The reason why a way in did not open the vault, in words for the person who tried.
   var sentence: String {
     switch self {
     case .methodUnavailable(_, let reason), .accountExpired(let reason), .presenceFailed(let reason): reason

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a proof of presence counts for: one session of processes (`setsid(2)`), such as all that runs in one terminal.
+/// The scope of a proof of presence: one session of processes (`setsid(2)`), such as all that runs in one terminal.
 ///
 /// A process can leave its session for a new one but never enter another's, so what was proven in one terminal opens
 /// nothing for another terminal, a service or a cron job. The leader's start time tells the session from a later one
@@ -19,7 +19,7 @@ struct AuthenticationSession: Hashable, Sendable {
   var uid: uid_t
   var scope: Scope
   var pid: pid_t
-  /// When that process started, in clock ticks since boot.
+  /// The time at which that process started, in clock ticks since boot.
   var started: UInt64
 
   /// The session of a connected process; nil when it has ended.

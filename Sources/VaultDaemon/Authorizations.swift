@@ -1,12 +1,12 @@
 internal import VaultCore
 internal import VaultModel
 
-/// Who has proven to be there, how, and when: what items that require a person are served on.
+/// The proofs of presence, with their kind and time: what items that require a person are served on.
 ///
 /// A proof counts for one authentication session and an item's reuse window, never for the whole machine. Times are
 /// `CLOCK_BOOTTIME` nanoseconds; a lock forgets everything.
 struct Authorizations {
-  /// What was shown.
+  /// The kind of proof that was shown.
   enum Evidence: Hashable, CaseIterable {
     /// PAM's service `vault` said yes: a finger or the login password.
     case presence
@@ -15,7 +15,7 @@ struct Authorizations {
     /// A password of the vault.
     case password
 
-    /// Whether it is what an item asks for.
+    /// True when it is what an item asks for.
     func satisfies(_ requirement: Requirement) -> Bool {
       switch requirement {
       case .none, .userPresence: true
@@ -48,7 +48,7 @@ struct Authorizations {
     given[Proof(session: session, evidence: evidence)] = Given(time: now, slots: slots)
   }
 
-  /// Whether a session has shown what `policy` asks for, within its window.
+  /// True when a session has shown what `policy` asks for, within its window.
   func satisfy(_ policy: Policy, _ session: AuthenticationSession, now: Int64) -> Bool {
     if policy.require == .none { return true }
     return Evidence.allCases.contains { evidence in

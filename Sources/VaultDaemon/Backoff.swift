@@ -1,4 +1,4 @@
-/// How long a caller who failed to prove itself has to wait: 1 s, doubling to 60 s, for each uid and method.
+/// The wait of a caller who failed to prove itself: 1 s, doubling to 60 s, for each uid and method.
 ///
 /// No uid delays another. It slows guessing through the socket only; whoever has the file meets Argon2id alone.
 /// An attempt is charged before it is checked, so that neither a flood nor killing the daemon buys free ones.
@@ -20,7 +20,8 @@ struct Backoff: Sendable, Equatable {
   static let most = 1000
 
   private(set) var failures: [Caller: Failures] = [:]
-  /// What is held against callers of whom nothing is known, since the file could not be believed; nil when it could.
+  /// The failures that are held against callers of whom nothing is known, since the file could not be believed; nil
+  /// when it could.
   private(set) var suspicion: Failures?
 
   /// Nanoseconds until the caller may try again; 0 when now.

@@ -1,7 +1,7 @@
 internal import VaultCore
 internal import VaultKeystore
 
-/// Where the key is that opens the `always` items with nobody there: 32 random bytes.
+/// The key that opens the `always` items with nobody there, by its place: 32 random bytes.
 ///
 /// Whoever gets hold of it and of the store can read every `always` item, and nothing else.
 enum BootKey: Sendable, Equatable {
@@ -27,7 +27,7 @@ enum BootKey: Sendable, Equatable {
     }
   }
 
-  /// Where it is, in the words of the settings.
+  /// Its place, in the words of the settings.
   var place: String {
     switch self {
     case .file(let path): path
@@ -54,7 +54,7 @@ enum BootKey: Sendable, Equatable {
     }
   }
 
-  /// What that file holds. It blocks, for no longer than a small file takes.
+  /// The content of that file. It blocks, for no longer than a small file takes.
   func content(credentials: String?) throws(KeystoreError) -> SecureBytes {
     guard let file = file(credentials: credentials) else {
       throw KeystoreError(.notFound, "there is no boot key at \(place), because no credentials were passed")

@@ -2,7 +2,7 @@ internal import VaultAPI
 internal import VaultModel
 internal import VaultStore
 
-/// How much one call changes that changes many items: it is one transaction, and others wait for the end of it.
+/// The limit of one call that changes many items: it is one transaction, and others wait for the end of it.
 ///
 /// One item alone is never too much.
 struct CallWeight {

@@ -8,11 +8,11 @@ struct Configuration: Sendable, Equatable {
   var idle: Int64? = 5 * 60
   /// Seconds after an unlock before the vault locks in any case; nil for never.
   var maximumAge: Int64? = 12 * 3600
-  /// Whether a lock also wipes the keys that open names and attributes.
+  /// True when a lock also wipes the keys that open names and attributes.
   var hideNames = false
-  /// Whether `after-first-unlock` keys stay in memory while the machine sleeps.
+  /// True when `after-first-unlock` keys stay in memory while the machine sleeps.
   var keepAcrossSleep = false
-  /// Where the boot key lies; nil for the file `boot.key` beside the store.
+  /// The place where the boot key lies; nil for the file `boot.key` beside the store.
   var bootKey: BootKey?
   /// The TPM, as libtss2 names it: the kind of connection, a colon, its settings.
   var tpm2Device = "device:/dev/tpmrm0"

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import VaultAPI
 internal import VaultCore
 
-/// How calls are taken from what was read: one at a time, in their order, at the client's rate, and in turns with the
+/// The taking of calls from what was read: one at a time, in their order, at the client's rate, and in turns with the
 /// other clients.
 extension Connection {
   /// Frames handled in one go, so that a client that sends many cannot keep the loop from the others.
@@ -51,7 +51,7 @@ extension Connection {
     refuseWaiting(fault)
   }
 
-  /// Whether there is a call to handle, and nothing stands in the way.
+  /// True when there is a call to handle, and nothing stands in the way.
   private var mayHandle: Bool { inbound.hasCall && onCancel == nil && !isClosing && !isScheduled && isKeepingUp }
 
   /// Handles one call; false when it has to wait.

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import VaultAPI
 
-/// What NIO calls: the client is there, has sent something, reads again, and is gone.
+/// The handlers that NIO calls: the client is there, has sent something, reads again, and is gone.
 extension Connection {
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context

@@ -2,8 +2,8 @@ internal import CLinux
 internal import NIOCore
 internal import VaultAPI
 
-/// How a connection ends: with all that was sent, with an error for the call that waits, in somebody else's hands, or at
-/// once.
+/// The ends of a connection: with all that was sent, with an error for the call that waits, in somebody else's hands,
+/// or at once.
 extension Connection {
   /// Refuses what is asked over a connection whose process has ended, and ends it.
   func disown() { refuseCalls(.disowned) }
@@ -98,6 +98,6 @@ extension Connection {
 }
 
 extension Fault {
-  /// What is asked over a connection whose process has ended.
+  /// The answer to what is asked over a connection whose process has ended.
   static let disowned = Fault.denied(reason: "the process that connected has ended")
 }

@@ -1,6 +1,6 @@
 internal import VaultAPI
 
-/// What a lock does to a connection: what it wipes of the vault is not to stay on its way to a client or from one.
+/// The effect of a lock on a connection: what it wipes of the vault is not to stay on its way to a client or from one.
 extension Connection {
   /// Ends the connection where the client has left unread what the lock wipes: some of `content`, or, with `names`,
   /// anything. A call that has come, and is not begun, or not whole, is refused with `fault`, and the connection with it:

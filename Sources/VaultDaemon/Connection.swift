@@ -12,31 +12,32 @@ final class Connection: ChannelInboundHandler {
 
   let peer: Peer
   let service: Service
-  /// When the process of the peer's number had started at the accept; nil where the kernel knows the process itself.
+  /// The time at which the process of the peer's number had started at the accept; nil where the kernel knows the
+  /// process itself.
   var peerStarted: UInt64?
 
   // MARK: What is read
 
   let rate: RequestRate
   var inbound = Inbound()
-  /// Where requests arrive that are not waited for; wiped after each.
+  /// The buffer for requests that are not waited for; wiped after each.
   var incoming = Incoming()
   var anticipation = Anticipation()
-  /// When the client sent something last, as ``Service/heardNext()`` counts.
+  /// The time at which the client sent something last, as ``Service/heardNext()`` counts.
   var heard = 0
   /// The bytes of frames that are held for the client, as the service knows them.
   var held = 0
-  /// Whether calls are being taken from what was just read: their replies go out together.
+  /// True when calls are being taken from what was just read: their replies go out together.
   var isReading = false
-  /// Whether calls are being handled just now.
+  /// True when calls are being handled just now.
   var isProcessing = false
-  /// Why what is left of them is refused then: the vault was locked meanwhile.
+  /// The reason why what is left of them is refused then: the vault was locked meanwhile.
   var lockedMeanwhile: Fault?
-  /// Whether more is read of what the client sends.
+  /// True when more is read of what the client sends.
   var isAccepting = true
-  /// Whether the rest of what was read is handled in a later turn of the loop.
+  /// True when the rest of what was read is handled in a later turn of the loop.
   var isScheduled = false
-  /// Whether the client will send nothing more.
+  /// True when the client will send nothing more.
   var inputClosed = false
   /// Ends the connection when the rest of a frame does not come.
   var halfFrame: Scheduled<Void>?
@@ -49,12 +50,12 @@ final class Connection: ChannelInboundHandler {
   }
   /// The process that connected, while a call of it waits: it is looked at with each answer.
   var waitingProcess: PeerProcess?
-  /// Whether the current call wants no reply.
+  /// True when the current call wants no reply.
   var isOneway = false
 
   // MARK: What is sent
 
-  /// What goes on when the client has read enough.
+  /// The work that goes on when the client has read enough.
   var onWritable: (() -> Void)?
 
   // MARK: The channel, while there is one
@@ -75,10 +76,10 @@ final class Connection: ChannelInboundHandler {
 // MARK: Who is there
 
 extension Connection {
-  /// Whether the process that connected runs. What an ended one has left open has no authority, whoever holds it now.
+  /// True when the process that connected runs. What an ended one has left open has no authority, whoever holds it now.
   var isPeerAlive: Bool { peerProcess?.isAlive == true }
 
-  /// Whether the process belongs to a system service. One that has ended is not believed to be anything else.
+  /// True when the process belongs to a system service. One that has ended is not believed to be anything else.
   var isSystemService: Bool { peer.isSystemService || !isPeerAlive }
 
   /// The session that what the client proves counts for; nil when the process that connected is gone.
@@ -127,7 +128,7 @@ extension Connection {
     onCancel = cancel
   }
 
-  /// Whether a call waits for something that is not the client's to do.
+  /// True when a call waits for something that is not the client's to do.
   var isHeld: Bool { onCancel != nil || isScheduled }
 
   /// The held call is over: go on with what came meanwhile, after this reply is out.
@@ -145,8 +146,8 @@ extension Connection {
     if !isReading || outbox.isFull { outbox.flush() }
   }
 
-  /// Whether an answer can be sent. One to a call that had to wait is for the process that connected alone: where that has
-  /// ended meanwhile, the call is refused, whoever holds the socket now.
+  /// True when an answer can be sent. One to a call that had to wait is for the process that connected alone: where
+  /// that has ended meanwhile, the call is refused, whoever holds the socket now.
   private func mayAnswer() -> Bool {
     guard !isClosing, !isOneway else { return false }
     if onCancel == nil || isPeerAlive { return true }
@@ -154,7 +155,7 @@ extension Connection {
     return false
   }
 
-  /// Whether the client reads what it is sent. A stream is ended when it does not.
+  /// True when the client reads what it is sent. A stream is ended when it does not.
   var isKeepingUp: Bool { outbox?.isKeepingUp ?? false }
 
   /// Runs `work` after `delay`, unless it is cancelled.

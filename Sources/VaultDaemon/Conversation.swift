@@ -15,26 +15,35 @@ final class Conversation {
   private(set) var isOver = false
   /// For what it has a worker do.
   let cancellation = Cancellation()
-  /// Whether it is over as soon as the vault is unlocked, by whomever.
+  /// True when it is over as soon as the vault is unlocked, by whomever.
   var endsWhenUnlocked = false
   /// Runs once when it ends, however that is, and is told whether its client dismissed it.
   var onEnd: ((_ dismissed: Bool) -> Void)?
-  /// Whether a secret came in, or a key was made or is on its way: it, or what it opens, may still be held.
+  /// True when a secret came in, or a key was made or is on its way: it, or what it opens, may still be held.
   private(set) var holdsSecret = false
-  /// Whether it tells its client the name of an item.
+  /// True where a vault comes of it, whose boot key is to lie where the settings said at the beginning.
+  var makesVault = false
+  /// True when it tells its client the name of an item.
   var namesItem = false
   private var limit: Scheduled<Void>?
   /// The slot that proved the right: what goes on here is over when the slots change.
   var proof: SlotRecord?
-  /// Whether the secret that proves the right is kept, to make the same way in again.
+  /// True when the secret that proves the right is kept, to make the same way in again.
   var keepsSecret = false
-  /// What proved the right, if that is kept.
+  /// The secret that proved the right, if that is kept.
   private(set) var secret: Handover?
   /// Keys, while what was proven here goes on without a worker; wiped at the end, whoever still knows of them.
   private var wiped: [Handover] = []
 
-  init(connection: Connection, service: Service) {
+  private let after: (TimeAmount, @escaping () -> Void) -> Scheduled<Void>?
+
+  /// - Parameter after: runs something after a time, unless it is cancelled: on the connection's loop, unless told otherwise.
+  init(
+    connection: Connection, service: Service,
+    after: ((TimeAmount, @escaping () -> Void) -> Scheduled<Void>?)? = nil
+  ) {
     self.connection = connection
+    self.after = after ?? connection.after
     self.service = service
     let digits = Array("0123456789abcdef")
     id = String(RandomBytes.array(count: 16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
@@ -49,7 +58,7 @@ final class Conversation {
   ) {
     guard !isOver else { return }
     onAnswer = then
-    timeout = connection.after(Timeouts.prompt) { [weak self] in self?.fail(.cancelled) }
+    timeout = after(Timeouts.prompt) { [weak self] in self?.fail(.cancelled) }
     let reply = Wire.ConversationReply(
       conversation: id, prompt: Wire.Prompt(style: style.rawValue, method: method, text: text))
     guard let code else { return connection.reply(reply, continues: true) }
@@ -64,7 +73,7 @@ final class Conversation {
   func holdSecret() {
     guard !isOver, !holdsSecret else { return }
     holdsSecret = true
-    limit = connection.after(Timeouts.conversation) { [weak self] in self?.fail(.cancelled) }
+    limit = after(Timeouts.conversation) { [weak self] in self?.fail(.cancelled) }
   }
 
   /// Has a key wiped when the conversation ends, and not only when the last closure that knows it is gone: one of them may
@@ -133,7 +142,7 @@ final class Conversation {
   }
 }
 
-/// How a prompt is to be put: the words of the interface.
+/// The style of a prompt: the words of the interface.
 enum PromptStyle: String {
   case secret
   case newSecret = "new-secret"

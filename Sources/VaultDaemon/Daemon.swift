@@ -19,14 +19,24 @@ public enum Daemon {
     static let configuration: Int32 = 78
   }
 
-  /// Why the daemon does not start.
+  /// The reason why the daemon does not start.
   struct Failure: Error {
     var code: Int32
     var text: String
   }
 
+  /// The variables whose values name files.
+  private static let pathVariables: [StaticString] = [
+    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+  ]
+
   /// Runs until a signal ends it; the answer is the exit code.
   public static func main(_ arguments: [String]) -> Int32 {
+    if let problem = StartText.problem(pathVariables) {
+      let isUsage = if case .argument = problem { true } else { false }
+      return complain(Failure(code: isUsage ? Exit.usage : Exit.configuration, text: problem.text("vaultd(8)")))
+    }
     switch Options.parse(arguments) {
     case .answer(let text): return StandardStream.answer("vaultd", text)
     case .usage(let problem): return complain(Failure(code: Exit.usage, text: "\(problem); see vaultd --help"))

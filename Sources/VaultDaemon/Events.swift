@@ -28,9 +28,9 @@ final class Events {
     }
   }
 
-  /// What is known of an event beside its text.
+  /// The facts of an event beside its text.
   private struct Entry {
-    /// Where its text ends.
+    /// The end of its text.
     var end: Int
     /// The event without names.
     let nameless: Wire.Event
@@ -38,7 +38,7 @@ final class Events {
 
   private let turns: Turns
   private var watchers: [ObjectIdentifier: Watcher] = [:]
-  /// Who is still to be sent something before anybody is sent more.
+  /// The clients that are still to be sent something before anybody is sent more.
   private var round: [Watcher] = []
   private var isSending = false
   /// One behind the other; names stand in it.
@@ -46,16 +46,16 @@ final class Events {
   private var entries: [Entry] = []
   /// The number of the first entry; they are counted from the daemon's start.
   private var first = 0
-  /// How many events were written; tests hold it to one each, whoever watches.
+  /// The number of events that were written; tests hold it to one each, whoever watches.
   private(set) var written = 0
 
   /// - Parameter turns: when to send.
   init(in turns: Turns) { self.turns = turns }
 
-  /// Whether so much waits that no more is to be added.
+  /// True when so much waits that no more is to be added.
   var isFull: Bool { text.count >= Self.most }
 
-  /// How many events wait.
+  /// The number of events that wait.
   var count: Int { entries.count }
 
   private var end: Int { first + entries.count }

@@ -3,9 +3,9 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// What the parts below the socket say, in the words of the interface.
+/// The errors of the parts below the socket, in the words of the interface.
 extension Service {
-  /// Why there is no vault to work on.
+  /// The reason why there is no vault to work on.
   var storeFault: Fault {
     switch vault.content {
     case .unreadable(let error): Fault(error)

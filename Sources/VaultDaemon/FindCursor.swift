@@ -2,7 +2,7 @@
 ///
 /// It is sixteen hexadecimal digits. Clients are told nothing of that, so that it can become something else.
 struct FindCursor {
-  /// What ``VaultStore/Keychain/find(_:limit:after:now:examining:)`` gave.
+  /// The matches of ``VaultStore/Keychain/find(_:limit:after:now:examining:)``.
   let place: Int64
 
   init(_ place: Int64) { self.place = place }

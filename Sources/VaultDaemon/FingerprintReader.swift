@@ -13,7 +13,7 @@ enum FingerprintReader {
     /// It could not be asked, for this reason.
     case unknown(String)
 
-    /// Why no finger opens anything here, in words for people; nil when one can.
+    /// The reason why no finger opens anything here, in words for people; nil when one can.
     var reason: String? {
       switch self {
       case .fingers: nil
@@ -64,7 +64,7 @@ enum FingerprintReader {
     }
   }
 
-  /// What the readers have said so far.
+  /// The answers of the readers so far.
   private final class Inquiry {
     private var missing: Int
     private var fingers: Set<String> = []

@@ -1,12 +1,12 @@
-/// What a slot makes of the fingers that are enrolled.
+/// The judgement of a slot about the fingers that are enrolled.
 typealias Fingers = FingerprintReader.Answer
 
 extension FingerprintReader.Answer {
-  /// What a new slot records: the names of the fingers, none of them also when there is no reader.
+  /// The record of a new slot: the names of the fingers, none of them also when there is no reader.
   var names: [String] { if case .fingers(let names) = self { names } else { [] } }
 
-  /// Whether a slot that recorded these names may still be opened. A reader that was unplugged changes no finger; what
-  /// cannot be known is no agreement.
+  /// True when a slot that recorded these names may still be opened. A reader that was unplugged changes no finger;
+  /// what cannot be known is no agreement.
   func agree(with recorded: [String]) -> Bool {
     switch self {
     case .fingers(let names): names == recorded
@@ -16,7 +16,7 @@ extension FingerprintReader.Answer {
     }
   }
 
-  /// Whether it says which fingers there are.
+  /// True when it says which fingers there are.
   var isKnown: Bool {
     switch self {
     case .fingers, .noEnrolledFinger: true
@@ -24,7 +24,7 @@ extension FingerprintReader.Answer {
     }
   }
 
-  /// Why no slot may be opened when none agrees.
+  /// The reason why no slot may be opened when none agrees.
   var objection: String {
     if case .unknown = self, let reason { return reason }
     return "the enrolled fingers are not those the slot was made with; unlock with the password once"

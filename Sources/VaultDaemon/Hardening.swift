@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import VaultProcess
 
-/// What the process gives up before it holds a key.
+/// The rights that the process gives up before it holds a key.
 enum Hardening {
   /// No core dump, no ptrace by the same user, no file readable by others; nothing of a script that happened to start it.
   static func apply() throws(SystemError) {

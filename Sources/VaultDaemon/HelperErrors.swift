@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// What a helper writes to its standard error: handed on to the daemon's own, line by line and in plain text. Libraries
-/// repeat there what a service on a bus has told them.
+/// The words of a helper on its standard error: handed on to the daemon's own, line by line and in plain text.
+/// Libraries repeat there what a service on a bus has told them.
 final class HelperErrors {
-  /// How many bytes one helper may say.
+  /// The number of bytes that one helper may say.
   private static let most = 64 << 10
 
   private let program: String

@@ -3,7 +3,7 @@ internal import Glibc
 internal import NIOCore
 internal import VaultAPI
 
-/// Why a helper gave no answer. What it says is for a person.
+/// The reason why a helper gave no answer, in words for a person.
 enum HelperFailure: Error, Equatable, CustomStringConvertible {
   case notInstalled(String)
   case cannotStart(String)

@@ -1,13 +1,15 @@
 internal import CLinux
 internal import Glibc
+internal import VaultProcess
 
 /// A helper program that runs as a child of the daemon, with one end of a socket pair as its standard input.
 ///
-/// It gets nothing else: no other descriptor, the environment it is given, the limit of open files that the daemon
-/// began with, an empty signal mask, `/dev/null` for its output, and ``HelperErrors`` for what it complains of. It is
-/// reaped when its pidfd says that it has ended, so the daemon never waits for it. All of it happens on the event loop.
+/// It gets what ``StartedProgram`` leaves: no other descriptor, the environment it is given, and no blocked signal;
+/// besides the limit of open files that the daemon began with, `/dev/null` for its output, and ``HelperErrors`` for what
+/// it complains of. It is reaped when its pidfd says that it has ended, so the daemon never waits for it. All of it
+/// happens on the event loop.
 final class HelperProcess {
-  /// How it ended: the exit code, or the signal.
+  /// The way in which it ended: the exit code, or the signal.
   enum Ending: Equatable {
     case exited(Int32)
     case killed(Int32)
@@ -34,14 +36,13 @@ final class HelperProcess {
     let (ours, theirs) = try Self.pair()
     defer { Glibc.close(theirs) }
     let pid: pid_t
-    do throws(SystemError) {
-      let (errors, theirErrors) = try Self.pipe()
-      defer { Glibc.close(theirErrors) }
-      self.errors = HelperErrors(errors, of: program)
-      pid = try Self.spawn(program, environment, input: theirs, errors: theirErrors)
+    do throws(StartedProgram.Failure) {
+      let started = try Self.start(program, environment, input: theirs)
+      pid = started.pid
+      errors = HelperErrors(started.errors, of: program)
     } catch {
       Glibc.close(ours)
-      throw error
+      throw SystemError(call: error.call, code: error.errno)
     }
     // The child cannot have been reaped, so the number is its own.
     let pidfd = pidfd_open(pid, 0)
@@ -122,47 +123,23 @@ final class HelperProcess {
     return (ends[0], ends[1])
   }
 
-  private static func pipe() throws(SystemError) -> (ours: Int32, theirs: Int32) {
-    var ends: [Int32] = [-1, -1]
-    try SystemError.check("pipe2", unsafe pipe2(&ends, O_CLOEXEC))
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-    return (ends[0], ends[1])
-  }
-
-  private static func spawn(
-    _ program: String, _ environment: [String], input: Int32, errors: Int32
-  ) throws(SystemError) -> pid_t {
-    var actions = unsafe posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    unsafe posix_spawnattr_init(&attributes)
-    defer {
-      unsafe posix_spawn_file_actions_destroy(&actions)
-      unsafe posix_spawnattr_destroy(&attributes)
+  /// Starts it and answers its number, and our end of the pipe that its standard error is.
+  private static func start(
+    _ program: String, _ environment: [String], input: Int32
+  ) throws(StartedProgram.Failure) -> (pid: pid_t, errors: Int32) {
+    let errors = try StartedProgram.pipe(for: 3)
+    defer { Glibc.close(errors.write) }
+    _ = fcntl(errors.read, F_SETFL, O_NONBLOCK)
+    do throws(StartedProgram.Failure) {
+      let started = try StartedProgram(
+        [program], environment: environment, descriptors: [.ours(input), .null, .ours(errors.write)],
+        hasOwnSession: false)
+      // posix_spawn(3) cannot set it. The helper has nothing to do until it is asked.
+      OpenFiles.restoreLimit(of: started.pid)
+      return (started.pid, errors.read)
+    } catch {
+      Glibc.close(errors.read)
+      throw error
     }
-    unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-    unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-    // The daemon blocks the signals it reads from a descriptor and ignores SIGPIPE; the helper begins afresh.
-    var (none, all) = (sigset_t(), sigset_t())
-    unsafe sigemptyset(&none)
-    unsafe sigfillset(&all)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    // Each string is copied for the call and freed after it; the arrays end with a null pointer.
-    var arguments = unsafe [strdup(program), nil]
-    var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
-    defer {
-      for index in unsafe arguments.indices { unsafe free(arguments[index]) }
-      for index in unsafe variables.indices { unsafe free(variables[index]) }
-    }
-    var pid: pid_t = 0
-    let failure = unsafe posix_spawn(&pid, program, &actions, &attributes, &arguments, &variables)
-    guard failure == 0 else { throw SystemError(call: "start \(program)", code: failure) }
-    // posix_spawn(3) cannot set it. The helper has nothing to do until it is asked.
-    OpenFiles.restoreLimit(of: pid)
-    return pid
   }
 }

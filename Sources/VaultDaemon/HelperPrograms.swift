@@ -2,14 +2,14 @@ internal import Glibc
 internal import NIOCore
 internal import VaultAPI
 
-/// Where the daemon's helper programs are, and how they are asked one question.
+/// The daemon's helper programs: finds them, and asks each one question.
 final class HelperPrograms {
   let watcher: Watcher
   let loop: any EventLoop
   let ends: HelperEnds
-  /// What every helper finds in its environment, as lines `NAME=value`.
+  /// The environment of every helper, as lines `NAME=value`.
   private let environment: [String]
-  /// Where `vaultd` itself is.
+  /// The directory of `vaultd` itself.
   private let directory: String?
 
   /// `variable` reads the daemon's own environment; call it at start, before there is another thread.
@@ -39,13 +39,13 @@ final class HelperPrograms {
     }
   }
 
-  /// The directory of the running program.
+  /// The directory of the running program; nil where its name is not UTF-8, which would be read as that of another.
   static func ownDirectory() -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
     guard count > 0, count < bytes.count else { return nil }
-    let path = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return path.lastIndex(of: "/").map { String(path[..<$0]) }
+    let path = String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return path.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
   }
 
   /// Starts the helper `name`, sends it `question`, one whole frame, and hands on its answer, one frame.

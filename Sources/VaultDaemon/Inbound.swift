@@ -1,7 +1,7 @@
 internal import VaultAPI
 
-/// What a client has sent and is not handled yet: whole frames, the beginning of one more, and before them a call that was
-/// put off because it takes long.
+/// The bytes that a client has sent and that are not handled yet: whole frames, the beginning of one more, and before
+/// them a call that was put off because it takes long.
 struct Inbound: ~Copyable {
   private var reader = FrameReader()
   private var deferred: Frame?
@@ -11,13 +11,13 @@ struct Inbound: ~Copyable {
   /// Takes in what was read.
   mutating func append(_ bytes: RawSpan) throws(FrameError) { try reader.append(bytes) }
 
-  /// Whether a call was put off.
+  /// True when a call was put off.
   var hasDeferred: Bool { deferred != nil }
-  /// Whether a whole frame waits behind the call that was taken or put off.
+  /// True when a whole frame waits behind the call that was taken or put off.
   var hasFrame: Bool { reader.hasFrame }
-  /// Whether there is a call to handle.
+  /// True when there is a call to handle.
   var hasCall: Bool { hasDeferred || hasFrame }
-  /// Whether anything waits: a call that was put off, one behind it, or the beginning of one.
+  /// True when anything waits: a call that was put off, one behind it, or the beginning of one.
   var isWaiting: Bool { hasDeferred || reader.pendingCount > 0 }
   /// The bytes that wait behind the call that was taken or put off.
   var pendingCount: Int { reader.pendingCount }

@@ -1,40 +1,41 @@
 internal import VaultAPI
 internal import VaultStore
 
-/// What belongs to the check of all records beside the check itself, which is the keychain's.
+/// The state of the check of all records beside the check itself, which is the keychain's.
 struct IntegrityCheck {
-  /// How long the loop is kept from requests at a time when there are none, in nanoseconds.
+  /// The time that the loop is kept from requests at a time when there are none, in nanoseconds.
   static let idleSlice: Int64 = 100_000
-  /// How long while there are some, of which the next one is on its way.
+  /// The same time while there are some, of which the next one is on its way.
   static let busySlice: Int64 = 20_000
-  /// How long at most after requests that took long themselves: then it takes half as long as they took.
+  /// The longest such time after requests that took long themselves: then it takes half as long as they took.
   static let longestSlice: Int64 = 150_000
   /// A turn of the loop that took less had no request, in nanoseconds.
   private static let emptyTurn: Int64 = 10_000
-  /// How long after a request others are expected, in nanoseconds.
+  /// The time after a request within which others are expected, in nanoseconds.
   private static let lull: Int64 = 2_000_000
-  /// How many records between two looks at the clock.
+  /// The number of records between two looks at the clock.
   static let stride = 16
-  /// How many records are checked before an unlock is answered, so that of a small vault nothing is ever unverified.
+  /// The number of records that are checked before an unlock is answered, so that of a small vault nothing is ever
+  /// unverified.
   static let atOnce = 256
-  /// How often a reader hears how far it is, in nanoseconds.
+  /// The time between two words to a reader about its progress, in nanoseconds.
   static let reportInterval: Int64 = 100_000_000
 
   var turns: LoopTurns?
-  /// Whether a turn was asked for.
+  /// True when a turn was asked for.
   var isScheduled = false
-  /// When the last slice ended, `CLOCK_MONOTONIC` nanoseconds.
+  /// The time at which the last slice ended, `CLOCK_MONOTONIC` nanoseconds.
   var paused: Int64 = 0
-  /// When the loop had a request last, as far as a slice has seen, `CLOCK_MONOTONIC` nanoseconds.
+  /// The time at which the loop had a request last, as far as a slice has seen, `CLOCK_MONOTONIC` nanoseconds.
   private var lastRequest: Int64 = 0
-  /// Why the last check was given up; nil when one went on since.
+  /// The error with which the last check was given up; nil when one went on since.
   var problem: VaultError?
-  /// Who asked for the result.
+  /// The clients that asked for the result.
   var readers = ProgressReaders()
-  /// What is being told to whom of the result.
+  /// The reports of the result that clients are being told.
   var reports: [ObjectIdentifier: VerifyReport] = [:]
 
-  /// How long the slice that begins now may take, in nanoseconds; it always takes one stride.
+  /// The time that the slice that begins now may take, in nanoseconds; it always takes one stride.
   mutating func slice(now: Int64) -> Int64 {
     let others = now - paused
     if others >= Self.emptyTurn { lastRequest = now }

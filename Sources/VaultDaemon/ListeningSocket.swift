@@ -5,7 +5,7 @@ internal import Glibc
 /// The socket that accepts connections: handed over by systemd, or bound by us.
 struct ListeningSocket {
   let descriptor: Int32
-  /// Whether systemd made it, keeps it, and will remove it.
+  /// True when systemd made it, keeps it, and will remove it.
   let isInherited: Bool
 
   /// The socket of the socket unit, when there is one (sd_listen_fds(3)).

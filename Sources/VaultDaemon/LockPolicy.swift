@@ -1,9 +1,9 @@
-/// When an unlocked vault locks by itself: pure arithmetic over `CLOCK_BOOTTIME` nanoseconds.
+/// The times at which an unlocked vault locks by itself: pure arithmetic over `CLOCK_BOOTTIME` nanoseconds.
 ///
 /// Three deadlines: idle, which only a person's request moves; the maximum age, which nothing moves; and the time
 /// asked for at the unlock (`vault unlock --for`). The earliest one wins.
 struct LockPolicy: Sendable {
-  /// Why the vault will lock, in the words `Status` uses.
+  /// The reason why the vault will lock, in the words `Status` uses.
   enum Reason: String, Sendable {
     case idle, age, asked
   }

@@ -1,4 +1,4 @@
-/// Where the vault stands, why, and since when.
+/// The state of the vault, its cause, and its beginning.
 struct LockState: Sendable {
   enum Kind: String, Sendable {
     /// There is no vault yet.
@@ -26,7 +26,7 @@ struct LockState: Sendable {
       }
     }
 
-    /// Whether the machine is out of its owner's hands, and its memory with it.
+    /// True when the machine is out of its owner's hands, and its memory with it.
     var isSleep: Bool { self == .sleep || self == .resume }
 
     /// As `Status` and the journal say it.

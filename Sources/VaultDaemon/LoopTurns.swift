@@ -5,7 +5,7 @@ internal import NIOPosix
 
 /// Turns on the loop for work that goes on for long, each after the loop has looked for requests.
 ///
-/// What is given to `execute` runs until there is none of it left, and only then does the loop look at its sockets again:
+/// Work given to `execute` runs until there is none of it left, and only then does the loop look at its sockets again:
 /// work that went on by it would let nobody in. This is a counter (eventfd(2)) that the loop meets among its sockets.
 final class LoopTurns {
   // The loop closes it with its channels.

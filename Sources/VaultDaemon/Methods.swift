@@ -5,7 +5,7 @@ internal import VaultStore
 
 /// The ways to open the vault, each with the reason why it cannot be used now: what is known before any prompt.
 extension Service {
-  /// How long Status waits for the fingerprint service, in milliseconds.
+  /// The time that Status waits for the fingerprint service, in milliseconds.
   private static let patience: Int64 = 700
 
   /// Asks about fingers and hands on what is possible for `uid`; soon, whether or not anybody answers.
@@ -48,7 +48,7 @@ extension Service {
     return methods
   }
 
-  /// Why none of the PAM slots counts for the fingers that are enrolled.
+  /// The reason why none of the PAM slots counts for the fingers that are enrolled.
   private func disagreement(_ fingers: Fingers, _ keychain: Keychain, _ uid: UInt32) -> String? {
     let slots = keychain.slots.filter { $0.terms?.users.contains(uid) == true }
     return slots.contains { fingers.agree(with: $0.terms?.fingers(of: uid) ?? []) } ? nil : fingers.objection

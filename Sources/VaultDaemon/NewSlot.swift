@@ -5,7 +5,7 @@ internal import VaultStore
 
 /// A way in that is being made: it asks for what the slot needs over the conversation and hands on the record.
 struct NewSlot {
-  /// How slow Argon2id is to be.
+  /// The cost of Argon2id.
   enum Cost {
     /// Measured on this machine.
     case calibrated
@@ -16,7 +16,7 @@ struct NewSlot {
   }
 
   private static let shortestPassword = 8
-  /// How often a recovery code may be typed back.
+  /// The number of times that a recovery code may be typed back.
   private static let tries = 5
 
   let service: Service
@@ -105,7 +105,7 @@ struct NewSlot {
     }
   }
 
-  /// Whether both spell the same code, however it was typed.
+  /// True when both spell the same code, however it was typed.
   private static func isSame(_ kept: Handover, _ typed: borrowing SecureBytes) -> Bool {
     guard let typed = try? RecoveryCode(typed: typed).text() else { return false }
     return kept.withSecret { $0.isEqual(to: typed) } ?? false
@@ -120,7 +120,7 @@ struct NewSlot {
     }
   }
 
-  /// What a record is made of, but for the secret; it can go to a worker.
+  /// The parts that a record is made of, but for the secret; it can go to a worker.
   private struct Making: Sendable {
     let id: UInt32
     let kind: SlotKind

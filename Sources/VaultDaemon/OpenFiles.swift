@@ -2,13 +2,13 @@ internal import CLinux
 internal import CSystemd
 internal import Glibc
 
-/// How the files that the process may have open at once (RLIMIT_NOFILE) are shared out: every number that hangs on that
+/// The shares in the files that the process may have open at once (RLIMIT_NOFILE): every number that hangs on that
 /// limit is made here.
 struct OpenFiles: Sendable, Equatable {
   /// For the daemon itself: the store and another one that is made from it, timers, buses, helpers, and the client that is
   /// just being accepted.
   private static let own = 48
-  /// What refused clients get at most.
+  /// The most that refused clients get.
   private static let mostLingering = 64
   /// With fewer the daemon does not start.
   static let least = 64
@@ -20,10 +20,11 @@ struct OpenFiles: Sendable, Equatable {
   /// - Parameter limit: at least ``least``.
   init(limit: UInt64) { self.limit = min(Int(clamping: limit), Self.most) }
 
-  /// How many refused clients may stay connected for a moment, to read why.
+  /// The number of refused clients that may stay connected for a moment, to read why.
   var lingering: Int { min(Self.mostLingering, (limit - Self.own) / 4) }
 
-  /// How many clients may be connected of the `configured` ones. One whose call waits has a descriptor of its process, too.
+  /// The number of clients that may be connected of the `configured` ones. One whose call waits has a descriptor of its
+  /// process, too.
   func connections(configured: Int) -> Int { min(configured, (limit - Self.own - lingering) / 2) }
 
   /// The limit before it is raised, for its helpers: select(2), and programs that go over all the numbers there can be,

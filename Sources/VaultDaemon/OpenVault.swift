@@ -12,9 +12,9 @@ struct OpenVault {
 
   private let directory: String
   private(set) var content = Content.none
-  /// Why the `always` items are not served, if they are not.
+  /// The reason why the `always` items are not served, if they are not.
   private(set) var bootKeyProblem: String?
-  /// Whether the boot key is still on its way.
+  /// True when the boot key is still on its way.
   private(set) var isAwaitingBootKey = false
 
   init(directory: String) { self.directory = directory }

@@ -1,13 +1,13 @@
 internal import NIOCore
 internal import VaultAPI
 
-/// What one client is to be sent. Replies are written here and go to the socket straight from here.
+/// The replies that one client is to be sent. They are written here and go to the socket straight from here.
 ///
 /// NIO would want a buffer of its own for each reply and a walk through its pipeline: half of what a small reply costs,
 /// and a second copy of a secret, in memory that no lock can reach. So it gets one byte of what the socket does not take
 /// at once, and tells when that is written: then the socket takes more. All the rest stays in ``Unread``.
 final class Outbox {
-  /// What is written together before it is sent, in bytes; one reply may be longer.
+  /// The number of bytes that are written together before they are sent; one reply may be longer.
   private static let batch = 64 << 10
   /// A client that has left more bytes than that unread does not keep up, until it has left less than the other.
   private static let most = 256 << 10
@@ -19,13 +19,13 @@ final class Outbox {
   private let socket: ClientSocket
   private let unread: Unread
   private var writer = JSONWriter(capacity: 0)
-  /// What a lock would wipe of what was written.
+  /// The content of what was written that a lock would wipe.
   private var content: ReplyContent = []
-  /// Whether NIO has the first byte of what is unread.
+  /// True when NIO has the first byte of what is unread.
   private var isWaiting = false
-  /// Whether more is tried as soon as NIO has written its byte.
+  /// True when more is tried as soon as NIO has written its byte.
   private var isSending = false
-  /// Whether the client reads what it is sent.
+  /// True when the client reads what it is sent.
   private(set) var isKeepingUp = true
   /// Runs when the client has read something of what was unread.
   var onProgress: () -> Void = {}
@@ -43,7 +43,7 @@ final class Outbox {
       }, drop: { [channel] in channel.close(mode: .all, promise: nil) })
   }
 
-  /// Whether enough was written to send it.
+  /// True when enough was written to send it.
   var isFull: Bool { writer.byteCount >= Self.batch }
 
   /// Takes whole messages, which `body` writes.
@@ -78,10 +78,10 @@ final class Outbox {
   /// The bytes that the socket takes at once. What comes later must not overtake what is unread.
   private func send(_ bytes: RawSpan) -> Int { unread.isEmpty ? socket.send(bytes) : 0 }
 
-  /// Whether the socket has taken everything.
+  /// True when the socket has taken everything.
   var isEmpty: Bool { unread.isEmpty && writer.byteCount == 0 }
 
-  /// Whether something is unread that is to be wiped: one of these contents, or, with `names`, anything at all.
+  /// True when something is unread that is to be wiped: one of these contents, or, with `names`, anything at all.
   func hasUnread(_ content: ReplyContent, names: Bool) -> Bool {
     !unread.isEmpty && (names || !unread.content.isDisjoint(with: content))
   }

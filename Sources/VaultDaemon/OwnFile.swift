@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// The store judges its own files in the same way, with what it knows of directories and of repair, in VaultStore.
 enum OwnFile {
-  /// Who may have a hand in it.
+  /// The users who may have a hand in it.
   enum Access: Sendable {
     /// Root or we have written it, and nobody else can. Others may read it.
     case writtenByUs

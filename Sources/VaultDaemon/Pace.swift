@@ -1,14 +1,14 @@
-/// How fast a client has to take or send the bytes of a backup, and for how long it may.
+/// The rate at which a client has to take or send the bytes of a backup, and the time that it has for all.
 ///
 /// While a backup is read, the log beside the store grows with every change, and the vault gets no new key.
 final class Pace {
-  /// What is asked of a client.
+  /// The demands on a client.
   struct Limits: Sendable {
     /// Bytes a second, on average since the beginning.
     var least: Int64
     /// After how many nanoseconds that is asked for.
     var grace: Int64
-    /// How many nanoseconds there are for everything.
+    /// The time that there is for everything, in nanoseconds.
     var total: Int64
   }
 
@@ -27,7 +27,7 @@ final class Pace {
   /// Counts bytes that went over.
   func move(_ count: Int) { moved += Int64(count) }
 
-  /// How many milliseconds the client has for the next bytes, `patience` at most.
+  /// The milliseconds that the client has for the next bytes, `patience` at most.
   ///
   /// - Throws: ``RawSocket/Problem/tooSlow`` when it has none.
   func milliseconds(_ patience: Int32) throws(RawSocket.Problem) -> Int32 {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where a vault's files are.
+/// The paths of a vault's files.
 struct Paths: Equatable {
   /// The directory of the store, mode 0700.
   var store: String
@@ -11,9 +11,9 @@ struct Paths: Equatable {
   /// place, so its directory is none that the daemon could write to.
   var presenceSocket: String
   var config: String
-  /// Whether `config` was named on the command line and so has to exist.
+  /// True when `config` was named on the command line and so has to exist.
   var configIsExplicit: Bool
-  /// Where the service manager put the service's credentials, if it did.
+  /// The directory where the service manager put the service's credentials, if it did.
   var credentials: String?
 
   /// A variable is not set that one of the paths hangs on.

@@ -19,7 +19,7 @@ struct Peer: Hashable, Sendable {
     return credentials.map { Peer(uid: $0.uid, pid: $0.pid) }
   }
 
-  /// Whether the process belongs to a system service, where nobody sits: its claim to be interactive does not count.
+  /// True when the process belongs to a system service, where nobody sits: its claim to be interactive does not count.
   ///
   /// `sd_pid_get_unit` names the system manager's unit, which a user cannot fake; a user's own processes are in
   /// `user@UID.service` or a session scope.

@@ -10,7 +10,8 @@ internal import Glibc
 final class PeerProcess: Sendable {
   /// Readable (poll(2)) once the process has ended.
   let descriptor: Int32
-  /// When the process had started, where the kernel tells its number alone: for ``init(_:started:)`` later.
+  /// The time at which the process had started, where the kernel tells its number alone: for ``init(_:started:)``
+  /// later.
   let started: UInt64?
 
   /// Takes hold of the process that connected; nil when it has been reaped, or nothing can be known of it.
@@ -42,14 +43,14 @@ final class PeerProcess: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether it runs. A zombie does not: it has nothing left but its number.
+  /// True when it runs. A zombie does not: it has nothing left but its number.
   var isAlive: Bool {
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&polled, 1, 0) == 0
   }
 
-  /// When a process started, in clock ticks since boot: the 22nd field of `/proc/PID/stat`, whose second one is a name that
-  /// may hold anything but ends with the last parenthesis.
+  /// The time at which a process started, in clock ticks since boot: the 22nd field of `/proc/PID/stat`, whose second
+  /// one is a name that may hold anything but ends with the last parenthesis.
   static func start(of pid: pid_t) -> UInt64? {
     guard let text = TextFile.read("/proc/\(pid)/stat", limit: 4096), let name = text.lastIndex(of: ")") else {
       return nil

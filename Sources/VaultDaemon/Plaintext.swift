@@ -8,7 +8,7 @@
 final class Plaintext {
   /// Bytes. 4 MiB leave room for keys under the usual 8 MiB of `RLIMIT_MEMLOCK`.
   static let cap = 4 << 20
-  /// What the replies to one process may have of it, in bytes.
+  /// The share that the replies to one process may have of it, in bytes.
   static let share = cap / 2
   /// A reply up to this many bytes is not counted.
   static let small = 64 << 10
@@ -18,7 +18,7 @@ final class Plaintext {
   private struct Reply {
     let process: Int32
     let count: Int
-    /// When it began to wait, `CLOCK_MONOTONIC` nanoseconds.
+    /// The time at which it began to wait, `CLOCK_MONOTONIC` nanoseconds.
     let since: Int64
     /// Ends the connection.
     let drop: () -> Void
@@ -52,7 +52,7 @@ final class Plaintext {
   /// Bytes of the replies that wait.
   var inHand: Int { replies.values.reduce(0) { $0 + $1.count } }
 
-  /// Whether a large value for this process has to wait.
+  /// True when a large value for this process has to wait.
   func mustWait(_ process: Int32) -> Bool { !calls.isEmpty || !hasRoom(for: process) }
 
   /// Has a call go on once there is room for a large value; the number is for ``remove(_:)``.

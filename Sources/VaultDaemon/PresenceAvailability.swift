@@ -3,8 +3,8 @@ internal import Glibc
 internal import VaultAPI
 
 extension PresenceCheck {
-  /// Why a check of `uid` through `service` cannot work here, as far as that can be told without trying; nil when
-  /// nothing speaks against it. Starts nothing.
+  /// The reason why a check of `uid` through `service` cannot work here, as far as that can be told without trying; nil
+  /// when nothing speaks against it. Starts nothing.
   static func availability(of service: String, uid: UInt32, through helper: PresenceHelper) -> String? {
     // Where Linux-PAM looks, in its order.
     guard ["/etc/pam.d", "/usr/lib/pam.d"].contains(where: { unsafe access("\($0)/\(service)", F_OK) == 0 }) else {
@@ -16,7 +16,7 @@ extension PresenceCheck {
 }
 
 extension PresenceOutcome {
-  /// What to answer a client whose check ended so; nil for the one that is a yes.
+  /// The answer to a client whose check ended so; nil for the one that is a yes.
   func fault(method: String, retryAfterMilliseconds: Int) -> Fault? {
     switch self {
     case .succeeded: nil

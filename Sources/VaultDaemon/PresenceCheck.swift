@@ -14,7 +14,7 @@ internal import VaultCore
 final class PresenceCheck {
   typealias Outcome = PresenceOutcome
 
-  /// What a helper may take; one that goes beyond is ended.
+  /// The limits of a helper; one that goes beyond is ended.
   struct Limits {
     /// Between two words of the helper, while it waits for no answer.
     var silence = TimeAmount.seconds(60)

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import NIOCore
 
-/// Where `vault-pam` is, and which of the two ways to it is open here.
+/// The place of `vault-pam`, and the one of the two ways to it that is open here.
 ///
 /// Its own unit's socket, when there is one: under `NoNewPrivileges`, as the installed `vaultd` runs, a child could not
 /// check even its own user's password, and in system mode only root can check anybody's. Otherwise a plain child.
@@ -14,9 +14,9 @@ struct PresenceHelper {
   let socket: String
   /// The program, for a child of our own; nil when it is not installed.
   let program: String?
-  /// What a child finds in its environment, as lines `NAME=value`.
+  /// The environment of a child, as lines `NAME=value`.
   let environment: [String]
-  /// Whether a child could not check a password either; once it is so, it stays so.
+  /// True when a child could not check a password either; once it is so, it stays so.
   let forbidsNewPrivileges: Bool
 
   init(

@@ -6,12 +6,12 @@ internal import VaultCore
 /// It is shown to the one who asked first. Whoever asks for the same thing meanwhile joins, is named to the first, and
 /// gets the same outcome.
 final class PresencePrompt {
-  /// What PAM is asked, and about whom.
+  /// The question to PAM, and the user it is about.
   struct Question: Hashable {
     /// The PAM service.
     var pam: String
     var uid: UInt32
-    /// Whether answers are typed that others could guess at; a finger cannot be guessed through a socket.
+    /// True when answers are typed that others could guess at; a finger cannot be guessed through a socket.
     var takesPassword: Bool
   }
 

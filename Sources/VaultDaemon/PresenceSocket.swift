@@ -13,7 +13,7 @@ enum PresenceSocket {
     var reason: String
   }
 
-  /// Whether a socket stands at `path`, without connecting: that would start a helper.
+  /// True when a socket stands at `path`, without connecting: that would start a helper.
   static func look(at path: String) -> Look {
     do throws(Problem) {
       guard let inode = try open(path) else { return .absent }

@@ -2,12 +2,12 @@ internal import VaultAPI
 
 /// Those who wait for the end of something that takes long, and are told now and then how far it is.
 struct ProgressReaders {
-  /// How many are told at once; the others soon after.
+  /// The number of readers that are told at once; the others soon after.
   private static let atOnce = 16
 
   private final class Reader {
     let connection: Connection
-    /// When to tell it again, `CLOCK_MONOTONIC` nanoseconds.
+    /// The time at which to tell it again, `CLOCK_MONOTONIC` nanoseconds.
     var next: Int64 = 0
 
     init(_ connection: Connection) { self.connection = connection }

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// It closes itself. ``callOff()`` may be called on any thread; everything else is for one thread at a time.
 final class RawSocket: Sendable {
-  /// Why nothing more goes over it.
+  /// The reason why nothing more goes over it.
   enum Problem: Error, Equatable {
     /// ``RawSocket/callOff()`` was called.
     case calledOff
@@ -23,7 +23,7 @@ final class RawSocket: Sendable {
   private let descriptor: Int32
   private let stop: Int32
   private let process: PeerProcess?
-  /// How long the client may take for the next bytes, in milliseconds.
+  /// The time that the client may take for the next bytes, in milliseconds.
   private let patience: Int32
 
   /// Takes a connected socket over, whose other end is of `process`, if that is to be looked at.
@@ -40,7 +40,7 @@ final class RawSocket: Sendable {
     if stop >= 0 { close(stop) }
   }
 
-  /// Whether the process that connected runs.
+  /// True when the process that connected runs.
   var isPeerAlive: Bool { process?.isAlive ?? true }
 
   /// Ends all waiting, now and later.
@@ -87,7 +87,7 @@ final class RawSocket: Sendable {
     }
   }
 
-  /// Whether the client closes its side now, and sends nothing more.
+  /// True when the client closes its side now, and sends nothing more.
   func isAtEnd() throws(Problem) -> Bool {
     var byte: [UInt8] = [0]
     var span = byte.mutableSpan
@@ -113,7 +113,7 @@ final class RawSocket: Sendable {
     throw polled[0].revents != 0 ? .calledOff : .disowned
   }
 
-  /// What tells that the process has ended; of no process, nothing.
+  /// The descriptor that tells that the process has ended; of no process, nothing.
   private var ofProcess: pollfd { pollfd(fd: process?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
 
   /// Waits until the call that failed with `code` can go on.

@@ -9,28 +9,29 @@ internal import VaultStore
 /// It begins to copy when the store has been checked to its last record. It holds keys, and so ends with the next lock; the
 /// unlock after that makes another one, which goes on from there.
 final class Rekeying {
-  /// How long one turn takes, and for how long the loop is then everybody else's. A task without a delay would run before
-  /// the loop has looked at its sockets again.
+  /// The time that one turn takes, and the time for which the loop is then everybody else's. A task without a delay
+  /// would run before the loop has looked at its sockets again.
   private static let turn: Int64 = 150_000
   private static let pause = TimeAmount.microseconds(50)
-  /// How long it waits for the check of the store before it looks again, and how often that may be given up.
+  /// The time that it waits for the check of the store before it looks again, and the number of times it may be given
+  /// up.
   private static let patience = TimeAmount.milliseconds(10)
   private static let checks = 3
   /// Records in one step; the clock is looked at after each.
   private static let records = 4
-  /// How often those who wait are told, in nanoseconds.
+  /// The time between two words to those who wait, in nanoseconds.
   private static let interval: Int64 = 200_000_000
 
   private unowned let service: Service
   private let keychain: Keychain
   private let rekey: Rekey
-  /// What opens the `memory` slots of the new vault.
+  /// The keys that open the `memory` slots of the new vault.
   private let memoryKeys: [UInt32: Handover]
   private var waiters = ProgressReaders()
   private var next: Scheduled<Void>?
   private var checksBegun = 0
   private var isOver = false
-  /// Why it does not go on by itself.
+  /// The reason why it does not go on by itself.
   private(set) var problem: VaultError?
 
   init(_ service: Service, _ keychain: Keychain, _ rekey: Rekey, nextKey: borrowing SecureBytes) {
@@ -44,7 +45,7 @@ final class Rekeying {
     memoryKeys = keys
   }
 
-  /// How many items have been looked at, of how many.
+  /// The number of items that have been looked at, and of all.
   var progress: (done: Int, of: Int) { rekey.progress }
 
   /// Goes on, also after a problem.
@@ -91,7 +92,7 @@ final class Rekeying {
     turn(after: Self.pause)
   }
 
-  /// Whether the check of the live store has found everything in order; it goes on by itself otherwise.
+  /// True when the check of the live store has found everything in order; it goes on by itself otherwise.
   private func isChecked() throws(VaultError) -> Bool {
     if keychain.isVerified { return true }
     switch keychain.integrity {
@@ -164,7 +165,7 @@ final class Rekeying {
 }
 
 extension SlotRecord {
-  /// Whether its key is kept in the daemon's memory alone.
+  /// True when its key is kept in the daemon's memory alone.
   var isInMemory: Bool { terms?.keystore == "memory" }
 }
 

@@ -5,9 +5,10 @@ internal import VaultCore
 /// Root can read them here; with the store they open the vault. That is what such a slot costs, and its owner was told.
 struct RetainedKeys {
   private var keys: [UInt32: Handover] = [:]
-  /// When the latest proof with a secret was made, `CLOCK_BOOTTIME` nanoseconds; nil when there are no keys.
+  /// The time at which the latest proof with a secret was made, `CLOCK_BOOTTIME` nanoseconds; nil when there are no
+  /// keys.
   private(set) var since: Int64?
-  /// What took them, for the person who wonders.
+  /// The cause that took them, for the person who wonders.
   private(set) var lostBecause = "the daemon started"
 
   func has(_ slot: UInt32) -> Bool { keys[slot] != nil }

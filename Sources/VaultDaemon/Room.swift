@@ -1,18 +1,18 @@
 internal import VaultAPI
 
-/// Who has to go where all clients together are too many, or send too much.
+/// The choice of who has to go where all clients together are too many, or send too much.
 ///
 /// It is always one of the uid that holds most, so that no other uid's clients pay for it.
 enum Room {
   /// Bytes that the connections of one uid may have sent that are no handled calls yet; one frame alone may have 2 MiB.
   static let pendingBytes = 16 << 20
 
-  /// What is looked at of a connection.
+  /// The facts of a connection that are looked at.
   struct Guest {
     var uid: UInt32
-    /// Whether a call of it waits for something: an unlock, an answer, an event.
+    /// True when a call of it waits for something: an unlock, an answer, an event.
     var isHeld: Bool
-    /// When it sent something last, as a number that grows.
+    /// The time at which it sent something last, as a number that grows.
     var heard: Int
   }
 

@@ -6,7 +6,7 @@ enum SecretField {
   case absent
   /// Both fields, or one that is not what it has to be.
   case invalid
-  /// Where it is, and its size in bytes.
+  /// Its place, and its size in bytes.
   case text(Frame.Node, count: Int)
   case base64(Frame.Node, count: Int)
 

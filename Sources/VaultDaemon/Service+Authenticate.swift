@@ -55,7 +55,8 @@ extension Service {
     if case .open(let keychain) = vault.content { keychain.isRekeying } else { false }
   }
 
-  /// Why a method cannot be used by `uid` now, as far as that can be told at once; nil when nothing stands in the way.
+  /// The reason why a method cannot be used by `uid` now, as far as that can be told at once; nil when nothing stands
+  /// in the way.
   func obstacle(to kind: SlotKind, _ keychain: Keychain, uid: UInt32) -> Fault? {
     let slots = keychain.slots.filter { $0.kind == kind }
     guard !slots.isEmpty else {

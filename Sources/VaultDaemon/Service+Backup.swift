@@ -65,7 +65,7 @@ extension Service {
   }
 }
 
-/// What the thread of a backup does: it sends all of it, in blocks.
+/// The work of the thread of a backup: it sends all of it, in blocks.
 struct BackupSending: Sendable {
   enum End: Sendable {
     case whole

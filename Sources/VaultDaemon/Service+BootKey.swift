@@ -50,11 +50,19 @@ extension Service {
     connection.hold { [weak self] in self?.bootWaiters.remove(number) }
   }
 
-  /// Why a new vault cannot have its boot key where the settings say, as far as that shows beforehand.
+  /// The reason why a new vault cannot have its boot key where the settings say, as far as that shows beforehand.
   func bootKeyObstacle() -> KeystoreError? {
     guard case .credential = bootKey else { return nil }
     do throws(KeystoreError) { _ = try bootKey.content(credentials: paths.credentials) } catch { return error }
     return nil
+  }
+
+  /// Gives up each vault that is being made, because the settings name another place for the boot key now: what was looked
+  /// at beforehand was the old one, where nobody would find the key.
+  func giveUpNewVaults() {
+    let fault = Fault.busy(reason: "the settings of the boot key were changed meanwhile, so no vault was made")
+    for conversation in Array(conversations.values) where conversation.makesVault { conversation.fail(fault) }
+    if let transfer, transfer.kind == .restore { transfer.callOff(because: fault) }
   }
 
   /// Makes the boot key of a new vault, or takes the credential. Nothing is on the disk yet.

@@ -1,6 +1,6 @@
 internal import VaultCore
 
-/// Which fingers are enrolled, as slots have to know it.
+/// The fingers that are enrolled, as slots have to know them.
 extension Service {
   /// Asks fprintd about a user of this machine.
   func askFingers(_ uid: UInt32, then: @escaping (Fingers) -> Void) {
@@ -33,7 +33,7 @@ extension PresenceTerms {
     return fingers.filter { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }.sorted()
   }
 
-  /// What to record when a user's fingers are others now.
+  /// The record to make when a user's fingers are others now.
   func fingers(with names: [String], of uid: UInt32) -> [String] {
     fingers.filter { !$0.hasPrefix("\(uid)/") } + Self.entries(names, of: uid)
   }

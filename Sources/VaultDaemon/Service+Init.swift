@@ -18,6 +18,7 @@ extension Service {
       }
     }
     let conversation = Conversation(connection: connection, service: self)
+    conversation.makesVault = true
     let new = NewVault()
     conversation.willWipe(new.vaultKey)
     // A vault whose key was in memory while the machine slept is not to be made.
@@ -31,8 +32,8 @@ extension Service {
     }
   }
 
-  /// Why no vault can be made here, as far as the store tells, which is looked at anew: one is there already, or something
-  /// that cannot be read.
+  /// The reason why no vault can be made here, as far as the store tells, which is looked at anew: one is there
+  /// already, or something that cannot be read.
   func vaultObstacle() -> Fault? {
     openStore(cause: .repaired)
     switch vault.content {
@@ -42,7 +43,7 @@ extension Service {
     }
   }
 
-  /// What a new vault begins with.
+  /// The id and key that a new vault begins with.
   private struct NewVault {
     let id = VaultID.random().bytes
     let vaultKey = Handover(RandomBytes.secret(count: 32))

@@ -4,7 +4,7 @@ internal import VaultStore
 
 /// The check of all records, which the first unlock begins: in slices between requests, so that nobody waits for it.
 extension Service {
-  /// Whether all records are known to be those that were written last.
+  /// True when all records are known to be those that were written last.
   var isVerified: Bool {
     guard case .open(let keychain) = vault.content else { return false }
     return keychain.isVerified

@@ -3,9 +3,9 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// Who is there: PAM's word for it, the fingers it may be said for, and the keys that may be given out on it.
+/// Presence: PAM's word for who is there, the fingers it may be said for, and the keys that may be given out on it.
 extension Service {
-  /// How long a prompt that was dismissed is not shown again, in seconds.
+  /// The time for which a dismissed prompt is not shown again, in seconds.
   private static let coolDown: Int64 = 3
 
   /// Asks PAM about `uid`, at most once at a time.
@@ -33,8 +33,8 @@ extension Service {
     dismissals[question] = now + Self.coolDown * 1_000_000_000
   }
 
-  /// What to ask PAM to have the vault opened, or an item's presence shown. While wrong passwords hold the password back,
-  /// the finger alone still counts: whoever types wrong ones must not lock the owner out.
+  /// The question to PAM that has the vault opened, or an item's presence shown. While wrong passwords hold the
+  /// password back, the finger alone still counts: whoever types wrong ones must not lock the owner out.
   func question(for uid: UInt32) -> PresencePrompt.Question {
     let isBackingOff = wait(for: Backoff.Caller(uid: uid, method: SlotKind.pam.name)) != nil
     return isBackingOff
@@ -48,7 +48,7 @@ extension Service {
 
   // MARK: What stands in the way
 
-  /// Why a PAM slot cannot be opened by `uid` now, as far as that can be told at once; nil when it may.
+  /// The reason why a PAM slot cannot be opened by `uid` now, as far as that can be told at once; nil when it may.
   func obstacle(toSlot slot: SlotRecord, uid: UInt32) -> String? {
     guard let terms = slot.terms, terms.users.contains(uid) else { return "slot \(slot.id) is not for uid \(uid)" }
     guard let kind = KeystoreKind(rawValue: terms.keystore) else {

@@ -169,7 +169,7 @@ extension Service {
     openStore(cause: .repaired)
   }
 
-  /// What Status says of a rekey.
+  /// The progress of a rekey, for `Status`.
   func rekeyStatus(_ keychain: Keychain) -> Wire.Progress? {
     if let (done, of) = rekeying?.progress { return Wire.Progress(done: done, of: of) }
     guard keychain.isRekeying else { return nil }

@@ -5,7 +5,7 @@ internal import VaultStore
 
 /// Items that ask for a person: Authenticate, and what it gives.
 extension Service {
-  /// Whether the caller's session has shown what an item asks for, not too long ago.
+  /// True when the caller's session has shown what an item asks for, not too long ago.
   func isAuthorized(_ policy: Policy, _ connection: Connection) -> Bool {
     if policy.require == .none { return true }
     guard let session = connection.session else { return false }
@@ -56,7 +56,7 @@ extension Service {
     }
   }
 
-  /// What an unlock has shown counts for the session it was made in, too.
+  /// Has the proof of an unlock count for the session it was made in, too.
   func remember(_ slot: SlotRecord, _ connection: Connection) {
     guard let session = connection.session else { return }
     switch slot.kind {

@@ -28,6 +28,7 @@ extension Service {
       return connection.fail(.storageFailed(reason: "\(error)"))
     }
     let conversation = Conversation(connection: connection, service: self)
+    conversation.makesVault = true
     let question = kind == .password ? "Password of the backup" : "Recovery code of the backup"
     conversation.ask(.secret, method: kind.name, text: question) { [unowned self] secret in
       open(slots, vaultID: header.vaultID.bytes, with: secret, by: caller, for: conversation) {
@@ -130,7 +131,7 @@ final class KeptBootKey: @unchecked Sendable {
   init(_ content: consuming NewBootKey) { self.content = content }
 }
 
-/// What the thread of a restore does: it takes the backup in, and makes it the vault.
+/// The work of the thread of a restore: it takes the backup in, and makes it the vault.
 struct RestoreReceiving: Sendable {
   enum End: Sendable {
     case restored(leftOut: [SlotRecord])

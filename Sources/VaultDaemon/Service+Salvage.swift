@@ -4,11 +4,11 @@ internal import VaultStore
 
 /// A second store with what is left of a damaged one: while it is filled, and until its backup is made.
 final class Salvaging {
-  /// How many items between two looks at the clock. Each such step is a transaction.
+  /// The number of items between two looks at the clock. Each such step is a transaction.
   static let stride = 8
 
   let salvage: Salvage
-  /// Whose it is while it is filled; nil when it is whole.
+  /// The salvage it belongs to while it is filled; nil when it is whole.
   var connection: Connection?
   var nextReport: Int64 = 0
 
@@ -80,7 +80,7 @@ extension Service {
     connection.reply(Wire.SalvageReply(saved: result.saved, omitted: result.omitted))
   }
 
-  /// What a backup is made of: the vault, or what was salvaged of it.
+  /// The source of a backup: the vault, or what was salvaged of it.
   func backupSource(_ call: Wire.BackupParameters, _ keychain: Keychain) throws(Fault) -> Keychain {
     guard call.salvaged == true else { return keychain }
     guard let salvaging, salvaging.connection == nil else { throw .invalid("salvaged") }

@@ -97,7 +97,7 @@ extension Service {
   }
 }
 
-/// What Set and one item of SetMany have in common.
+/// The part that Set and one item of SetMany have in common.
 private struct NewItem {
   let name: String
   let value: Frame.Node?

@@ -53,7 +53,7 @@ extension Service {
     connection.reply(Wire.Empty())
   }
 
-  /// What a prompt is for, with what the client says of why. The client's words are shown as its own and kept short.
+  /// The purpose of a prompt, with what the client says of why. The client's words are shown as its own and kept short.
   static func purpose(_ what: String, _ reason: String?) -> String {
     guard let reason, !reason.isEmpty else { return what }
     // Cut before it is looked at: it may be as long as a frame.
@@ -62,7 +62,7 @@ extension Service {
 }
 
 extension SlotKind {
-  /// What the state says it was unlocked by.
+  /// The method, as the state says it was unlocked by.
   fileprivate var unlockedBy: String {
     switch self {
     case .password: "password"

@@ -52,7 +52,7 @@ extension Service {
 
   func endReaders(with fault: Fault) { answer(check.readers.takeAll()) { $0.fail(fault) } }
 
-  /// Why not everything of some classes could be checked.
+  /// The reason why not everything of some classes could be checked.
   private func reason(for unchecked: [AccessClass], _ keychain: Keychain) -> String? {
     if unchecked.isEmpty { return nil }
     switch state.kind {

@@ -33,11 +33,11 @@ final class Service {
   /// The uids for which a key is being derived from a secret: one derivation at a time for each. A second attempt beside
   /// one would escape the backoff.
   var deriving: Set<UInt32> = []
-  /// Who has shown to be there, for the items that ask for it.
+  /// The proofs of presence, for the items that ask for it.
   var authorizations = Authorizations()
   /// The presence keys of `memory` slots.
   var retained = RetainedKeys()
-  /// What has PAM slots count for other fingers, and holds the vault key for it.
+  /// The renewal that has PAM slots count for other fingers, and holds the vault key for it.
   var slotRenewal: SlotRenewal?
   /// The rekey that is under way, while the vault is unlocked.
   var rekeying: Rekeying?
@@ -49,28 +49,29 @@ final class Service {
   var transfer: Transfer?
   /// Its own thread, so that an unlock never waits for a backup.
   lazy var transferThread = Workers()
-  /// How the loop is shared among the clients.
+  /// The turns by which the loop is shared among the clients.
   lazy var turns = Turns(on: loop, clock: clock)
-  /// What those who watch are still to be told. It has turns of its own: a lock is told of before the work that waits.
+  /// The events that those who watch are still to be told. It has turns of its own: a lock is told of before the work
+  /// that waits.
   lazy var events = Events(in: Turns(on: loop, clock: clock, length: Turns.telling))
   /// Calls that wait for an unlock.
   let waiters = WaitingCalls()
   /// Calls that wait for the boot key, not for a person.
   let bootWaiters = WaitingCalls()
-  /// How many refused clients are still connected.
+  /// The number of refused clients that are still connected.
   var lingering = 0
   /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds.
   var arm: (Int64?) -> Void = { _ in }
-  /// Who waits for the check of all records, and how it gets its turns.
+  /// The clients that wait for the check of all records, and the turns it gets.
   var check = IntegrityCheck()
-  /// What is being saved, or was, of a damaged store.
+  /// The salvage of a damaged store that is under way, or was made.
   var salvaging: Salvaging?
   var salvageTurns: LoopTurns?
-  /// What else locks the vault; set once, right after the service was made.
+  /// The other events that lock the vault; set once, right after the service was made.
   var triggers: LockTriggers?
 
   private(set) var connections: [ObjectIdentifier: Connection] = [:]
-  /// What the connections of a uid have sent that is not handled yet, in bytes.
+  /// The number of bytes that the connections of a uid have sent and that are not handled yet.
   var pendingBytes: [UInt32: Int] = [:]
   private var heardCount = 0
   let openFiles: OpenFiles
@@ -79,10 +80,10 @@ final class Service {
   /// The process behind the connection that was looked at last: one descriptor for all, and the usual question costs one
   /// poll(2).
   private var lastProcess: (connection: ObjectIdentifier, process: PeerProcess)?
-  /// How long the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
+  /// The time that the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
   private var sleptBefore: Int64
   let owner: UInt32
-  /// Whether it is the machine's vault.
+  /// True when it is the machine's vault.
   let isSystem: Bool
   let presenceHelper: PresenceHelper
   init(
@@ -113,7 +114,7 @@ final class Service {
 
   // MARK: Who may connect
 
-  /// Why this peer is not served, or nil when it is.
+  /// The reason why this peer is not served, or nil when it is.
   func refusal(of peer: Peer) -> Fault? {
     if peer.uid != owner {
       return .denied(reason: "this vault serves uid \(owner) alone, and you are uid \(peer.uid)")
@@ -121,7 +122,7 @@ final class Service {
     return nil
   }
 
-  /// Whether a refused client may be given the time to read why: not when there are many.
+  /// True when a refused client may be given the time to read why: not when there are many.
   var mayLinger: Bool { lingering < openFiles.lingering }
 
   func admit(_ connection: Connection) {
@@ -151,14 +152,14 @@ final class Service {
     return found
   }
 
-  /// Whether this connection was the last one that sent something, too; it is from now on.
+  /// True when this connection was the last one that sent something, too; it is from now on.
   func isLastReader(_ connection: Connection) -> Bool {
     let id = ObjectIdentifier(connection)
     defer { lastReader = id }
     return lastReader == id
   }
 
-  /// What the connections of this peer's uid may ask for together.
+  /// The rate at which the connections of this peer's uid may ask together.
   func rate(of peer: Peer) -> RequestRate {
     if let rate = rates[peer.uid] { return rate }
     let rate = RequestRate(perSecond: configuration.maxRequestsPerSecond, now: clock.monotonic())
@@ -290,7 +291,9 @@ final class Service {
 
   /// Takes new settings over; the deadlines of a running unlock follow them at once.
   func reconfigure(_ new: Configuration) {
+    let earlier = bootKey
     configuration = new
+    if bootKey != earlier { giveUpNewVaults() }
     policy.idleAfter = new.idle
     policy.maximumAge = new.maximumAge
     for rate in rates.values { rate.change(perSecond: new.maxRequestsPerSecond) }

@@ -39,8 +39,8 @@ enum SlotTrial {
   }
 }
 
-/// How much trying one secret on all slots may take. A header with slots at the ceiling would otherwise keep the one worker
-/// busy for as long as it likes.
+/// The limit of work in trying one secret on all slots. A header with slots at the ceiling would otherwise keep the one
+/// worker busy for as long as it likes.
 enum TrialBudget {
   static let slots = 64
   /// Bytes times passes: eight derivations at the ceiling.

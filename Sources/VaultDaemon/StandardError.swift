@@ -2,8 +2,8 @@ internal import Glibc
 internal import Logging
 internal import VaultModel
 
-/// What the daemon says outside of its socket. All of it passes through ``Printable``: a settings file, a path, a service on
-/// a bus or a helper may have put in what a terminal acts on, or what looks like another line.
+/// The daemon's words outside of its socket. All of it passes through ``Printable``: a settings file, a path, a service
+/// on a bus or a helper may have put in what a terminal acts on, or what looks like another line.
 enum StandardError {
   /// Writes one line, with the name of the program that says it.
   static func write(_ text: String, from program: String = "vaultd") {

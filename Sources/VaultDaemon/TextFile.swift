@@ -11,10 +11,10 @@ enum TextFile {
     return read(file, limit: limit)
   }
 
-  /// Why a file of ours is not believed.
+  /// The reason why a file of ours is not believed.
   enum Problem: Error, Equatable {
     case missing
-    /// What is wrong with it and how to mend it, for a person.
+    /// The fault and its remedy, for a person.
     case refused(String)
   }
 

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// How long the daemon waits for the other side.
+/// The limits of the daemon's waiting for the other side.
 enum Timeouts {
   /// For the rest of a frame that has begun.
   static let halfFrame = TimeAmount.seconds(30)
@@ -12,9 +12,10 @@ enum Timeouts {
   static let transfer: Int32 = 60_000
   /// For a client to take or send a backup: at least 64 KiB/s on average after the first minute, and an hour in all.
   static let pace = Pace.Limits(least: 64 << 10, grace: 60_000_000_000, total: 3_600_000_000_000)
-  /// How large the log beside the store may get for a backup that is being read, in bytes; or as large as the store.
+  /// The size to which the log beside the store may grow for a backup that is being read, in bytes; or as large as the
+  /// store.
   static let logSize = 64 << 20
-  /// How often that is looked at.
+  /// The time between two looks at that.
   static let logInterval = TimeAmount.seconds(1)
   /// For a client to read how a backup or a restore ended, in milliseconds: the next one may be waiting behind it.
   static let lastWord: Int32 = 30_000
@@ -24,8 +25,8 @@ enum Timeouts {
   static let prompt = TimeAmount.minutes(5)
   /// For all of a conversation, from the moment at which it holds a secret.
   static let conversation = TimeAmount.minutes(30)
-  /// How long another keyring may take. A keyring that waits for a person is one that is locked.
+  /// The time that another keyring may take. A keyring that waits for a person is one that is locked.
   static let keyring = TimeAmount.seconds(10)
-  /// How long a TPM may take: a discrete one needs seconds for a key.
+  /// The time that a TPM may take: a discrete one needs seconds for a key.
   static let tpm2 = TimeAmount.seconds(20)
 }

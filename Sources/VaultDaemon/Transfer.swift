@@ -10,10 +10,10 @@ final class Transfer {
 
   let kind: Kind
   private let socket: RawSocket
-  /// What its client is told if it was called off.
+  /// The error that its client is told if it was called off.
   private(set) var fault = Fault.cancelled
 
-  /// Whether it is a backup of what was salvaged.
+  /// True when it is a backup of what was salvaged.
   let isOfSalvage: Bool
 
   init(_ kind: Kind, _ socket: RawSocket, isOfSalvage: Bool = false) {
@@ -30,13 +30,13 @@ final class Transfer {
 }
 
 extension Service {
-  /// Why none can begin now.
+  /// The reason why none can begin now.
   var transferObstacle: Fault? {
     guard let transfer else { return nil }
     return .busy(reason: transfer.kind == .backup ? "another backup is being made" : "a backup is being restored")
   }
 
-  /// Why no vault can be made now.
+  /// The reason why no vault can be made now.
   var restoreObstacle: Fault? { transfer?.kind == .restore ? transferObstacle : nil }
 
   /// Calls a backup off when the log beside the store has grown too much meanwhile: it can be emptied only afterwards.

@@ -4,15 +4,15 @@ internal import VaultAPI
 /// Shares the loop by time: who has kept it for long goes on in a later turn, when the loop has looked at its sockets,
 /// its timers and the signals.
 ///
-/// What is done for clients is charged here, whoever they are. Once that is more than ``length`` since the last turn,
+/// All work for clients is charged here, whoever they are. Once it is more than ``length`` since the last turn,
 /// what takes long waits for the next one, in the order of its coming, and what is answered at once still is: so a
 /// request that is short waits for one piece of work of others at most, however many of them there are.
 final class Turns {
-  /// How long others are kept waiting by one turn, or by the piece of work that began in it, in nanoseconds.
+  /// The time that others are kept waiting by one turn, or by the piece of work that began in it, in nanoseconds.
   static let length: Int64 = 5_000_000
-  /// How long a search may look for items before its answer is written, which takes a while, too.
+  /// The time that a search may look for items before its answer is written, which takes a while, too.
   static let search: Int64 = 2_500_000
-  /// How long those who watch are told what happened, beside what is done for others, in nanoseconds.
+  /// The time in which those who watch are told what happened, beside what is done for others, in nanoseconds.
   static let telling: Int64 = 1_000_000
 
   private let length: Int64
@@ -32,7 +32,7 @@ final class Turns {
     self.ask = ask
   }
 
-  /// Whether so much was done since the last turn that what takes long has to wait for the next one.
+  /// True when so much was done since the last turn that what takes long has to wait for the next one.
   var isSpent: Bool { spent >= length }
 
   /// Counts the nanoseconds that were spent on a client.
@@ -97,7 +97,7 @@ private final class OwnTurns {
 }
 
 extension MethodName {
-  /// Whether what it does can take longer than reading one item does: it writes, or walks over many.
+  /// True when what it does can take longer than reading one item does: it writes, or walks over many.
   var takesLong: Bool {
     switch self {
     case .find, .set, .setMany, .delete, .move, .backup, .salvage, .rekey, .markStale, .getInterfaceDescription: true

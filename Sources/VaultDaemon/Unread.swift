@@ -2,17 +2,17 @@ internal import NIOCore
 internal import VaultAPI
 internal import VaultModel
 
-/// What of a reply a lock wipes, beside names.
+/// The content of a reply that a lock wipes, beside names.
 struct ReplyContent: OptionSet {
   let rawValue: UInt8
-  /// What every lock wipes: a value of a `when-unlocked` item, or a code that is shown.
+  /// Content that every lock wipes: a value of a `when-unlocked` item, or a code that is shown.
   static let whenUnlocked = ReplyContent(rawValue: 1)
   /// A value of an `after-first-unlock` item.
   static let afterFirstUnlock = ReplyContent(rawValue: 2)
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// What a value of this class is.
+  /// The content that a value of this class is.
   init(_ accessible: AccessClass) {
     switch accessible {
     case .whenUnlocked: self = .whenUnlocked
@@ -26,9 +26,9 @@ struct ReplyContent: OptionSet {
 /// takes them, and for no longer than ``Timeouts/slowReader`` each.
 final class Unread {
   private struct Reply {
-    /// How many bytes of it are left.
+    /// The number of bytes of it that are left.
     var count: Int
-    /// When it began to wait, `CLOCK_MONOTONIC` nanoseconds.
+    /// The time at which it began to wait, `CLOCK_MONOTONIC` nanoseconds.
     let since: Int64
     let content: ReplyContent
     /// Runs when it is sent, or never will be.
@@ -57,7 +57,7 @@ final class Unread {
   var isEmpty: Bool { replies.isEmpty }
   /// Bytes.
   var count: Int { buffer.count - taken }
-  /// What a lock would wipe of it.
+  /// The content of it that a lock would wipe.
   var content: ReplyContent { replies.reduce(into: []) { $0.formUnion($1.content) } }
 
   /// Adds what follows the first `sent` bytes of `reply`, which is not copied where nothing waits yet.

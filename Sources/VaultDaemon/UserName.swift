@@ -1,7 +1,7 @@
 internal import Glibc
 internal import VaultAPI
 
-/// What the name service says of users. It blocks for as long as that takes.
+/// The name service's answers about users. It blocks for as long as that takes.
 enum UserName {
   static func of(_ uid: uid_t) -> String? { Account.of(uid)?.name }
 }
@@ -25,8 +25,8 @@ struct Account: Equatable {
     }
   }
 
-  /// Why the machine's vault is not served as this account, if it has the name of the vault's and was made for something
-  /// else. An administrator may have the vault run as one of another name.
+  /// The reason why the machine's vault is not served as this account, if it has the name of the vault's and was made
+  /// for something else. An administrator may have the vault run as one of another name.
   var problemAsVault: String? {
     if name != SystemAccount.name || SystemAccount.isOwn(name: name, home: home) { return nil }
     return """

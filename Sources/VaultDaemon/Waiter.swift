@@ -32,7 +32,7 @@ final class WaitingCalls {
   private var end = 0
   private var isGoing = false
 
-  /// Whether nobody waits.
+  /// True when nobody waits.
   var isEmpty: Bool { calls.isEmpty }
 
   /// Has a call wait; the number is for ``remove(_:)``.

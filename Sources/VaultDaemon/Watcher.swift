@@ -8,7 +8,7 @@ internal import NIOCore
 /// A descriptor that became ready is silent until its handler has run on the loop (`EPOLLONESHOT`), so the thread owns
 /// nothing, decides nothing and sleeps in `epoll_wait` for as long as nothing happens.
 final class Watcher {
-  /// What a descriptor is watched for; an error or a hang-up is told of in any case.
+  /// The events that a descriptor is watched for; an error or a hang-up is told of in any case.
   struct Events: OptionSet {
     let rawValue: UInt32
     static let readable = Events(rawValue: EPOLLIN.rawValue)
@@ -82,7 +82,7 @@ final class Watcher {
   }
 }
 
-/// What the watching thread holds.
+/// The state that the watching thread holds.
 private final class Watched: Sendable {
   private let epoll: Int32
   private let loop: any EventLoop

@@ -7,7 +7,7 @@ internal import VaultCore
 /// Its stack is wiped after each job, before anybody hears of the end: it waits for the next one with nothing of it left.
 final class Workers {
   private let pool = NIOThreadPool(numberOfThreads: 1)
-  /// How much was begun and is not done.
+  /// The number of jobs that were begun and are not done.
   private var running = 0
 
   init() { pool.start() }

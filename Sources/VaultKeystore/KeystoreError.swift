@@ -1,4 +1,4 @@
-/// Why a keystore did not do what it was asked.
+/// The reason why a keystore did not do what it was asked.
 public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: String, Sendable {
     /// The keystore cannot be reached now; it may be later.
@@ -7,7 +7,7 @@ public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case notFound = "not-found"
     /// It, or a rule of ours, does not allow it.
     case refused
-    /// What it holds is not the key that was put there.
+    /// The keystore holds another key than the one that was put there.
     case damaged
   }
 

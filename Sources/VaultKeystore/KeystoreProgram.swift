@@ -40,7 +40,7 @@ public struct KeystoreProgram: Sendable {
     return send(reply.frame()) ? 0 : 74
   }
 
-  /// Whether descriptor 0 is a Unix socket whose other end belongs to the same user.
+  /// True when descriptor 0 is a Unix socket whose other end belongs to the same user.
   private func isStartedByItsUser() -> Bool {
     var peer = vault_peer()
     return unsafe vault_peer_credentials(STDIN_FILENO, &peer) == 0 && peer.uid == geteuid()

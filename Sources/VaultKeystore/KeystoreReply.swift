@@ -1,9 +1,9 @@
 public import VaultAPI
 internal import VaultModel
 
-/// What the program of a keystore answers: one JSON object, ended by a NUL.
+/// The answer of the program of a keystore: one JSON object, ended by a NUL.
 public enum KeystoreReply: ~Copyable {
-  /// Where the key is now.
+  /// The place where the key is now.
   case stored(locator: [UInt8])
   /// The key, of ``KeystoreRequest/keyCount`` bytes.
   case fetched(key: SecretBuffer)

@@ -1,7 +1,7 @@
 public import VaultAPI
 internal import VaultModel
 
-/// What the daemon asks the program of a keystore: one JSON object, ended by a NUL.
+/// A request of the daemon to the program of a keystore: one JSON object, ended by a NUL.
 ///
 ///     {"operation": "store", "vault": "…", "place": "device:/dev/tpmrm0", "key": "(base64)"}
 ///     {"operation": "fetch", "vault": "…", "place": "device:/dev/tpmrm0", "locator": "(base64)"}
@@ -18,9 +18,10 @@ public struct KeystoreRequest: Hashable, Sendable {
   public let operation: Operation
   /// The vault's id in hex.
   public let vault: String
-  /// Which keystore of its kind, as the settings name it: a TPM's device, a bus name. Empty for the usual one.
+  /// The keystore among those of its kind, as the settings name it: a TPM's device, a bus name. Empty for the usual
+  /// one.
   public let place: String
-  /// What `store` gave; empty for `store` itself. Not secret.
+  /// The locator that `store` gave; empty for `store` itself. Not secret.
   public let locator: [UInt8]
 
   public init(_ operation: Operation, vault: String, place: String, locator: [UInt8] = []) {

@@ -45,7 +45,7 @@ public enum Attributes {
     if builtInKeys.contains(key) { throw ValueError(reason: "'\(key)' is a property of every item, not an attribute") }
   }
 
-  /// Whether `byte` may stand in a key. The colon is for keys other keyrings use, such as `xdg:schema`.
+  /// True when `byte` may stand in a key. The colon is for keys other keyrings use, such as `xdg:schema`.
   static func isKeyByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,10 +1,10 @@
-/// How a backup file begins (vault-backup(5)): what tells it from other files, and how long its header is.
+/// The beginning of a backup file (vault-backup(5)): what tells it from other files, and how long its header is.
 ///
 ///   8  "vaultbk" and a newline    1  format version, 1    4  the header's size in bytes, these 13 included, little-endian
 ///
 /// It is apart from the rest of the header because the client, which has no cryptography, needs this much of it.
 public struct BackupPrefix: Hashable, Sendable {
-  /// Why bytes do not begin a backup that can be read.
+  /// The reason why bytes do not begin a backup that can be read.
   public enum Problem: Error, Hashable, Sendable {
     /// They are something else, or too few.
     case notABackup

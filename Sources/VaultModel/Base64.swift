@@ -3,10 +3,11 @@
 /// Secrets pass through here, so there are no tables: which bytes are read and which branches are taken depends on
 /// the length alone.
 public enum Base64 {
-  /// How many bytes of text `count` bytes make.
+  /// The number of bytes of text that `count` bytes make.
   public static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-  /// How many bytes `text` stands for, or `nil` when it is no multiple of four long. Only the padding is looked at.
+  /// The number of bytes that `text` stands for, or `nil` when it is no multiple of four long. Only the padding is
+  /// looked at.
   public static func decodedCount(_ text: RawSpan) -> Int? {
     let count = text.byteCount
     guard count % 4 == 0 else { return nil }

@@ -6,13 +6,13 @@ extension RawSpan {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
-  /// Whether every byte satisfies `condition`.
+  /// True when every byte satisfies `condition`.
   func allBytes(_ condition: (UInt8) -> Bool) -> Bool {
     for offset in byteOffsets where !condition(byte(offset)) { return false }
     return true
   }
 
-  /// Whether the bytes from `offset` on start with `text`.
+  /// True when the bytes from `offset` on start with `text`.
   func hasBytes(_ text: StaticString, at offset: Int) -> Bool {
     let count = text.utf8CodeUnitCount
     guard offset >= 0, count <= byteCount - offset else { return false }

@@ -17,7 +17,7 @@ struct DERCursor {
     end = range.upperBound
   }
 
-  /// Whether all elements were taken.
+  /// True when all elements were taken.
   var isAtEnd: Bool { position == end }
 
   /// Takes the next element, whatever it is.

@@ -14,7 +14,7 @@ struct Glob: Hashable, Sendable {
     case one
   }
 
-  /// What a star between two characters of the pattern, or at either end, stands for.
+  /// The text that a star between two characters of the pattern, or at either end, stands for.
   private enum Star: Hashable {
     case none, withinPart, across
   }
@@ -52,7 +52,7 @@ struct Glob: Hashable, Sendable {
   /// A pattern that finds `word`, itself a pattern, anywhere.
   init(containing word: String) { self.init("**\(word)**") }
 
-  /// What every match starts with up to its last `/`, without it: the folder all matches are in. `nil` when they
+  /// The beginning of every match up to its last `/`, without it: the folder all matches are in. `nil` when they
   /// need not be in one.
   var folder: String? {
     var prefix = String.UnicodeScalarView()
@@ -64,9 +64,9 @@ struct Glob: Hashable, Sendable {
     return String(prefix[..<slash])
   }
 
-  /// Whether the whole of `text` fits.
+  /// True when the whole of `text` fits.
   func matches(_ text: String) -> Bool { machine.run(text).fits }
 
-  /// How many steps it takes to hold `text` against the pattern.
+  /// The number of steps it takes to hold `text` against the pattern.
   func steps(for text: String) -> Int { machine.run(text).steps }
 }

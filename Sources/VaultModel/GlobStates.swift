@@ -44,7 +44,7 @@ struct GlobStates: Hashable, Sendable {
     if across { stayingAcross[word] |= bit }
   }
 
-  /// Whether `text` leads from the first state to the last, and in how many steps of a word that was found out.
+  /// Tells whether `text` leads from the first state to the last, and in how many steps of a word that was found out.
   func run(_ text: String) -> (fits: Bool, steps: Int) {
     var states = [UInt64](repeating: 0, count: width)
     states[0] = 1

@@ -2,7 +2,7 @@
 public struct VersionInfo: Hashable, Sendable {
   /// Counts up from 1; never used twice in one item.
   public var number: Int
-  /// When it was stored, Unix seconds.
+  /// The time at which it was stored, Unix seconds.
   public var created: Int64
   /// The value's size in bytes.
   public var size: Int
@@ -17,19 +17,19 @@ public struct VersionInfo: Hashable, Sendable {
 
 /// Everything about an item but its value: what a search answers with.
 public struct ItemInfo: Hashable, Sendable {
-  /// What it is called.
+  /// Its name.
   public var name: ItemName
-  /// What its value is.
+  /// The kind of its value.
   public var kind: ItemKind
   /// Searchable strings, within the limits of ``Attributes``.
   public var attributes: [String: String]
   /// When, and after what, the value is served.
   public var policy: Policy
-  /// When the item was first stored, Unix seconds.
+  /// The time at which the item was first stored, Unix seconds.
   public var created: Int64
-  /// When anything about it last changed, Unix seconds.
+  /// The time at which anything about it last changed, Unix seconds.
   public var modified: Int64
-  /// When the current version stops being served, Unix seconds; `nil` means never.
+  /// The time at which the current version stops being served, Unix seconds; `nil` means never.
   public var expires: Int64?
   /// The versions that are kept, newest last; never empty.
   public var versions: [VersionInfo]

@@ -1,4 +1,4 @@
-/// What an item's value is. Raw values are stored and never change.
+/// The kind of an item's value. Raw values are stored and never change.
 public enum ItemKind: String, CaseIterable, Sendable {
   case password
   case apiKey = "api-key"
@@ -17,9 +17,9 @@ public enum ItemKind: String, CaseIterable, Sendable {
 public struct SuggestedAttribute: Hashable, Sendable {
   /// The attribute's key.
   public let key: String
-  /// What its value says, in a few words.
+  /// The content of its value, in a few words.
   public let meaning: String
-  /// Whether an item of the kind cannot be without it.
+  /// True when an item of the kind cannot be without it.
   public let isRequired: Bool
 
   init(_ key: String, _ meaning: String, isRequired: Bool = false) {
@@ -30,7 +30,7 @@ public struct SuggestedAttribute: Hashable, Sendable {
 }
 
 extension ItemKind {
-  /// What a value of this kind is, and what is checked, as one phrase without a full stop.
+  /// The form of a value of this kind, and what is checked, as one phrase without a full stop.
   public var summary: String {
     switch self {
     case .password: "a password or passphrase; anything but nothing"

@@ -1,4 +1,4 @@
-/// What an item is called: a path such as `iothome/express.key`.
+/// The name of an item: a path such as `iothome/express.key`.
 ///
 /// A name is 1 to 512 bytes of UTF-8 in up to 32 segments separated by `/`. No segment is empty, `.` or `..`, and there is no
 /// control character (U+0000–U+001F, U+007F–U+009F) anywhere, so that a name can be shown on a terminal, written into
@@ -31,7 +31,7 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     return bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { String(text[..<$0]) }
   }
 
-  /// How many folders the item is in.
+  /// The number of folders that the item is in.
   public var depth: Int { Self.slashes(in: text) }
 
   public var description: String { text }
@@ -46,8 +46,8 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     hasher.combine(UInt8(0xFF))
   }
 
-  /// Whether the text is a name of printable ASCII, no segment of which begins with a dot: almost every name is, and one
-  /// look at each byte tells. What is not may still be a name.
+  /// True when the text is a name of printable ASCII, no segment of which begins with a dot: almost every name is, and
+  /// one look at each byte tells. What is not may still be a name.
   private static func isPlain(_ text: String) -> Bool {
     let bytes = text.utf8.span
     guard bytes.count <= maximumBytes else { return false }
@@ -89,7 +89,7 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 
 /// A text that cannot be an item's name.
 public struct NameError: Error, Hashable, Sendable {
-  /// Which rule it breaks, for a person to read; it quotes nothing of the text.
+  /// The rule that it breaks, for a person to read; it quotes nothing of the text.
   public let reason: String
 }
 

@@ -1,5 +1,5 @@
-/// Where the presence key of a PAM slot lives. PAM only says yes or no, so the key that opens the slot has to be kept
-/// somewhere; each place has its price, which its owner is told.
+/// The place where the presence key of a PAM slot lives. PAM only says yes or no, so the key that opens the slot has to
+/// be kept somewhere; each place has its price, which its owner is told.
 public enum KeystoreKind: String, CaseIterable, Sendable {
   /// Sealed to this machine's TPM 2.0.
   case tpm2
@@ -10,7 +10,7 @@ public enum KeystoreKind: String, CaseIterable, Sendable {
   /// The daemon's own memory, from a password unlock on.
   case memory
 
-  /// What the choice costs, in one line; said when a slot is made and in vault-security(7).
+  /// The cost of the choice, in one line; said when a slot is made and in vault-security(7).
   public var cost: String {
     switch self {
     case .tpm2:

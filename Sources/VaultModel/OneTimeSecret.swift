@@ -76,7 +76,7 @@ enum OneTimeSecret {
     }
   }
 
-  /// Whether the bytes in `range` are base32 (RFC 4648 section 6) in either case, with or without padding, also as
+  /// True when the bytes in `range` are base32 (RFC 4648 section 6) in either case, with or without padding, also as
   /// `%3D`; with `groups`, single spaces or dashes may stand between symbols.
   private static func isBase32(_ bytes: RawSpan, _ range: Range<Int>, groups: Bool) -> Bool {
     var symbols = 0
@@ -106,7 +106,7 @@ enum OneTimeSecret {
     return isWhole && (padding == 0 || (padding < 8 && (symbols + padding) % 8 == 0)) && (afterSymbol || padding > 0)
   }
 
-  /// Where `byte` first stands in `range`, or the range's end.
+  /// The place where `byte` first stands in `range`, or the range's end.
   private static func first(_ byte: UInt8, in bytes: RawSpan, _ range: Range<Int>) -> Int {
     range.first { bytes.byte($0) == byte } ?? range.upperBound
   }

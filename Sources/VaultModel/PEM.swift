@@ -1,12 +1,12 @@
 /// One block of a PEM text, as offsets into it.
 struct PEMBlock {
-  /// What stands between `-----BEGIN ` and `-----`.
+  /// The label between `-----BEGIN ` and `-----`.
   var label: Range<Int>
   /// The base64 lines, without headers.
   var body: Range<Int>
-  /// Whether there were RFC 1421 headers, as old OpenSSL writes above an encrypted key's body.
+  /// True when there were RFC 1421 headers, as old OpenSSL writes above an encrypted key's body.
   var hasHeaders: Bool
-  /// Where the line after `-----END …-----` starts.
+  /// The place where the line after `-----END …-----` starts.
   var end: Int
 
   func isLabelled(_ name: StaticString, in text: RawSpan) -> Bool {

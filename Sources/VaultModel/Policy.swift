@@ -1,4 +1,4 @@
-/// When an item's value may be served. Raw values are stored and never change.
+/// The states of the vault in which an item's value may be served. Raw values are stored and never change.
 public enum AccessClass: UInt8, CaseIterable, Sendable {
   /// Only while the vault is unlocked.
   case whenUnlocked = 1
@@ -23,7 +23,7 @@ public enum AccessClass: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// What a person must do before an item's value is served. Raw values are stored and never change.
+/// The proof that a person must give before an item's value is served. Raw values are stored and never change.
 public enum Requirement: UInt8, CaseIterable, Sendable {
   /// Nothing.
   case none = 0
@@ -53,9 +53,9 @@ public enum Requirement: UInt8, CaseIterable, Sendable {
 
 /// The two policies of an item, authenticated with it.
 public struct Policy: Hashable, Sendable {
-  /// When the value may be served.
+  /// The states of the vault in which the value may be served.
   public var accessible: AccessClass
-  /// What a person must do first.
+  /// The proof that a person must give first.
   public var require: Requirement
   /// For how many seconds one authentication of a session counts as fresh.
   public var reuseWindow: UInt32

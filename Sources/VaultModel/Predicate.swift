@@ -6,7 +6,7 @@ enum Predicate: Hashable, Sendable {
   case never(negated: Bool)
   case number(NumberSubject, NumberRelation, Int)
 
-  /// Whether it holds for `item` at `now` (Unix seconds).
+  /// True when it holds for `item` at `now` (Unix seconds).
   func matches(_ item: ItemInfo, now: Int64) -> Bool {
     switch self {
     case .equals(let subject, let value, let negated):
@@ -23,7 +23,7 @@ enum Predicate: Hashable, Sendable {
   }
 }
 
-/// What a text predicate looks at.
+/// The texts that a predicate looks at.
 enum TextSubject: Hashable, Sendable {
   case name
   case kind
@@ -53,7 +53,7 @@ enum TextSubject: Hashable, Sendable {
   }
 }
 
-/// What a time predicate is measured against.
+/// The time that a predicate is measured against.
 enum TimeBound: Hashable, Sendable {
   /// A point in time, Unix seconds.
   case instant(Int64)
@@ -61,7 +61,7 @@ enum TimeBound: Hashable, Sendable {
   case distance(Int64)
 }
 
-/// What a time predicate looks at.
+/// The times that a predicate looks at.
 enum TimeSubject: String, Hashable, Sendable {
   case expires
   case created
@@ -84,7 +84,7 @@ enum TimeSubject: String, Hashable, Sendable {
   private func past(of item: ItemInfo) -> Int64 { self == .created ? item.created : item.modified }
 }
 
-/// What a number predicate looks at, in the current version.
+/// The numbers of the current version that a predicate looks at.
 enum NumberSubject: String, Hashable, Sendable {
   case version
   case size
@@ -92,7 +92,7 @@ enum NumberSubject: String, Hashable, Sendable {
   func number(of item: ItemInfo) -> Int { self == .version ? item.current.number : item.current.size }
 }
 
-/// How two numbers are compared.
+/// The comparison of two numbers.
 enum NumberRelation: Hashable, Sendable {
   case equal
   case unequal

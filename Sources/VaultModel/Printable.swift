@@ -16,7 +16,7 @@ public enum Printable {
   /// The same between backquotes, shorter.
   public static func quoted(_ text: String) -> String { "`\(cut(line(text), 80))`" }
 
-  /// Whether a terminal shows the text as it is.
+  /// True when a terminal shows the text as it is.
   public static func isPlain(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(\.isShown) }
 
   /// The character itself where a terminal shows it, and otherwise its number.
@@ -31,7 +31,7 @@ public enum Printable {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal shows it in its place, and does nothing else.
+  /// True when a terminal shows it in its place, and does nothing else.
   public var isShown: Bool {
     if isASCII { return value >= 0x20 && value != 0x7F }
     switch properties.generalCategory {

@@ -10,7 +10,7 @@ enum PrivateKey {
   /// OpenSSL puts these before an EC or DSA key.
   private static let parameterLabels: [StaticString] = ["EC PARAMETERS", "DSA PARAMETERS", "DH PARAMETERS"]
 
-  /// Whether the block holds a private key.
+  /// True when the block holds a private key.
   static func isKey(_ block: PEMBlock, in text: RawSpan) -> Bool {
     block.isLabelled(openSSHLabel, in: text) || derLabels.contains { block.isLabelled($0, in: text) }
   }

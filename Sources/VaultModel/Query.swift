@@ -29,7 +29,7 @@ public struct Query: Hashable, Sendable {
     self.predicates = try parser.parse()
   }
 
-  /// Whether all predicates hold for `item`.
+  /// True when all predicates hold for `item`.
   ///
   /// - Parameter now: the time durations are counted from, Unix seconds.
   public func matches(_ item: ItemInfo, now: Int64) -> Bool {
@@ -71,7 +71,7 @@ public struct Query: Hashable, Sendable {
 public struct QueryError: Error, Hashable, Sendable {
   /// The byte offset in the query's UTF-8 where the mistake is.
   public let position: Int
-  /// What is wrong there, for a person to read.
+  /// The fault there, for a person to read.
   public let reason: String
 
   /// Makes an error.

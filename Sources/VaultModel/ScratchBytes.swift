@@ -6,7 +6,7 @@ internal import Glibc
 @safe struct ScratchBytes: ~Copyable {
   private let base: UnsafeMutableRawPointer
   private let capacity: Int
-  /// How many bytes were put in.
+  /// The number of bytes that were put in.
   private(set) var count = 0
 
   /// Makes room for `capacity` bytes.

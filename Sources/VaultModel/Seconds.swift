@@ -55,5 +55,5 @@ public enum Seconds {
   }
 }
 
-/// Whether `byte` is an ASCII digit.
+/// True when `byte` is an ASCII digit.
 func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

@@ -46,7 +46,7 @@ extension ItemKind {
 }
 
 extension RawSpan {
-  /// Whether there is a C0 control, DEL, or a C1 control in UTF-8 (C2 80…9F).
+  /// True when there is a C0 control, DEL, or a C1 control in UTF-8 (C2 80…9F).
   var hasControl: Bool {
     var previous: UInt8 = 0
     for offset in byteOffsets {
@@ -57,7 +57,7 @@ extension RawSpan {
     return false
   }
 
-  /// Whether the bytes are well-formed UTF-8 (The Unicode Standard, table 3-7).
+  /// True when the bytes are well-formed UTF-8 (The Unicode Standard, table 3-7).
   var isUTF8: Bool {
     var offset = 0
     while offset < byteCount {

@@ -1,15 +1,16 @@
 /// A value or a set of attributes that its kind does not accept.
 public struct ValueError: Error, Hashable, Sendable {
-  /// What is wrong, for a person to read. It never holds any part of the value.
+  /// The fault, for a person to read. It never holds any part of the value.
   public let reason: String
 
   /// Makes an error with a reason that must not quote the value.
   public init(reason: String) { self.reason = reason }
 }
 
-/// What was learned while a value was checked.
+/// The facts that were learned while a value was checked.
 public struct ValueFacts: Hashable, Sendable {
-  /// When the value stops being valid by itself (a certificate's notAfter): Unix seconds, `nil` when it says nothing.
+  /// The time at which the value stops being valid by itself (a certificate's notAfter): Unix seconds, `nil` when it
+  /// says nothing.
   public var expires: Int64?
 
   /// Makes facts with an end of validity in Unix seconds.

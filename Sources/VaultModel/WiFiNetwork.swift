@@ -1,6 +1,6 @@
-/// What a `wifi` item's attributes say about the network.
+/// A network, as a `wifi` item's attributes describe it.
 struct WiFiNetwork {
-  /// How the network is protected. `WPA` also stands for WPA2; `WPA3` and `SAE` are the same thing.
+  /// The network's protection. `WPA` also stands for WPA2; `WPA3` and `SAE` are the same thing.
   enum Security: String, CaseIterable {
     case wpa = "WPA"
     case wpa3 = "WPA3"
@@ -70,10 +70,10 @@ struct WiFiNetwork {
   }
 }
 
-/// Whether `byte` is printable ASCII, the space included.
+/// True when `byte` is printable ASCII, the space included.
 func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
-/// Whether `byte` is a hexadecimal digit, in either case.
+/// True when `byte` is a hexadecimal digit, in either case.
 func isHexadecimal(_ byte: UInt8) -> Bool {
   isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
 }

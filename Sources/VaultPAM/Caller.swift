@@ -1,8 +1,8 @@
 internal import VaultAPI
 
-/// Who may have whom authenticated.
+/// The rule of who may have whom authenticated.
 enum Caller {
-  /// Why a request is refused, or nil when it is not.
+  /// The reason why a request is refused, or nil when it is not.
   ///
   /// - Parameters:
   ///   - peer: the uid at the other end of the connection, as the kernel tells it.

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// What the process gives up before a PAM module loads into it.
+/// The rights that the process gives up before a PAM module loads into it.
 enum Isolation {
   /// Takes the connection over from standard input and shuts everything else out. Nil when standard input is no
   /// connected Unix stream socket.

@@ -2,7 +2,7 @@ internal import CPAM
 internal import Glibc
 internal import VaultAPI
 
-/// What PAM modules say and ask, relayed to the daemon; the answers, relayed back.
+/// The messages and questions of PAM modules, relayed to the daemon; the answers, relayed back.
 ///
 /// A module talks for as long as it likes, so what it may say is limited: a message of PAM's own size at a time, and
 /// ``maximumMessages`` of them.
@@ -11,7 +11,7 @@ final class PAMConversation {
 
   private var socket: FrameSocket
   private var messages = 0
-  /// Why the conversation was broken off. PAM only knows that it was.
+  /// The reason why the conversation was broken off. PAM only knows that it was.
   private(set) var problem: PresenceOutcome?
 
   init(over socket: consuming FrameSocket) { self.socket = socket }

@@ -7,7 +7,7 @@ internal import VaultProcess
 public enum PAMProgram {
   private static let usage: Int32 = 64
 
-  /// Where Linux-PAM looks for a service, in its order.
+  /// The directories in which Linux-PAM looks for a service, in its order.
   static let directories = ["/etc/pam.d", "/usr/lib/pam.d"]
 
   /// Serves the connection on standard input; the answer is the exit code.

@@ -1,7 +1,7 @@
 internal import CPAM
 internal import VaultAPI
 
-/// What a step of a PAM transaction came to.
+/// The outcome of a step of a PAM transaction.
 struct Verdict: Error, Equatable {
   enum Step { case authenticate, account }
 

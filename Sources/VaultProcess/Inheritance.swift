@@ -7,8 +7,8 @@ internal import CLinux
   internal import Glibc
 #endif
 
-/// What a process inherits from a script, or the program that a login happens in, and a daemon that outlives it must not
-/// keep.
+/// State that a process inherits from a script, or the program that a login happens in, and a daemon that outlives it
+/// must not keep.
 public enum Inheritance {
   /// More than there are kinds of limits.
   private static let limits: Int32 = 16
@@ -16,9 +16,9 @@ public enum Inheritance {
   private static let stackLimit: Int32 = 3
   private static let coreLimit: Int32 = 4
   private static let openFilesLimit: Int32 = 7
-  /// What the kernel begins with, in bytes.
+  /// The limit that the kernel begins with, in bytes.
   private static let stack: UInt = 8 << 20
-  /// What the kernel begins with, and programs count on that go over all the numbers there can be.
+  /// The number that the kernel begins with, and that programs count on which go over all the numbers there can be.
   private static let openFiles: UInt = 1024
 
   /// Takes back niceness, scheduling, soft limits and what the kernel thinks of it when memory runs out.

@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// Where a program writes text for a person, with `write(2)`, so that a full disk and a closed stream are errors.
+/// The streams on which a program writes text for a person, with `write(2)`, so that a full disk and a closed stream
+/// are errors.
 public enum StandardStream: Int32 {
   case output = 1
   case errors = 2
 
-  /// What a program ends with whose output finds no room (EX_IOERR, sysexits.h).
+  /// The exit code of a program whose output finds no room (EX_IOERR, sysexits.h).
   private static let failed: Int32 = 74
 
   /// Writes all of `text`; the answer is 0, or an error number.

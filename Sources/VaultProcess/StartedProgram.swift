@@ -4,10 +4,20 @@ internal import Glibc
 /// Another program, as this one starts it: it may outlive this one, so it keeps nothing of it that it was not given. It has
 /// no descriptor but the ones named here, `/` as its directory, no blocked or ignored signal, and a new process's personality.
 public struct StartedProgram: Sendable {
-  /// What went wrong, as an error number.
+  /// The call that went wrong, and its error number.
   public struct Failure: Error, Equatable {
     public let call: String
     public let errno: Int32
+  }
+
+  /// The file behind one of its descriptors.
+  public enum Descriptor: Sendable {
+    /// A descriptor of this process, whose number is above all those of the program, as that of ``pipe(for:)`` is.
+    case ours(Int32)
+    /// A file that it opens itself, with these flags. A terminal becomes its controlling terminal if it has its own session.
+    case file(String, Int32)
+
+    public static let null = Descriptor.file("/dev/null", O_RDWR)
   }
 
   /// The process, a child of this one.
@@ -16,11 +26,10 @@ public struct StartedProgram: Sendable {
   /// - Parameters:
   ///   - command: an absolute path, and what follows it.
   ///   - environment: lines `NAME=value`; nil for this process's own.
-  ///   - descriptors: what becomes its descriptors 0, 1 and so on, at least the three standard streams; nil for `/dev/null`.
-  ///     Each comes from ``pipe(for:)``, whose numbers are above them.
-  ///   - hasOwnSession: whether a Ctrl-C at this process's terminal leaves it alone.
+  ///   - descriptors: its descriptors 0, 1 and so on, at least the three standard streams.
+  ///   - hasOwnSession: true for a program that a Ctrl-C at this process's terminal leaves alone.
   public init(
-    _ command: [String], environment: [String]? = nil, descriptors: [Int32?], hasOwnSession: Bool
+    _ command: [String], environment: [String]? = nil, descriptors: [Descriptor], hasOwnSession: Bool
   ) throws(Failure) {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -31,10 +40,11 @@ public struct StartedProgram: Sendable {
       unsafe posix_spawnattr_destroy(&attributes)
     }
     for (number, descriptor) in descriptors.enumerated() {
-      if let descriptor {
-        unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
-      } else {
-        unsafe posix_spawn_file_actions_addopen(&actions, Int32(number), "/dev/null", O_RDWR, 0)
+      switch descriptor {
+      case .ours(let ours):
+        unsafe posix_spawn_file_actions_adddup2(&actions, ours, Int32(number))
+      case .file(let path, let flags):
+        unsafe posix_spawn_file_actions_addopen(&actions, Int32(number), path, flags, 0o600)
       }
     }
     // Whatever else is open here, such as a lock that a script holds, would stay open for as long as the program runs.

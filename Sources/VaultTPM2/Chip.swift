@@ -5,7 +5,7 @@ internal import VaultKeystore
 
 /// A TPM that is being used: its storage key is loaded, and what goes to and fro is encrypted.
 ///
-/// What it loaded it flushes, because without a resource manager a TPM has room for three objects.
+/// It flushes what it loaded, because without a resource manager a TPM has room for three objects.
 @safe final class Chip {
   private let device: String
   private var tcti: OpaquePointer?

@@ -3,7 +3,7 @@ internal import VaultKeystore
 
 /// A response code of the TPM or of libtss2, and what it means for a key (TPM 2.0 Library, Part 2, 6.6).
 struct ChipError {
-  /// What was being done.
+  /// The step that failed.
   enum Step { case connect, storageKey, session, seal, load, unseal }
 
   let code: UInt32

@@ -5,7 +5,7 @@ struct Channel: ~Copyable {
   private let descriptor: Int32
   private let deadline: Deadline
 
-  /// What comes of looking for the daemon.
+  /// The result of looking for the daemon.
   enum Found: ~Copyable {
     case connected(Channel)
     /// Nobody listens.

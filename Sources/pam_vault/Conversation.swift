@@ -6,7 +6,7 @@ import CLinux
 /// is found by its bytes.
 struct Conversation: ~Copyable {
   private let deadline: Deadline
-  /// What came, and what goes.
+  /// The bytes that came, and those to be sent.
   private var reply: WipedBytes
   private var frame: WipedBytes
 
@@ -127,7 +127,7 @@ struct Conversation: ~Copyable {
     return channel.send(frame)
   }
 
-  /// What the error in `reply` comes to.
+  /// The outcome that the error in `reply` means.
   private var fault: Outcome {
     if reply.find(#""error":"io.vaultd.Vault.AuthenticationFailed""#) != nil { return .refused }
     let harmless =

@@ -6,7 +6,7 @@ struct Deadline {
 
   init(in milliseconds: Int64) { at = Self.now + milliseconds }
 
-  /// How long until then, for poll(2); 0 when it has passed.
+  /// The time until then, for poll(2); 0 when it has passed.
   var left: Int32 { Int32(max(0, at - Self.now)) }
 
   private static var now: Int64 {

@@ -1,4 +1,4 @@
-/// What the child has to do, and the secrets for it.
+/// The task of the child, and the secrets for it.
 struct Errand: ~Copyable {
   enum Kind {
     /// Open the vault.

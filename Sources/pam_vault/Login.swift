@@ -1,6 +1,6 @@
 import CPAM
 
-/// What a login leaves for its session: PAM keeps it beside the handle, and wipes it with the handle.
+/// The secret that a login leaves for its session: PAM keeps it beside the handle, and wipes it with the handle.
 enum Login {
   /// The password that the user came in with, or has just chosen.
   static let password: StaticString = "vault_login_password"
@@ -29,7 +29,7 @@ enum Login {
     return copy
   }
 
-  /// Whether a password was kept, so that a session may come.
+  /// True when a password was kept, so that a session may come.
   static func isUnderWay(_ pamh: OpaquePointer) -> Bool {
     var data: UnsafeRawPointer?
     return unsafe pam_get_data(pamh, password.cString, &data) == PAM_SUCCESS && data != nil

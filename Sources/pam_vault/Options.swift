@@ -1,6 +1,6 @@
 import CLinux
 
-/// What stands behind the module's name in a file of /etc/pam.d. What it does not know it passes over.
+/// The words behind the module's name in a file of /etc/pam.d. It passes over those it does not know.
 @safe struct Options {
   /// The program to start where no daemon listens: `vaultd=PATH`, else the one it was built for.
   private(set) var vaultd: UnsafePointer<CChar> = unsafe daemonPath.cString

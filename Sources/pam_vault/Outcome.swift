@@ -1,6 +1,6 @@
 import CPAM
 
-/// What the child came to. The numbers go over the pipe to its parent.
+/// The outcome of the child. The numbers go over the pipe to its parent.
 enum Outcome: UInt8 {
   /// The vault is open, or the slot has the new password.
   case done = 1

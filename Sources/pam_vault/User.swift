@@ -1,7 +1,8 @@
 import CLinux
 import CPAM
 
-/// Whose vault it is, with all that takes memory to find out: looked up before the child is made, which takes none.
+/// The user whose vault it is, with all that takes memory to find out: looked up before the child is made, which takes
+/// none.
 @safe struct User: ~Copyable {
   let uid: uid_t
   let gid: gid_t
@@ -15,7 +16,7 @@ import CPAM
   private let variables: Variables
 
   var groups: UnsafeMutablePointer<gid_t> { unsafe groupMemory.raw.assumingMemoryBound(to: gid_t.self) }
-  /// What a daemon is started with.
+  /// The command line and environment that a daemon is started with.
   var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> { unsafe variables.list }
 
   /// The user of this login; nil when there is none, or no memory.

@@ -63,7 +63,7 @@ struct Variables: ~Copyable {
     return unsafe end(start).map { unsafe UnsafePointer($0) }
   }
 
-  /// What stands behind `name`, its `=` included.
+  /// The text behind `name`, its `=` included.
   private func value(of name: StaticString) -> UnsafePointer<CChar>? {
     var index = 0
     while let variable = unsafe list[index] {

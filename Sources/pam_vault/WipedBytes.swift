@@ -30,7 +30,7 @@ import CPAM
     unsafe header.initialize(to: Header(count: 0, isBroken: false, owner: owner))
   }
 
-  /// What PAM holds as `item`; nil when it holds nothing, or more than a password.
+  /// The text that PAM holds as `item`; nil when it holds nothing, or more than a password.
   init?(item: Int32, _ pamh: OpaquePointer, owner: uid_t) {
     var found: UnsafeRawPointer?
     guard unsafe pam_get_item(pamh, item, &found) == PAM_SUCCESS, let found = unsafe found else { return nil }
@@ -68,9 +68,9 @@ import CPAM
   private static var capacity: Int { size - MemoryLayout<Header>.stride }
 
   var count: Int { unsafe header.pointee.count }
-  /// Whether something did not fit.
+  /// True when something did not fit.
   var isBroken: Bool { unsafe header.pointee.isBroken }
-  /// Whose password it is.
+  /// The name of the user whose password it is.
   var owner: uid_t { unsafe header.pointee.owner }
   /// Lent for as long as this is not changed.
   var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: start, count: count) }
@@ -107,10 +107,10 @@ import CPAM
 
   /// The memory itself, for what is not bytes: ``room`` of it, aligned for everything.
   var raw: UnsafeMutableRawPointer { unsafe start }
-  /// How many bytes there are place for.
+  /// The number of bytes there is room for.
   var room: Int { Self.capacity }
 
-  /// Where `text` begins, at `from` or behind it; nil when it is not there.
+  /// The place where `text` begins, at `from` or behind it; nil when it is not there.
   func find(_ text: StaticString, from: Int = 0) -> Int? {
     let length = text.utf8CodeUnitCount
     guard length > 0, count - from >= length else { return nil }

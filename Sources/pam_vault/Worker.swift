@@ -7,9 +7,9 @@ import CLinux
 /// parent may have threads, of which these children have none: until they end or become `vaultd` they take no memory
 /// from the heap and call nothing that a lock could hold up.
 enum Worker {
-  /// How long a login waits, in milliseconds. Argon2id takes about 500, a daemon's start 50.
+  /// The time that a login waits, in milliseconds. Argon2id takes about 500, a daemon's start 50.
   private static let patience: Int64 = 1500
-  /// How long the worker itself tries, in milliseconds.
+  /// The time that the worker itself tries, in milliseconds.
   private static let limit: Int64 = 30_000
 
   /// Does `errand` for `user` and answers what came of it, or ``Outcome/unfinished`` when that takes too long.

@@ -21,7 +21,7 @@ build: $(PAM_MODULE)
 
 # Written only when it says something else, so that another PREFIX builds the module anew and the same one does not.
 .build/pam/DaemonPath.swift: .build/pam/now
-	@echo '/// Where the daemon is installed.' >$<
+	@echo '/// The directory of the installed daemon.' >$<
 	@echo 'let daemonPath: StaticString = "$(bindir)/vaultd"' >>$<
 	@cmp -s $< $@ || cp $< $@
 .build/pam/now: always

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import VaultProcess
 
 /// A listening socket that starts a program for each connection, with it as standard input, as a socket unit with
 /// `Accept=yes` does.
@@ -31,7 +32,7 @@ public final class Activation: Sendable {
       Child(
         identity.isEmpty ? "/usr/bin/env" : "/usr/bin/setpriv", identity + activate + variables + command,
         environment: environment,
-        descriptors: [0: .open("/dev/null", O_RDONLY), 1: .inherit(pipe.write), 2: .inherit(pipe.write)]))
+        descriptors: [.null, .ours(pipe.write), .ours(pipe.write)]))
     var text = ""
     var buffer = [UInt8](repeating: 0, count: 4096)
     while !text.contains("Listening on") {

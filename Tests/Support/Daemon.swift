@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import Synchronization
+import VaultProcess
 
 /// The sandbox's `vaultd`.
 extension Sandbox {
@@ -35,7 +36,7 @@ extension Sandbox {
         command[0], command.dropFirst() + arguments + ["--ready-fd", "3"],
         environment: self.environment(with: environment),
         descriptors: [
-          0: .open("/dev/null", O_RDONLY), 1: .open(log, flags), 2: .open(log, flags), 3: .inherit(ready.write),
+          .null, .file(log, flags), .file(log, flags), .ours(ready.write),
         ])
     } catch {
       Glibc.close(ready.write)

@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import Synchronization
+import VaultProcess
 
 /// A real fprintd on a private system bus with a reader that is a socket: each connection to it is a touch.
 ///
@@ -60,7 +61,7 @@ public final class FingerprintStand: Sendable {
       Child(
         "/usr/libexec/fprintd", ["--no-timeout"], environment: sandbox.environment(with: changes),
         descriptors: [
-          0: .open("/dev/null", O_RDONLY), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
+          .null, .file(log, O_WRONLY | O_CREAT), .file(log, O_WRONLY | O_CREAT),
         ]))
     service.withLock { $0 = child }
     while try !isRunning() {
@@ -81,7 +82,7 @@ public final class FingerprintStand: Sendable {
         Child(
           "/usr/bin/fprintd-enroll", ["-f", finger, user],
           environment: sandbox.environment(with: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]),
-          descriptors: [0: .open("/dev/null", O_RDONLY), 1: .inherit(output.write), 2: .inherit(output.write)]))
+          descriptors: [.null, .ours(output.write), .ours(output.write)]))
     }
     var text = ""
     var touches = 0

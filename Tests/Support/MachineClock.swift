@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// The clock that goes on while a machine sleeps, of a machine that sleeps when a test says so and tells nobody.
+/// The clock that goes on while a machine sleeps, of a machine that sleeps when a test says so and tells nobody; or one
+/// that stands still but for that.
 ///
 /// A library that is loaded before the C library answers for `CLOCK_BOOTTIME`; all other clocks stay what they are.
 public final class MachineClock {
@@ -14,19 +15,28 @@ public final class MachineClock {
   public init(in sandbox: Sandbox) throws {
     file = sandbox.root + "/slept"
     library = sandbox.root + "/clock.so"
-    try Data(count: 8).write(to: URL(fileURLWithPath: file))
+    try Data(count: 16).write(to: URL(fileURLWithPath: file))
     let built = try sandbox.run(
       ["-shared", "-fPIC", "-x", "c", "-o", library, "-"], program: "/usr/bin/cc", stdin: Array(Self.source.utf8))
     guard built.status == 0 else { throw SandboxError("clock.so: \(built)") }
   }
 
   /// Has the machine have slept for so long in all, in seconds.
-  public func sleep(seconds: Int64) throws {
+  public func sleep(seconds: Int64) throws { try put(seconds, at: 0) }
+
+  /// Has the clock stand still from now on, so that a time is over when a test says so, however slow the machine is.
+  public func hold() throws {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_BOOTTIME, &now)
+    try put(Int64(now.tv_sec), at: 8)
+  }
+
+  private func put(_ number: Int64, at offset: off_t) throws {
     let descriptor = unsafe open(file, O_WRONLY)
     defer { close(descriptor) }
-    var seconds = seconds
+    var number = number
     // Eight bytes at once: the other side never sees a part of them.
-    guard unsafe write(descriptor, &seconds, 8) == 8 else { throw SandboxError("write \(file): \(errno)") }
+    guard unsafe pwrite(descriptor, &number, 8, offset) == 8 else { throw SandboxError("write \(file): \(errno)") }
   }
 
   private static let source = """
@@ -38,20 +48,27 @@ public final class MachineClock {
     #include <time.h>
     #include <unistd.h>
 
+    /* For how long it has slept, and the time that the clock stands at, or 0; in seconds. */
     static volatile long *slept;
 
     __attribute__((constructor)) static void begin(void) {
       const char *path = getenv("VAULT_TEST_SLEPT");
       int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
       if (file < 0) return;
-      void *page = mmap(0, 8, PROT_READ, MAP_SHARED, file, 0);
+      void *page = mmap(0, 16, PROT_READ, MAP_SHARED, file, 0);
       close(file);
       if (page != MAP_FAILED) slept = page;
     }
 
     int clock_gettime(clockid_t clock, struct timespec *time) {
       int result = syscall(SYS_clock_gettime, clock, time);
-      if (clock == CLOCK_BOOTTIME && slept) time->tv_sec += *slept;
+      if (clock == CLOCK_BOOTTIME && slept) {
+        if (slept[1]) {
+          time->tv_sec = slept[1];
+          time->tv_nsec = 0;
+        }
+        time->tv_sec += slept[0];
+      }
       return result;
     }
 

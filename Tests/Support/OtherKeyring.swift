@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import VaultProcess
 
 /// Another Secret Service on a private session bus: GNOME Keyring, with its login keyring unlocked.
 public final class OtherKeyring: Sendable {
@@ -23,7 +24,7 @@ public final class OtherKeyring: Sendable {
           "/usr/bin/gnome-keyring-daemon", ["--foreground", "--components=secrets", "--unlock"],
           environment: sandbox.environment(with: ["DBUS_SESSION_BUS_ADDRESS": bus.address]),
           descriptors: [
-            0: .inherit(input.read), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
+            .ours(input.read), .file(log, O_WRONLY | O_CREAT), .file(log, O_WRONLY | O_CREAT),
           ]))
     }
     let password = Array("the other keyring's".utf8)

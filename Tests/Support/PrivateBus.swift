@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import VaultProcess
 
 /// A message bus of one sandbox, on which nothing starts by itself: it has no service directories.
 public final class PrivateBus: Sendable {
@@ -50,8 +51,8 @@ public final class PrivateBus: Sendable {
           "/usr/bin/dbus-daemon", ["--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=3"],
           environment: sandbox.environment,
           descriptors: [
-            0: .open("/dev/null", O_RDONLY), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
-            3: .inherit(ready.write),
+            .null, .file(log, O_WRONLY | O_CREAT), .file(log, O_WRONLY | O_CREAT),
+            .ours(ready.write),
           ]))
     }
     // It says where it listens once it does.
@@ -104,7 +105,7 @@ public final class PrivateBus: Sendable {
         program, arguments,
         environment: sandbox.environment(with: ["DBUS_\(kind.rawValue.uppercased())_BUS_ADDRESS": address]),
         descriptors: [
-          0: .open("/dev/null", O_RDONLY), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
+          .null, .file(log, O_WRONLY | O_CREAT), .file(log, O_WRONLY | O_CREAT),
         ]))
     while try call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", name) != "b true" {
       guard child.status == nil else {

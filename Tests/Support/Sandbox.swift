@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import Synchronization
+import VaultProcess
 
 /// A home of its own for one test: nothing in it reaches, or is reached from, the user's vault or another test.
 ///
@@ -87,7 +88,7 @@ public final class Sandbox: Sendable {
     do {
       child = try Child(
         Sandbox.path(of: program), arguments, environment: self.environment(with: environment),
-        descriptors: [0: .inherit(input.read), 1: .inherit(output.write), 2: .inherit(errors.write)])
+        descriptors: [.ours(input.read), .ours(output.write), .ours(errors.write)])
     } catch {
       for end in [input.read, input.write, output.read, output.write, errors.read, errors.write] { Glibc.close(end) }
       throw error

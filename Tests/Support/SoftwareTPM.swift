@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import VaultProcess
 
 /// A TPM 2.0 of one sandbox, in software: swtpm, whose state lies in the sandbox.
 public final class SoftwareTPM: Sendable {
@@ -31,7 +32,7 @@ public final class SoftwareTPM: Sendable {
           "type=unixio,path=\(folder)/socket.ctrl", "--flags", "not-need-init,startup-clear", "--pid", "file=" + pid,
         ], environment: sandbox.environment,
         descriptors: [
-          0: .open("/dev/null", O_RDONLY), 1: .open(log, O_WRONLY | O_CREAT), 2: .open(log, O_WRONLY | O_CREAT),
+          .null, .file(log, O_WRONLY | O_CREAT), .file(log, O_WRONLY | O_CREAT),
         ]))
     // It writes its number once both sockets listen.
     while !FileManager.default.fileExists(atPath: pid) {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import VaultProcess
 
 /// A program that runs on a terminal of its own, as a person would run it.
 public final class Terminal {
@@ -27,9 +28,9 @@ public final class Terminal {
     child = try Child(
       Sandbox.path(of: program), arguments, environment: sandbox.environment(with: environment),
       descriptors: [
-        0: stdin.map { .open($0, O_RDONLY) } ?? .open(path, O_RDWR),
-        1: stdout.map { .open($0, O_WRONLY) } ?? .open(path, O_RDWR),
-        2: .open(path, O_RDWR),
+        stdin.map { .file($0, O_RDONLY) } ?? .file(path, O_RDWR),
+        stdout.map { .file($0, O_WRONLY) } ?? .file(path, O_RDWR),
+        .file(path, O_RDWR),
       ])
     sandbox.state.withLock { $0.children.append(child) }
   }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import VaultProcess
 
 /// The vault of a user made for one test, whose daemon and clients run as that user. Needs root.
 ///
@@ -62,8 +63,10 @@ public final class UserVault: Sendable {
   ///
   /// - Returns: the recovery code, when one was asked for.
   @discardableResult
-  public func make(_ config: String = "idle = off", recovery: Bool = false) throws -> String? {
-    try start(config)
+  public func make(
+    _ config: String = "idle = off", recovery: Bool = false, environment: [String: String?] = [:]
+  ) throws -> String? {
+    try start(config, environment: environment)
     var code: String?
     let talk = try converse("Init", ["recovery": recovery, "kdf_memory": 19 << 20, "kdf_passes": 2]) { prompt in
       guard let shown = prompt["code"] as? String else { return .answer(password) }
@@ -102,12 +105,11 @@ public final class UserVault: Sendable {
     let path = sandbox.runtime + "/door-" + session
     try doors.withLock { doors in
       guard doors.insert(session).inserted else { return }
-      let null = Child.Descriptor.open("/dev/null", O_RDWR)
       let child = try sandbox.keep(
         Child(
           "/usr/bin/setpriv",
           identity + ["/usr/bin/socat", "-t0", "UNIX-LISTEN:\(path),fork", "UNIX-CONNECT:\(sandbox.socket)"],
-          environment: sandbox.environment, descriptors: [0: null, 1: null, 2: null]))
+          environment: sandbox.environment, descriptors: [.null, .null, .null]))
       while (try? WireClient(path)) == nil {
         guard child.status == nil else { throw SandboxError("socat ended with \(child.status ?? 0)") }
         sched_yield()

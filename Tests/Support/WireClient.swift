@@ -163,6 +163,11 @@ extension Sandbox {
     var reply = try asking.call(method, parameters, more: true)
     while reply.error == nil, let prompt = reply.prompt, let conversation = reply.string("conversation") {
       guard let text = answer(prompt) else { return nil }
+      // What is only said wants no answer.
+      if let style = prompt["style"] as? String, ["info", "error"].contains(style) {
+        reply = try asking.reply()
+        continue
+      }
       let answered = try client().call("Respond", ["conversation": conversation, "answer": text])
       if let error = answered.error { throw SandboxError("Respond: \(error)") }
       reply = try asking.reply()

@@ -35,7 +35,8 @@ import VaultModel
   @Test(
     "each failure of the client has its exit code",
     arguments: [
-      (ClientError.noRuntimeDirectory, Exit.configuration), (.unsafeSocket("r"), .denied),
+      (ClientError.noRuntimeDirectory, Exit.configuration), (.notUTF8(variable: "XDG_RUNTIME_DIR"), .configuration),
+      (.unsafeSocket("r"), .denied),
       (.noDaemon("/run/s"), .unavailable), (.daemonFailed(status: 78, message: "vaultd: bad; mend it"), .configuration),
       (.daemonFailed(status: 139, message: ""), .unavailable), (.disconnected, .unavailable),
       (.protocolViolation("r"), .software), (.fault(.timedOut), .retry), (.timedOut, .retry),

@@ -41,4 +41,33 @@ import VaultTesting
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == [])
   }
+
+  @Test(
+    "vaultd takes no directory for another", arguments: ["--store", "--socket", "--config", "--ready-fd", "--version"])
+  func daemonArguments(option: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    for separator in [" ", "="] {
+      let outcome = try shell("exec vaultd \(option)\(separator)$HOME$'/\\xff'", sandbox)
+      #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
+      #expect(outcome.errors.hasPrefix("vaultd: argument ") && outcome.errors.contains(" is not UTF-8"), "\(outcome)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == [])
+  }
+
+  @Test(
+    "no variable leads vaultd to another directory",
+    arguments: [
+      "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY",
+      "DBUS_SESSION_BUS_ADDRESS",
+      "DBUS_SYSTEM_BUS_ADDRESS",
+    ])
+  func daemonVariables(name: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let outcome = try shell("\(name)=\"$HOME\"$'/\\xff' exec \(Sandbox.path(of: "vaultd"))", sandbox)
+    #expect(outcome.status == 78 && outcome.output.isEmpty, "\(outcome)")
+    #expect(outcome.errors == "vaultd: \(name) is not UTF-8, so it is not taken for a path; set another\n")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.home) == [])
+  }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import VaultClient
@@ -5,7 +6,7 @@ import Testing
 @Suite struct LocationTests {
   private func location(_ explicit: String? = nil, _ environment: [String: String]) throws(ClientError)
     -> SocketLocation
-  { try SocketLocation.user(explicit: explicit) { environment[$0] } }
+  { try SocketLocation.user(explicit: explicit) { environment[$0].map { Array($0.utf8) } } }
 
   @Test("The socket is the one named on the command line, else in VAULT_SOCKET, else the runtime directory's")
   func prefersTheNearest() throws {
@@ -24,6 +25,28 @@ import Testing
     ])
   func needsRuntimeDirectory(_ environment: [String: String]) {
     #expect(throws: ClientError.noRuntimeDirectory) { try location(nil, environment) }
+  }
+
+  @Test("A variable that is not UTF-8 is an error where it is needed, and not the name of another socket")
+  func needsText() throws {
+    let bytes = Array("/run/user/1".utf8) + [0xFF]
+    let unreadable = { (name: String) in
+      { (asked: String) -> [UInt8]? in asked == name ? bytes : asked == "VAULT_SOCKET" ? nil : Array("/r".utf8) }
+    }
+    for name in ["VAULT_SOCKET", "XDG_RUNTIME_DIR"] {
+      #expect(throws: ClientError.notUTF8(variable: name)) {
+        try SocketLocation.user(explicit: nil, environment: unreadable(name))
+      }
+      #expect(try SocketLocation.user(explicit: "/a", environment: unreadable(name)).path == "/a")
+    }
+    #expect(throws: ClientError.notUTF8(variable: "PATH")) { try Variable.text("PATH", unreadable("PATH")) }
+    #expect(try Variable.text("PATH") { _ in nil } == nil)
+  }
+
+  @Test("The process's own variables are read byte for byte")
+  func ownVariables() throws {
+    #expect(try Variable.text("PATH", Variable.own) == ProcessInfo.processInfo.environment["PATH"])
+    #expect(Variable.own("VAULT_TEST_UNSET") == nil)
   }
 
   @Test("The system's vault is checked as such, also when its path is given")

@@ -118,6 +118,64 @@ import VaultTesting
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))
   }
 
+  @Test("settings that name another place for it give up an init, and leave nothing of it") func moved() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let files = ["first", "second", "third"].map { "\(sandbox.home)/\($0).key" }
+    let isThere = { FileManager.default.fileExists(atPath: $0) }
+    let chip = try SoftwareTPM(in: sandbox)
+    let device = "tpm2-device = \(chip.device)\n"
+    func readAgain(_ settings: String) throws {
+      try sandbox.configure(device + settings)
+      let before = sandbox.daemonLog.count
+      try sandbox.signalDaemon(SIGHUP)
+      while !sandbox.daemonLog.dropFirst(before).contains("settings read again") {
+        #expect(try sandbox.client().call("Status").error == nil)
+      }
+    }
+    func begin() throws -> (WireClient, String) {
+      let asking = try sandbox.client()
+      let prompt = try asking.call("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2], more: true)
+      return (asking, try #require(prompt.string("conversation")))
+    }
+    func answer(_ conversation: String) throws -> String? {
+      try sandbox.client().call("Respond", ["conversation": conversation, "answer": password]).error
+    }
+    func expectNothing() throws {
+      #expect(try sandbox.client().call("Status").string("state") == "new")
+      #expect(!files.contains(where: isThere))
+      let left = (try? FileManager.default.contentsOfDirectory(atPath: sandbox.store)) ?? []
+      #expect(!left.contains { $0.hasPrefix("vault.db") || $0.hasSuffix(".key") }, "\(left)")
+    }
+
+    try sandbox.startDaemon(config: device + "boot-key = \(files[0])")
+    let (asking, conversation) = try begin()
+    try readAgain("boot-key = tpm2:\(files[1])")
+    let reply = try asking.reply()
+    #expect(reply.error == "Busy" && reply.string("reason")?.contains("boot key were changed") == true, "\(reply)")
+    #expect(try answer(conversation) == "NoSuchConversation")
+    try expectNothing()
+
+    // The TPM is at work on the key, and the password was given.
+    chip.pause()
+    let (sealing, sealed) = try begin()
+    #expect(try answer(sealed) == nil)
+    let daemon = try #require(sandbox.daemonPid)
+    while ProcessTree.processes(named: "vault-tpm2", of: daemon).isEmpty { sched_yield() }
+    try readAgain("boot-key = \(files[2])")
+    #expect(try sealing.reply().error == "Busy")
+    chip.resume()
+    while !ProcessTree.processes(named: "vault-tpm2", of: daemon).isEmpty { sched_yield() }
+    try expectNothing()
+
+    // The place stays the same, whatever else is set.
+    let (going, last) = try begin()
+    try readAgain("boot-key = \(files[2])\nidle = 1h")
+    #expect(try answer(last) == nil)
+    #expect(try going.reply().error == nil)
+    #expect(files.map(isThere) == [false, false, true])
+  }
+
   @Test("as a credential it opens `always` items from the start") func credential() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -37,6 +37,36 @@ import VaultTesting
     #expect(throws: BusError.self) { try stand.call(silent.method("Hello")) { try $0.string() } }
   }
 
+  @Test("a call before the bus has answered the greeting waits for it, and no longer than it may") func early() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let real = try PrivateBus(.session, in: sandbox)
+    let method = driver.method("GetId")
+    let stand = try BusStand(real.address)
+    func callAtOnce(_ address: String, limit: TimeAmount) throws -> String {
+      let done = stand.loop.makePromise(of: String.self)
+      let (object, member) = ([driver.destination, driver.path, driver.interface], method.member)
+      try stand.loop.submit { [loop = stand.loop] in
+        let bus = try Bus(
+          "test", at: #require(BusAddress(address)), on: loop, watcher: Watcher(loop: loop), clock: .system,
+          log: Logger(label: "test"))
+        bus.open()
+        let target = BusMethod.Object(destination: object[0], path: object[1], interface: object[2])
+        bus.call(target.method(member), limit: limit) { result in
+          done.completeWith(Result { try withExtendedLifetime(bus) { try result.get().string() } })
+        }
+      }.wait()
+      return try done.futureResult.wait()
+    }
+    #expect(try callAtOnce(real.address, limit: .seconds(60)).count == 32)
+    // One that listens and says nothing.
+    let silent = try ListeningSocket.bound(to: sandbox.runtime + "/silent")
+    defer { close(silent.descriptor) }
+    #expect(throws: BusError.disconnected) {
+      try callAtOnce("unix:path=\(sandbox.runtime)/silent", limit: .milliseconds(50))
+    }
+  }
+
   @Test("a bus that comes later, goes, crashes and comes again is found each time") func reconnects() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -53,10 +53,7 @@ extension KeyScene {
     KeyScene(name: "a restore", held: Held.cold) { stage in
       try stage.unlock()
       try stage.fill()
-      let backup = try stage.sandbox.client().backup().bytes
-      try stage.add(backup: backup)
-      try stage.sandbox.stopDaemon()
-      try FileManager.default.removeItem(atPath: stage.sandbox.store)
+      let backup = try stage.keepBackupAlone()
       try stage.sandbox.startDaemon()
       try stage.succeed(stage.sandbox.restore(backup, secret: stage.password))
       try stage.computeKeys(as: "restored ")
@@ -64,20 +61,14 @@ extension KeyScene {
     KeyScene(name: "a restore that waits for its bytes", held: ["vault", "pieces of the backup"]) { stage in
       try stage.unlock()
       try stage.fill(3000)
-      let backup = try stage.sandbox.client().backup().bytes
-      try stage.add(backup: backup)
-      try stage.sandbox.stopDaemon()
-      try FileManager.default.removeItem(atPath: stage.sandbox.store)
+      let backup = try stage.keepBackupAlone()
       try stage.start()
       stage.keep(try stage.beginRestore(backup))
       try stage.awaitKeys("the restore") { $0.contains("pieces of the backup") }
     },
     KeyScene(name: "a restore that failed", held: []) { stage throws in
       try stage.unlock()
-      let backup = try stage.sandbox.client().backup().bytes
-      try stage.add(backup: backup)
-      try stage.sandbox.stopDaemon()
-      try FileManager.default.removeItem(atPath: stage.sandbox.store)
+      let backup = try stage.keepBackupAlone()
       try stage.sandbox.startDaemon()
       #expect(try stage.sandbox.restore(backup, secret: stage.wrong).error == "AuthenticationFailed")
       let start = stage.sandbox.headerCount(backup)

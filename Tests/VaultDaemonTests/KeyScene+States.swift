@@ -93,10 +93,7 @@ extension KeyScene {
     KeyScene(name: "a restore that is cut short by a sleep", place: .sleeps, held: []) { stage in
       try stage.unlock()
       try stage.fill(3000)
-      let backup = try stage.sandbox.client().backup().bytes
-      try stage.add(backup: backup)
-      try stage.sandbox.stopDaemon()
-      try FileManager.default.removeItem(atPath: stage.sandbox.store)
+      let backup = try stage.keepBackupAlone()
       try stage.start()
       let client = try stage.beginRestore(backup)
       try stage.awaitKeys("the restore") { $0.contains("vault") }

@@ -42,6 +42,15 @@ final class KeyStage {
     keys.add(try KeyHierarchy(of: sandbox, secrets), prefix)
   }
 
+  /// Makes a backup, stops the daemon, and removes the store.
+  func keepBackupAlone() throws -> [UInt8] {
+    let backup = try sandbox.client().backup().bytes
+    try add(backup: backup)
+    try sandbox.stopDaemon()
+    try FileManager.default.removeItem(atPath: sandbox.store)
+    return backup
+  }
+
   func add(backup: [UInt8]) throws { try keys.add(backup: backup, header: sandbox.headerCount(backup)) }
 
   // MARK: What is found

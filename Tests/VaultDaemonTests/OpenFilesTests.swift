@@ -49,17 +49,12 @@ import VaultTesting
   @Test("it is raised as far as it may be, and helpers get an ordinary one") func raised() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let programs = sandbox.root + "/bin"
-    let helper = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
-    let made = try sandbox.run(
-      ["-c", "mkdir $0 && cp $1 $0 && ln -s $2 $0/vault-tpm2", programs, Sandbox.path(of: "vaultd"), helper],
-      program: "/bin/sh")
-    #expect(made.status == 0, "\(made)")
+    let daemon = try ScriptedHelper.daemon(in: sandbox)
     // It is given the limit before it is asked anything.
     try sandbox.write("head -c 1 <&0 >/dev/null; exec >\"$HOME/limits\"; ulimit -Sn; ulimit -Hn; exit 1", to: "script")
     try sandbox.startDaemon(
       config: "boot-key = tpm2:\(sandbox.home)/boot.key",
-      through: ["/usr/bin/prlimit", "--nofile=40:2000", programs + "/vaultd"])
+      through: ["/usr/bin/prlimit", "--nofile=40:2000", daemon])
     let pid = try #require(sandbox.daemonPid)
     let limits = try String(contentsOfFile: "/proc/\(pid)/limits", encoding: .utf8)
     let files = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })

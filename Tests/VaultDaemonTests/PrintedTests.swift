@@ -60,12 +60,7 @@ import VaultTesting
   @Test("what a helper complains of, line by line and not without end") func helper() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let programs = sandbox.root + "/bin"
-    let helper = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
-    let made = try sandbox.run(
-      ["-c", "mkdir $0 && cp $1 $0 && ln -s $2 $0/vault-tpm2", programs, Sandbox.path(of: "vaultd"), helper],
-      program: "/bin/sh")
-    #expect(made.status == 0, "\(made)")
+    let daemon = try ScriptedHelper.daemon(in: sandbox)
     func complain(_ script: String) throws -> String {
       try sandbox.write(script, to: "script")
       let before = sandbox.daemonLog.count
@@ -73,7 +68,7 @@ import VaultTesting
       #expect(reply?.error != nil)
       return String(sandbox.daemonLog.dropFirst(before))
     }
-    try sandbox.startDaemon(config: "boot-key = tpm2:\(sandbox.home)/boot.key", through: [programs + "/vaultd"])
+    try sandbox.startDaemon(config: "boot-key = tpm2:\(sandbox.home)/boot.key", through: [daemon])
     let said = try complain(#"printf 'first\n\033]52;c;cm0gLXJm\a\033[2J\nlast' >&2; exit 1"#)
     #expect(lines(said) == ["vault-tpm2: first", "vault-tpm2: \(Self.spelled)", "vault-tpm2: last"], "\(said)")
     let flood = try complain("yes 0123456789abcdef >&2")

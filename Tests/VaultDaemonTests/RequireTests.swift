@@ -127,21 +127,24 @@ struct RequireTests {
   }
 
   @Test("after the window, and after a lock, it is asked for again") func window() throws {
-    let stand = try stand(reuse: 2, accessible: "after-first-unlock")
+    // Its windows are a second long; AuthorizationsTests looks at both sides of their ends.
+    let stand = try stand(reuse: 1, accessible: "after-first-unlock")
     defer { stand.close() }
-    _ = try authenticate("biometry", stand, touching: ["finger-A"])
-    #expect(try get("biometry", stand) == "of biometry")
-    try stand.wait("the window to be over") { try get("biometry", stand) == "PresenceRequired" }
     let change = try stand.vault.client(in: "first").call(
       "Set",
       ["name": "fresh", "value": "f", "require": "biometry", "accessible": "after-first-unlock", "reuse": 86_400])
     #expect(change.error == nil)
-    let again = try stand.vault.converse(
-      "Authenticate", ["name": "fresh", "interactive": true], touching: ["finger-A"], on: stand.reader)
-    #expect(again.reply?.error == nil)
-    #expect(try stand.vault.client().call("Get", ["name": "fresh"]).string("value") == "f")
-    try stand.vault.lock()
-    #expect(try stand.vault.client().call("Get", ["name": "fresh"]).error == "PresenceRequired")
+    func fresh() throws -> WireClient.Reply { try stand.vault.client().call("Get", ["name": "fresh"]) }
+    // The same proof counts for one item still and for the other no more, however long all of this takes.
+    for _ in 0..<2 {
+      let shown = try stand.vault.converse(
+        "Authenticate", ["name": "fresh", "interactive": true], touching: ["finger-A"], on: stand.reader)
+      #expect(shown.reply?.error == nil && shown.reply != nil)
+      try stand.wait("the window to be over") { try get("biometry", stand) == "PresenceRequired" }
+      #expect(try fresh().string("value") == "f")
+      try stand.vault.lock()
+      #expect(try fresh().error == "PresenceRequired")
+    }
   }
 
   @Test("while locked, items that are served then ask as well", arguments: ["after-first-unlock", "always"])

@@ -119,6 +119,30 @@ private let password = "correct horse battery"
     #expect(try sandbox.client().call("Get", ["name": "item/2"]).string("value")?.count == 60_000)
   }
 
+  @Test("settings with another boot key end it, at the question and on the way, and leave nothing") func settings()
+    throws
+  {
+    let backup = try Self.backup()
+    let sandbox = try empty()
+    defer { sandbox.close() }
+    let files = ["first", "second"].map { "\(sandbox.home)/\($0).key" }
+    let asking = try sandbox.client()
+    let header = Data(backup[..<sandbox.headerCount(backup)]).base64EncodedString()
+    #expect(try asking.call("Restore", ["header": header], more: true, upgrade: true).prompt != nil)
+    try sandbox.configure("idle = off\nboot-key = \(files[0])\n")
+    try sandbox.signalDaemon(SIGHUP)
+    #expect(try asking.reply().error == "Busy")
+    let sending = try begin(sandbox, backup)
+    try sandbox.configure("idle = off\nboot-key = \(files[1])\n")
+    try sandbox.signalDaemon(SIGHUP)
+    let reply = try sending.reply()
+    #expect(reply.error == "Busy" && reply.string("reason")?.contains("boot key were changed") == true, "\(reply)")
+    try expectNew(sandbox)
+    #expect(try sandbox.restore(backup).error == nil)
+    #expect(files.map { FileManager.default.fileExists(atPath: $0) } == [false, true])
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/boot.key"))
+  }
+
   @Test("a client that goes away, and a daemon that is killed, leave no vault; the next restore makes it") func cut()
     throws
   {

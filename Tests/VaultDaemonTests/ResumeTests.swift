@@ -1,6 +1,5 @@
 import CLinux
 import Glibc
-import Logging
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -47,16 +46,8 @@ import VaultTesting
       try Keychain.create(
         in: store, slots: [slot], vaultID: id, vaultKey: vaultKey, bootKey: RandomBytes.secret(count: 32), now: 1000)
       let machine = Machine()
-      var options = Options()
-      (options.store, options.socket, options.config) = (store, socket, "/dev/null")
-      let paths = try Paths(options: options) { _ in nil }
-      let watcher = try Watcher(loop: loop)
-      let service = Service(
-        loop: loop, clock: machine.clock, paths: paths, configuration: try Configuration(parsing: settings),
-        programs: HelperPrograms(loop: loop, watcher: watcher, ends: HelperEnds()) { _ in nil },
-        presenceHelper: PresenceHelper(loop: loop, watcher: watcher, ends: HelperEnds(), paths: paths) { _ in nil },
-        openFiles: OpenFiles(limit: 1024), isSystem: false,
-        log: Logger(label: "test"), owner: geteuid())
+      let service = try Service.stand(
+        on: loop, store: store, socket: socket, settings: settings, clock: machine.clock)
       guard case .open(let keychain) = service.vault.content else { throw SandboxError("the store is not open") }
       try keychain.unlock(vaultKey: vaultKey)
       service.unlocked(by: .method("password"), for: nil)

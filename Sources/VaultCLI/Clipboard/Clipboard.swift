@@ -4,7 +4,7 @@ internal import VaultModel
 
 /// The desktop's clipboard, reached through the tools that are there, always by their standard input.
 enum Clipboard {
-  /// How long a value stays, in seconds.
+  /// The time that a value stays, in seconds.
   static let lifetime: UInt32 = 45
 
   /// A program that can set, read and clear the clipboard.
@@ -13,7 +13,7 @@ enum Clipboard {
     case xclip
     case xsel
 
-    /// Whether there is a display it could reach.
+    /// True when there is a display it could reach.
     var hasDisplay: Bool {
       let variable = self == .wlCopy ? "WAYLAND_DISPLAY" : "DISPLAY"
       return !(Environment.variable(variable) ?? "").isEmpty

@@ -25,7 +25,7 @@ enum Tool {
     return process.finish() == 0 && written != nil
   }
 
-  /// What a program prints, up to `limit` bytes; nil when it fails or prints more.
+  /// The output of a program, up to `limit` bytes; nil when it fails or prints more.
   static func capture(_ command: [String], limit: Int) -> SecretBuffer? {
     guard let process = Running(command, .output, inItsOwnSession: false) else { return nil }
     let output = try? FileInput.readAll(process.descriptor, limit: limit, name: command[0])
@@ -54,7 +54,8 @@ enum Tool {
       defer { close(theirs) }
       let started = Hardening.withEarlierLimit {
         try? StartedProgram(
-          command, descriptors: end == .input ? [theirs, nil, nil] : [nil, theirs, nil], hasOwnSession: inItsOwnSession)
+          command, descriptors: end == .input ? [.ours(theirs), .null, .null] : [.null, .ours(theirs), .null],
+          hasOwnSession: inItsOwnSession)
       }
       guard let started else {
         close(ours)

@@ -37,7 +37,7 @@ struct GetCommand: ParsableCommand {
     if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
   }
 
-  /// What the command line asks for.
+  /// The request on the command line.
   var request: GetRequest {
     var request = GetRequest(name: name, socket: globals.socket, system: globals.system, json: globals.json)
     request.field = field

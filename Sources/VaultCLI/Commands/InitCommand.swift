@@ -47,7 +47,7 @@ struct InitCommand: ParsableCommand {
     }
   }
 
-  /// What was asked for, or what a person at the terminal takes of what is possible here.
+  /// The keystore that was asked for, or that a person at the terminal chooses of those which are possible here.
   private func offered(_ session: Session) throws(Failure) -> PresenceOptions {
     var presence = presence
     guard presence.keystore == nil, Keyboard.isAttended, !secrets.passwordStdin else { return presence }

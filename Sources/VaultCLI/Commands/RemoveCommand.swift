@@ -18,7 +18,7 @@ struct RemoveCommand: ParsableCommand {
     help: ArgumentHelp("Names, or predicates.", valueName: "items"), completion: ItemNames.completion)
   var items: [String] = []
 
-  /// What stands behind `--`, of which the parser would not tell that it does; see ``Arguments/normalize(_:)``.
+  /// The names behind `--`, which the parser would not tell from others; see ``Arguments/normalize(_:)``.
   @Option(name: .customLong(RemoveCommand.nameOption), help: .hidden)
   var names: [String] = []
 
@@ -104,7 +104,7 @@ struct RemoveCommand: ParsableCommand {
     return names
   }
 
-  /// Whether an item is called so.
+  /// True when an item is called so.
   private func isName(_ text: String, _ session: Session) throws(Failure) -> Bool {
     guard (try? ItemName(text)) != nil else { return false }
     return try !session.call { vault in try vault.find("name=\(Predicates.quote(text))", limit: 1) }.isEmpty

@@ -37,7 +37,7 @@ struct SlotListCommand: ParsableCommand {
   }
 }
 
-/// What a slot can be made of.
+/// The kinds of slots that can be made.
 enum SlotKindArgument: String, ExpressibleByArgument, CaseIterable {
   case password
   case recovery

@@ -38,7 +38,7 @@ struct UnlockCommand: ParsableCommand {
     }
   }
 
-  /// What was asked for. A line of standard input is the vault's own password unless another way is named.
+  /// The request. A line of standard input is the vault's own password unless another way is named.
   private var chosen: String? {
     if recovery { return SlotKindArgument.recovery.rawValue }
     return method?.rawValue ?? (secrets.passwordStdin ? SlotKindArgument.password.rawValue : nil)

@@ -24,8 +24,8 @@ enum ItemNames {
     for name in names(arguments[1], where: { isName($0, behind: words) }) { try Output.line(name) }
   }
 
-  /// Whether the command would take `name` for a name behind these words. One that begins with a dash would be an option,
-  /// and to `vault rm` one may be a predicate, unless two dashes say that names follow.
+  /// True when the command would take `name` for a name behind these words. One that begins with a dash would be an
+  /// option, and to `vault rm` one may be a predicate, unless two dashes say that names follow.
   static func isName(_ name: String, behind words: ArraySlice<String>) -> Bool {
     if words.contains("--") { return true }
     return !name.utf8.starts(with: "-".utf8) && !(words.contains("rm") && Predicates.isPredicate(name))

@@ -26,7 +26,7 @@ struct Doctor {
     return findings
   }
 
-  /// Whose files they have to be.
+  /// The user whose files they have to be.
   private var owner: uid_t? { globals.system ? nil : geteuid() }
 
   private func socket(_ path: String) -> [Finding] {
@@ -93,7 +93,7 @@ struct Doctor {
 
   private static let memory = "locked memory"
 
-  /// What the daemon says it cannot do: what it is, and behind a colon or a semicolon what it comes to.
+  /// Reports the things that the daemon says it cannot do: each, and behind a colon or a semicolon what it comes to.
   private static func warning(_ text: String) -> Finding {
     let check = text.contains("memory") ? memory : "daemon"
     guard let mark = text.firstIndex(where: { $0 == ";" || $0 == ":" }) else { return .warn(check, text, fix: nil) }
@@ -109,7 +109,8 @@ struct Doctor {
     return [settings(store.configuration)].compactMap { $0 } + files(of: store)
   }
 
-  /// What keeps the daemon from believing the settings: they have to be a file that nobody but root and its user can write.
+  /// Reports reasons why the daemon would not believe the settings: they have to be a file that nobody but root and its
+  /// user can write.
   private func settings(_ path: String) -> Finding? {
     guard case .there(let kind, let user, let mode, _) = FileState(path) else { return nil }
     guard kind == .file else { return .fail("settings", "\(path) is no regular file", fix: "remove it") }
@@ -164,7 +165,7 @@ struct Doctor {
 }
 
 extension FileState {
-  /// Whose it is; nil when that cannot be told.
+  /// The user whose it is; nil when that cannot be told.
   var owner: uid_t? {
     if case .there(_, let owner, _, _) = self { owner } else { nil }
   }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What stands at a path, the link itself where it is one.
+/// The file at a path, the link itself where it is one.
 enum FileState: Equatable {
   case missing
   /// It cannot be looked at: an error number.

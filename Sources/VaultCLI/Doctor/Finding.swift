@@ -1,14 +1,14 @@
 internal import VaultAPI
 internal import VaultModel
 
-/// What one check of `vault doctor` found.
+/// The result of one check of `vault doctor`.
 struct Finding: Equatable {
   enum Level: String { case ok, warn, fail }
 
   let check: String
   let level: Level
   let text: String
-  /// What to do about it.
+  /// The remedy.
   let fix: String?
 
   static func ok(_ check: String, _ text: String) -> Finding {

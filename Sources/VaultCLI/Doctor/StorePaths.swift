@@ -1,4 +1,4 @@
-/// Where the daemon keeps its files, as far as a client can tell: a `--store` given to the daemon is not known here.
+/// The paths of the daemon's files, as far as a client can tell: a `--store` given to the daemon is not known here.
 struct StorePaths {
   let directory: String
   let configuration: String

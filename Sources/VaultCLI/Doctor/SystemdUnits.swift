@@ -1,4 +1,4 @@
-/// Whether systemd would start the daemon.
+/// Tells whether systemd would start the daemon.
 enum SystemdUnits {
   static func findings(system: Bool) -> [Finding] {
     let check = "systemd"
@@ -42,7 +42,7 @@ enum SystemdUnits {
   }
 }
 
-/// Whether the daemon could leave its memory in a core file.
+/// Tells whether the daemon could leave its memory in a core file.
 enum CoreLimit {
   static func findings(pid: Int) -> [Finding] {
     guard let text = FileInput.text(of: "/proc/\(pid)/limits") else {

@@ -13,7 +13,7 @@ struct Keyboard: ~Copyable {
 
   private let terminal: Int32
 
-  /// Whether somebody reads what the program says, so that asking makes sense.
+  /// True when somebody reads what the program says, so that asking makes sense.
   static let isAttended = isatty(STDERR_FILENO) == 1
 
   /// Opens the terminal.
@@ -34,7 +34,7 @@ struct Keyboard: ~Copyable {
     try Output.write(unsafe rows.utf8.span.bytes, to: terminal)
   }
 
-  /// How wide the terminal is; 80 where it does not say so.
+  /// The width of the terminal; 80 where it does not say so.
   private var columns: Int {
     var size = winsize()
     // It is lent for the call, which writes no more than its size.

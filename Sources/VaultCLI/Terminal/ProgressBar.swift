@@ -1,4 +1,4 @@
-/// How far something is whose size is known, as a bar.
+/// The progress of something whose size is known, as a bar.
 struct ProgressBar: ~Copyable {
   private static let width = 30
 
@@ -34,6 +34,6 @@ struct ProgressBar: ~Copyable {
     return "\(what) [\(bar)] \(Int(100 * share)) %\(detail)"
   }
 
-  /// How much of it is done, 0 to 1, whatever the numbers are.
+  /// The part of it that is done, 0 to 1, whatever the numbers are.
   static func share(_ done: Int, of total: Int) -> Double { min(1, Double(max(0, done)) / Double(max(1, total))) }
 }

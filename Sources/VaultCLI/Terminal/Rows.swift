@@ -4,9 +4,9 @@
 /// in the right places would end in a row that reads as another program's question for a password. So each row is our
 /// own: it begins with what this program writes, and blanks move nothing to the right.
 enum Rows {
-  /// What a row begins with that goes on with the one before.
+  /// The beginning of a row that goes on with the one before.
   private static let mark = "vault:"
-  /// What a row has at least, however narrow the terminal is: the mark and something behind it.
+  /// The least width of a row, however narrow the terminal is: the mark and something behind it.
   private static let least = 10
 
   /// The text in rows that leave a column free, so that what is typed next stands where the last one ends.
@@ -47,7 +47,7 @@ enum Rows {
     return result
   }
 
-  /// Whether nothing is seen of it. U+2800 is a braille pattern without a dot.
+  /// True when nothing is seen of it. U+2800 is a braille pattern without a dot.
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.isWhitespace || scalar == "\u{2800}"
   }

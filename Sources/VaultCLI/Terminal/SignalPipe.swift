@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where the handler puts the number of the signal it was called for.
+/// The place where the handler puts the number of the signal it was called for.
 ///
 /// A plain number that is set before a handler stands, and that the handler alone reads.
 nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
@@ -10,8 +10,8 @@ nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 ///
 /// One exists at a time. At its end the earlier dispositions stand again.
 struct SignalPipe: ~Copyable {
-  /// What a terminal or another process sends to end, stop or go on with a program. The last matters because a shell may
-  /// have set the terminal's modes anew meanwhile.
+  /// The signals that a terminal or another process sends to end, stop or go on with a program. The last matters
+  /// because a shell may have set the terminal's modes anew meanwhile.
   static let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGTSTP, SIGCONT]
 
   /// Readable when a signal came.

@@ -5,7 +5,7 @@ struct TypedLine: ~Copyable {
   enum Step { case more, done, end }
 
   private(set) var bytes = SecretBuffer(capacity: 256)
-  /// Whether the editing keys are ours to honour; otherwise the kernel has done it.
+  /// True when the editing keys are ours to honour; otherwise the kernel has done it.
   private let edits: Bool
 
   init(edits: Bool) { self.edits = edits }

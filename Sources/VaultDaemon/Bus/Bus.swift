@@ -11,9 +11,9 @@ internal import NIOCore
 @safe final class Bus {
   /// `system` or `session`, for the log and for people.
   let name: String
-  /// Whether calls can be made and signals come.
+  /// True when calls can be made and signals come.
   private(set) var isConnected = false
-  /// Why there is no connection, where more is known than that nobody listens.
+  /// The reason why there is no connection, where more is known than that nobody listens.
   private(set) var problem: String?
 
   private let address: BusAddress
@@ -27,7 +27,9 @@ internal import NIOCore
   private var listeners: [() -> Void] = []
   private var matches: [BusMatch] = []
   private var calls: [ObjectIdentifier: BusCall] = [:]
-  /// When to try again, `CLOCK_MONOTONIC` nanoseconds; nil while there is nothing to repeat.
+  /// Makes the calls that came before the bus had answered our greeting.
+  private var early: [() -> Void] = []
+  /// The time at which to try again, `CLOCK_MONOTONIC` nanoseconds; nil while there is nothing to repeat.
   private var retryAt: Int64?
   private var armed: Int64?
   private var connectedAt: Int64 = 0
@@ -61,7 +63,8 @@ internal import NIOCore
 
   // MARK: Calls and signals
 
-  /// Calls a method; `then` gets the reply, later and exactly once.
+  /// Calls a method; `then` gets the reply, later and exactly once. A bus that listens and has not answered our greeting
+  /// yet is waited for: a daemon that has just started would otherwise say that there is none.
   ///
   /// - Parameters:
   ///   - starts: whether a service that does not run may be started for this.
@@ -71,12 +74,31 @@ internal import NIOCore
     then: @escaping (Result<BusMessage, BusError>) -> Void
   ) {
     let call = BusCall(then)
-    guard let connection = unsafe connection, isConnected else {
+    guard isConnected || isGreeting else {
       return loop.assumeIsolated().execute { call.finish(.failure(.disconnected)) }
     }
     let id = ObjectIdentifier(call)
     calls[id] = call
     call.onEnd = { [weak self] in self?.calls[id] = nil }
+    if isConnected { return send(call, method, arguments, starts: starts, limit: limit) }
+    let deadline = NIODeadline.now() + limit
+    let end = loop.assumeIsolated().scheduleTask(in: limit) { call.finish(.failure(.disconnected)) }
+    early.append { [weak self] in
+      end.cancel()
+      guard !call.isOver else { return }
+      let rest = max(deadline - .now(), .milliseconds(1))
+      self?.send(call, method, arguments, starts: starts, limit: rest)
+    }
+  }
+
+  /// True when the bus listens and has not answered our greeting yet. While nobody listens what is watched is no socket.
+  private var isGreeting: Bool {
+    guard unsafe connection != nil, !isConnected, let descriptor else { return false }
+    return sd_is_socket(descriptor, AF_UNIX, 0, -1) > 0
+  }
+
+  private func send(_ call: BusCall, _ method: BusMethod, _ arguments: [BusValue], starts: Bool, limit: TimeAmount) {
+    guard let connection = unsafe connection else { return call.finish(.failure(.disconnected)) }
     let result = unsafe call.send(method, arguments, starts: starts, limit: limit, on: connection)
     if result < 0 {
       let error = BusError(name: "", text: "\(SystemError(call: method.member, code: -result))")
@@ -160,6 +182,9 @@ internal import NIOCore
     log.debug("connected to the \(name) bus")
     for match in matches { unsafe match.install(on: connection) }
     for listener in listeners { listener() }
+    let waiting = early
+    early = []
+    for send in waiting { send() }
   }
 
   /// The connection is gone, or did not come about: told to those who wait, and tried again after a while, which grows
@@ -185,6 +210,7 @@ internal import NIOCore
     if let descriptor { watcher.forget(descriptor) }
     descriptor = nil
     for match in matches { match.remove() }
+    early = []
     // Does not wait: what was not sent yet is dropped.
     unsafe sd_bus_close_unref(connection)
     for call in Array(calls.values) { call.finish(.failure(.disconnected)) }

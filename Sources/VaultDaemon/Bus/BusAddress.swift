@@ -1,9 +1,9 @@
-/// Where a bus listens: a Unix socket, as the D-Bus specification writes it down.
+/// The address of a bus: a Unix socket, as the D-Bus specification writes it down.
 ///
 /// Other transports are left out: one of them starts a program, another speaks to the network, and the units allow
 /// neither.
 struct BusAddress: Equatable {
-  /// What `sd_bus_set_address` takes.
+  /// The address, as `sd_bus_set_address` takes it.
   var text: String
 
   /// `$DBUS_SYSTEM_BUS_ADDRESS`, or the usual socket.

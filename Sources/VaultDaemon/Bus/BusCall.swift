@@ -22,6 +22,8 @@ struct BusMethod {
   private var slot: OpaquePointer?
   var onEnd: () -> Void = {}
 
+  var isOver: Bool { then == nil }
+
   init(_ then: @escaping (Result<BusMessage, BusError>) -> Void) { self.then = then }
 
   deinit { unsafe sd_bus_slot_unref(slot) }

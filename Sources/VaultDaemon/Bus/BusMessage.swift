@@ -1,7 +1,7 @@
 internal import CSystemd
 internal import Glibc
 
-/// Why a call on a bus has no answer.
+/// The reason why a call on a bus has no answer.
 struct BusError: Error, Equatable, CustomStringConvertible {
   /// The error's D-Bus name.
   var name: String
@@ -9,10 +9,10 @@ struct BusError: Error, Equatable, CustomStringConvertible {
 
   /// The bus is not there, or went away before the answer came.
   static let disconnected = BusError(name: "org.freedesktop.DBus.Error.Disconnected", text: "there is no connection")
-  /// What came is not of the type that was agreed.
+  /// The reply is not of the type that was agreed.
   static let malformed = BusError(name: "org.freedesktop.DBus.Error.InvalidArgs", text: "the message has another type")
 
-  /// Whether nobody has the name that was called, and nobody could be started to take it.
+  /// True when nobody has the name that was called, and nobody could be started to take it.
   var isNoService: Bool {
     ["ServiceUnknown", "NameHasNoOwner", "Spawn.ServiceNotFound"].contains {
       name == "org.freedesktop.DBus.Error." + $0
@@ -43,7 +43,7 @@ enum BusValue {
   var sender: String? { unsafe Self.copy(sd_bus_message_get_sender(message)) }
   /// The object a signal comes from.
   var path: String? { unsafe Self.copy(sd_bus_message_get_path(message)) }
-  /// What went wrong, if this is an error.
+  /// The error, if this is one.
   var error: BusError? {
     guard let error = unsafe sd_bus_message_get_error(message) else { return nil }
     return unsafe BusError(name: Self.copy(error.pointee.name) ?? "", text: Self.copy(error.pointee.message) ?? "")

@@ -6,7 +6,7 @@ internal import VaultKeystore
 /// A small file that holds a key, or a key sealed by the TPM.
 struct KeyFile: Sendable {
   let path: String
-  /// What it holds, for messages: `boot key`.
+  /// The name of its content, for messages: `boot key`.
   let name: String
   var access = OwnFile.Access.ours
 

@@ -63,7 +63,7 @@ struct KeystoreHelper {
     }
   }
 
-  /// What a helper's answer says; the answer itself is gone then.
+  /// The content of a helper's answer; the answer itself is gone then.
   private func reply(
     in answer: consuming Result<Frame, HelperFailure>, to operation: KeystoreRequest.Operation
   ) -> KeystoreReply {

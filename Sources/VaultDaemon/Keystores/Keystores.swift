@@ -10,7 +10,7 @@ internal import VaultModel
 struct Keystores {
   let programs: HelperPrograms
   let workers: Workers
-  /// Where the store is, and with it the keys of the `file` keystore.
+  /// The directory of the store, and with it the keys of the `file` keystore.
   let directory: String
   let configuration: Configuration
 

@@ -1,7 +1,7 @@
 internal import Logging
 internal import NIOCore
 
-/// Who tells the daemon that nobody sits at the machine any more, and what it cannot hear.
+/// The services that tell the daemon that nobody sits at the machine any more, and what it cannot hear.
 ///
 /// A user's vault locks with the machine's sleep, the locks of that user's sessions and the screen lockers on the
 /// session bus. The machine's vault locks with the machine's sleep: it belongs to no session, and somebody's screen is
@@ -40,13 +40,13 @@ final class LockTriggers {
     sessionBus?.open()
   }
 
-  /// What locks the vault beside its deadlines, in the words of `Status`.
+  /// The events that lock the vault beside its deadlines, in the words of `Status`.
   var watched: [String] {
     guard logind?.isWatched == true else { return screenSavers?.watched ?? [] }
     return ["sleep"] + (isSystem ? [] : ["session-lock"]) + (screenSavers?.watched ?? [])
   }
 
-  /// What cannot be heard, one sentence each.
+  /// The events that cannot be heard, one sentence each.
   var warnings: [String] { [sleepWarning, sessionWarning].compactMap { $0 } }
 
   private var sleepWarning: String? {

@@ -5,16 +5,16 @@ internal import Glibc
 /// See org.freedesktop.login1(5), and <https://systemd.io/INHIBITOR_LOCKS/> for the order of things: the inhibitor is
 /// taken before it is needed, closed when the daemon is ready, and taken again after the resume.
 final class Logind {
-  /// Where the session locks that count come from.
+  /// The session whose locks count.
   enum Sessions {
     /// The machine's vault belongs to no session.
     case none
     case of(uid: UInt32)
   }
 
-  /// Why logind does not wait for the keys to be wiped, if it does not.
+  /// The reason why logind does not wait for the keys to be wiped, if it does not.
   private(set) var inhibitorProblem: String?
-  /// Whether logind is there to be heard.
+  /// True when logind is there to be heard.
   var isWatched: Bool { name.owner != nil }
 
   private let bus: Bus
@@ -101,7 +101,7 @@ final class Logind {
 
   // MARK: Sessions
 
-  /// Whether a PropertiesChanged says that the session is locked now.
+  /// True when a PropertiesChanged says that the session is locked now.
   private static func saysLocked(_ message: BusMessage) throws(BusError) -> Bool {
     _ = try message.string()
     let changes = try message.array(of: "{sv}") { () throws(BusError) in
@@ -125,7 +125,7 @@ final class Logind {
     }
   }
 
-  /// What was not heard while there was no connection.
+  /// Catches up on what was not heard while there was no connection.
   private func catchUp(_ uid: UInt32) {
     bus.call(manager.method("ListSessions"), starts: false) { [weak self] result in
       for path in (try? result.get().sessions(of: uid)) ?? [] { self?.lockIfLocked(path) }
