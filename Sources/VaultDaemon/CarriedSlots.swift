@@ -91,6 +91,17 @@ final class CarriedSlots {
 
   // MARK: What people know
 
+  /// Whether nothing that lasts would open the new vault without `slot`: what is made by now, and what the `rest` brings.
+  private func isNeeded(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) -> Bool {
+    slot.kind.isLasting && !(made + rest).contains { $0.kind.isLasting }
+  }
+
+  /// A password that is not given leaves its slot out, or ends it all.
+  private func goOn(without slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {
+    if isNeeded(slot, rest) { return conversation.fail(.lastSlot) }
+    leaveOut(slot, because: "its password was not given", rest)
+  }
+
   private func ask(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>, tries: Int = 1) {
     let caller = Backoff.Caller(uid: conversation.connection.peer.uid, method: slot.kind.name)
     if case .backingOff(_, let milliseconds)? = service.wait(for: caller) {
@@ -103,9 +114,10 @@ final class CarriedSlots {
     }
     let label = slot.label.isEmpty ? "" : ", \(slot.label)"
     let what = "\(slot.kind == .login ? "Login password" : "Password") of slot \(slot.id)\(label)"
-    let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (empty leaves it out)"
+    let choice = isNeeded(slot, rest) ? "nothing else that lasts would open the vault" : "empty leaves it out"
+    let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (\(choice))"
     conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in
-      guard typed.count > 0 else { return leaveOut(slot, because: "its password was not given", rest) }
+      guard typed.count > 0 else { return goOn(without: slot, rest) }
       let kept = Handover(typed.withBytes { SecureBytes(copying: $0) })
       conversation.willWipe(kept)
       // Otherwise a slip of the finger would become the password. It is an attempt to guess like any other.
@@ -117,7 +129,7 @@ final class CarriedSlots {
           remake(slot, kept, rest)
         case .failure(.backingOff): ask(slot, rest, tries: tries)
         case .failure(.authenticationFailed):
-          guard tries < Self.tries else { return leaveOut(slot, because: "its password was not given", rest) }
+          guard tries < Self.tries else { return goOn(without: slot, rest) }
           ask(slot, rest, tries: tries + 1)
         case .failure(let fault): conversation.fail(fault)
         }

@@ -126,7 +126,7 @@ extension Service {
     guard let id = UInt32(exactly: call.id), keychain.slots.contains(where: { $0.id == id }) else {
       return connection.fail(.noSuchSlot(id: call.id))
     }
-    guard keychain.slots.count > 1 else { return connection.fail(.lastSlot) }
+    guard keychain.isLasting(without: id) else { return connection.fail(.lastSlot) }
     let conversation = Conversation(connection: connection, service: self)
     authenticateOwner(conversation, method: call.method, purpose: "to remove slot \(id)") {
       [unowned self] vaultKey, opened in

@@ -335,6 +335,31 @@ import VaultTesting
     }
   }
 
+  @Test("the last password cannot be left out, and its question says so", arguments: ["", "wrong"])
+  func lastPassword(typed: String) throws {
+    try withVault { sandbox, _ throws in
+      for kind in ["login", "pam"] {
+        let parameters = floor.merging(["kind": kind, "keystore": "file", "insecure": true]) { $1 }
+        let added = try sandbox.converse("AddSlot", parameters) {
+          $0["style"] as? String == "secret" ? password : "the login password"
+        }
+        #expect(added?.error == nil)
+      }
+      let keys = try presenceKeys(sandbox)
+      var asked: [String] = []
+      let begun = try begin(sandbox, ["method": "login"]) { text in
+        asked.append(text)
+        return text.hasPrefix("Login") ? "the login password" : typed
+      }
+      #expect(begun.first.error == "LastSlot")
+      #expect(asked.count == (typed.isEmpty ? 2 : 4))
+      #expect(asked[1] == "Password of slot 1, to keep it (nothing else that lasts would open the vault)")
+      #expect(try kinds(sandbox) == [1: "password", 2: "login", 3: "pam"])
+      #expect(try sandbox.client().call("Status").parameters["rekey"] == nil)
+      try waitUntil { try presenceKeys(sandbox) == keys }
+    }
+  }
+
   @Test("left half way through its questions it has done nothing")
   func halfWay() throws {
     try withVault(recovery: true) { sandbox, _ throws in

@@ -171,6 +171,23 @@ import VaultTesting
     }
   }
 
+  @Test("the last password or recovery code stays, whatever else opens the vault", arguments: ["pam", "login"])
+  func lasting(kind: String) throws {
+    try withVault { (sandbox, _) throws in
+      let parameters = floor.merging(["kind": kind, "keystore": "memory"]) { old, _ in old }
+      let added = try sandbox.converse("AddSlot", parameters) {
+        $0["style"] as? String == "secret" ? password : "the login password"
+      }
+      #expect(added?.integer("slot") == 2)
+      // Nobody is asked for the right to what cannot be done.
+      #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in nil }?.error == "LastSlot")
+      let recovery = try sandbox.converse("AddSlot", ["kind": "recovery"]) { $0["code"] as? String ?? password }
+      #expect(recovery?.integer("slot") == 3)
+      #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in password }?.error == nil)
+      #expect(try sandbox.converse("RemoveSlot", ["id": 3]) { _ in nil }?.error == "LastSlot")
+    }
+  }
+
   @Test("a slot that was removed, and put back into the file, opens nothing and proves nothing") func revived() throws {
     try withVault { (sandbox, _) throws in
       let second = "the second password"
