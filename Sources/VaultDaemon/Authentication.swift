@@ -32,7 +32,7 @@ final class Authentication {
     Backoff.Caller(uid: conversation.connection.peer.uid, method: kind.name)
   }
 
-  func slots(_ kind: SlotKind) -> [SlotRecord] { keychain.slots.filter { $0.kind == kind } }
+  func slots(_ kind: SlotKind) -> [SlotRecord] { keychain.triedSlots(kind) }
 
   /// Begins with the first method.
   func start() { goOn(after: .methodUnavailable(method: "", reason: "the vault has no slot for it")) }

@@ -9,8 +9,9 @@ internal import VaultStore
 /// it takes is at hand.
 ///
 /// The slot that the right was proven with takes what was typed then. Other passwords are asked for, and an empty answer
-/// leaves the slot out. A recovery code is known to its owner alone, so a new one takes its place. A PAM slot gets a new key
-/// in its keystore, beside the old one, which opens the vault until the end.
+/// leaves the slot out, unless nothing else that lasts comes along; a stale slot is left out unasked. A recovery code is
+/// known to its owner alone, so a new one takes its place. A PAM slot gets a new key in its keystore, beside the old one,
+/// which opens the vault until the end.
 final class CarriedSlots {
   private static let tries = 3
 
@@ -103,6 +104,9 @@ final class CarriedSlots {
   }
 
   private func ask(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>, tries: Int = 1) {
+    guard keychain.triedSlots(slot.kind).contains(slot) else {
+      return leaveOut(slot, because: "the login password was changed without the vault", rest)
+    }
     let caller = Backoff.Caller(uid: conversation.connection.peer.uid, method: slot.kind.name)
     if case .backingOff(_, let milliseconds)? = service.wait(for: caller) {
       let wait = (milliseconds + 999) / 1000
@@ -118,6 +122,8 @@ final class CarriedSlots {
     let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (\(choice))"
     conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in
       guard typed.count > 0 else { return goOn(without: slot, rest) }
+      // Asked again, because it may have become stale since the prompt.
+      guard keychain.triedSlots(slot.kind).contains(slot) else { return ask(slot, rest) }
       let kept = Handover(typed.withBytes { SecureBytes(copying: $0) })
       conversation.willWipe(kept)
       // Otherwise a slip of the finger would become the password. It is an attempt to guess like any other.

@@ -360,6 +360,30 @@ import VaultTesting
     }
   }
 
+  @Test("a stale login slot is not tried and does not come along", arguments: [false, true])
+  func stale(isMarkedLate: Bool) throws {
+    try withVault { sandbox, _ throws in
+      let added = try sandbox.converse("AddSlot", floor.merging(["kind": "login"]) { $1 }) {
+        $0["style"] as? String == "secret" ? password : "the login password"
+      }
+      #expect(added?.error == nil)
+      func mark() throws { #expect(try sandbox.client().call("MarkStale").error == nil) }
+      if !isMarkedLate { try mark() }
+      var asked = 0
+      let begun = try begin(sandbox) { text in
+        asked += 1
+        guard text.contains("slot 2") else { return password }
+        try? mark()
+        return "the login password"
+      }
+      #expect(asked == (isMarkedLate ? 2 : 1))
+      #expect(begun.first.parameters["left_out"] as? [Int] == [2])
+      #expect(begun.told == ["slot 2 does not come along: the login password was changed without the vault"])
+      #expect(try begun.last().error == nil)
+      #expect(try kinds(sandbox) == [1: "password"])
+    }
+  }
+
   @Test("left half way through its questions it has done nothing")
   func halfWay() throws {
     try withVault(recovery: true) { sandbox, _ throws in

@@ -321,6 +321,36 @@ import VaultTesting
     }
   }
 
+  @Test("of several login slots those that are stale are not tried, nor is one that became so while it was asked for")
+  func staleOfSeveral() throws {
+    try withVault { (sandbox, _) throws in
+      func setLogin(_ method: String, to login: String) throws {
+        let reply = try sandbox.converse(method, floor.merging(["kind": "login"]) { old, _ in old }) {
+          $0["style"] as? String == "secret" ? password : login
+        }
+        #expect(reply?.error == nil)
+      }
+      try setLogin("AddSlot", to: "first")
+      try setLogin("AddSlot", to: "second")
+      #expect(try sandbox.client().call("MarkStale").error == nil)
+      try setLogin("ChangePassword", to: "first anew")
+      #expect(try slots(sandbox).map { $0["stale"] as? Bool } == [nil, nil, true])
+      #expect(try sandbox.unlock("second", ["method": "login"])?.error == "AuthenticationFailed")
+      try sandbox.waitOut("login")
+      #expect(try sandbox.unlock("first anew", ["method": "login"])?.error == nil)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      // Marked between the prompt and the answer, which then is no attempt.
+      for _ in 0..<2 {
+        let reply = try sandbox.converse("Unlock", ["method": "login"]) { _ in
+          _ = try? sandbox.client().call("MarkStale")
+          return "first anew"
+        }
+        #expect(reply?.error == "MethodUnavailable")
+      }
+      #expect(try sandbox.client().call("Status").string("state") != "unlocked")
+    }
+  }
+
   /// How a slot's old record comes to be one that is not stored any more.
   enum Past: CaseIterable { case removed, replaced, removedWithKeys }
 
