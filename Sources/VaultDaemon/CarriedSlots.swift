@@ -58,7 +58,7 @@ final class CarriedSlots {
 
   private func drop() {
     then = nil
-    for slot in made where !slot.isInMemory { service.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
+    for slot in made { service.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     made = []
   }
 

@@ -84,10 +84,13 @@ extension Service {
     armNext()
   }
 
-  /// Forgets the key of a slot that is removed. A keystore that cannot be reached keeps a key that opens nothing.
+  /// Removes what a keystore holds for a slot that is none any more, or never became one. A keystore that cannot be reached
+  /// keeps a key that opens nothing.
+  ///
+  /// What is in memory stays (``RetainedKeys/drop(_:)``): it is kept by the number of the slot, which by then another one may
+  /// have.
   func dropPresenceKey(of slot: SlotRecord, vaultID: [UInt8]) {
-    guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore) else { return }
-    if kind == .memory { return retained.drop(slot.id) }
+    guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore), kind != .memory else { return }
     removeKey(terms.locator, kind, vaultID, of: slot.id)
   }
 

@@ -142,9 +142,7 @@ extension Service {
       log.error("the rekey cannot be forgotten: \(error.text)")
       return error
     }
-    for slot in slots where slot.kind == .pam && !slot.isInMemory {
-      dropPresenceKey(of: slot, vaultID: keychain.vaultID)
-    }
+    for slot in slots { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     return nil
   }
 
@@ -154,9 +152,7 @@ extension Service {
     slotRenewal?.callOff()
     slotsChanged(without: old)
     retained.replace(with: memoryKeys)
-    for slot in old where slot.kind == .pam && !slot.isInMemory {
-      dropPresenceKey(of: slot, vaultID: keychain.vaultID)
-    }
+    for slot in old { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     log.info("the vault has a new key, and everything is sealed under it")
     // Whoever waits for a check of the old store gets one of the new.
     if !check.readers.isEmpty { goOnChecking() }

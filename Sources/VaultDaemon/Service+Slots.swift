@@ -136,6 +136,7 @@ extension Service {
       }
       conclude(conversation, vaultKey, without: slot) { (key: borrowing SecureBytes) throws(VaultError) in
         try keychain.removeSlot(id: id, given: [opened, slot], vaultKey: key)
+        retained.drop(id)
         dropPresenceKey(of: slot, vaultID: keychain.vaultID)
       }
     }
