@@ -59,8 +59,7 @@ final class Authentication {
   }
 
   func succeed(_ vaultKey: Handover, _ slot: SlotRecord) {
-    guard !conversation.isOver else { return }
-    guard conversation.connection.isPeerAlive else { return conversation.connection.disown() }
+    guard conversation.mayConclude else { return }
     conversation.willWipe(vaultKey)
     // The store may have been opened anew since the prompt.
     guard case .open(let present) = service.vault.content, present === keychain else {

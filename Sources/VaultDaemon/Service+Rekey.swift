@@ -62,6 +62,7 @@ extension Service {
     _ slots: CarriedSlots, _ conversation: Conversation, _ keychain: Keychain, _ vaultKey: Handover,
     _ bootKey: Handover
   ) {
+    guard conversation.mayConclude else { return }
     // Whoever is about to change the ways in would change those of the old store.
     for other in Array(conversations.values) where other !== conversation && other.holdsSecret { other.callOff() }
     guard rekeying == nil, !keychain.isRekeying else { return conversation.fail(.rekeying) }

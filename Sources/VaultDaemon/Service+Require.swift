@@ -50,7 +50,7 @@ extension Service {
     conversation.namesItem = true
     let purpose = Self.purpose("to use \(name)", call.reason)
     showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
-      guard connection.isPeerAlive else { return connection.disown() }
+      guard conversation.mayConclude else { return }
       authorizations.add(evidence, by: session, with: slots, now: clock.boot())
       conversation.finish()
     }
