@@ -154,6 +154,7 @@ extension Service {
     slotsChanged(without: old)
     retained.replace(with: memoryKeys)
     for slot in old { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
+    dropUnnamedKeys(keychain)
     log.info("the vault has a new key, and everything is sealed under it")
     // Whoever waits for a check of the old store gets one of the new.
     if !check.readers.isEmpty { goOnChecking() }
