@@ -307,6 +307,7 @@ public enum VaultInterface {
     error NoSuchItem (name: string, unverified: ?bool)
     error NoSuchVersion (name: string, version: int)
     error NoSuchSlot (id: int)
+    # no password and no recovery code would be left
     error LastSlot ()
     error AlreadyExists (name: string, failed: ?int)
     error Expired (name: string, expires: int)

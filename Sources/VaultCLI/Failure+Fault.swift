@@ -21,7 +21,11 @@ extension Failure {
     case .noSuchVersion(let name, let version):
       self.init(.missing, "\(Printable.quoted(name)) has no version \(version); see `vault history`")
     case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id); see `vault slot list`")
-    case .lastSlot: self.init(.denied, "this is the last way into the vault; make another with `vault slot add` first")
+    case .lastSlot:
+      self.init(
+        .denied,
+        "no password and no recovery code would be left, and what else opens the vault may end by itself; add a recovery code "
+          + "with `vault slot add recovery` first")
     case .alreadyExists(let name, _):
       self.init(.exists, "\(Printable.quoted(name)) exists already; give --update to store a new version of it")
     case .expired(let name, let expires):

@@ -25,6 +25,10 @@ public enum SlotKind: UInt8, CaseIterable, Sendable {
     self = found
   }
 
+  /// True when a slot of this kind opens the vault for as long as somebody has its secret. The others may end by themselves:
+  /// a login password is changed without the vault, and a keystore loses what it holds.
+  public var isLasting: Bool { self == .password || self == .recovery }
+
   /// True when a person types the secret, which Argon2id then has to make slow to guess.
   public var usesArgon2id: Bool { self == .password || self == .login }
 }

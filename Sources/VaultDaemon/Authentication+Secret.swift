@@ -12,6 +12,10 @@ extension Authentication {
   }
 
   private func check(_ secret: consuming SecureBytes, _ kind: SlotKind) {
+    // Asked again, because slots may have become stale since the prompt.
+    if let obstacle = service.obstacle(to: kind, keychain, uid: conversation.connection.peer.uid) {
+      return conversation.fail(obstacle)
+    }
     let kept = conversation.keepsSecret ? Handover(secret.withBytes { SecureBytes(copying: $0) }) : nil
     service.open(slots(kind), vaultID: keychain.vaultID, with: secret, by: caller(kind), for: conversation) {
       [self] opened in

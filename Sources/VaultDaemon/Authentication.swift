@@ -32,7 +32,7 @@ final class Authentication {
     Backoff.Caller(uid: conversation.connection.peer.uid, method: kind.name)
   }
 
-  func slots(_ kind: SlotKind) -> [SlotRecord] { keychain.slots.filter { $0.kind == kind } }
+  func slots(_ kind: SlotKind) -> [SlotRecord] { keychain.triedSlots(kind) }
 
   /// Begins with the first method.
   func start() { goOn(after: .methodUnavailable(method: "", reason: "the vault has no slot for it")) }
@@ -59,8 +59,7 @@ final class Authentication {
   }
 
   func succeed(_ vaultKey: Handover, _ slot: SlotRecord) {
-    guard !conversation.isOver else { return }
-    guard conversation.connection.isPeerAlive else { return conversation.connection.disown() }
+    guard conversation.mayConclude else { return }
     conversation.willWipe(vaultKey)
     // The store may have been opened anew since the prompt.
     guard case .open(let present) = service.vault.content, present === keychain else {

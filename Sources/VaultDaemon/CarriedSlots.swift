@@ -9,8 +9,9 @@ internal import VaultStore
 /// it takes is at hand.
 ///
 /// The slot that the right was proven with takes what was typed then. Other passwords are asked for, and an empty answer
-/// leaves the slot out. A recovery code is known to its owner alone, so a new one takes its place. A PAM slot gets a new key
-/// in its keystore, beside the old one, which opens the vault until the end.
+/// leaves the slot out, unless nothing else that lasts comes along; a stale slot is left out unasked. A recovery code is
+/// known to its owner alone, so a new one takes its place. A PAM slot gets a new key in its keystore, beside the old one,
+/// which opens the vault until the end.
 final class CarriedSlots {
   private static let tries = 3
 
@@ -57,7 +58,7 @@ final class CarriedSlots {
 
   private func drop() {
     then = nil
-    for slot in made where !slot.isInMemory { service.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
+    for slot in made { service.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     made = []
   }
 
@@ -91,7 +92,21 @@ final class CarriedSlots {
 
   // MARK: What people know
 
+  /// Whether nothing that lasts would open the new vault without `slot`: what is made by now, and what the `rest` brings.
+  private func isNeeded(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) -> Bool {
+    slot.kind.isLasting && !(made + rest).contains { $0.kind.isLasting }
+  }
+
+  /// A password that is not given leaves its slot out, or ends it all.
+  private func goOn(without slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {
+    if isNeeded(slot, rest) { return conversation.fail(.lastSlot) }
+    leaveOut(slot, because: "its password was not given", rest)
+  }
+
   private func ask(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>, tries: Int = 1) {
+    guard keychain.triedSlots(slot.kind).contains(slot) else {
+      return leaveOut(slot, because: "the login password was changed without the vault", rest)
+    }
     let caller = Backoff.Caller(uid: conversation.connection.peer.uid, method: slot.kind.name)
     if case .backingOff(_, let milliseconds)? = service.wait(for: caller) {
       let wait = (milliseconds + 999) / 1000
@@ -103,9 +118,12 @@ final class CarriedSlots {
     }
     let label = slot.label.isEmpty ? "" : ", \(slot.label)"
     let what = "\(slot.kind == .login ? "Login password" : "Password") of slot \(slot.id)\(label)"
-    let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (empty leaves it out)"
+    let choice = isNeeded(slot, rest) ? "nothing else that lasts would open the vault" : "empty leaves it out"
+    let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (\(choice))"
     conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in
-      guard typed.count > 0 else { return leaveOut(slot, because: "its password was not given", rest) }
+      guard typed.count > 0 else { return goOn(without: slot, rest) }
+      // Asked again, because it may have become stale since the prompt.
+      guard keychain.triedSlots(slot.kind).contains(slot) else { return ask(slot, rest) }
       let kept = Handover(typed.withBytes { SecureBytes(copying: $0) })
       conversation.willWipe(kept)
       // Otherwise a slip of the finger would become the password. It is an attempt to guess like any other.
@@ -117,7 +135,7 @@ final class CarriedSlots {
           remake(slot, kept, rest)
         case .failure(.backingOff): ask(slot, rest, tries: tries)
         case .failure(.authenticationFailed):
-          guard tries < Self.tries else { return leaveOut(slot, because: "its password was not given", rest) }
+          guard tries < Self.tries else { return goOn(without: slot, rest) }
           ask(slot, rest, tries: tries + 1)
         case .failure(let fault): conversation.fail(fault)
         }

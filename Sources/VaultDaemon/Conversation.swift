@@ -96,15 +96,23 @@ final class Conversation {
 
   /// Takes the answer to the open question; false when there is none.
   func answer(_ secret: consuming SecureBytes) -> Bool {
-    guard let then = onAnswer, !isOver else { return false }
-    guard connection.isPeerAlive else {
-      connection.disown()
-      return false
-    }
+    guard let then = onAnswer, mayConclude else { return false }
     onAnswer = nil
     holdSecret()
     timeout?.cancel()
     then(secret)
+    return true
+  }
+
+  /// Whether what was asked for may be done now: it is not over, and the process that connected still runs. One that has
+  /// ended is refused here, whoever holds its socket. To be asked right before each effect that comes in a later turn than
+  /// the answer it follows from: Argon2id, keystores and readers take their time.
+  var mayConclude: Bool {
+    guard !isOver else { return false }
+    guard connection.isPeerAlive else {
+      connection.disown()
+      return false
+    }
     return true
   }
 

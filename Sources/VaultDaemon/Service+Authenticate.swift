@@ -58,14 +58,14 @@ extension Service {
   /// The reason why a method cannot be used by `uid` now, as far as that can be told at once; nil when nothing stands
   /// in the way.
   func obstacle(to kind: SlotKind, _ keychain: Keychain, uid: UInt32) -> Fault? {
-    let slots = keychain.slots.filter { $0.kind == kind }
+    let slots = keychain.triedSlots(kind)
     guard !slots.isEmpty else {
-      return .methodUnavailable(method: kind.name, reason: "the vault has no \(kind.name) slot")
-    }
-    if kind == .login, slots.allSatisfy({ keychain.staleSlots.contains($0.id) }) {
+      let isStale = keychain.slots.contains { $0.kind == kind }
       return .methodUnavailable(
         method: kind.name,
-        reason: "the login password was changed without the vault; `vault passwd --login` takes the new one")
+        reason: isStale
+          ? "the login password was changed without the vault; `vault passwd --login` takes the new one"
+          : "the vault has no \(kind.name) slot")
     }
     let caller = Backoff.Caller(uid: uid, method: kind.name)
     guard kind == .pam else { return wait(for: caller) }
@@ -115,5 +115,14 @@ extension Service {
     do throws(SystemError) { try backoffFile.write(backoff) } catch {
       log.warning("cannot keep failed attempts: \(error)")
     }
+  }
+}
+
+extension Keychain {
+  /// The slots of a kind that a proof is tried on: not a stale one, until it is replaced. Anybody who can write to the store
+  /// can say what is stale, so it counts for the login password alone.
+  func triedSlots(_ kind: SlotKind) -> [SlotRecord] {
+    let stale = kind == .login ? staleSlots : []
+    return slots.filter { $0.kind == kind && !stale.contains($0.id) }
   }
 }

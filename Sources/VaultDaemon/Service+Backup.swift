@@ -16,8 +16,8 @@ extension Service {
       return connection.fail(
         .methodUnavailable(
           method: SlotKind.recovery.name,
-          reason: "nothing but a password or a recovery code opens a backup, and the vault has neither; "
-            + "`vault slot add recovery` makes one"))
+          reason: "nothing but a password or a recovery code opens a backup, and the vault has none that can be read; "
+            + "make a new vault and copy the items into it"))
     }
     let stream: BackupStream
     do throws(VaultError) { stream = try keychain.beginBackup(now: clock.wall()) } catch .locked {

@@ -76,7 +76,7 @@ extension Service {
 
   private func create(_ new: NewVault, _ slots: [SlotRecord], _ conversation: Conversation) {
     newBootKey(vault: new.id) { [unowned self] made in
-      guard !conversation.isOver else { return drop(slots, of: new) }
+      guard conversation.mayConclude else { return drop(slots, of: new) }
       switch consume made {
       case .success(let bootKey): create(new, slots, bootKey, conversation)
       case .failure(let error):

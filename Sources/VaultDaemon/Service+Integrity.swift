@@ -79,6 +79,7 @@ extension Service {
       return nextSlice()
     }
     if keychain.integrity == .ok { log.info("the store was checked: \(result.records) records, all as written") }
+    if result.isOK { dropUnnamedKeys(keychain) }
     deliver(result, keychain)
   }
 

@@ -84,11 +84,32 @@ extension Service {
     armNext()
   }
 
-  /// Forgets the key of a slot that is removed. A keystore that cannot be reached keeps a key that opens nothing.
+  /// Removes what a keystore holds for a slot that is none any more, or never became one. A keystore that cannot be reached
+  /// keeps a key that opens nothing.
+  ///
+  /// What is in memory stays (``RetainedKeys/drop(_:)``): it is kept by the number of the slot, which by then another one may
+  /// have.
   func dropPresenceKey(of slot: SlotRecord, vaultID: [UInt8]) {
-    guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore) else { return }
-    if kind == .memory { return retained.drop(slot.id) }
+    guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore), kind != .memory else { return }
     removeKey(terms.locator, kind, vaultID, of: slot.id)
+  }
+
+  /// Removes the keys of the `file` keystore that were there when the store was opened and that no slot names: a daemon that
+  /// was killed while it made or replaced a slot leaves such. One of a slot before opens an older copy of the store.
+  ///
+  /// For when the whole store was found to be as it was written last, and waits for that otherwise: slots that somebody took
+  /// away from the file must not cost their keys. While a rekey is under way, its slots have keys, too.
+  func dropUnnamedKeys(_ keychain: Keychain) {
+    guard keychain.isVerified, keychain.damagedSlots.isEmpty, !keychain.isRekeying else { return }
+    let file = KeystoreKind.file
+    let named = keychain.slots.compactMap(\.terms).filter { $0.keystore == file.rawValue }.map(\.locator)
+    for locator in earlierKeys.subtracting(named) {
+      keystores.remove(locator, from: file, vault: keychain.vaultID) { [log] problem in
+        if let problem { return log.warning("a key that no slot uses stays beside the store: \(problem.reason)") }
+        log.info("a key that no slot uses was removed from beside the store")
+      }
+    }
+    earlierKeys = []
   }
 
   private func removeKey(_ locator: [UInt8], _ kind: KeystoreKind, _ vaultID: [UInt8], of slot: UInt32) {

@@ -62,6 +62,7 @@ extension Service {
     _ slots: CarriedSlots, _ conversation: Conversation, _ keychain: Keychain, _ vaultKey: Handover,
     _ bootKey: Handover
   ) {
+    guard conversation.mayConclude else { return }
     // Whoever is about to change the ways in would change those of the old store.
     for other in Array(conversations.values) where other !== conversation && other.holdsSecret { other.callOff() }
     guard rekeying == nil, !keychain.isRekeying else { return conversation.fail(.rekeying) }
@@ -142,9 +143,7 @@ extension Service {
       log.error("the rekey cannot be forgotten: \(error.text)")
       return error
     }
-    for slot in slots where slot.kind == .pam && !slot.isInMemory {
-      dropPresenceKey(of: slot, vaultID: keychain.vaultID)
-    }
+    for slot in slots { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     return nil
   }
 
@@ -154,9 +153,8 @@ extension Service {
     slotRenewal?.callOff()
     slotsChanged(without: old)
     retained.replace(with: memoryKeys)
-    for slot in old where slot.kind == .pam && !slot.isInMemory {
-      dropPresenceKey(of: slot, vaultID: keychain.vaultID)
-    }
+    for slot in old { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
+    dropUnnamedKeys(keychain)
     log.info("the vault has a new key, and everything is sealed under it")
     // Whoever waits for a check of the old store gets one of the new.
     if !check.readers.isEmpty { goOnChecking() }

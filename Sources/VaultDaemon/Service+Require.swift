@@ -50,7 +50,7 @@ extension Service {
     conversation.namesItem = true
     let purpose = Self.purpose("to use \(name)", call.reason)
     showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
-      guard connection.isPeerAlive else { return connection.disown() }
+      guard conversation.mayConclude else { return }
       authorizations.add(evidence, by: session, with: slots, now: clock.boot())
       conversation.finish()
     }
@@ -70,7 +70,6 @@ extension Service {
     for requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain, _ purpose: String,
     then: @escaping (Authorizations.Evidence, _ slots: [SlotRecord]) -> Void
   ) {
-    let uid = conversation.connection.peer.uid
     func typed() {
       Authentication(self, conversation, keychain, kinds: [.password], purpose: purpose) { _, slot in
         then(.password, [slot])
@@ -80,18 +79,17 @@ extension Service {
     switch requirement {
     case .none, .password: typed()
     case .biometry:
-      ask(biometryQuestion(for: uid), conversation, keychain, purpose) { shown in
+      ask(.biometry, conversation, keychain, purpose) { shown in
         switch shown {
-        case .success(let slots): then(.biometry, slots)
+        case .success(let shown): then(.biometry, shown.slots)
         case .failure(let fault): conversation.fail(fault)
         }
       }
     case .userPresence:
-      let question = question(for: uid)
-      ask(question, conversation, keychain, purpose) { shown in
+      ask(.userPresence, conversation, keychain, purpose) { shown in
         let fault: Fault
         switch shown {
-        case .success(let slots): return then(question.takesPassword ? .presence : .biometry, slots)
+        case .success(let shown): return then(shown.question.takesPassword ? .presence : .biometry, shown.slots)
         case .failure(let problem): fault = problem
         }
         if fault == .cancelled { return conversation.fail(fault) }
@@ -103,23 +101,34 @@ extension Service {
     }
   }
 
-  /// Asks PAM for the presence of a user that one of the slots lists; `then` gets the slots
-  /// that list them still, for a yes.
+  private func question(for requirement: Requirement, _ uid: UInt32) -> PresencePrompt.Question {
+    requirement == .biometry ? biometryQuestion(for: uid) : question(for: uid)
+  }
+
+  /// Asks PAM for the presence of a user that one of the slots lists; `then` gets, for a yes, what was asked and the slots
+  /// that list them still.
+  ///
+  /// What is asked is decided when it is known which fingers are enrolled: an attempt that failed meanwhile has no password
+  /// taken any more.
   private func ask(
-    _ question: PresencePrompt.Question, _ conversation: Conversation, _ keychain: Keychain, _ purpose: String,
-    then: @escaping (Result<[SlotRecord], Fault>) -> Void
+    _ requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain,
+    _ purpose: String, then: @escaping (Result<(question: PresencePrompt.Question, slots: [SlotRecord]), Fault>) -> Void
   ) {
-    func unavailable(_ reason: String) -> Result<[SlotRecord], Fault> {
+    func unavailable(_ reason: String) -> Result<(question: PresencePrompt.Question, slots: [SlotRecord]), Fault> {
       .failure(.methodUnavailable(method: "pam", reason: reason))
     }
-    let noSlot = "no slot says whose presence counts; make one with `vault slot add pam`"
-    let slots = keychain.slots.filter { $0.terms?.users.contains(question.uid) == true }
-    guard !slots.isEmpty else { return then(unavailable(noSlot)) }
-    if let reason = PresenceCheck.availability(of: question.pam, uid: question.uid, through: presenceHelper) {
-      return then(unavailable(reason))
+    func obstacle(to question: PresencePrompt.Question) -> String? {
+      PresenceCheck.availability(of: question.pam, uid: question.uid, through: presenceHelper)
     }
-    askFingers(question.uid) { [unowned self] fingers in
+    let noSlot = "no slot says whose presence counts; make one with `vault slot add pam`"
+    let uid = conversation.connection.peer.uid
+    let slots = keychain.slots.filter { $0.terms?.users.contains(uid) == true }
+    guard !slots.isEmpty else { return then(unavailable(noSlot)) }
+    if let reason = obstacle(to: question(for: requirement, uid)) { return then(unavailable(reason)) }
+    askFingers(uid) { [unowned self] fingers in
       guard !conversation.isOver else { return }
+      let question = question(for: requirement, uid)
+      if let reason = obstacle(to: question) { return then(unavailable(reason)) }
       let valid = slots.filter { fingers.agree(with: $0.terms?.fingers(of: question.uid) ?? []) }
       guard !valid.isEmpty else { return then(unavailable(fingers.objection)) }
       if !question.takesPassword, let obstacle = fingers.reason { return then(unavailable(obstacle)) }
@@ -129,7 +138,7 @@ extension Service {
         }
         // Asked again, because slots may have been removed while the person was asked.
         let left = valid.filter(keychain.slots.contains)
-        then(left.isEmpty ? unavailable(noSlot) : .success(left))
+        then(left.isEmpty ? unavailable(noSlot) : .success((question, left)))
       }
     }
   }

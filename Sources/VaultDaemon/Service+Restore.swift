@@ -177,6 +177,7 @@ struct RestoreReceiving: Sendable {
     }
     guard try socket.isAtEnd() else { throw VaultError.corrupt("it goes on behind its end") }
     return try restoration.finish(vaultKey: vaultKey, bootKey: bootKey.content.key) { () throws(VaultError) in
+      guard socket.isPeerAlive else { throw .storage(RawSocket.Problem.disowned.text) }
       do throws(SystemError) { try bootKey.content.write() } catch { throw .storage("\(error)") }
     }
   }

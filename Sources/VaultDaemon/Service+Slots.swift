@@ -80,13 +80,11 @@ extension Service {
       let new = NewSlot(
         service: self, conversation: conversation, id: id, label: label, vaultKey: vaultKey, vaultID: keychain.vaultID)
       let store = { [unowned self] (slot: SlotRecord) in
-        conclude(conversation, vaultKey, slot: id) { (key: borrowing SecureBytes) throws(VaultError) in
-          do throws(VaultError) { try keychain.addSlot(slot, given: [opened], vaultKey: key) } catch {
-            dropPresenceKey(of: slot, vaultID: keychain.vaultID)
-            throw error
-          }
+        let isStored = conclude(conversation, vaultKey, slot: id) { (key: borrowing SecureBytes) throws(VaultError) in
+          try keychain.addSlot(slot, given: [opened], vaultKey: key)
           retainKeys(of: [slot], key, vaultID: keychain.vaultID)
         }
+        if !isStored { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
       }
       switch kind {
       case .password, .login: new.password(kind, cost: cost, then: store)
@@ -126,7 +124,7 @@ extension Service {
     guard let id = UInt32(exactly: call.id), keychain.slots.contains(where: { $0.id == id }) else {
       return connection.fail(.noSuchSlot(id: call.id))
     }
-    guard keychain.slots.count > 1 else { return connection.fail(.lastSlot) }
+    guard keychain.isLasting(without: id) else { return connection.fail(.lastSlot) }
     let conversation = Conversation(connection: connection, service: self)
     authenticateOwner(conversation, method: call.method, purpose: "to remove slot \(id)") {
       [unowned self] vaultKey, opened in
@@ -136,6 +134,7 @@ extension Service {
       }
       conclude(conversation, vaultKey, without: slot) { (key: borrowing SecureBytes) throws(VaultError) in
         try keychain.removeSlot(id: id, given: [opened, slot], vaultKey: key)
+        retained.drop(id)
         dropPresenceKey(of: slot, vaultID: keychain.vaultID)
       }
     }
@@ -143,18 +142,26 @@ extension Service {
 
   // MARK: Parts
 
-  /// Makes a change of the slots, after which `gone` is none of them any more, and ends what went by those before.
+  /// Makes a change of the slots, after which `gone` is none of them any more, and ends what went by those before. The
+  /// answer is whether it was made.
+  @discardableResult
   private func conclude(
     _ conversation: Conversation, _ vaultKey: Handover, slot: UInt32? = nil, without gone: SlotRecord? = nil,
     _ change: (borrowing SecureBytes) throws(VaultError) -> Void
-  ) {
+  ) -> Bool {
+    guard conversation.mayConclude else { return false }
     do throws(VaultError) {
-      guard let _: Void = try vaultKey.withSecret(change) else { return conversation.fail(.cancelled) }
+      guard let _: Void = try vaultKey.withSecret(change) else {
+        conversation.fail(.cancelled)
+        return false
+      }
     } catch {
-      return conversation.fail(Fault(error))
+      conversation.fail(Fault(error))
+      return false
     }
     slotsChanged(by: conversation, without: gone.map { [$0] } ?? [])
     conversation.finish(slot: slot)
+    return true
   }
 
   /// The slots are others now, and those in `gone` are none of them any more: ends what began under the ones before.

@@ -37,6 +37,8 @@ final class Service {
   var authorizations = Authorizations()
   /// The presence keys of `memory` slots.
   var retained = RetainedKeys()
+  /// The `file` keys that lay beside the store when it was opened, by their locators, until it is known which are of use.
+  var earlierKeys: Set<[UInt8]> = []
   /// The renewal that has PAM slots count for other fingers, and holds the vault key for it.
   var slotRenewal: SlotRenewal?
   /// The rekey that is under way, while the vault is unlocked.
@@ -185,6 +187,7 @@ final class Service {
     case .open(let keychain):
       kind = .cold
       removeSalvage()
+      earlierKeys = FileKeystore(directory: paths.store).stored()
       openAlways(keychain)
     }
     if kind != before { change(to: kind, cause: cause) }

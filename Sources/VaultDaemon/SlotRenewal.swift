@@ -82,7 +82,7 @@ final class SlotRenewal {
       fingers: terms.fingers(with: names, of: uid), vaultKey: vaultKey, vaultID: keychain.vaultID
     ) { [self] made in
       do throws(Fault) {
-        try put(try made.get(), in: slot, keystore)
+        try put(try made.get(), in: slot)
         service.log.info("slot \(slot.id) now counts for the fingers that are enrolled")
       } catch {
         service.log.warning("slot \(slot.id) stays void: \(error.sentence)")
@@ -91,7 +91,7 @@ final class SlotRenewal {
     }
   }
 
-  private func put(_ new: SlotRecord, in old: SlotRecord, _ keystore: KeystoreKind) throws(Fault) {
+  private func put(_ new: SlotRecord, in old: SlotRecord) throws(Fault) {
     do throws(VaultError) {
       // Either slot may have been removed meanwhile, or the vault locked.
       let replaced: Void? = try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
@@ -99,12 +99,11 @@ final class SlotRenewal {
       }
       guard replaced != nil else { throw .locked }
     } catch {
-      if keystore != .memory { service.dropPresenceKey(of: new, vaultID: keychain.vaultID) }
+      service.dropPresenceKey(of: new, vaultID: keychain.vaultID)
       throw Fault(error)
     }
     service.slotsChanged(without: [old])
-    // In memory the new slot's key is the old one's.
-    if keystore != .memory { service.dropPresenceKey(of: old, vaultID: keychain.vaultID) }
+    service.dropPresenceKey(of: old, vaultID: keychain.vaultID)
   }
 }
 

@@ -64,13 +64,14 @@ extension Keychain {
   ///
   /// - Parameter seen: the slots that have to be there as they are: the one that the right was proven with, and the one
   ///   that is replaced.
-  /// - Throws: ``VaultError/noSuchSlot(_:)``, ``VaultError/overtaken``, ``VaultError/rekeying``,
-  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left; ``VaultError/noSuchSlot(_:)``,
+  ///   ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func replaceSlot(
     _ slot: SlotRecord, given seen: [SlotRecord], vaultKey: borrowing SecureBytes
   ) throws(VaultError) {
     try changeSlots(given: seen, vaultKey: vaultKey) { () throws(VaultError) in
       guard hasSlot(slot.id) else { throw .noSuchSlot(slot.id) }
+      guard slot.kind.isLasting || isLasting(without: slot.id) || !isLasting else { throw .lastSlot }
       try setStale(staleSlots.subtracting([slot.id]))
       try store(slot, isNew: false)
     }
@@ -79,20 +80,27 @@ extension Keychain {
   /// Removes a way in.
   ///
   /// - Parameter seen: the slots that have to be there as they are, such as the one that the right was proven with.
-  /// - Throws: ``VaultError/lastSlot`` when no other can be read; ``VaultError/noSuchSlot(_:)``,
-  ///   ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left, see ``isLasting(without:)``;
+  ///   ``VaultError/noSuchSlot(_:)``, ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``.
   public func removeSlot(
     id: UInt32, given seen: [SlotRecord], vaultKey: borrowing SecureBytes
   ) throws(VaultError) {
     try changeSlots(given: seen, vaultKey: vaultKey) { () throws(VaultError) in
       guard hasSlot(id) else { throw .noSuchSlot(id) }
-      guard slots.contains(where: { $0.id != id }) else { throw .lastSlot }
+      guard isLasting(without: id) else { throw .lastSlot }
       try setStale(staleSlots.subtracting([id]))
       try database.deleteSlot(Int64(id))
       try note(slot: Int64(id), nil)
       try readSlots()
     }
   }
+
+  /// Whether a slot is left without that one that can be read and is lasting (``SlotKind/isLasting``). Without any the vault
+  /// would be lost the day the others end, and until then no way in could be added.
+  public func isLasting(without id: UInt32) -> Bool { slots.contains { $0.id != id && $0.kind.isLasting } }
+
+  private var isLasting: Bool { slots.contains { $0.kind.isLasting } }
 
   /// Slots whose secret has changed elsewhere and not here, as somebody said who may talk to the daemon.
   ///

@@ -85,18 +85,20 @@ public final class Keychain {
   /// The directory is made when it is missing. All of it is on the disk when this returns, and nothing is left when it
   /// throws or is cut off.
   /// - Parameters:
-  ///   - slots: at least one; made for this `vaultID` and `vaultKey`.
+  ///   - slots: at least one of a lasting kind; made for this `vaultID` and `vaultKey`.
   ///   - vaultID: 16 random bytes.
   ///   - vaultKey: 32 random bytes, which the slots wrap.
   ///   - bootKey: 32 random bytes, which open `always` items from boot.
   ///   - now: Unix seconds.
   /// - Throws: ``VaultError/vaultExists`` when anything has the database's name; ``VaultError/lastSlot`` without
-  ///   slots; ``VaultError/inUse(pid:)``, ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.
+  ///   a lasting slot; ``VaultError/inUse(pid:)``, ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.
   public static func create(
     in directory: String, slots: [SlotRecord], vaultID: [UInt8], vaultKey: borrowing SecureBytes,
     bootKey: borrowing SecureBytes, now: Int64
   ) throws(VaultError) {
-    guard let highest = slots.map(\.id).max(), Set(slots.map(\.id)).count == slots.count else { throw .lastSlot }
+    guard let highest = slots.map(\.id).max(), Set(slots.map(\.id)).count == slots.count,
+      slots.contains(where: \.kind.isLasting)
+    else { throw .lastSlot }
     guard let vault = try? VaultID(vaultID) else { throw .corrupt("a vault id has 16 bytes") }
     let whenUnlocked = RandomBytes.secret(count: 32)
     let afterFirstUnlock = RandomBytes.secret(count: 32)

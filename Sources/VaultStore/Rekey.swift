@@ -57,7 +57,8 @@ public final class Rekey {
   ///   - nextKey: 32 random bytes, the new vault key.
   ///   - vaultKey: the present one.
   ///   - bootKey: what opens `always` items from boot; the same as now.
-  /// - Throws: ``VaultError/alreadyExists`` when one is under way; ``VaultError/overtaken`` when the vault's slots are
+  /// - Throws: ``VaultError/alreadyExists`` when one is under way; ``VaultError/lastSlot`` when none of `slots` is lasting;
+  ///   ``VaultError/overtaken`` when the vault's slots are
   ///   others than `carried`; ``VaultError/corrupt(_:)`` for another vault's key and
   ///   when a check of the live store has failed; ``VaultError/storage(_:)``, also when there is no room for a second
   ///   store; then nothing is left of it.

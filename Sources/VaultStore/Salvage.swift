@@ -40,7 +40,8 @@ public final class Salvage {
   /// The second store, whose keys are in memory.
   public let target: Keychain
   private let source: Keychain
-  private let backwards: Statement
+  // Nil at the end: it would keep the source's file open, which another store may have to replace.
+  private var backwards: Statement?
   private var direction = Direction.up
   // The last heads that were met on the way up and on the way down.
   private var lowest = Int64.min
@@ -78,7 +79,8 @@ public final class Salvage {
     source.isBeingSalvaged = true
   }
 
-  deinit { source.isBeingSalvaged = false }
+  // One that was given up; another one may be reading since this one came to its end.
+  deinit { end() }
 
   /// How many items were looked at, of about how many.
   public var progress: (done: Int, of: Int) {
@@ -86,17 +88,27 @@ public final class Salvage {
     return (min(walked, count), count)
   }
 
-  /// Goes on over at most so many items; whether that was the last one.
+  /// Goes on over at most so many items; whether that was the last one. Then the source is no longer read, however long
+  /// ``target`` is kept.
   ///
   /// - Throws: ``VaultError/locked`` when a key of the source is gone; ``VaultError/storage(_:)`` when the system fails to
   ///   read or to write. There is no going on after either.
   public func step(items: Int) throws(VaultError) -> Bool {
     guard source.holdsAllKeys else { throw .locked }
     var left = max(1, items)
-    return try target.transaction { () throws(VaultError) in
+    guard let backwards else { return true }
+    let isOver = try target.transaction { () throws(VaultError) in
       if direction == .up, try walkUp(&left) { return true }
-      return direction == .down ? try walkDown(&left) : false
+      return direction == .down ? try walkDown(&left, backwards) : false
     }
+    if isOver { end() }
+    return isOver
+  }
+
+  private func end() {
+    guard backwards != nil else { return }
+    backwards = nil
+    source.isBeingSalvaged = false
   }
 
   /// Removes the second store that is in `directory`, if one is. Whatever used it must be gone: the last connection to close
@@ -132,7 +144,7 @@ public final class Salvage {
   }
 
   /// Whether it is where the walk up had to end.
-  private func walkDown(_ left: inout Int) throws(VaultError) -> Bool {
+  private func walkDown(_ left: inout Int, _ backwards: Statement) throws(VaultError) -> Bool {
     try backwards.bind(1, highest)
     defer { backwards.reset() }
     do throws(VaultError) {

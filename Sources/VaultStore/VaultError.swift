@@ -32,7 +32,7 @@ public enum VaultError: Error, Hashable {
   case invalidValue(String)
   /// More bytes than the limit, which is given.
   case tooLarge(Int)
-  /// The last way into the vault cannot be removed.
+  /// A vault keeps a way in that lasts: a password or a recovery code that can be read.
   case lastSlot
   /// No slot has that number.
   case noSuchSlot(UInt32)

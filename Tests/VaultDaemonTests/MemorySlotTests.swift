@@ -89,4 +89,19 @@ struct MemorySlotTests {
     #expect(made.reply?.error == nil)
     try stand.expectFingerOpens()
   }
+
+  @Test("an init that comes too late takes nothing from the vault that there is") func late() throws {
+    let stand = try FingerStand()
+    defer { stand.close() }
+    let vault = stand.vault
+    try vault.start()
+    let parameters: WireClient.Message = ["keystore": "memory", "kdf_memory": 19 << 20, "kdf_passes": 2]
+    let late = try vault.converse("Init", parameters) { _ throws in
+      #expect(try vault.converse("Init", parameters, typing: [vault.password]).reply?.error == nil)
+      return .answer("another password")
+    }
+    #expect(late.reply?.error == "VaultExists", "\(late)")
+    #expect(try vault.obstacle(to: "pam") == nil)
+    try stand.expectFingerOpens()
+  }
 }

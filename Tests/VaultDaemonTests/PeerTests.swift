@@ -38,6 +38,10 @@ struct PeerTests {
     for name in ["Find", "Verify", "Salvage", "Backup", "Rekey"] {
       #expect(answers["going on \(name)"] == "Denied", "\(name)")
     }
+    #expect(answers["deriving Init"] == "Denied new")
+    #expect(answers["deriving AddSlot"] == "Denied [1]")
+    #expect(answers["deriving ChangePassword"] == "Denied served")
+    #expect(answers["deriving Rekey"] == "Denied None [1, 2, 3]")
     #expect(answers["of a session without leader"] == "served,served PresenceRequired")
     #expect(answers["of a later one of the same number"] == "PresenceRequired")
   }

@@ -115,6 +115,39 @@ struct RequireTests {
     for name in ["user-presence", "biometry", "password"] { #expect(try get(name, stand) == "PresenceRequired") }
   }
 
+  @Test("a password that failed while it was found out which fingers there are is not asked for again") func late()
+    throws
+  {
+    let stand = try stand(pam: PAMService.password)
+    defer { stand.close() }
+    let vault = stand.vault
+    // So many failures that the next one costs a minute.
+    try vault.sandbox.stopDaemon()
+    let boot = try #require(TextFile.read("/proc/sys/kernel/random/boot_id", limit: 64)?.filter { !$0.isNewline })
+    try vault.sandbox.run(
+      "-c", "umask 077; cat >$0", vault.sandbox.store + "/backoff", program: "/bin/sh",
+      stdin: "\(vault.user.uid) pam 9 \(boot) 0\n")
+    try vault.start()
+    _ = try vault.unlock(["method": "password"], in: "first", typing: [vault.password])
+    let request: WireClient.Message = ["name": "user-presence", "interactive": true]
+    let second = try vault.client(in: "two")
+    let first = try vault.converse("Authenticate", request, in: "one") { prompt throws in
+      guard prompt["style"] as? String == "secret" else { return .nothing }
+      if (prompt["text"] as? String)?.hasSuffix("user-presence") == true { return .leave }
+      stand.reader.pause()
+      second.send(
+        frame: #"{"method":"io.vaultd.Vault.Authenticate","more":true,"#
+          + #""parameters":{"name":"user-presence","interactive":true}}"#)
+      // Answered by the same loop, so the other call has been heard.
+      #expect(try vault.client(in: "two").call("Status").error == nil)
+      return .answer("wrong")
+    }
+    #expect(first.mentions("that was not accepted"), "\(first)")
+    stand.reader.resume()
+    let prompt = try #require(try second.reply().prompt)
+    #expect(prompt["text"] as? String == "Fingerprint to use user-presence")
+  }
+
   @Test("an unlock counts for the session it was made in") func unlock() throws {
     let stand = try stand()
     defer { stand.close() }

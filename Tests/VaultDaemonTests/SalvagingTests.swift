@@ -87,6 +87,25 @@ import VaultTesting
     #expect(try backup(sandbox.client()).integer("size") ?? 0 > 0)
   }
 
+  @Test("what waits for its backup keeps nobody from giving the vault a new key, which ends the wait") func rekey()
+    throws
+  {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let client = try sandbox.client()
+    #expect(try salvage(client).reply.integer("saved") == 3)
+    #expect(isThere(sandbox))
+    #expect(try sandbox.converse("Rekey") { _ in password }?.error == nil)
+    // The first call may have been answered at the beginning.
+    let waiting = try sandbox.client()
+    var reply = try waiting.call("Rekey", more: true)
+    while reply.continues, reply.prompt == nil { reply = try waiting.reply() }
+    #expect(try sandbox.client().call("Status").parameters["rekey"] == nil)
+    #expect(!isThere(sandbox))
+    let added = try sandbox.converse("AddSlot", ["kind": "recovery"]) { $0["code"] as? String ?? password }
+    #expect(added?.error == nil)
+  }
+
   @Test("whatever is lost is named, and the vault goes on serving the rest") func lost() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }

@@ -171,6 +171,23 @@ import VaultTesting
     }
   }
 
+  @Test("the last password or recovery code stays, whatever else opens the vault", arguments: ["pam", "login"])
+  func lasting(kind: String) throws {
+    try withVault { (sandbox, _) throws in
+      let parameters = floor.merging(["kind": kind, "keystore": "memory"]) { old, _ in old }
+      let added = try sandbox.converse("AddSlot", parameters) {
+        $0["style"] as? String == "secret" ? password : "the login password"
+      }
+      #expect(added?.integer("slot") == 2)
+      // Nobody is asked for the right to what cannot be done.
+      #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in nil }?.error == "LastSlot")
+      let recovery = try sandbox.converse("AddSlot", ["kind": "recovery"]) { $0["code"] as? String ?? password }
+      #expect(recovery?.integer("slot") == 3)
+      #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in password }?.error == nil)
+      #expect(try sandbox.converse("RemoveSlot", ["id": 3]) { _ in nil }?.error == "LastSlot")
+    }
+  }
+
   @Test("a slot that was removed, and put back into the file, opens nothing and proves nothing") func revived() throws {
     try withVault { (sandbox, _) throws in
       let second = "the second password"
@@ -301,6 +318,36 @@ import VaultTesting
       #expect(try sandbox.unlock(password)?.error == nil)
       let parameters: WireClient.Message = ["method": "login", "kind": "password"]
       #expect(try sandbox.converse("ChangePassword", parameters) { _ in "second" }?.error == "MethodUnavailable")
+    }
+  }
+
+  @Test("of several login slots those that are stale are not tried, nor is one that became so while it was asked for")
+  func staleOfSeveral() throws {
+    try withVault { (sandbox, _) throws in
+      func setLogin(_ method: String, to login: String) throws {
+        let reply = try sandbox.converse(method, floor.merging(["kind": "login"]) { old, _ in old }) {
+          $0["style"] as? String == "secret" ? password : login
+        }
+        #expect(reply?.error == nil)
+      }
+      try setLogin("AddSlot", to: "first")
+      try setLogin("AddSlot", to: "second")
+      #expect(try sandbox.client().call("MarkStale").error == nil)
+      try setLogin("ChangePassword", to: "first anew")
+      #expect(try slots(sandbox).map { $0["stale"] as? Bool } == [nil, nil, true])
+      #expect(try sandbox.unlock("second", ["method": "login"])?.error == "AuthenticationFailed")
+      try sandbox.waitOut("login")
+      #expect(try sandbox.unlock("first anew", ["method": "login"])?.error == nil)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      // Marked between the prompt and the answer, which then is no attempt.
+      for _ in 0..<2 {
+        let reply = try sandbox.converse("Unlock", ["method": "login"]) { _ in
+          _ = try? sandbox.client().call("MarkStale")
+          return "first anew"
+        }
+        #expect(reply?.error == "MethodUnavailable")
+      }
+      #expect(try sandbox.client().call("Status").string("state") != "unlocked")
     }
   }
 

@@ -8,7 +8,9 @@ each case: what it is, a colon, and `served` or the error's name.
 import ctypes, json, os, platform, signal, socket, struct, subprocess, sys, time
 
 VAULTD, PATH = sys.argv[1:3]
-PASSWORD = "correct horse battery"
+PASSWORD, OTHER = "correct horse battery", "another password"
+# What takes long enough that a process has ended before it is done.
+COST = {"kdf_memory": 128 << 20, "kdf_passes": 10}
 
 
 def hide():
@@ -68,7 +70,21 @@ def converse(method, **parameters):
         reply = receive(client)
         if "error" in reply or "prompt" not in reply["parameters"]:
             return short(reply)
-        ask(connection(), "Respond", conversation=reply["parameters"]["conversation"], answer=PASSWORD)
+        prompt = reply["parameters"]["prompt"]
+        ask(connection(), "Respond", conversation=reply["parameters"]["conversation"],
+            answer=prompt.get("code", OTHER if prompt["style"] == "new-secret" and "kind" in parameters else PASSWORD))
+
+
+def slots():
+    client = connection()
+    send(client, "ListSlots", {})
+    return [slot["id"] for slot in receive(client)["parameters"]["slots"]]
+
+
+def status():
+    client = connection()
+    send(client, "Status", {})
+    return receive(client)["parameters"]
 
 
 class Process:
@@ -136,6 +152,23 @@ def waiting():
     process.end()
     assert converse("Unlock") == "served"
     return short(receive(client))
+
+
+def deriving(method, /, *answers, **parameters):
+    """What the last answer is of a call whose process ends while Argon2id runs on the last of `answers`."""
+    client = socket.socket(socket.AF_UNIX)
+    process = Process(lambda: client.connect(PATH))
+    send(client, method, parameters, more=True)
+    for answer in answers:
+        reply = receive(client)
+        while reply["parameters"]["prompt"]["style"] in ("info", "error"):
+            reply = receive(client)
+        assert ask(connection(), "Respond", conversation=reply["parameters"]["conversation"], answer=answer) == "served"
+    process.end()
+    reply = receive(client)
+    while "error" not in reply and reply["parameters"].get("prompt", {}).get("style") in ("info", "error"):
+        reply = receive(client)
+    return short(reply)
 
 
 def going_on(method, parameters, **flags):
@@ -214,6 +247,7 @@ for name, end in [("alive", lambda process: None), ("ended", Process.end), ("zom
     print(f"{name} before the accept: {passed(end, stopped=True)}")
     print(f"{name} and forgotten: {passed(end, forgotten=True)}")
 
+print("deriving Init:", deriving("Init", PASSWORD, **COST), status()["state"])
 assert converse("Init", kdf_memory=19 << 20, kdf_passes=2) == "served"
 assert converse("Unlock") == "served"
 assert ask(connection(), "Set", name="open", value="o") == "served"
@@ -224,7 +258,19 @@ session, results = without_leader(Process, unlock_and_get, get)
 print("of a session without leader:", *results)
 print("of a later one of the same number:", *without_leader(lambda work: reuse(session, work), get)[1])
 
-assert converse("Unlock") == "served"
+print("deriving AddSlot:", deriving("AddSlot", PASSWORD, OTHER, kind="password", **COST), slots())
+print("deriving ChangePassword:", deriving("ChangePassword", PASSWORD, OTHER, **COST),
+      converse("Unlock", **{"for": 3600}))
+recovery = connection()
+send(recovery, "AddSlot", {"kind": "recovery"}, more=True)
+while "prompt" in (reply := receive(recovery))["parameters"]:
+    code = reply["parameters"]["prompt"].get("code", PASSWORD)
+    ask(connection(), "Respond", conversation=reply["parameters"]["conversation"], answer=code)
+assert converse("AddSlot", kind="password", **COST) == "served"
+answer = deriving("Rekey", code, "", OTHER, method="recovery")
+print("deriving Rekey:", answer, status().get("rekey"), slots())
+assert converse("RemoveSlot", id=3) == "served"
+
 for start in range(0, 3000, 120):
     items = [{"name": f"{index}/" + "n" * 200, "value": "v" * 400} for index in range(start, start + 120)]
     assert ask(connection(), "SetMany", items=items) == "served"

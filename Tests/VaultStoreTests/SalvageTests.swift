@@ -41,6 +41,22 @@ import VaultStore
     #expect(try content(again) == before)
   }
 
+  @Test("as soon as all is saved the store is no longer read, and can be given a new key", arguments: [false, true])
+  func released(isGivenUp: Bool) throws {
+    let fixture = try VerifyTests.fixture()
+    let keychain = try fixture.unlocked()
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
+    #expect(try !salvage.step(items: 1))
+    #expect(!keychain.canBeReplaced)
+    while try !salvage.step(items: 1) {}
+    #expect(keychain.canBeReplaced)
+    let second = isGivenUp ? try Salvage(keychain, in: fixture.path("other"), now: 5000) : nil
+    #expect(keychain.canBeReplaced == !isGivenUp)
+    if second == nil { try fixture.rekey(keychain).complete() }
+    #expect(try content(salvage.target).count == 3)
+    withExtendedLifetime(second) {}
+  }
+
   struct Damage: CustomTestStringConvertible {
     var sql: [String]
     var saved: Set<String>

@@ -43,6 +43,37 @@ import VaultStore
     #expect(keychain.slots.map(\.id) == [2])
   }
 
+  /// A slot that may stop opening the vault by itself.
+  private func passing(_ fixture: Fixture, _ id: UInt32, _ kind: SlotKind) throws -> SlotRecord {
+    try SlotRecord.make(
+      id: id, kind: kind, label: "", created: 1000, secret: secret([UInt8](repeating: 5, count: 32)),
+      kdf: kind == .login ? .floor : nil,
+      terms: kind == .pam ? PresenceTerms(keystore: "memory", locator: [], users: [1], fingers: []) : nil,
+      vaultKey: fixture.vaultKey, vaultID: fixture.vaultID)
+  }
+
+  @Test("the last slot that lasts stays, however many others there are", arguments: [SlotKind.login, .pam])
+  func lasting(kind: SlotKind) throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for id in UInt32(2)...3 { try keychain.addSlot(passing(fixture, id, kind), vaultKey: fixture.vaultKey) }
+    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 1, vaultKey: fixture.vaultKey) }
+    #expect(throws: VaultError.lastSlot) {
+      try keychain.replaceSlot(passing(fixture, 1, kind), vaultKey: fixture.vaultKey)
+    }
+    #expect(throws: VaultError.lastSlot) {
+      _ = try Rekey(
+        keychain, carrying: keychain.slots, slots: [passing(fixture, 2, kind)], nextKey: fixture.vaultKey,
+        vaultKey: fixture.vaultKey, bootKey: fixture.bootKey, now: 2000)
+    }
+    #expect(!keychain.isRekeying && keychain.slots.map(\.id) == [1, 2, 3])
+    #expect(try keychain.verify().isOK)
+    try keychain.removeSlot(id: 3, vaultKey: fixture.vaultKey)
+    try keychain.addSlot(fixture.slot(4, "fourth"), vaultKey: fixture.vaultKey)
+    try keychain.removeSlot(id: 1, vaultKey: fixture.vaultKey)
+    #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 4, vaultKey: fixture.vaultKey) }
+  }
+
   @Test("a slot's number is not given out again")
   func numbers() throws {
     let fixture = try Fixture()
@@ -124,10 +155,11 @@ import VaultStore
     expectCorrupt { _ = try fixture.open() }
   }
 
-  @Test("a vault is not made without a slot, or with two of one number")
+  @Test("a vault is not made without a slot that lasts, or with two of one number")
   func creation() throws {
     let fixture = try Fixture(create: false)
-    for slots in [[], [try fixture.slot(1, "a"), try fixture.slot(1, "b")]] {
+    let passing = [try passing(fixture, 1, .login), try passing(fixture, 2, .pam)]
+    for slots in [[], passing, [try fixture.slot(1, "a"), try fixture.slot(1, "b")]] {
       #expect(throws: VaultError.lastSlot) {
         try Keychain.create(
           in: fixture.directory, slots: slots, vaultID: fixture.vaultID, vaultKey: fixture.vaultKey,

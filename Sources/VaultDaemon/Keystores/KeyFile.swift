@@ -70,8 +70,10 @@ struct KeyFile: Sendable {
     try syncDirectory()
   }
 
-  /// Removes the file; without an effect when it is not there. What the disk keeps of it is not overwritten.
+  /// Removes the file, and what a write left that was cut off; without an effect when it is not there. What the disk keeps
+  /// of it is not overwritten.
   func remove() throws(SystemError) {
+    unsafe unlink("\(path).new")
     guard unsafe unlink(path) == 0 else {
       let error = SystemError(call: "unlink \(path)")
       if error.code == ENOENT { return }
