@@ -86,6 +86,14 @@ static inline int vault_bind_unix(int fd, const char *path) {
     return bind(fd, (const struct sockaddr *)&address, sizeof address);
 }
 
+/* signal(3), but that a call which the handler interrupts fails with EINTR and does not begin again. */
+static inline void vault_interrupting_signal(int number, void (*handler)(int)) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigaction(number, &action, NULL);
+}
+
 static inline int vault_set_not_dumpable(void) { return prctl(4 /* PR_SET_DUMPABLE */, 0, 0, 0, 0); }
 
 /* 1 where execve() gains nothing any more, set-user-ID and set-group-ID programs included. */

@@ -20,7 +20,7 @@ final class BackupFile {
   static func write<R>(
     _ path: String, replaces: Bool, _ body: (BackupFile, _ cancellation: Int32) throws -> R
   ) throws -> R {
-    let signals = try SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    let signals = try SignalPipe(SignalPipe.ending)
     do {
       let file = try BackupFile(path, replaces: replaces)
       let result = try body(file, signals.descriptor)

@@ -17,6 +17,8 @@ enum Hardening {
     // No core file either where the system pipes them to a program, which no limit prevents; no ptrace, no /proc/PID/mem.
     // execve() resets it for the programs that are started.
     _ = vault_set_not_dumpable()
+    // A file that must not grow any more shows as EFBIG. StartedProgram resets it for the programs that are started.
+    signal(SIGXFSZ, SIG_IGN)
   }
 
   /// Starts a program in `body` with the limit on core files that this one was started with.

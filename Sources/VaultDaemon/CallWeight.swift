@@ -4,14 +4,14 @@ internal import VaultStore
 
 /// The limit of one call that changes many items: it is one transaction, and others wait for the end of it.
 ///
-/// One item alone is never too much.
+/// One item alone is never too much: what it holds is bounded, and all of them together may be as much.
 struct CallWeight {
   /// The most items.
   static let maximumItems = 128
   /// The most folders and attributes of all of them, each of which has records of its own.
   static let maximumTags = 1024
-  /// The most bytes of values that are there already, which are deleted, or moved for a new one.
-  static let maximumBytes = 8 << 20
+  /// The most bytes of values that are there already, which are deleted, or sealed anew: as many as one item has.
+  static let maximumBytes = Keychain.keptBytes + Keychain.maximumValue
 
   private var items = 0
   private var tags = 0
@@ -23,10 +23,10 @@ struct CallWeight {
     tags += name.depth + (attributes?.count ?? 0)
   }
 
-  /// Counts what an item has that is deleted or changed.
-  mutating func add(old item: ItemInfo) {
+  /// Counts what an item has that is deleted, or changed by `change`.
+  mutating func add(old item: ItemInfo, _ change: ItemChange? = nil) {
     tags += item.name.depth + item.attributes.count
-    bytes += item.versions.reduce(0) { $0 + $1.size }
+    bytes += change?.weight(on: item) ?? item.versions.reduce(0) { $0 + $1.size }
   }
 
   /// Throws when there are more items than that in one call, before anything is looked at.
@@ -45,7 +45,7 @@ struct CallWeight {
     }
     if bytes > Self.maximumBytes {
       throw .tooMuch(
-        reason: "the items that one call changes have up to \(Self.maximumBytes >> 20) MiB in all versions together")
+        reason: "one call deletes or seals anew up to \(Self.maximumBytes >> 20) MiB of values that are there")
     }
   }
 }

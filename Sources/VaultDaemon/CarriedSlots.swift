@@ -187,7 +187,7 @@ final class CarriedSlots {
     guard let terms = slot.terms, let keystore = KeystoreKind(rawValue: terms.keystore) else {
       return leaveOut(slot, because: "this program does not know its keystore", rest)
     }
-    service.makePresenceSlot(
+    let giveUp = service.makePresenceSlot(
       id: slot.id, label: slot.label, created: slot.created, keystore, users: terms.users, fingers: terms.fingers,
       vaultKey: nextKey, vaultID: keychain.vaultID
     ) { [self] made in
@@ -198,5 +198,6 @@ final class CarriedSlots {
         leaveOut(slot, because: fault.sentence, rest)
       }
     }
+    conversation.willCallOff(giveUp)
   }
 }

@@ -28,6 +28,14 @@ struct ClientSocket {
     }
   }
 
+  /// About how many bytes it holds that the client has not taken: as much as they cost the kernel, some more than they are.
+  func queuedCount() -> Int {
+    guard channel.isActive else { return 0 }
+    var count: Int32 = 0
+    // It is lent for the call, which writes no more than its size.
+    return unsafe ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+  }
+
   /// A descriptor of the process that connected, which the caller closes. It fails with ENOPROTOOPT on a kernel that has none
   /// to give, and otherwise when the process is gone.
   func peerDescriptor() -> Result<Int32, SystemError> {

@@ -31,9 +31,8 @@ extension Connection {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    isClosing = true
+    beginClosing()
     outbox?.clear()
-    forgetFrames()
     if isLingering { service.lingering -= 1 }
     halfFrame?.cancel()
     let cancel = onCancel

@@ -15,10 +15,7 @@ extension Connection {
   }
 
   /// Ends it for what its uid has sent too much.
-  func refuseMore() {
-    refuseCalls(.tooManyRequests)
-    forgetFrames()
-  }
+  func refuseMore() { refuseCalls(.tooManyRequests) }
 
   /// A frame that cannot be read ends the connection: what follows it cannot be trusted to be a frame.
   func refuse(_ error: FrameError) {
@@ -57,7 +54,7 @@ extension Connection {
     outbox.write { $0.reply(value) }
     outbox.flush()
     let copy = outbox.isEmpty ? socket.duplicate() : nil
-    isClosing = true
+    beginClosing()
     context.close(mode: .all, promise: nil)
     return copy.flatMap { try? RawSocket($0, of: process, patience: Timeouts.transfer) }
   }
@@ -71,7 +68,7 @@ extension Connection {
   /// Sends what the socket takes of what is still to be sent, and closes.
   func close() {
     guard !isClosing, let context else { return }
-    isClosing = true
+    beginClosing()
     outbox?.flush()
     context.close(promise: nil)
   }
@@ -80,12 +77,19 @@ extension Connection {
   /// would meet a broken pipe otherwise, and not read why.
   func closeGently() {
     guard !isClosing, !inputClosed, service.mayLinger, context != nil else { return close() }
-    isClosing = true
+    beginClosing()
     service.lingering += 1
     isLingering = true
     outbox?.flush()
     closeOutput()
     _ = after(Timeouts.linger) { [weak self] in self?.abandon() }
+  }
+
+  /// Handles no more calls. What has come is wiped, and so is what still comes: a password or a value may be in it, and no
+  /// lock would look for it here.
+  func beginClosing() {
+    isClosing = true
+    forgetFrames()
   }
 
   /// Says that nothing more is sent, when the socket has taken all.

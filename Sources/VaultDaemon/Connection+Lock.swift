@@ -18,9 +18,8 @@ extension Connection {
 
   /// Refuses what has come and is not handled, and wipes it.
   func refuseWaiting(_ fault: Fault) {
-    guard inbound.isWaiting, !isClosing else { return }
+    guard inbound.isWaiting else { return }
     refuseCalls(fault)
-    forgetFrames()
   }
 }
 

@@ -34,6 +34,8 @@ final class Conversation {
   private(set) var secret: Handover?
   /// Keys, while what was proven here goes on without a worker; wiped at the end, whoever still knows of them.
   private var wiped: [Handover] = []
+  /// Ends what other programs do for it.
+  private var calledOff: [() -> Void] = []
 
   private let after: (TimeAmount, @escaping () -> Void) -> Scheduled<Void>?
 
@@ -79,6 +81,10 @@ final class Conversation {
   /// Has a key wiped when the conversation ends, and not only when the last closure that knows it is gone: one of them may
   /// be waiting for another program then.
   func willWipe(_ key: Handover) { wiped.append(key) }
+
+  /// Has what another program does called off when the conversation ends, because that program may hold a key; at once,
+  /// where it has ended.
+  func willCallOff(_ giveUp: @escaping () -> Void) { if isOver { giveUp() } else { calledOff.append(giveUp) } }
 
   /// Takes what has proven the right, if that is kept.
   func isProven(by secret: Handover) {
@@ -144,6 +150,8 @@ final class Conversation {
     service.conversations[id] = nil
     for key in wiped { _ = key.take() }
     wiped = []
+    for giveUp in calledOff { giveUp() }
+    calledOff = []
     let onEnd = onEnd
     self.onEnd = nil
     onEnd?(dismissed)

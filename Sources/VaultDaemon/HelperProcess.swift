@@ -69,6 +69,13 @@ final class HelperProcess {
       Glibc.close(ours)
       throw error
     }
+    ends.isRunning(self)
+  }
+
+  /// Waits until it has ended, for a second at most: one that was killed may be stuck in a device.
+  func awaitEnd() {
+    var polled = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
+    if !hasEnded { _ = unsafe poll(&polled, 1, 1000) }
   }
 
   /// Ends it if it still runs. It is reaped a little later, which ``HelperEnds`` waits for.

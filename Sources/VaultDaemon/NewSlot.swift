@@ -90,7 +90,7 @@ struct NewSlot {
   func presence(_ keystore: KeystoreKind, users: [UInt32], then: @escaping (SlotRecord) -> Void) {
     service.askFingers(ofAll: users[...]) { fingers in
       guard !conversation.isOver else { return }
-      service.makePresenceSlot(
+      let giveUp = service.makePresenceSlot(
         id: id, label: label, created: service.clock.wall(), keystore, users: users, fingers: fingers,
         vaultKey: vaultKey, vaultID: vaultID
       ) { made in
@@ -102,6 +102,7 @@ struct NewSlot {
         case .failure(let fault): conversation.fail(fault)
         }
       }
+      conversation.willCallOff(giveUp)
     }
   }
 

@@ -23,6 +23,8 @@ final class Outbox {
   private var content: ReplyContent = []
   /// True when NIO has the first byte of what is unread.
   private var isWaiting = false
+  /// The number of bytes of what was unread that the socket has taken.
+  private var leftCount = 0
   /// True when more is tried as soon as NIO has written its byte.
   private var isSending = false
   /// True when the client reads what it is sent.
@@ -95,7 +97,12 @@ final class Outbox {
   // MARK: What the client does not read
 
   private func wait(_ reply: consuming SecretBuffer, from sent: Int, _ content: ReplyContent) {
-    let held = plaintext.hold(reply.count - sent, for: process) { [channel] in channel.close(mode: .all, promise: nil) }
+    let before = takenCount
+    let held = plaintext.hold(reply.count - sent, for: process) { [weak self] in
+      (self?.takenCount ?? before) - before
+    } drop: { [channel] in
+      channel.close(mode: .all, promise: nil)
+    }
     unread.add(reply, from: sent, content) { [plaintext] in
       if let held { plaintext.release(held) }
     }
@@ -145,7 +152,11 @@ final class Outbox {
     onProgress()
   }
 
+  /// How many bytes the client has taken of what was unread: those that left here, but for what the socket still has.
+  private var takenCount: Int { leftCount - socket.queuedCount() }
+
   private func take(_ count: Int) {
+    leftCount += count
     unread.take(count)
     if unread.count < Self.few { isKeepingUp = true }
   }

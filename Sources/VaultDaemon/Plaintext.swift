@@ -3,8 +3,8 @@
 ///
 /// Past the cap further large values wait; small ones never do, so a client that does not read delays nobody's tokens. One
 /// process has half of it at most. Who waits is let in, each in a turn of its own, by how little its process has, and then
-/// in the order of coming. A client that does not read is dropped after ``Timeouts/slowReader``, see ``Unread``, and after
-/// ``patience`` where others wait for room.
+/// in the order of coming. A client that does not read is dropped after ``Timeouts/slowReader``, see ``Unread``. Where
+/// others wait for room it has to read at a pace: see ``deadline(count:taken:waiting:)``.
 final class Plaintext {
   /// Bytes. 4 MiB leave room for keys under the usual 8 MiB of `RLIMIT_MEMLOCK`.
   static let cap = 4 << 20
@@ -14,12 +14,27 @@ final class Plaintext {
   static let small = 64 << 10
   /// For how long a client may take to read a reply for whose room others wait, in nanoseconds.
   static let patience: Int64 = 1_000_000_000
+  /// How soon it has to begin, at least, however many wait, in nanoseconds: a process that is woken on a busy machine takes
+  /// its time.
+  static let grace: Int64 = 100_000_000
+
+  /// Until when after it began to wait a reply of `count` bytes may stand in the way of `waiting` calls, in nanoseconds,
+  /// when its client has taken `taken` bytes.
+  ///
+  /// What it has taken pays for a part of ``patience``, so one that reads is not dropped. One that does not read costs each
+  /// of those behind it a share of it alone: they would wait for hours behind thousands that do not read.
+  static func deadline(count: Int, taken: Int, waiting: Int) -> Int64 {
+    let paid = Int64(min(max(0, taken), count)) * patience / Int64(max(1, count))
+    return min(patience, max(grace, patience / Int64(max(1, waiting))) + paid)
+  }
 
   private struct Reply {
     let process: Int32
     let count: Int
     /// The time at which it began to wait, `CLOCK_MONOTONIC` nanoseconds.
     let since: Int64
+    /// How many bytes the client has taken since then.
+    let taken: () -> Int
     /// Ends the connection.
     let drop: () -> Void
   }
@@ -37,7 +52,8 @@ final class Plaintext {
   private var calls: [Int: Call] = [:]
   private var last = 0
   private var isLettingIn = false
-  private var isWatching = false
+  /// When it looks again, `CLOCK_MONOTONIC` nanoseconds.
+  private var watching: Int64?
 
   /// - Parameters:
   ///   - turns: when calls go on that waited.
@@ -68,10 +84,10 @@ final class Plaintext {
   func remove(_ number: Int) { calls.removeValue(forKey: number)?.waiter.cancel() }
 
   /// Counts a reply of `count` bytes that has to wait, until it is released by the number; nil where it is not counted.
-  func hold(_ count: Int, for process: Int32, drop: @escaping () -> Void) -> Int? {
+  func hold(_ count: Int, for process: Int32, taken: @escaping () -> Int, drop: @escaping () -> Void) -> Int? {
     guard count > Self.small else { return nil }
     last += 1
-    replies[last] = Reply(process: process, count: count, since: now(), drop: drop)
+    replies[last] = Reply(process: process, count: count, since: now(), taken: taken, drop: drop)
     watch()
     return last
   }
@@ -115,32 +131,39 @@ final class Plaintext {
     return calls.min { rank($0) < rank($1) }.flatMap { rank($0).0 < Self.share ? $0.key : nil }
   }
 
-  /// The reply that waits longest of those in whose room a call could go on, where none can.
-  private var obstacle: Int? {
-    guard !calls.isEmpty, next == nil else { return nil }
-    if inHand >= Self.cap { return replies.keys.min() }
+  /// The replies in whose room a call could go on, where none can.
+  private var obstacles: [(number: Int, reply: Reply)] {
+    guard !calls.isEmpty, next == nil else { return [] }
+    let all = replies.map { (number: $0.key, reply: $0.value) }
+    if inHand >= Self.cap { return all }
     // Each of these processes has its share.
     let waiting = Set(calls.values.map(\.process))
-    return replies.filter { waiting.contains($0.value.process) }.keys.min()
+    return all.filter { waiting.contains($0.reply.process) }
   }
 
-  /// Looks again when the reply that is in the way has been so for long enough.
+  /// The one of them that has to go first, and when.
+  private var obstacle: (number: Int, at: Int64)? {
+    let waiting = calls.count
+    return obstacles.map { number, reply in
+      let deadline = Self.deadline(count: reply.count, taken: reply.taken(), waiting: waiting)
+      return (number: number, at: reply.since + deadline)
+    }.min { ($0.at, $0.number) < ($1.at, $1.number) }
+  }
+
+  /// Looks again when the reply that is in the way has been so for long enough: sooner, when more calls come.
   private func watch() {
-    guard !isWatching, let number = obstacle, let reply = replies[number] else { return }
-    isWatching = true
-    after(max(0, reply.since + Self.patience - now())) { [weak self] in
-      guard let self else { return }
-      isWatching = false
+    guard let at = obstacle?.at, watching.map({ at < $0 }) ?? true else { return }
+    watching = at
+    after(max(0, at - now())) { [weak self] in
+      guard let self, watching == at else { return }
+      watching = nil
       dropObstacles()
       watch()
     }
   }
 
   private func dropObstacles() {
-    while let number = obstacle, let reply = replies[number], reply.since + Self.patience <= now() {
-      replies[number] = nil
-      reply.drop()
-    }
+    while let obstacle, obstacle.at <= now(), let reply = replies.removeValue(forKey: obstacle.number) { reply.drop() }
     letIn()
   }
 }

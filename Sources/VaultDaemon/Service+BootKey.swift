@@ -25,17 +25,25 @@ extension Service {
     }
   }
 
-  /// Reads the boot key of this vault from where the settings say.
-  func fetchBootKey(vault: [UInt8], then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void) {
+  /// Reads the boot key of this vault from where the settings say; the result calls it off, and `then` may come all the
+  /// same.
+  @discardableResult
+  func fetchBootKey(
+    vault: [UInt8], then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
+  ) -> () -> Void {
     let bootKey = bootKey
     do throws(KeystoreError) {
       let content = try bootKey.content(credentials: paths.credentials)
-      guard case .tpm2 = bootKey else { return then(.success(content)) }
+      guard case .tpm2 = bootKey else {
+        then(.success(content))
+        return {}
+      }
       // What the TPM sealed is no secret.
       let sealed = content.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
-      keystores.fetch(sealed, from: .tpm2, vault: vault, then: then)
+      return keystores.fetch(sealed, from: .tpm2, vault: vault, then: then)
     } catch {
       then(.failure(error))
+      return {}
     }
   }
 
@@ -65,8 +73,11 @@ extension Service {
     if let transfer, transfer.kind == .restore { transfer.callOff(because: fault) }
   }
 
-  /// Makes the boot key of a new vault, or takes the credential. Nothing is on the disk yet.
-  func newBootKey(vault: [UInt8], then: @escaping (consuming Result<NewBootKey, KeystoreError>) -> Void) {
+  /// Makes the boot key of a new vault, or takes the credential. Nothing is on the disk yet. The result calls it off, and
+  /// wipes the key.
+  func newBootKey(
+    vault: [UInt8], then: @escaping (consuming Result<NewBootKey, KeystoreError>) -> Void
+  ) -> () -> Void {
     switch bootKey {
     case .credential:
       do throws(KeystoreError) {
@@ -81,7 +92,7 @@ extension Service {
       let key = RandomBytes.secret(count: KeystoreRequest.keyCount)
       let file = bootKey.file(credentials: nil)
       let kept = Handover(key.withBytes { SecureBytes(copying: $0) })
-      keystores.store(key, in: .tpm2, vault: vault) { stored in
+      let giveUp = keystores.store(key, in: .tpm2, vault: vault) { stored in
         switch stored {
         case .success(let sealed):
           guard let key = kept.take() else { return }
@@ -89,7 +100,12 @@ extension Service {
         case .failure(let error): then(.failure(error))
         }
       }
+      return {
+        _ = kept.take()
+        giveUp()
+      }
     }
+    return {}
   }
 }
 

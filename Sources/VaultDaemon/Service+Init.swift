@@ -75,7 +75,9 @@ extension Service {
   }
 
   private func create(_ new: NewVault, _ slots: [SlotRecord], _ conversation: Conversation) {
-    newBootKey(vault: new.id) { [unowned self] made in
+    var isMade = false
+    let giveUp = newBootKey(vault: new.id) { [unowned self] made in
+      isMade = true
       guard conversation.mayConclude else { return drop(slots, of: new) }
       switch consume made {
       case .success(let bootKey): create(new, slots, bootKey, conversation)
@@ -83,6 +85,11 @@ extension Service {
         drop(slots, of: new)
         conversation.fail(.misconfigured(reason: error.reason))
       }
+    }
+    conversation.willCallOff { [unowned self] in
+      giveUp()
+      // Called off, it does not come back.
+      if !isMade { drop(slots, of: new) }
     }
   }
 

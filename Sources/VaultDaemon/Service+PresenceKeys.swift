@@ -9,10 +9,12 @@ internal import VaultStore
 extension Service {
   /// Makes a slot with a new key in `keystore`. Whoever puts a `memory` slot into the store also keeps its key
   /// (``retainKeys(of:_:vaultID:)``); whoever drops a slot instead drops its key (``dropPresenceKey(of:vaultID:)``).
+  ///
+  /// The result calls it off: it wipes the key, and ends the helper program that has it. `then` may come all the same.
   func makePresenceSlot(
     id: UInt32, label: String, created: Int64, _ keystore: KeystoreKind, users: [UInt32], fingers: [String],
     vaultKey: Handover, vaultID: [UInt8], then: @escaping (Result<SlotRecord, Fault>) -> Void
-  ) {
+  ) -> () -> Void {
     func make(_ key: Handover, _ locator: [UInt8]) -> Result<SlotRecord, Fault> {
       let made = vaultKey.withSecret { vaultKey in
         key.withSecret { key -> Result<SlotRecord, Fault> in
@@ -32,20 +34,26 @@ extension Service {
     if keystore == .memory {
       let key = vaultKey.withSecret { SlotRecord.memoryKey(id: id, vaultKey: $0) }
       switch consume key {
-      case .some(let key): return then(make(Handover(key), []))
-      case .none: return then(.failure(.cancelled))
+      case .some(let key): then(make(Handover(key), []))
+      case .none: then(.failure(.cancelled))
       }
+      return {}
     }
     let key = RandomBytes.secret(count: SlotRecord.presenceKeyCount)
     let kept = Handover(key.withBytes { SecureBytes(copying: $0) })
-    keystores.store(key, in: keystore, vault: vaultID) { [unowned self] stored in
+    let giveUp = keystores.store(key, in: keystore, vault: vaultID) { [unowned self] stored in
       switch stored {
       case .success(let locator):
         let made = make(kept, locator)
+        _ = kept.take()
         if case .failure = made { removeKey(locator, keystore, vaultID, of: id) }
         then(made)
       case .failure(let error): then(.failure(.methodUnavailable(method: "pam", reason: error.reason)))
       }
+    }
+    return {
+      _ = kept.take()
+      giveUp()
     }
   }
 

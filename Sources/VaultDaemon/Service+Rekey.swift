@@ -28,7 +28,7 @@ extension Service {
       if keychain.isRekeying { return goOn(conversation, keychain, vaultKey) }
       guard let secret = conversation.secret else { return conversation.fail(.cancelled) }
       let slots = CarriedSlots(self, conversation, keychain, opened: opened, secret: secret)
-      readBootKey(keychain) { [unowned self] read in
+      let giveUp = readBootKey(keychain) { [unowned self] read in
         guard !conversation.isOver else { return }
         switch consume read {
         case .success(let key):
@@ -38,15 +38,16 @@ extension Service {
         case .failure(let error): conversation.fail(.misconfigured(reason: error.reason))
         }
       }
+      conversation.willCallOff(giveUp)
     }
   }
 
-  /// The boot key of this vault, which stays what it is.
+  /// The boot key of this vault, which stays what it is; the result calls it off.
   private func readBootKey(
     _ keychain: Keychain, then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
-  ) {
+  ) -> () -> Void {
     let place = bootKey.place
-    fetchBootKey(vault: keychain.vaultID) { read in
+    return fetchBootKey(vault: keychain.vaultID) { read in
       switch consume read {
       case .success(let key):
         do throws(VaultError) { try keychain.openAlways(bootKey: key) } catch {

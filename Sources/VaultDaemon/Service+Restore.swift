@@ -74,13 +74,14 @@ extension Service {
 
   /// The right to it is proven: makes the boot key, and has the client send the backup.
   private func restore(_ header: BackupHeader, _ vaultKey: Handover, _ conversation: Conversation) {
-    newBootKey(vault: header.vaultID.bytes) { [unowned self] made in
+    let giveUp = newBootKey(vault: header.vaultID.bytes) { [unowned self] made in
       guard !conversation.isOver else { return }
       switch consume made {
       case .success(let bootKey): receive(header, vaultKey, KeptBootKey(bootKey), conversation)
       case .failure(let error): conversation.fail(.misconfigured(reason: error.reason))
       }
     }
+    conversation.willCallOff(giveUp)
   }
 
   private func receive(

@@ -57,7 +57,7 @@ extension Service {
     for change in changes {
       weight.add(change.name, change.attributes)
       // One that cannot be read is refused later, by its own error.
-      if change.update, let old = try? keychain.item(named: change.name) { weight.add(old: old) }
+      if change.update, let old = try? keychain.item(named: change.name) { weight.add(old: old, change) }
     }
     return weight
   }

@@ -258,6 +258,8 @@ final class Service {
     dropSalvage()
     for conversation in conversations.values { conversation.end() }
     conversations = [:]
+    // Also one that nobody waits for: it may hold a key, or be making one.
+    programs.ends.endAll()
   }
 
   /// Locks if a deadline has passed or the machine has slept. Runs when the timer fires and before every request, so

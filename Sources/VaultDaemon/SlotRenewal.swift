@@ -77,10 +77,13 @@ final class SlotRenewal {
     _ slot: SlotRecord, _ terms: PresenceTerms, _ names: [String], then: @escaping () -> Void
   ) {
     guard let keystore = KeystoreKind(rawValue: terms.keystore) else { return then() }
-    service.makePresenceSlot(
+    var isMade = false
+    let giveUp = service.makePresenceSlot(
       id: slot.id, label: slot.label, created: slot.created, keystore, users: terms.users,
       fingers: terms.fingers(with: names, of: uid), vaultKey: vaultKey, vaultID: keychain.vaultID
     ) { [self] made in
+      isMade = true
+      self.giveUp = nil
       do throws(Fault) {
         try put(try made.get(), in: slot)
         service.log.info("slot \(slot.id) now counts for the fingers that are enrolled")
@@ -89,6 +92,7 @@ final class SlotRenewal {
       }
       then()
     }
+    if !isMade { self.giveUp = giveUp }
   }
 
   private func put(_ new: SlotRecord, in old: SlotRecord) throws(Fault) {

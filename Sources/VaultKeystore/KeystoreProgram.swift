@@ -53,6 +53,8 @@ public struct KeystoreProgram: Sendable {
     _ = vault_set_not_dumpable()
     // A daemon that went away shows as EPIPE.
     signal(SIGPIPE, SIG_IGN)
+    // A file that must not grow any more shows as EFBIG.
+    signal(SIGXFSZ, SIG_IGN)
   }
 
   /// The reply to the one request; nil when there is none that could be read.

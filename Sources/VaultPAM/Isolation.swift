@@ -36,6 +36,8 @@ enum Isolation {
     unsafe pthread_sigmask(SIG_SETMASK, &signals, nil)
     // A peer that went away shows as EPIPE, and modules wait for the programs they start.
     signal(SIGPIPE, SIG_IGN)
+    // A file that must not grow any more shows as EFBIG to a module that writes one.
+    signal(SIGXFSZ, SIG_IGN)
     signal(SIGCHLD, SIG_DFL)
     cleanEnvironment()
   }

@@ -34,6 +34,13 @@ public struct ItemChange: Hashable, Sendable {
     self.update = update
   }
 
+  /// How many bytes of the values that `item` has the change seals anew or deletes, if it gives it a new one.
+  public func weight(on item: ItemInfo) -> Int {
+    if applied(to: item).policy != item.policy { return item.versions.reduce(0) { $0 + $1.size } }
+    let dropped = item.versions.prefix(Keychain.surplus(of: item.versions, beforeNewValue: true))
+    return dropped.reduce(item.current.size) { $0 + $1.size }
+  }
+
   /// What is said about an item after the change; the expiry, which can depend on the value, is left to the caller.
   func applied(to item: ItemInfo) -> ItemInfo {
     var item = item

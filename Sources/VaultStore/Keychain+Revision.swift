@@ -36,7 +36,7 @@ extension Keychain {
 
     var facts = ValueFacts()
     var current: SealedValue?
-    try prune(&head, toMakeRoomFor: value == nil ? 0 : 1, old)
+    try prune(&head, beforeNewValue: value != nil, old)
     for index in head.item.versions.indices {
       let version = head.item.versions[index]
       let wasCurrent = version.number == old.columns.current
@@ -83,17 +83,31 @@ extension Keychain {
     }
   }
 
-  /// Drops the oldest versions so that with `added` new ones no more than ``keptVersions`` are there.
-  private func prune(
-    _ head: inout HeadRecord, toMakeRoomFor added: Int, _ old: FoundItem
-  ) throws(VaultError) {
-    let surplus = max(0, head.item.versions.count + added - Self.keptVersions)
+  /// Drops the oldest versions that are too many or too large. A store may hold more of them than that: it is older than
+  /// the limit.
+  private func prune(_ head: inout HeadRecord, beforeNewValue: Bool, _ old: FoundItem) throws(VaultError) {
+    let surplus = Self.surplus(of: head.item.versions, beforeNewValue: beforeNewValue)
     for (version, digest) in zip(head.item.versions, head.digests).prefix(surplus) {
       try database.deleteValue(row: old.columns.row, version: version.number)
       try note(.remove, old.columns, version: version.number, digest)
     }
     head.item.versions.removeFirst(surplus)
     head.digests.removeFirst(surplus)
+  }
+
+  /// How many of `versions`, oldest first, have to go, so that no more than ``keptVersions`` are there and those that are
+  /// not current have no more than ``keptBytes``. The last one stays in any case: the record of the current value is no
+  /// older version's.
+  static func surplus(of versions: [VersionInfo], beforeNewValue: Bool) -> Int {
+    var kept = 1
+    var bytes = beforeNewValue ? versions.last?.size ?? 0 : 0
+    for version in versions.dropLast().reversed() {
+      let count = beforeNewValue ? kept + 1 : kept
+      guard count < keptVersions, version.size <= keptBytes - bytes else { break }
+      bytes += version.size
+      kept += 1
+    }
+    return max(0, versions.count - kept)
   }
 
   /// Opens one version as `old` has it, lets `check` see it, and seals it as `new` has it.

@@ -9,6 +9,17 @@ import VaultTesting
     try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
   }
 
+  @Test("under a limit of the size of files it says so, and leaves nothing") func limitedSize() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try FileManager.default.createDirectory(atPath: sandbox.home + "/backups", withIntermediateDirectories: false)
+    let file = sandbox.home + "/backups/vault.backup"
+    let outcome = try sandbox.run(
+      "--fsize=1024", Sandbox.path(of: "vault"), "backup", file, program: "/usr/bin/prlimit")
+    #expect(outcome.status == 74 && outcome.errors.contains("File too large"), "\(outcome)")
+    #expect(try files(sandbox.home + "/backups") == [])
+  }
+
   @Test("a backup goes to a file and to standard output, and restores from a file and from standard input")
   func roundTrip() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

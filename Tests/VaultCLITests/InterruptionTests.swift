@@ -85,7 +85,13 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try sandbox.everything() == before)
   }
 
-  @Test("a hang-up and a termination do the same", arguments: [SIGHUP, SIGTERM, SIGQUIT])
+  /// What ends a program that has not said otherwise (signal(7)).
+  private static let ending = [
+    SIGHUP, SIGTERM, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGIO, SIGXCPU, SIGPWR, SIGSTKFLT,
+    34, 64,
+  ]
+
+  @Test("a hang-up, a termination and whatever else ends a program do the same", arguments: ending)
   func signals(signal: Int32) throws {
     let sandbox = try Sandbox.withVault(unlocked: false)
     defer { sandbox.close() }
@@ -123,6 +129,39 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try terminal.wait() == 77)
     #expect(terminal.isCooked)
     #expect(try sandbox.everything() == before)
+  }
+
+  @Test(
+    "whatever else stops it does the same as control-Z, and in the background it waits for its turn",
+    arguments: [SIGTSTP, SIGTTIN, SIGTTOU])
+  func stops(number: Int32) throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(
+      sandbox, ["-i"], program: "/bin/dash", environment: ["PS1": "dash> ", "ENV": nil])
+    try terminal.expect("dash> ")
+    terminal.type("vault unlock")
+    try terminal.expect(Question.old)
+    try terminal.expect(": ")
+    let program = try #require(ProcessTree.processes(named: "vault", of: terminal.pid).first)
+    kill(program, number)
+    try terminal.expect("dash> ")
+    #expect(terminal.isCooked)
+    // It is stopped again as soon as it wants the terminal, and leaves it alone.
+    terminal.type("bg; until grep -q '^State:.T' /proc/\(program)/status; do :; done; echo at rest")
+    try terminal.expect("at rest\r\n")
+    try terminal.expect("dash> ")
+    #expect(terminal.isCooked)
+    terminal.type("fg")
+    try terminal.expect(Question.old)
+    try terminal.expect(": ")
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    try terminal.expect("dash> ")
+    #expect(terminal.isCooked)
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
+    terminal.type("exit")
+    try terminal.wait()
   }
 
   @Test("control-Z gives the shell its terminal back, and the question is asked again afterwards")

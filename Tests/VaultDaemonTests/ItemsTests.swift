@@ -147,6 +147,15 @@ import VaultTesting
       #expect(try client.call("Set", ["name": "small", "value": "v"]).error == nil)
       #expect(try client.call("Delete", ["names": ["large", "small"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": ["small"]]).error == nil)
+      // What changes the policy seals all versions anew; another value for it only the current one.
+      let others: [WireClient.Message] = [["name": "other", "value": "v"]]
+      func change(_ fields: WireClient.Message) -> [WireClient.Message] {
+        others + [fields.merging(["name": "large", "update": true]) { $1 }]
+      }
+      #expect(try client.call("Set", ["name": "large2", "value": value]).error == nil)
+      let both = change(["accessible": "always"]) + [["name": "large2", "accessible": "always", "update": true]]
+      #expect(try client.call("SetMany", ["items": both]).error == "TooMuch")
+      #expect(try client.call("SetMany", ["items": change(["value": "v"])]).error == nil)
       #expect(try client.call("Delete", ["names": ["large"]]).error == nil)
     }
   }

@@ -46,7 +46,7 @@ final class KeystoreStand: Sendable {
     let done = loop.makePromise(of: [UInt8].self)
     loop.execute { [keystores] in
       let key = unsafe SecureBytes(copying: key.span.bytes)
-      keystores.value.store(key, in: kind, vault: Self.vault) { result in
+      _ = keystores.value.store(key, in: kind, vault: Self.vault) { result in
         done.completeWith(result.mapError { $0 as any Error })
       }
     }

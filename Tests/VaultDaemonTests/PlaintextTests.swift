@@ -8,6 +8,8 @@ import Testing
     var now: Int64 = 0
     private var timers: [(at: Int64, work: () -> Void)] = []
     private var held: [String: Int] = [:]
+    /// How many nanoseconds it takes a client that does read.
+    var slow: [String: Int64] = [:]
     /// Who was served, in order.
     private(set) var served: [String] = []
     private(set) var dropped: [String] = []
@@ -28,7 +30,11 @@ import Testing
 
     private func serve(_ name: String, _ process: Int32) {
       served.append(name)
+      let began = now
       held[name] = plaintext.hold(1 << 20, for: process) { [unowned self] in
+        // One that reads does so from the beginning, evenly.
+        slow[name].map { Int((now - began) * (1 << 20) / $0) } ?? 0
+      } drop: { [unowned self] in
         dropped.append(name)
         // As NIO does when the connection closes.
         read(name)
@@ -80,16 +86,37 @@ import Testing
     #expect(stand.dropped == ["1"])
   }
 
-  @Test("whoever waits is let in within seconds, however many do not read") func eighty() {
+  @Test("whoever waits is let in soon, however many do not read") func eighty() {
     let stand = Stand()
     for process in 1...80 { stand.get("\(process)", Int32(process)) }
     stand.get("late", 100)
-    stand.pass(milliseconds: 999)
+    stand.pass(milliseconds: 99)
     #expect(stand.served.count == 4)
     stand.pass(milliseconds: 1)
     #expect(stand.served.count == 8)
-    stand.pass(milliseconds: 19_000)
+    stand.pass(milliseconds: 3000)
     #expect(stand.served.last == "late" && stand.served.count == 81)
+  }
+
+  @Test("a client that reads slowly is not dropped, one beside it that does not read is, and one that dawdles too")
+  func slowReaders() {
+    let stand = Stand()
+    for process in 1...4 { stand.get("\(process)", Int32(process)) }
+    stand.slow = ["1": 900_000_000, "2": 999_000_000, "4": 60_000_000_000]
+    for process in 5...30 { stand.get("\(process)", Int32(process)) }
+    stand.pass(milliseconds: 890)
+    #expect(stand.dropped.first == "3" && stand.dropped.contains("4"))
+    #expect(!stand.dropped.contains("1") && !stand.dropped.contains("2"))
+  }
+
+  @Test(
+    "the time for a reply is shorter the more wait for it and the less of it was taken, and never more than a second",
+    arguments: [
+      (0, 1, 1000), (0, 2, 500), (0, 9, 111), (0, 11, 100), (0, 5000, 100), (50, 2, 1000), (50, 11, 600),
+      (100, 11, 1000), (900, 11, 1000), (-5, 11, 100),
+    ])
+  func deadline(taken: Int, waiting: Int, milliseconds: Int64) {
+    #expect(Plaintext.deadline(count: 100, taken: taken, waiting: waiting) / 1_000_000 == milliseconds)
   }
 
   @Test("one process has half of the room, and comes after those that have less") func share() {
@@ -128,6 +155,6 @@ import Testing
     stand.read("1")
     stand.turns.turn()
     #expect(stand.served.last == "6")
-    #expect(stand.plaintext.hold(64 << 10, for: 7, drop: {}) == nil)
+    #expect(stand.plaintext.hold(64 << 10, for: 7, taken: { 0 }, drop: {}) == nil)
   }
 }

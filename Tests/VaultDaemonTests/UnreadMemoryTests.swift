@@ -154,6 +154,22 @@ struct UnreadMemoryTests {
     #expect(try sandbox.client().call("Show", ["name": "behind"]).error == "NoSuchItem")
   }
 
+  @Test("a lock leaves nothing of what came behind a frame that ended the connection", arguments: [0, 3])
+  func behindBadFrame(missing: Int) throws {
+    let sandbox = try stand()
+    defer { sandbox.close() }
+    let word = KeyStage.word()
+    let client = try sandbox.client()
+    let call = try Self.frame("Set", ["name": "behind", "value": Self.value(word, 5000)])
+    client.send(Array(#"{"bad"#.utf8) + [0] + call.dropLast(missing))
+    #expect(try client.reply().error == "InvalidFrame")
+    // Nor of what comes now.
+    client.send(call)
+    try succeed(sandbox.client().call("Lock"))
+    #expect(try found([word], sandbox) == [])
+    withExtendedLifetime(client) {}
+  }
+
   @Test("what came in one go with the call that locks is handled, and calls that wait alone are not called off")
   func others() throws {
     let sandbox = try stand()

@@ -1,7 +1,8 @@
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
+
+@testable import VaultStore
 
 @Suite struct ItemTests {
   @Test("what was set is read back, byte for byte, also after reopening")
@@ -86,6 +87,45 @@ import VaultStore
     #expect(throws: VaultError.noSuchVersion(3)) { try keychain.text("a", version: 3) }
     #expect(throws: VaultError.noSuchVersion(14)) { try keychain.text("a", version: 14) }
     #expect(try fixture.rows("vals") == 9)
+  }
+
+  @Test("of large values as many older ones are kept as have 2 MiB together, and a change of policy seals no more")
+  func largeVersions() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    let large = String(repeating: "x", count: Keychain.maximumValue)
+    for number in 1...5 { try keychain.put("a", number == 2 ? "small" : large, update: number > 1) }
+    #expect(try keychain.history(of: name("a")).map(\.number) == [3, 4, 5])
+    #expect(throws: VaultError.noSuchVersion(2)) { try keychain.text("a", version: 2) }
+    #expect(try fixture.rows("vals") == 2)
+    let change = ItemChange(name: try name("a"), accessible: .afterFirstUnlock, update: true)
+    #expect(try keychain.set(change, now: 3000) == 5)
+    for number in 3...5 { #expect(try keychain.text("a", version: number) == large) }
+    try keychain.put("a", "small", update: true)
+    #expect(try keychain.history(of: name("a")).map(\.number) == [4, 5, 6])
+    try keychain.put("a", "small", update: true)
+    #expect(try keychain.history(of: name("a")).map(\.number) == [4, 5, 6, 7].suffix(3))
+  }
+
+  @Test("what is too much is dropped oldest first, also where a store of before has more, and never the current value")
+  func surplus() {
+    func surplus(_ sizes: [Int], beforeNewValue: Bool = false) -> Int {
+      let versions = sizes.enumerated().map { VersionInfo(number: $0 + 1, created: 0, size: $1) }
+      return Keychain.surplus(of: versions, beforeNewValue: beforeNewValue)
+    }
+    let mebibyte = 1 << 20
+    #expect(surplus([]) == 0 && surplus([], beforeNewValue: true) == 0)
+    #expect(surplus(Array(repeating: 1, count: 10)) == 0)
+    #expect(surplus(Array(repeating: 1, count: 10), beforeNewValue: true) == 1)
+    #expect(surplus(Array(repeating: 1, count: 13)) == 3)
+    #expect(surplus(Array(repeating: mebibyte, count: 10)) == 7)
+    #expect(surplus(Array(repeating: mebibyte, count: 10), beforeNewValue: true) == 8)
+    #expect(surplus([mebibyte, 1, mebibyte - 1, mebibyte]) == 0)
+    #expect(surplus([mebibyte + 1, mebibyte, mebibyte]) == 1)
+    // One that is in the way takes those with it that are older.
+    #expect(surplus([1, 1, 2 * mebibyte, 1, 1]) == 3)
+    #expect(surplus([1, 3 * mebibyte]) == 0 && surplus([1, 3 * mebibyte], beforeNewValue: true) == 1)
+    #expect(surplus([1, .max, .max, 1]) == 3)
   }
 
   @Test("a deleted item leaves no row behind, and its name is free")

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The place where the handler puts the number of the signal it was called for.
@@ -10,9 +11,17 @@ nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 ///
 /// One exists at a time. At its end the earlier dispositions stand again.
 struct SignalPipe: ~Copyable {
+  /// The signals that end a program by default, but for what its own mistakes send it and what cannot be caught.
+  static let ending =
+    [
+      SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGPOLL, SIGXCPU,
+      SIGPWR, SIGSTKFLT,
+    ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
+  /// The signals that stop it by default.
+  static let stopping = [SIGTSTP, SIGTTIN, SIGTTOU]
   /// The signals that a terminal or another process sends to end, stop or go on with a program. The last matters
   /// because a shell may have set the terminal's modes anew meanwhile.
-  static let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGTSTP, SIGCONT]
+  static let all = ending + stopping + [SIGCONT]
 
   /// Readable when a signal came.
   let descriptor: Int32
@@ -30,7 +39,7 @@ struct SignalPipe: ~Copyable {
     }
     unsafe signalPipeEnd = end
     for number in signals {
-      let handler = signal(number, SignalPipe.handler)
+      let handler = SignalPipe.watch(number)
       earlier.append((number, handler))
       // What the program was started to ignore, as nohup does, it goes on ignoring.
       if SignalPipe.isIgnoring(handler) { signal(number, handler) }
@@ -47,9 +56,25 @@ struct SignalPipe: ~Copyable {
   borrowing func deliver(_ number: Int32) {
     signal(number, SIG_DFL)
     raise(number)
-    signal(number, SignalPipe.handler)
+    SignalPipe.watch(number)
     // Going on after a stop is no news.
-    if number == SIGTSTP, let next = next(), next != SIGCONT { deliver(next) }
+    if Self.stopping.contains(number), let next = next(), next != SIGCONT { deliver(next) }
+  }
+
+  /// Stops the program at once by `number`, which is one of those that are watched, unless it ignores that.
+  static func stop(_ number: Int32) {
+    let handler = signal(number, SIG_DFL)
+    if !isIgnoring(handler) { raise(number) }
+    if isIgnoring(handler) { signal(number, handler) } else { watch(number) }
+  }
+
+  /// Has the handler called for a signal; what was there before.
+  @discardableResult
+  private static func watch(_ number: Int32) -> __sighandler_t? {
+    let before = signal(number, handler)
+    // Otherwise a call for a terminal that another job has would begin again for ever.
+    if stopping.contains(number) { vault_interrupting_signal(number, handler) }
+    return before
   }
 
   deinit {

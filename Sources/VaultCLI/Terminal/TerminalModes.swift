@@ -40,6 +40,14 @@ struct TerminalModes: ~Copyable {
   }
 
   private func apply(_ modes: inout termios) {
-    while unsafe tcsetattr(terminal, TCSAFLUSH, &modes) != 0, errno == EINTR {}
+    repeat { stopInBackground() } while unsafe tcsetattr(terminal, TCSAFLUSH, &modes) != 0 && errno == EINTR
+  }
+
+  /// Stops where the terminal is another job's, as the kernel would if SIGTTOU were not caught, until the shell has the
+  /// program go on.
+  private func stopInBackground() {
+    let foreground = tcgetpgrp(terminal)
+    guard foreground >= 0, foreground != getpgrp() else { return }
+    SignalPipe.stop(SIGTTOU)
   }
 }

@@ -11,9 +11,11 @@ struct KeystoreHelper {
   let place: String
   let limit: TimeAmount
 
-  func store(_ key: RawSpan, vault: [UInt8], then: @escaping (Result<[UInt8], KeystoreError>) -> Void) {
+  func store(
+    _ key: RawSpan, vault: [UInt8], then: @escaping (Result<[UInt8], KeystoreError>) -> Void
+  ) -> () -> Void {
     let request = KeystoreRequest(.store, vault: Self.hex(vault), place: place)
-    ask(request, key: key) { reply in
+    return ask(request, key: key) { reply in
       switch consume reply {
       case .stored(let locator): then(.success(locator))
       case .failed(let error): then(.failure(error))

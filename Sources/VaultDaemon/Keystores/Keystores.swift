@@ -15,10 +15,13 @@ struct Keystores {
   let configuration: Configuration
 
   /// Puts `key` into the keystore. `then` gets what finds it there again: at most 1 KiB, and no secret.
+  ///
+  /// The result calls it off, as that of ``fetch(_:from:vault:then:)`` does. A keystore may have the key by then, and keep
+  /// one that opens nothing.
   func store(
     _ key: borrowing SecureBytes, in kind: KeystoreKind, vault: [UInt8],
     then: @escaping (Result<[UInt8], KeystoreError>) -> Void
-  ) {
+  ) -> () -> Void {
     precondition(key.count == KeystoreRequest.keyCount, "a presence key has 32 bytes")
     switch kind {
     case .file:
@@ -37,10 +40,11 @@ struct Keystores {
         then($0)
       }
     case .tpm2, .keyring:
-      guard let program = program(kind) else { return then(.failure(Self.unreachable)) }
-      key.withBytes { program.store($0, vault: vault, then: then) }
+      if let program = program(kind) { return key.withBytes { program.store($0, vault: vault, then: then) } }
+      then(.failure(Self.unreachable))
     case .memory: then(.failure(Self.unreachable))
     }
+    return {}
   }
 
   /// Takes a copy of a key out of the keystore.
