@@ -14,7 +14,7 @@ public final class Keychain {
   public static let keptVersions = 10
   /// How many bytes the versions that are not current have together; the oldest go first. A change of policy seals all
   /// versions of an item anew, and a deletion overwrites them, in one transaction for which everybody waits.
-  public static let keptBytes = 2 << 20
+  public static let keptBytes = 1 << 20
 
   /// The vault's random identity, 16 bytes; slots are bound to it.
   public var vaultID: [UInt8] { vault.bytes }
