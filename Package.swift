@@ -21,6 +21,10 @@ let staticExecutable: [LinkerSetting] = [
     .when(platforms: [.linux], configuration: .release))
 ]
 
+/// Symbols are bound at the start. The dynamic linker's search at a first call saves all vector registers to the stack, and
+/// memcpy has left in them what it copied.
+let boundAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"),
@@ -89,15 +93,17 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "vaultd", dependencies: ["VaultDaemon", "VaultProcess", "CWipingHeap"], swiftSettings: strict),
+      name: "vaultd", dependencies: ["VaultDaemon", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
+      linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-pam", dependencies: ["VaultPAM", "VaultProcess", "CWipingHeap"], swiftSettings: strict),
+      name: "vault-pam", dependencies: ["VaultPAM", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
+      linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultKeystore", "VaultProcess", "CWipingHeap"],
-      swiftSettings: strict),
+      swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault-keyring", dependencies: ["VaultKeyring", "VaultKeystore", "VaultProcess", "CWipingHeap"],
-      swiftSettings: strict),
+      swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
 

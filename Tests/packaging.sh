@@ -37,6 +37,14 @@ quiet "vaultd.conf(5) and the example agree" pages_cover_the_settings
 # The client needs nothing but a kernel, the daemon nothing but four Debian libraries.
 client_is_static() { ! readelf -d .build/install/release/vault | grep NEEDED; }
 quiet "vault is fully static" client_is_static
+# A search for a symbol at a first call would leave what was copied last on the stack.
+bound_at_start() {
+  local program
+  for program in vaultd vault-pam vault-tpm2 vault-keyring; do
+    readelf -d ".build/install/release/$program" | grep -q BIND_NOW || echo "$program binds its symbols late"
+  done
+}
+quiet "the programs that hold secrets bind their symbols at the start" bound_at_start
 daemon_needs() {
   readelf -d .build/install/release/vaultd | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
     grep -vE '^(libsodium|libsqlite3|libsystemd|libc|libm|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so\.[0-9]+$' || true

@@ -125,6 +125,7 @@ struct HelperMemoryTests {
     // The positive control: PAM keeps it for the modules to come. What it came in is wiped.
     #expect(working.find(typed) == ["raw"])
     let daemon = try MemorySearch(pid: try #require(vault.sandbox.daemonPid))
+    #expect(daemon.find(["password": typed]) == [:])
     #expect(daemon.find(typed) == [])
     #expect(Set(daemon.find(keys.keys).keys) == Set(Held.cold + ["presence key 2"]))
     try vault.lock()
