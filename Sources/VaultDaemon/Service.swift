@@ -149,9 +149,10 @@ final class Service {
   func process(of connection: Connection, _ find: () -> PeerProcess?) -> PeerProcess? {
     let id = ObjectIdentifier(connection)
     if let lastProcess, lastProcess.connection == id { return lastProcess.process }
-    let found = find()
-    lastProcess = found.map { (id, $0) }
-    return found
+    // Let go of first: at the limit of open files there may be no other descriptor.
+    lastProcess = nil
+    lastProcess = find().map { (id, $0) }
+    return lastProcess?.process
   }
 
   /// True when this connection was the last one that sent something, too; it is from now on.
