@@ -211,6 +211,9 @@ def calls(vault):
     yield Heavy(f"SetMany and Delete of {BATCH} items", lambda n: many(n, 1, BATCH))
     yield Heavy("SetMany and Delete of 30 items with 30 folders", lambda n: many(n, 29, 30))
     yield Heavy(f"SetMany and Delete of {BATCH} beside {CLIENTS} monitors", lambda n: many(n, 1, BATCH), watchers=CLIENTS)
+    yield Heavy("ten changes of the class of an item with a MiB of versions", lambda _: [b"".join(
+        vault.frame("Set", {"name": "kept", "accessible": accessible, "update": True})
+        for accessible in ("after-first-unlock", "when-unlocked") * 5)])
     yield Heavy(f"{CLIENTS} clients that get 150 kB", lambda _: [vault.frame("Get", {"name": "large"})] * CLIENTS)
     yield Heavy("the costliest frames of 2 MiB", lambda _: [frame[:FRAME] + b"\0" for frame in costly_frames()] * 4)
 
@@ -285,6 +288,9 @@ def prepared(sandbox):
             vault.ask(connection, "SetMany", {"items": [filled(i) for i in range(first, first + BATCH)]})
         for name, size in (("large", 150_000), ("megabyte", 1_000_000)):
             vault.ask(connection, "Set", {"name": name, "value": "v" * size, "kind": "note"})
+        # As many older versions as are kept, and the current one.
+        for _ in range(3):
+            vault.ask(connection, "Set", {"name": "kept", "value": "v" * (1 << 20), "kind": "note", "update": True})
     return vault
 
 
