@@ -113,6 +113,16 @@ import VaultModel
     #expect(try Self.texts(fixture) == ["item 9 shares its name with another"])
   }
 
+  @Test("a value that was refused because its item shares its name is refused each time")
+  func refusedAgain() throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.sql(
+      "INSERT INTO heads SELECT 9, item, class, revision, policy, current, sealed, value FROM heads WHERE id = 2",
+      "INSERT INTO tags SELECT tag, 9, class FROM tags WHERE item = 2")
+    let keychain = try fixture.unlocked()
+    for _ in 0..<3 { expectCorrupt { _ = try keychain.text("safe") } }
+  }
+
   // MARK: Thousands
 
   /// Puts all tags of the item `safe` in again and again.
