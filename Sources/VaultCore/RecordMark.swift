@@ -26,6 +26,16 @@ public struct RecordMark: Hashable, Sendable {
     }
   }
 
+  /// Marks what `mark` stands for as the one in `row`, under another key.
+  public init(_ mark: RecordMark, row: Int64, key: borrowing SecureBytes) {
+    var row = row.littleEndian
+    self = unsafe withUnsafeBytes(of: &row) { bytes in
+      // Within the life of the copy. Bytes have no padding: all are initialized.
+      let row = unsafe RawSpan(_unsafeBytes: bytes)
+      return mark.withBytes { RecordMark($0, row, key: key) }
+    }
+  }
+
   private init(_ place: RawSpan, _ record: RawSpan, _ rest: RawSpan = RawSpan(), key: borrowing SecureBytes) {
     var words: Words = (0, 0, 0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { bytes in

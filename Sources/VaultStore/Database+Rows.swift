@@ -42,6 +42,7 @@ extension Database {
         continue
       }
       guard let found = first else {
+        // Here too, so that nothing is opened in vain.
         try strays.check(rank: rank)
         let row = try Row(statement)
         first = (row.columns.row, rank)
@@ -53,16 +54,24 @@ extension Database {
       notice(.corrupt(RecordWalk.namesake(try statement.integer(0))))
       break
     }
-    if first == nil, let error = strays.error { throw error }
+    if let first {
+      try strays.check(rank: first.rank)
+    } else if let error = strays.error {
+      throw error
+    }
     return result
   }
 
   /// Walks the items that have one of the tags and a row above `after`, by row, until `body` returns false.
   ///
-  /// - Parameter notice: gets to know of ``StrayTags``, which are passed over.
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are too many of these.
+  /// - Parameters:
+  ///   - notice: gets to know of ``StrayTags``, which are passed over.
+  ///   - body: gets the item's number and its head, or what is wrong with that.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are too many of these, or one
+  ///   counts to the strongest class.
   func each(
-    tagged tags: ClassTags, after: Int64, notice: (VaultError) -> Void, _ body: (Row) throws(VaultError) -> Bool
+    tagged tags: ClassTags, after: Int64, notice: (VaultError) -> Void,
+    _ body: (Int64, Result<Row, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     try statements.tagged.bind(tags)
     try statements.tagged.statement.bind(4, after)
@@ -72,13 +81,17 @@ extension Database {
       where: { (row: Statement) throws(VaultError) in
         if try Row.rank(row, tags) != nil { return true }
         try strays.passOver(row, notice: notice)
-        if strays.areTooMany, let error = strays.error { throw error }
+        if strays.areTooMany || strays.hideStrongest, let error = strays.error { throw error }
         return false
       }, body)
   }
 
   /// Walks all items in a row above `after`, by row, until `body` returns false.
-  func each(after: Int64, _ body: (Row) throws(VaultError) -> Bool) throws(VaultError) {
+  ///
+  /// - Parameter body: gets the item's number and its head, or what is wrong with that.
+  func each(
+    after: Int64, _ body: (Int64, Result<Row, VaultError>) throws(VaultError) -> Bool
+  ) throws(VaultError) {
     try statements.heads.bind(1, after)
     try walk(statements.heads, after, body)
   }
@@ -86,15 +99,17 @@ extension Database {
   private func walk(
     _ statement: Statement, _ after: Int64,
     where isOwn: (Statement) throws(VaultError) -> Bool = { (_: Statement) throws(VaultError) in true },
-    _ body: (Row) throws(VaultError) -> Bool
+    _ body: (Int64, Result<Row, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     var last = after
     try statement.each { (found: Statement) throws(VaultError) in
       guard try isOwn(found) else { return true }
-      let row = try Row(found)
-      guard row.columns.row > last else { throw Self.outOfOrder("heads") }
-      last = row.columns.row
-      return try body(row)
+      let item = try found.integer(0)
+      guard item > last else { throw Self.outOfOrder("heads") }
+      last = item
+      let row: Result<Row, VaultError>
+      do throws(VaultError) { row = .success(try Row(found)) } catch { row = .failure(error) }
+      return try body(item, row)
     }
   }
 

@@ -22,7 +22,8 @@ extension Keychain {
   ///   - isTimeUp: asked after each item.
   /// - Returns: the items, and what to pass as `after` for the next page; nil when this is the last.
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
-  ///   ``VaultError/storage(_:)``.
+  ///   ``VaultError/storage(_:)``. An item of any but the strongest class that is not in order is left out, and ``integrity``
+  ///   fails.
   public func find(
     _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 1024,
     isTimeUp: () -> Bool = { false }
@@ -43,24 +44,22 @@ extension Keychain {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     let index = try narrowest(query)
-    let visit = { (row: Row) throws(VaultError) -> Bool in
+    let visit = { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) -> Bool in
       if isOver || items.count >= max(1, limit) || examined >= max(1, examining) {
         isLast = false
         return false
       }
-      last = row.columns.row
+      last = item
       examined += 1
       defer { isOver = isTimeUp() || bytes > Self.pageBytes }
-      guard self.opensNames(of: row.columns.accessible) else {
-        // Only a walk over all items comes to those: a tag is made with a key that is in memory.
-        guard index == nil else { throw .corrupt("a tag leads to item \(last), where it does not belong") }
-        return true
-      }
-      let head = try self.openHead(row, scratch)
-      if let index { try self.check(row, head, index.fact, index.tags) }
-      if query.matches(head.item, now: self.effective(now, row.columns.accessible)) {
-        items.append(head.item)
-        bytes += head.item.textBytes
+      do throws(VaultError) {
+        guard let found = try self.open(row.get(), index, scratch) else { return true }
+        if query.matches(found, now: self.effective(now, found.policy.accessible)) {
+          items.append(found)
+          bytes += found.textBytes
+        }
+      } catch .corrupt(let reason) where Self.isPassedOver(row) {
+        self.notice(.corrupt(reason))
       }
       return true
     }
@@ -70,6 +69,25 @@ extension Keychain {
       try database.each(after: last, visit)
     }
     return (items, isLast ? nil : last)
+  }
+
+  /// The item of a row that a search comes to; nil where its name cannot be read now.
+  private func open(
+    _ row: Row, _ index: (fact: Fact, tags: ClassTags)?, _ scratch: Scratch
+  ) throws(VaultError) -> ItemInfo? {
+    guard opensNames(of: row.columns.accessible) else { return nil }
+    let head = try openHead(row, scratch)
+    if let index { try check(row, head, index.fact, index.tags) }
+    return head.item
+  }
+
+  /// Whether a search goes on behind a row that is not in order: whoever has the key of a weaker class can put in what counts
+  /// to it, and anybody what counts to none, and must not keep the items of the strongest from being found with it.
+  private static func isPassedOver(_ row: Result<Row, VaultError>) -> Bool {
+    switch row {
+    case .success(let row): !row.columns.accessible.stronger.isEmpty
+    case .failure: true
+    }
   }
 
   /// The way to the fewest candidates, if the query names anything that has a tag.

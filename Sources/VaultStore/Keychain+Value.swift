@@ -40,14 +40,17 @@ extension Keychain {
     _ scratch: Scratch
   ) throws(VaultError) -> (ItemInfo, Int) {
     let tags = try tags(.name(name))
+    var entry: RecentItems.Entry?
     let found = try database.read(tags, version: version, notice: notice) { (row: Row) throws(VaultError) in
       let head = try openHead(row, scratch)
       try check(row, head, .name(name), tags)
       let number = try openValue(row, head, version, now, evenExpired, isAllowed, scratch)
-      if version == nil { try remember(row, head) }
+      if version == nil { entry = try self.entry(row, head) }
       return (head.item, number)
     }
     guard let found else { throw unknownName }
+    // Not before the whole lookup is known to be in order: what was refused once is not served the next time.
+    if let entry { recent.remember(entry) }
     return found
   }
 
@@ -71,15 +74,16 @@ extension Keychain {
     return number
   }
 
-  /// Remembers an item whose current value has just been opened. Within a transaction nothing is sure yet.
-  private func remember(_ row: Row, _ head: HeadRecord) throws(VaultError) {
-    guard case .none = transaction else { return }
+  /// What to remember of an item whose current value has just been opened; nil for a long one, and within a transaction,
+  /// where nothing is sure yet.
+  private func entry(_ row: Row, _ head: HeadRecord) throws(VaultError) -> RecentItems.Entry? {
+    guard case .none = transaction else { return nil }
     let sealed = try row.withSealedValue { (bytes: RawSpan) throws(VaultError) -> [UInt8]? in
       bytes.byteCount <= RecentItems.longestValue ? [UInt8](copying: bytes) : nil
     }
-    guard let sealed else { return }
+    guard let sealed else { return nil }
     let context = row.columns.associatedData(vault, version: row.columns.current)
-    recent.remember(RecentItems.Entry(head.item, sealed: sealed, associatedData: context))
+    return RecentItems.Entry(head.item, sealed: sealed, associatedData: context)
   }
 
   private func checkExpiry(_ item: ItemInfo, _ now: Int64, _ evenExpired: Bool) throws(VaultError) {

@@ -10,6 +10,14 @@ enum RecordKey: Equatable {
   case tag(Tag, row: Int64)
   /// In a table of a few rows, which a check looks at in one go.
   case single
+
+  /// The row of the item whose record it is.
+  var row: Int64? {
+    switch self {
+    case .head(let row), .value(let row, _), .tag(_, let row): row
+    case .single: nil
+    }
+  }
 }
 
 /// What a transaction has changed so far, as differences to the stored hashes.

@@ -14,20 +14,13 @@ struct RecordWalk {
   private(set) var isKeyed = ByClass<Bool>(repeating: true)
   /// The hashes over the records of each class that were met.
   private(set) var sets = ByClass<RecordSets>(repeating: RecordSets())
-  /// The hashes over what the heads of each class tell of, but for the strongest one.
-  private var told = ByClass<Told>(repeating: Told())
+  private var told = ToldRecords()
   private var table = Table.heads
   // How far it is in the present table.
   private var head = Int64.min
   private var value = (item: Int64.min, version: Int64.min)
   private var tag = TagPlace()
   private var tagClass: AccessClass?
-
-  /// What heads tell that there is.
-  private struct Told {
-    var values = RecordSet()
-    var tags = RecordSet()
-  }
 
   /// Goes on as far as `left` records last, which go down; whether that was the last record of heads, values and tags.
   mutating func step(
@@ -96,8 +89,9 @@ struct RecordWalk {
       }
       found[row.columns.accessible].insert(mark)
       let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
-      values[row.columns.accessible].insert(
-        try keychain.mark(row.columns, version: row.columns.current, digest))
+      let value = try keychain.mark(row.columns, version: row.columns.current, digest)
+      values[row.columns.accessible].insert(value)
+      told.meet(value, row: head, row.columns.accessible)
     }
   }
 
@@ -139,7 +133,9 @@ struct RecordWalk {
         row: item, item: identity, accessible: accessible, revision: 0,
         policyRevision: Int(try statement.integer(4)), current: 0)
       let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
-      found[accessible].insert(try keychain.mark(columns, version: Int(version), digest))
+      let mark = try keychain.mark(columns, version: Int(version), digest)
+      found[accessible].insert(mark)
+      told.meet(mark, row: item, accessible)
     }
   }
 
@@ -181,7 +177,9 @@ struct RecordWalk {
       }
       tagClass = accessible
       guard isHashed(accessible, keychain) else { continue }
-      found[accessible].insert(try keychain.mark(tag, row: item, accessible))
+      let mark = try keychain.mark(tag, row: item, accessible)
+      found[accessible].insert(mark)
+      told.meet(mark, row: item, accessible)
     }
   }
 
@@ -211,11 +209,10 @@ struct RecordWalk {
   /// Takes a committed transaction's changes into account: those that lie where the walk has been.
   mutating func apply(_ changes: RecordChanges) {
     for change in changes.list {
-      if hasPassed(change.key) { change.apply(to: &sets[change.accessible][change.place]) }
-      guard hasPassedHead(of: change.key) else { continue }
+      let isMet = hasPassed(change.key)
+      if isMet { change.apply(to: &sets[change.accessible][change.place]) }
       switch change.place.table {
-      case .values: change.apply(to: &told[change.accessible].values)
-      case .tags: change.apply(to: &told[change.accessible].tags)
+      case .values, .tags: told.apply(change, isTold: hasPassedHead(of: change.key), isMet: isMet)
       default: break
       }
     }
@@ -223,10 +220,7 @@ struct RecordWalk {
 
   /// Whether the head of the item that a record belongs to lies where the walk has been.
   private func hasPassedHead(of key: RecordKey) -> Bool {
-    switch key {
-    case .head(let row), .value(let row, _), .tag(_, let row): table > .heads || row <= head
-    case .single: false
-    }
+    key.row.map { table > .heads || $0 <= head } ?? false
   }
 
   private func hasPassed(_ key: RecordKey) -> Bool {
@@ -240,13 +234,8 @@ struct RecordWalk {
 
   // MARK: What heads tell
 
-  /// Whether the values and tags of a class are those that its heads tell of. In the strongest class the hashes alone show
-  /// it, whose key nobody has who has not all keys.
-  func isAsTold(_ accessible: AccessClass) -> Bool {
-    let (told, found) = (told[accessible], sets[accessible])
-    return accessible.stronger.isEmpty
-      || told.values == found[.init(.values)] && told.tags == found[.init(.tags)]
-  }
+  /// Whether the values and tags of a class are those that its heads tell of; true in the strongest one.
+  func isAsTold(_ accessible: AccessClass) -> Bool { told.agree(accessible) }
 
   /// Opens the head of an item of any but the strongest class, to take in what it tells of and to look at its name.
   ///
@@ -256,7 +245,7 @@ struct RecordWalk {
     _ row: Row, _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) {
     let (item, accessible) = (row.columns.row, row.columns.accessible)
-    guard !accessible.stronger.isEmpty, isHashed(accessible, keychain), keychain.opensNames(of: accessible) else {
+    guard ToldRecords.covers(accessible), isHashed(accessible, keychain), keychain.opensNames(of: accessible) else {
       return
     }
     let scratch = keychain.takeScratch()
@@ -267,9 +256,9 @@ struct RecordWalk {
     }
     let tags = try keychain.tags(of: head.item)
     for (version, digest) in zip(head.item.versions, head.digests) {
-      told[accessible].values.insert(try keychain.mark(row.columns, version: version.number, digest))
+      told.tell(try keychain.mark(row.columns, version: version.number, digest), row: item, accessible)
     }
-    for tag in tags { told[accessible].tags.insert(try keychain.mark(tag, row: item, accessible)) }
+    for tag in tags { told.tell(try keychain.mark(tag, row: item, accessible), row: item, accessible) }
     left -= head.digests.count + tags.count
     try Self.checkName(head, row, keychain, &verification)
   }

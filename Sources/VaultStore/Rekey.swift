@@ -179,8 +179,8 @@ public final class Rekey {
     try begin()
     var left = records
     isWalkOver = true
-    try source.database.each(after: position) { (row: Row) throws(VaultError) in
-      let number = row.columns.row
+    try source.database.each(after: position) { (number: Int64, row: Result<Row, VaultError>) throws(VaultError) in
+      let row = try row.get()
       let result = try copy.copy(row, taggedAtOnce: false)
       for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
       position = number
@@ -219,8 +219,9 @@ public final class Rekey {
   private func walkLeftovers(_ records: Int) throws(VaultError) {
     try begin()
     var found: [Int64] = []
-    try target.database.each(after: leftover) { (row: Row) throws(VaultError) in
-      found.append(row.columns.row)
+    try target.database.each(after: leftover) { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) in
+      _ = try row.get()
+      found.append(item)
       return found.count < records
     }
     for item in found {

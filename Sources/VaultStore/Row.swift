@@ -66,12 +66,14 @@ struct Row {
   }
 
   /// How strong the class is under whose key the tag was made by which the present row of a lookup was found, 0 for the
-  /// strongest; nil where the tag counts to another class.
+  /// strongest; nil where the tag counts to another class, or leads to no item of that class.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when it is none of those that were looked up.
   static func rank(_ statement: Statement, _ tags: ClassTags) throws(VaultError) -> Int? {
     guard let rank = tags.rank(of: try tag(statement)) else { throw .corrupt("a lookup led to another tag") }
-    return try statement.integer(8) == Int64(AccessClass.strongestFirst[rank].rawValue) ? rank : nil
+    let accessible = Int64(AccessClass.strongestFirst[rank].rawValue)
+    guard try statement.integer(8) == accessible, !statement.isNull(1) else { return nil }
+    return try statement.integer(2) == accessible ? rank : nil
   }
 
   /// Which version's value came along; nil when the store has none of the one that was asked for.

@@ -40,6 +40,9 @@ import VaultModel
     let expectedThere = unsafe KeyedHash.hash((place.bytes + row + Array(text.utf8)).span.bytes, key: key, count: 32)
     let there = unsafe RecordMark(place, row: 0x0102, text.utf8Span.span.bytes, key: key)
     #expect(there.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } == expectedThere)
+    let expectedAgain = unsafe KeyedHash.hash((expected + row).span.bytes, key: key, count: 32)
+    let again = RecordMark(mark, row: 0x0102, key: key)
+    #expect(again.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } == expectedAgain)
   }
 
   @Test("the order of records and of changes makes no difference, and what is taken out leaves no trace")
