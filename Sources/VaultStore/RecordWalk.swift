@@ -29,7 +29,7 @@ struct RecordWalk {
     var tags = RecordSet()
   }
 
-  /// Goes on as far as `left` records last, which go down; whether that was the last record of heads, values and tags.
+  /// Goes on as far as `left` records last, which go down, by more than one where a row is long; whether that was the last record of heads, values and tags.
   mutating func step(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
@@ -79,7 +79,7 @@ struct RecordWalk {
       merge(values, .values)
     }
     while left > 0, try statement.step() {
-      left -= 2
+      left -= 1 + statement.weight
       verification.records += 2
       let next = try statement.integer(0)
       guard next > head else { throw Database.outOfOrder("heads") }
@@ -95,7 +95,7 @@ struct RecordWalk {
         try keychain.mark(row.columns, head: sealed)
       }
       found[row.columns.accessible].insert(mark)
-      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
+      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in Digest(of: sealed) }
       values[row.columns.accessible].insert(
         try keychain.mark(row.columns, version: row.columns.current, digest))
     }
@@ -119,7 +119,7 @@ struct RecordWalk {
       merge(found, .values)
     }
     while left > 0, try statement.step() {
-      left -= 1
+      left -= statement.weight
       verification.records += 1
       let (item, version) = (try statement.integer(0), try statement.integer(1))
       guard (item, version) > value else { throw Database.outOfOrder("vals") }
@@ -138,15 +138,9 @@ struct RecordWalk {
       let columns = HeadColumns(
         row: item, item: identity, accessible: accessible, revision: 0,
         policyRevision: Int(try statement.integer(4)), current: 0)
-      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
+      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Digest(of: sealed) }
       found[accessible].insert(try keychain.mark(columns, version: Int(version), digest))
     }
-  }
-
-  /// A value's digest; for a long one, which takes longer than other records, fewer records are left.
-  private static func digest(of sealed: RawSpan, _ left: inout Int) -> Digest {
-    left -= sealed.byteCount / 4096
-    return Digest(of: sealed)
   }
 
   private mutating func walkTags(
@@ -163,7 +157,7 @@ struct RecordWalk {
       merge(found, .tags)
     }
     while left > 0, try statement.step() {
-      left -= 1
+      left -= statement.weight
       verification.records += 1
       let isSameTag = try place.advance(to: statement)
       let item = place.row

@@ -7,6 +7,115 @@ import VaultModel
 /// Records that are longer or more than any of ours, put in so that the daemon takes long over them: no step of a walk
 /// does more for them than for others.
 @Suite("Work in one step") struct BoundedStepTests {
+  /// Items 1 to 4, of which the last one, `boot`, of `always`, claims so many versions. Those that are there are others.
+  private static func manyVersions(_ count: Int) throws -> Fixture {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.forgeAlways { try $0.claimVersions(count, of: "boot", size: 20_000) }
+    try fixture.sql(
+      """
+      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count - 1))
+      INSERT INTO vals SELECT 4, i, zeroblob(20016) FROM n
+      """)
+    try fixture.forgeAlways { _ in }
+    return fixture
+  }
+
+  /// Checks in steps of as many records as the daemon does; gives what each step has added to the number of findings and of
+  /// records.
+  private static func verify(_ keychain: Keychain) throws -> (Verification, steps: [(findings: Int, records: Int)]) {
+    var steps: [(findings: Int, records: Int)] = []
+    var before = (findings: 0, records: 0)
+    keychain.beginVerification()
+    while true {
+      let result = try keychain.continueVerification(records: 16)
+      guard let current = result ?? keychain.pass?.verification else { throw RawError(text: "no check") }
+      let now = (findings: current.findings.count + current.omitted, records: current.records)
+      steps.append((now.findings - before.findings, now.records - before.records))
+      before = now
+      if let result { return (result, steps) }
+    }
+  }
+
+  // MARK: The check
+
+  @Test("hundreds of versions that one head names are looked at a few in a step, and each is named")
+  func versions() throws {
+    let keychain = try Self.manyVersions(300).unlocked()
+    let (result, steps) = try Self.verify(keychain)
+    #expect(steps.allSatisfy { $0.findings <= 16 })
+    #expect(result.findings.count { $0.text.hasSuffix("of item 4 is not the one its head names") } == 299)
+    #expect(result.harmed == 1 && result.omitted == 0 && result.unharmed == 3)
+    #expect(keychain.integrity == .failed)
+  }
+
+  @Test("records of versions that a head does not name are looked at a few in a step")
+  func unnamed() throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.sql(
+      """
+      WITH n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 399) INSERT INTO vals SELECT 4, i, x'00' FROM n
+      """)
+    try fixture.forgeAlways { _ in }
+    let (result, steps) = try Self.verify(fixture.unlocked())
+    #expect(steps.allSatisfy { $0.findings <= 16 })
+    #expect(result.findings.count { $0.text.hasSuffix("of item 4 is none that its head names") } == 300)
+  }
+
+  @Test("where more is wrong with an item than is listed, the rest of it is left, and later items count all the same")
+  func full() throws {
+    let fixture = try Self.manyVersions(Finding.limit + 500)
+    try fixture.forgeAlways { try $0.put("late", "l", accessible: .always) }
+    try fixture.sql("UPDATE heads SET value = zeroblob(30) WHERE id > 4")
+    let (result, _) = try Self.verify(fixture.unlocked())
+    #expect(result.findings.count == Finding.limit)
+    #expect(1..<10 ~= result.omitted)
+    #expect(result.harmed == 2 && result.unharmed == 3)
+  }
+
+  @Test("an item that is changed while it is looked into is begun anew, and its name is dropped when names are")
+  func changed() throws {
+    let keychain = try Self.manyVersions(100).unlocked()
+    keychain.beginVerification()
+    while keychain.pass?.verification.findings.contains(where: { $0.text.hasPrefix("version 3 ") }) != true {
+      #expect(try keychain.continueVerification(records: 16) == nil)
+    }
+    keychain.pass?.forgetNames()
+    var changes = RecordChanges(isListing: true)
+    guard let found = try keychain.head(inRow: 4), let mark = found.mark else { throw RawError(text: "no head") }
+    let change = RecordChanges.Change(
+      kind: .insert, accessible: .always, place: .init(.heads), key: .head(4), mark: mark)
+    keychain.pass?.forgetNames()
+    try #require(try keychain.continueVerification(records: 16) == nil)
+    let nameless = keychain.pass?.verification.findings ?? []
+    #expect(nameless.allSatisfy { $0.name == nil })
+    changes.append(change)
+    keychain.pass?.apply(changes, keychain)
+    var result: Verification?
+    while result == nil { result = try keychain.continueVerification(records: 16) }
+    // Begun anew, with its name.
+    #expect(result?.findings.contains { $0.text.hasPrefix("version 99 ") && $0.name?.text == "boot" } == true)
+    #expect(result?.findings.count { $0.text.hasSuffix("is not the one its head names") } == 99)
+  }
+
+  @Test(
+    "a row that is long counts for many, whatever makes it long",
+    arguments: [
+      "heads SELECT 100 + i, randomblob(16), 1, 1, 1, 1, zeroblob(400000), x'00'",
+      "heads SELECT 100 + i, zeroblob(400000), 1, 1, 1, 1, x'00', x'00'",
+      "heads SELECT 100 + i, randomblob(16), 9, 1, 1, 1, x'00', zeroblob(400000)",
+      "vals SELECT 1, 100 + i, zeroblob(400000)", "vals SELECT 77, 100 + i, zeroblob(400000)",
+      "tags SELECT zeroblob(400000 + i), i, 1",
+    ])
+  func long(rows: String) throws {
+    let fixture = try ForgeryTests.fixture()
+    try fixture.sql(
+      "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12) INSERT INTO \(rows) FROM n")
+    let (result, steps) = try Self.verify(fixture.unlocked())
+    #expect(!result.isOK)
+    // Ours are so few that some steps are enough for them.
+    #expect(steps.count { $0.records > 0 } >= 12)
+  }
+
   // MARK: Searches
 
   /// Puts long heads in, and has every tag lead to them, under the number of a class that it is not of.
