@@ -179,4 +179,34 @@ import VaultModel
     #expect(names == ["door", "safe", "token", "boot", "last"])
     #expect(pages >= 60)
   }
+
+  // MARK: Saving what is whole
+
+  @Test("of an item that claims hundreds of versions no more are tried than an item keeps")
+  func salvage() throws {
+    let fixture = try Self.manyVersions(300)
+    let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+    while try !salvage.step(items: 8) {}
+    #expect(salvage.result.saved == 4)
+    #expect(try salvage.target.read("boot").count == 20_000)
+    let texts = salvage.result.losses.map(\.text)
+    #expect(texts.count == Keychain.keptVersions, "\(texts)")
+    #expect(
+      texts.contains(
+        "the \(300 - Keychain.keptVersions) oldest versions of item 4 are lost: an item keeps no more than the others"))
+  }
+
+  @Test("items with long values are saved one in a step") func salvageLong() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      for index in 0..<6 { try keychain.put("\(index)", String(repeating: "v", count: 300_000)) }
+    }
+    let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+    for saved in 1...6 {
+      #expect(try !salvage.step(items: 8))
+      #expect(salvage.result.saved == saved)
+    }
+    #expect(try salvage.step(items: 8))
+  }
 }
