@@ -107,7 +107,7 @@ public enum VaultInterface {
       # how many items nothing is wrong with, of the classes that were checked in full, and how many something is wrong with
       unharmed: int,
       harmed: int,
-      # how many findings there are beside those that were sent
+      # how many findings there are beside those that were sent, at least
       omitted: int,
       # the classes of which not everything could be checked, and why
       unchecked: []string,

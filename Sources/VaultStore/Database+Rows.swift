@@ -66,24 +66,33 @@ extension Database {
   ///
   /// - Parameters:
   ///   - notice: gets to know of ``StrayTags``, which are passed over.
+  ///   - passing: gets the row that such a tag leads to; false ends the walk before it. Rows come in their order, and one
+  ///     may come more than once.
   ///   - body: gets the item's number and its head, or what is wrong with that.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are too many of these, or one
   ///   counts to the strongest class.
   func each(
-    tagged tags: ClassTags, after: Int64, notice: (VaultError) -> Void,
+    tagged tags: ClassTags, after: Int64, notice: (VaultError) -> Void, passing: (Int64) -> Bool,
     _ body: (Int64, Result<Row, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     try statements.tagged.bind(tags)
     try statements.tagged.statement.bind(4, after)
     var strays = StrayTags()
-    try walk(
-      statements.tagged.statement, after,
-      where: { (row: Statement) throws(VaultError) in
-        if try Row.rank(row, tags) != nil { return true }
-        try strays.passOver(row, notice: notice)
+    var (last, lastOwn) = (after, after)
+    try statements.tagged.statement.each { (found: Statement) throws(VaultError) in
+      let next = try found.integer(0)
+      guard next >= last else { throw Self.outOfOrder("tags") }
+      if try Row.rank(found, tags) == nil {
+        guard passing(next) else { return false }
+        last = next
+        try strays.passOver(found, notice: notice)
         if strays.areTooMany || strays.hideStrongest, let error = strays.error { throw error }
-        return false
-      }, body)
+        return true
+      }
+      guard next > lastOwn else { throw Self.outOfOrder("heads") }
+      (last, lastOwn) = (next, next)
+      return try body(next, Self.row(found))
+    }
   }
 
   /// Walks all items in a row above `after`, by row, until `body` returns false.
@@ -93,24 +102,17 @@ extension Database {
     after: Int64, _ body: (Int64, Result<Row, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     try statements.heads.bind(1, after)
-    try walk(statements.heads, after, body)
+    var last = after
+    try statements.heads.each { (found: Statement) throws(VaultError) in
+      let next = try found.integer(0)
+      guard next > last else { throw Self.outOfOrder("heads") }
+      last = next
+      return try body(next, Self.row(found))
+    }
   }
 
-  private func walk(
-    _ statement: Statement, _ after: Int64,
-    where isOwn: (Statement) throws(VaultError) -> Bool = { (_: Statement) throws(VaultError) in true },
-    _ body: (Int64, Result<Row, VaultError>) throws(VaultError) -> Bool
-  ) throws(VaultError) {
-    var last = after
-    try statement.each { (found: Statement) throws(VaultError) in
-      guard try isOwn(found) else { return true }
-      let item = try found.integer(0)
-      guard item > last else { throw Self.outOfOrder("heads") }
-      last = item
-      let row: Result<Row, VaultError>
-      do throws(VaultError) { row = .success(try Row(found)) } catch { row = .failure(error) }
-      return try body(item, row)
-    }
+  private static func row(_ found: Statement) -> Result<Row, VaultError> {
+    do throws(VaultError) { return .success(try Row(found)) } catch { return .failure(error) }
   }
 
   /// The error for a table whose keys do not ascend: its tree is not one, and a walk over it might have no end.
@@ -264,8 +266,8 @@ extension Database {
 
   /// The class of an item; nil where it has no head, or one of no class.
   func headClass(_ row: Int64) throws(VaultError) -> AccessClass? {
-    try statements.head.bind(1, row)
-    let number = try statements.head.first { (row: Statement) throws(VaultError) in try row.integer(2) }
+    try statements.headClass.bind(1, row)
+    let number = try statements.headClass.first { (row: Statement) throws(VaultError) in try row.integer(0) }
     return number.flatMap { UInt8(exactly: $0) }.flatMap(AccessClass.init(rawValue:))
   }
 

@@ -16,7 +16,8 @@ public enum IntegrityState: Hashable, Sendable {
 public struct Verification: Hashable, Sendable {
   /// What is wrong, in the order in which it was found; at most ``Finding/limit``.
   public internal(set) var findings: [Finding] = []
-  /// How many findings there are more.
+  /// How many findings there are more, at least: of an item that something is wrong with, not everything is looked for once
+  /// there are too many.
   public internal(set) var omitted = 0
   /// How many items nothing is wrong with, of the classes that were checked in full.
   public internal(set) var unharmed = 0
@@ -33,6 +34,9 @@ public struct Verification: Hashable, Sendable {
   /// Whether everything was checked and nothing is wrong.
   public var isOK: Bool { findings.isEmpty && unchecked.isEmpty }
 
+  /// Whether nothing more is listed.
+  var isFull: Bool { findings.count >= Finding.limit }
+
   private var harmedItems: Set<Int64> = []
   // Those of them that were not asked for yet.
   private var newlyHarmed: [Int64] = []
@@ -44,7 +48,7 @@ public struct Verification: Hashable, Sendable {
     var nameless = finding
     nameless.name = nil
     if listed.contains(nameless) { return }
-    guard findings.count < Finding.limit else {
+    guard !isFull else {
       omitted += 1
       return
     }

@@ -9,7 +9,8 @@ import VaultModel
 struct ItemCopy {
   let source: Keychain
   let target: Keychain
-  /// Whether an item whose older versions are damaged is copied without these. Its current version is needed in any case.
+  /// Whether an item whose older versions are damaged is copied without these, and without those that are more than an item
+  /// keeps: a forged head can name thousands, and each costs as long as it likes. Its current version is needed in any case.
   var toleratesLoss = false
 
   /// What became of one item.
@@ -20,6 +21,8 @@ struct ItemCopy {
     var isCopied: Bool
     /// The versions that were left behind.
     var lost: [Int] = []
+    /// How many of the oldest versions were left behind because an item keeps no more than the others.
+    var surplus = 0
   }
 
   /// Brings a row to what it is in the source, also if that is that it is empty; nil then.
@@ -60,7 +63,8 @@ struct ItemCopy {
     result.head.digests = []
     // The newest first: without it there is no item, and nothing was written for it yet.
     var current: SealedValue?
-    for (version, digest) in zip(head.item.versions, head.digests).reversed() {
+    if toleratesLoss { result.surplus = Keychain.surplus(of: head.item.versions, beforeNewValue: false) }
+    for (version, digest) in zip(head.item.versions, head.digests).dropFirst(result.surplus).reversed() {
       do throws(VaultError) {
         let sealed = try reseal(version, digest, row.columns, scratch)
         if version.number == columns.current {

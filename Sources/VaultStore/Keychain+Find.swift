@@ -19,7 +19,7 @@ extension Keychain {
   ///   - after: the `next` of the page before, nil for the first.
   ///   - now: Unix seconds, against which the query's times are held (or the newest time of any write of an item's class,
   ///     if that is later).
-  ///   - isTimeUp: asked after each item.
+  ///   - isTimeUp: asked after each item, and each tag that leads to none.
   /// - Returns: the items, and what to pass as `after` for the next page; nil when this is the last.
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. An item of any but the strongest class that is not in order is left out, and ``integrity``
@@ -44,13 +44,19 @@ extension Keychain {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     let index = try narrowest(query)
-    let visit = { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) -> Bool in
-      if isOver || items.count >= max(1, limit) || examined >= max(1, examining) {
+    // Whether a row belongs to this page; not between two tags that lead to one row, because the next page begins behind
+    // it.
+    let advance = { (row: Int64) -> Bool in
+      if row > last, isOver || items.count >= max(1, limit) || examined >= max(1, examining) {
         isLast = false
         return false
       }
-      last = item
+      last = row
       examined += 1
+      return true
+    }
+    let visit = { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) -> Bool in
+      guard advance(item) else { return false }
       defer { isOver = isTimeUp() || bytes > Self.pageBytes }
       do throws(VaultError) {
         guard let found = try self.open(row.get(), index, scratch) else { return true }
@@ -64,7 +70,13 @@ extension Keychain {
       return true
     }
     if let index {
-      try database.each(tagged: index.tags, after: last, notice: notice, visit)
+      // A stray takes its time, too.
+      let pass = { (row: Int64) -> Bool in
+        guard advance(row) else { return false }
+        isOver = isOver || isTimeUp()
+        return true
+      }
+      try database.each(tagged: index.tags, after: last, notice: notice, passing: pass, visit)
     } else {
       try database.each(after: last, visit)
     }

@@ -112,7 +112,7 @@ extension Keychain {
   func open(
     _ sealed: RawSpan, _ columns: HeadColumns, _ info: VersionInfo, _ digest: Digest, _ scratch: Scratch
   ) throws(VaultError) {
-    guard Digest(of: sealed) == digest, sealed.byteCount == info.size + AEAD.overhead else {
+    guard sealed.byteCount == info.size + AEAD.overhead, Digest(of: sealed) == digest else {
       throw .corrupt("version \(info.number) of item \(columns.row) is not the one its head names")
     }
     try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in

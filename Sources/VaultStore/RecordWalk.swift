@@ -22,7 +22,8 @@ struct RecordWalk {
   private var tag = TagPlace()
   private var tagClass: AccessClass?
 
-  /// Goes on as far as `left` records last, which go down; whether that was the last record of heads, values and tags.
+  /// Goes on as far as `left` records last, which go down, by more than one where a row is long; whether that was the last
+  /// record of heads, values and tags.
   mutating func step(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
@@ -72,7 +73,7 @@ struct RecordWalk {
       merge(values, .values)
     }
     while left > 0, try statement.step() {
-      left -= 2
+      left -= 1 + statement.weight
       verification.records += 2
       let next = try statement.integer(0)
       guard next > head else { throw Database.outOfOrder("heads") }
@@ -88,7 +89,7 @@ struct RecordWalk {
         try keychain.mark(row.columns, head: sealed)
       }
       found[row.columns.accessible].insert(mark)
-      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
+      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in Digest(of: sealed) }
       let value = try keychain.mark(row.columns, version: row.columns.current, digest)
       values[row.columns.accessible].insert(value)
       told.meet(value, row: head, row.columns.accessible)
@@ -113,7 +114,7 @@ struct RecordWalk {
       merge(found, .values)
     }
     while left > 0, try statement.step() {
-      left -= 1
+      left -= statement.weight
       verification.records += 1
       let (item, version) = (try statement.integer(0), try statement.integer(1))
       guard (item, version) > value else { throw Database.outOfOrder("vals") }
@@ -132,17 +133,11 @@ struct RecordWalk {
       let columns = HeadColumns(
         row: item, item: identity, accessible: accessible, revision: 0,
         policyRevision: Int(try statement.integer(4)), current: 0)
-      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Self.digest(of: sealed, &left) }
+      let digest = try statement.withBlob(2) { (sealed: RawSpan) throws(VaultError) in Digest(of: sealed) }
       let mark = try keychain.mark(columns, version: Int(version), digest)
       found[accessible].insert(mark)
       told.meet(mark, row: item, accessible)
     }
-  }
-
-  /// A value's digest; for a long one, which takes longer than other records, fewer records are left.
-  private static func digest(of sealed: RawSpan, _ left: inout Int) -> Digest {
-    left -= sealed.byteCount / 4096
-    return Digest(of: sealed)
   }
 
   private mutating func walkTags(
@@ -159,7 +154,7 @@ struct RecordWalk {
       merge(found, .tags)
     }
     while left > 0, try statement.step() {
-      left -= 1
+      left -= statement.weight
       verification.records += 1
       let isSameTag = try place.advance(to: statement)
       let item = place.row

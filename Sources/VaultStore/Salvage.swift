@@ -5,7 +5,8 @@ import VaultModel
 /// Saves what still authenticates of a damaged store: into a second one with the same keys and ways in, in steps.
 ///
 /// Each item is opened and sealed again, so whatever is in the second store was whole; the damaged store is only read. An
-/// item is saved when its head and its current value open; its older versions are as many as do. Nobody is promised that
+/// item is saved when its head and its current value open; its older versions are as many as do, of those that an item
+/// keeps at most (``Keychain/keptVersions``, ``Keychain/keptBytes``). Nobody is promised that
 /// these are the latest: where old records were put back together, they open.
 ///
 /// Nothing else counts of what the damaged store says: rows are given anew, in the order in which the items are met. Where two
@@ -27,6 +28,9 @@ public final class Salvage {
       if losses.count < Finding.limit { losses.append(finding) } else { omitted += 1 }
     }
   }
+
+  /// How many bytes count for as much as an item.
+  private static let unit = 16 << 10
 
   private enum Direction {
     /// From the first head on.
@@ -88,7 +92,7 @@ public final class Salvage {
     return (min(walked, count), count)
   }
 
-  /// Goes on over at most so many items; whether that was the last one. Then the source is no longer read, however long
+  /// Goes on over at most so many items, where a long one counts for several; whether that was the last one. Then the source is no longer read, however long
   /// ``target`` is kept.
   ///
   /// - Throws: ``VaultError/locked`` when a key of the source is gone; ``VaultError/storage(_:)`` when the system fails to
@@ -133,8 +137,7 @@ public final class Salvage {
         // In a tree that is whole they ascend.
         guard item > lowest else { throw .corrupt("heads are not in their order") }
         lowest = item
-        left -= 1
-        try save(statement, item)
+        try save(statement, item, &left)
       }
     } catch .corrupt(let reason) {
       result.lose(Finding(.damaged, "the table of heads cannot be read on after item \(max(lowest, 0)): \(reason)"))
@@ -153,8 +156,7 @@ public final class Salvage {
         let item = try backwards.integer(0)
         guard item < highest, item > lowest else { return true }
         highest = item
-        left -= 1
-        try save(backwards, item)
+        try save(backwards, item, &left)
       }
     } catch .corrupt(let reason) {
       result.lose(Finding(.damaged, "the table of heads cannot be read on before item \(highest): \(reason)"))
@@ -164,14 +166,16 @@ public final class Salvage {
   }
 
   /// Saves the item of the present row, or says why it is lost.
-  private func save(_ statement: Statement, _ item: Int64) throws(VaultError) {
+  private func save(_ statement: Statement, _ item: Int64, _ left: inout Int) throws(VaultError) {
     walked += 1
+    left -= 1 + statement.size / Self.unit
     var name: ItemName?
     do throws(VaultError) {
       let row = try Row(statement)
       let head = try openHead(row)
       name = head.item.name
       let copied = try copy.copy(row, to: given + 1, taggedAtOnce: false)
+      left -= copied.head.item.versions.reduce(0) { $0 + $1.size } / Self.unit
       given += 1
       var columns = row.columns
       columns.row = given
@@ -180,6 +184,11 @@ public final class Salvage {
       try copy.putTags(of: copied.head, columns)
       rows[columns.item] = given
       result.saved += 1
+      if copied.surplus > 0 {
+        let subject = "the \(copied.surplus) oldest versions of item \(item)"
+        let text = "\(subject) are lost: an item keeps no more than the others"
+        result.lose(Finding(.damaged, item: item, name: name, text))
+      }
       for version in copied.lost {
         result.lose(Finding(.damaged, item: item, name: name, "version \(version) of item \(item) is lost"))
       }

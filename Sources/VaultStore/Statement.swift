@@ -94,6 +94,22 @@ import Glibc
   /// Whether a column, counted from 0, is NULL.
   func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
+  /// How many bytes the blobs and texts of the present row have. SQLite has read all of them, whether anybody looks at
+  /// them or not.
+  var size: Int {
+    var size = 0
+    for column in 0..<(unsafe sqlite3_column_count(handle)) {
+      switch unsafe sqlite3_column_type(handle, column) {
+      case SQLITE_BLOB, SQLITE_TEXT: size += Int(unsafe sqlite3_column_bytes(handle, column))
+      default: break
+      }
+    }
+    return size
+  }
+
+  /// How many records the present row counts for in a walk that is to take no longer over one row than over another.
+  var weight: Int { 1 + size / 4096 }
+
   /// An integer column.
   func integer(_ column: Int32) throws(VaultError) -> Int64 {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else { throw Self.wrongType }

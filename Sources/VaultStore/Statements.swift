@@ -1,3 +1,5 @@
+import VaultModel
+
 /// Every statement the store runs, compiled once.
 struct Statements {
   let begin, commit, rollback: Statement
@@ -14,7 +16,7 @@ struct Statements {
   let insertTag, deleteTag: Statement
   let getHashes, putHashes: Statement
   let metaNames, hashClasses: Statement
-  let keys, head, olderVersions, tagClass: Statement
+  let keys, head, headClass, olderVersions, tagClass: Statement
   /// Walks over whole tables, for the check of their hashes.
   let olderValues, allTags: Statement
 
@@ -36,11 +38,14 @@ struct Statements {
     deleteSlot = try c.prepare("DELETE FROM slots WHERE id = ?1")
     // Left joins: a tag that leads nowhere must show, not look like no item.
     let foundColumns = "t.item, h.item, h.class, h.revision, h.policy, h.current, h.sealed"
+    // A head comes along only where the tag and the head are of the class under whose key the tag was made. Any other head
+    // may be as long as a record can be, and SQLite would read all of it.
     // Equal to `tag IN (?1, ?2, ?3)`, for which SQLite would build and drop a temporary index in each run: this takes
     // half the time. CROSS JOIN keeps the order of the loops.
     let lookup = """
-      (SELECT ?1 AS wanted UNION ALL SELECT ?2 UNION ALL SELECT ?3) CROSS JOIN tags t ON t.tag = wanted
-      LEFT JOIN heads h ON h.id = t.item
+      (SELECT ?1 AS wanted, \(AccessClass.whenUnlocked.rawValue) AS own
+      UNION ALL SELECT ?2, \(AccessClass.afterFirstUnlock.rawValue) UNION ALL SELECT ?3, \(AccessClass.always.rawValue))
+      CROSS JOIN tags t ON t.tag = wanted LEFT JOIN heads h ON h.id = t.item AND t.class = own AND h.class = own
       """
     read = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, t.class, h.current, h.value FROM \(lookup)"))
     readVersion = TagStatement(
@@ -48,7 +53,7 @@ struct Statements {
         """
         SELECT \(foundColumns), t.tag, t.class, iif(h.current = ?4, ?4, v.version),
           iif(h.current = ?4, h.value, v.sealed)
-        FROM \(lookup) LEFT JOIN vals v ON v.item = t.item AND v.version = ?4
+        FROM \(lookup) LEFT JOIN vals v ON v.item = h.id AND v.version = ?4
         """))
     locate = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, t.class FROM \(lookup)"))
     heads = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id > ?1 ORDER BY id")
@@ -56,13 +61,16 @@ struct Statements {
     headsWithValues = try c.prepare(
       "SELECT \(Self.headColumns), NULL, NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")
     // Three ordered walks that SQLite merges, so the first row comes at once however many there are.
-    let walk = { (tag: Int) in
+    let walk = { (tag: Int, own: AccessClass) in
       """
-      SELECT \(foundColumns), t.tag, t.class FROM tags t LEFT JOIN heads h ON h.id = t.item
+      SELECT \(foundColumns), t.tag, t.class FROM tags t
+      LEFT JOIN heads h ON h.id = t.item AND t.class = \(own.rawValue) AND h.class = \(own.rawValue)
       WHERE t.tag = ?\(tag) AND t.item > ?4
       """
     }
-    tagged = TagStatement(try c.prepare("\(walk(1)) UNION ALL \(walk(2)) UNION ALL \(walk(3)) ORDER BY 1"))
+    tagged = TagStatement(
+      try c.prepare(
+        "\(walk(1, .whenUnlocked)) UNION ALL \(walk(2, .afterFirstUnlock)) UNION ALL \(walk(3, .always)) ORDER BY 1"))
     countTagged = TagStatement(
       try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)"))
     // What is new is never put in the place of a row that is there: that is an error of the statement.
@@ -95,7 +103,8 @@ struct Statements {
     hashClasses = try c.prepare("SELECT class FROM hashes ORDER BY class")
     keys = try c.prepare("SELECT name, sealed FROM keys ORDER BY name")
     head = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id = ?1")
-    olderVersions = try c.prepare("SELECT version FROM vals WHERE item = ?1 ORDER BY version")
+    headClass = try c.prepare("SELECT class FROM heads WHERE id = ?1")
+    olderVersions = try c.prepare("SELECT version FROM vals WHERE item = ?1 AND version > ?2 ORDER BY version")
     tagClass = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")
     olderValues = try c.prepare(
       """

@@ -31,8 +31,7 @@ struct StrayTags {
     strongest = min(strongest, AccessClass.strongestFirst.firstIndex { $0 == accessible } ?? -1)
     guard error == nil else { return }
     let item = try row.integer(0)
-    let what = row.isNull(1) ? "which has no head" : "where it does not belong"
-    let error = VaultError.corrupt("a tag leads to item \(item), \(what)")
+    let error = VaultError.corrupt("a tag leads to item \(item), where it does not belong")
     self.error = error
     notice(error)
   }

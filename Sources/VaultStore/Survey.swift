@@ -11,9 +11,11 @@ struct Survey {
 
   private var subjects: [AccessClass: Subject] = [:]
   private var head: Int64? = Int64.min
+  // Nil between two items.
+  private var item: ItemSurvey?
   private var tag = TagPlace()
-  // How many heads of each class are named as put in, and how many tags and values as wrong, to know what is left.
-  private var named: [AccessClass: Int] = [:]
+  // The classes of which a head, a value or a tag is named as wrong, so that not everything is left to tell.
+  private var named: Set<AccessClass> = []
 
   /// Whether there is nothing to look at.
   var isEmpty: Bool { subjects.isEmpty }
@@ -27,7 +29,7 @@ struct Survey {
     subjects[accessible] = Subject(stored: stored, found: found)
   }
 
-  /// Goes on over at most so many records; whether that was the end.
+  /// Goes on over at most so many records, where a long one counts for several; whether that was the end.
   mutating func walk(
     _ keychain: Keychain, records: Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
@@ -51,11 +53,13 @@ struct Survey {
   private mutating func walkHeads(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) {
+    try finishItem(keychain, &left, &verification)
+    guard left > 0 else { return }
     let statement = keychain.database.statements.heads
     try statement.bind(1, head ?? Int64.min)
     defer { statement.reset() }
     while left > 0, try statement.step() {
-      left -= 1
+      left -= statement.weight
       let next = try statement.integer(0)
       guard next > head ?? Int64.min else { throw Database.outOfOrder("heads") }
       head = next
@@ -63,113 +67,66 @@ struct Survey {
       guard let row = try? Row(statement), let subject = subjects[row.columns.accessible],
         keychain.opensNames(of: row.columns.accessible)
       else { continue }
-      for finding in try Self.findings(row, subject, keychain) {
-        named[row.columns.accessible, default: 0] += 1
-        verification.add(finding)
-      }
+      item = try begin(row, subject, keychain, &verification)
+      try finishItem(keychain, &left, &verification)
     }
   }
 
-  private static func findings(_ row: Row, _ subject: Subject, _ keychain: Keychain) throws(VaultError) -> [Finding] {
-    let item = row.columns.row
+  /// Opens a head; nil when it does not open, or it was found to be wrong as a whole.
+  private mutating func begin(
+    _ row: Row, _ subject: Subject, _ keychain: Keychain, _ verification: inout Verification
+  ) throws(VaultError) -> ItemSurvey? {
+    let (number, accessible) = (row.columns.row, row.columns.accessible)
     let scratch = keychain.takeScratch()
     defer { keychain.giveBack(scratch) }
     let head: HeadRecord
     do throws(VaultError) { head = try keychain.openHead(row, scratch) } catch .corrupt(let reason) {
-      return [Finding(.damaged, item: item, reason)]
+      named.insert(accessible)
+      verification.add(Finding(.damaged, item: number, reason))
+      return nil
     }
-    let name = head.item.name
-    var findings: [Finding] = []
+    var item = ItemSurvey(row.columns, head, keychain)
     if let stored = subject.stored, let mark = try keychain.mark(row),
       subject.found[.init(.heads)].isSet(stored[.init(.heads)], with: mark)
     {
-      findings.append(Finding(.foreign, item: item, name: name, "item \(item) was deleted before, and put back"))
+      named.insert(accessible)
+      item.add(.foreign, "item \(number) was deleted before, and put back", to: &verification)
     }
-    findings += try values(row.columns, head, keychain, scratch)
-    findings += try tags(row.columns, head, keychain)
-    return findings
+    return item
   }
 
-  private static func values(
-    _ columns: HeadColumns, _ head: HeadRecord, _ keychain: Keychain, _ scratch: Scratch
-  ) throws(VaultError) -> [Finding] {
-    let (item, name) = (columns.row, head.item.name)
-    var findings: [Finding] = []
-    for (info, digest) in zip(head.item.versions, head.digests) {
-      let kind: Finding.Kind?
-      do throws(VaultError) {
-        kind = try Self.kind(of: info, digest, columns, keychain, scratch)
-      } catch .corrupt(let reason) {
-        findings.append(
-          Finding(
-            .damaged, item: item, name: name, "version \(info.number) of item \(item) cannot be read: \(reason)"))
-        continue
-      }
-      switch kind {
-      case nil: break
-      case .missing:
-        findings.append(Finding(.missing, item: item, name: name, "version \(info.number) of item \(item) is missing"))
-      case .replayed:
-        findings.append(
-          Finding(
-            .replayed, item: item, name: name,
-            "the head of item \(item) and its version \(info.number) are from different times"))
-      default:
-        findings.append(
-          Finding(
-            .damaged, item: item, name: name, "version \(info.number) of item \(item) is not the one its head names"))
-      }
-    }
-    let statement = keychain.database.statements.olderVersions
-    try statement.bind(1, item)
-    var last = Int64.min
-    try statement.each { (row: Statement) throws(VaultError) in
-      let version = try row.integer(0)
-      guard version > last else { throw Database.outOfOrder("vals") }
-      last = version
-      if version == columns.current || head.version(Int(version)) == nil {
-        findings.append(
-          Finding(.foreign, item: item, name: name, "version \(version) of item \(item) is none that its head names"))
-      }
-      return findings.count < Finding.limit
-    }
-    return findings
+  /// Goes on with the item that the walk is in, as far as `left` lasts.
+  private mutating func finishItem(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    guard var item else { return }
+    // Nothing of it is kept beyond an error.
+    self.item = nil
+    let accessible = item.columns.accessible
+    guard keychain.opensNames(of: accessible) else { return }
+    let before = item.count
+    defer { if item.count > before { named.insert(accessible) } }
+    if try !item.walk(keychain, &left, &verification) { self.item = item }
   }
 
-  /// What is wrong with the record of a version; nil when nothing is.
-  private static func kind(
-    of info: VersionInfo, _ digest: Digest, _ columns: HeadColumns, _ keychain: Keychain, _ scratch: Scratch
-  ) throws(VaultError) -> Finding.Kind? {
-    try keychain.database.withValue(row: columns.row, version: info.number) {
-      (sealed: RawSpan) throws(VaultError) in
-      guard Digest(of: sealed) != digest else { return nil }
-      // Bound to this item, version and policy, and yet not the one that the head names.
-      let place = columns.associatedData(keychain.vault, version: info.number)
-      let opens: Void? = try? keychain.withValueKey(columns.accessible) { (key: borrowing SecureBytes) in
-        try? scratch.open(sealed, key: key, associatedData: place)
+  /// Drops the name of an item, which may not be told any more.
+  mutating func forgetName() { item?.forgetName() }
+
+  /// Takes a committed transaction's changes into account: an item that it was looking into is begun anew.
+  mutating func apply(_ changes: RecordChanges) {
+    guard let number = item?.columns.row else { return }
+    let isChanged = changes.list.contains { change in
+      switch change.key {
+      case .head(let row), .value(let row, _), .tag(_, let row): row == number
+      case .single: false
       }
-      return opens == nil ? .damaged : .replayed
-    } ?? .missing
+    }
+    guard isChanged else { return }
+    item = nil
+    head = number - 1
   }
 
   // MARK: Tags
-
-  private static func tags(
-    _ columns: HeadColumns, _ head: HeadRecord, _ keychain: Keychain
-  ) throws(VaultError) -> [Finding] {
-    var findings: [Finding] = []
-    for fact in Fact.all(head.item) {
-      guard let tag = keychain.tag(fact, columns.accessible) else { continue }
-      let found = try keychain.database.tagClass(tag, row: columns.row)
-      if found != Int64(columns.accessible.rawValue) {
-        findings.append(
-          Finding(
-            .missing, item: columns.row, name: head.item.name,
-            "the tag by which item \(columns.row) is found by its \(fact.subject) is missing"))
-      }
-    }
-    return findings
-  }
 
   private mutating func walkTags(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
@@ -179,26 +136,27 @@ struct Survey {
     try statement.bind(2, tag.row)
     defer { statement.reset() }
     while left > 0, try statement.step() {
-      left -= 1
+      left -= statement.weight
       try tag.advance(to: statement)
       guard let accessible = AccessClass(rawValue: UInt8(clamping: try statement.integer(2))),
         subjects[accessible] != nil, keychain.opensNames(of: accessible),
         let found = tag.tag.withSpan({ Tag($0) })
       else { continue }
-      if let finding = try Self.finding(found, tag.row, accessible, keychain) {
-        named[accessible, default: 0] += 1
+      if let finding = try Self.finding(found, tag.row, accessible, keychain, &left) {
+        named.insert(accessible)
         verification.add(finding)
       }
     }
   }
 
   private static func finding(
-    _ tag: Tag, _ item: Int64, _ accessible: AccessClass, _ keychain: Keychain
+    _ tag: Tag, _ item: Int64, _ accessible: AccessClass, _ keychain: Keychain, _ left: inout Int
   ) throws(VaultError) -> Finding? {
     let wrong = "a tag leads to item \(item), where it does not belong"
     let statement = keychain.database.statements.head
     try statement.bind(1, item)
     let found = try statement.first { (row: Statement) throws(VaultError) -> Finding? in
+      left -= row.weight
       let scratch = keychain.takeScratch()
       defer { keychain.giveBack(scratch) }
       // A head that does not open was told of before.
@@ -228,7 +186,7 @@ struct Survey {
           verification.add(Finding(.missing, "of the \(subject) \(-difference) are missing in all"))
         } else if difference > 0 {
           verification.add(Finding(.foreign, "of the \(subject) \(difference) are too many in all"))
-        } else if stored != found, named[accessible] == nil {
+        } else if stored != found, !named.contains(accessible) {
           verification.add(Finding(.replayed, "some of the \(subject) are older ones, which belong together"))
         }
       }

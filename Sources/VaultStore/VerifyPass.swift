@@ -33,7 +33,10 @@ struct VerifyPass {
   mutating func note(_ finding: Finding) { verification.add(finding) }
 
   /// Drops the names of items, which may not be told any more.
-  mutating func forgetNames() { verification.forgetNames() }
+  mutating func forgetNames() {
+    verification.forgetNames()
+    survey?.forgetName()
+  }
 
   /// Lets go of the pages that it may be reading: the log is folded into the main file again. That part then begins anew.
   mutating func thaw() { shape.release() }
@@ -41,6 +44,7 @@ struct VerifyPass {
   /// Takes a committed transaction's changes into account.
   mutating func apply(_ changes: RecordChanges, _ keychain: Keychain) {
     shape.keepUp(keychain, &verification)
+    survey?.apply(changes)
     if survey == nil { walk.apply(changes) }
   }
 

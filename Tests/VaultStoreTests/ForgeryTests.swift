@@ -305,6 +305,26 @@ final class Forger {
     counts[place] = isNegative ? set.emptied : set
   }
 
+  /// Has the head of an item name so many versions of that many bytes each, of which there is the current one.
+  func claimVersions(_ count: Int, of text: String, size: Int) throws {
+    try keychain.write { () throws(VaultError) in
+      guard let name = try? ItemName(text), let old = try keychain.find(name, marking: true) else {
+        throw .noSuchItem
+      }
+      var (head, columns) = (old.head, old.columns)
+      head.headRevision += 1
+      (columns.revision, columns.current, head.nextVersion) = (head.headRevision, count, count + 1)
+      let value = try [UInt8](repeating: 1, count: size).withSpan { (bytes: RawSpan) throws(VaultError) in
+        try keychain.seal(bytes, columns, version: count)
+      }
+      head.item.versions = (1...count).map { VersionInfo(number: $0, created: 2000, size: size) }
+      head.digests = (1...count).map {
+        $0 == count ? value.digest : [UInt8(truncatingIfNeeded: $0)].withSpan { Digest(of: $0) }
+      }
+      try keychain.put(columns, head, value: value, insteadOf: old)
+    }
+  }
+
   /// Makes the record of `always` from the records as they are, as one that is right.
   func finish() throws {
     var (walk, verification) = (RecordWalk(), Verification())

@@ -9,8 +9,8 @@ struct SalvageCommand: ParsableCommand {
     abstract: "Write what still authenticates of a damaged store to a file, as a backup.",
     discussion: """
       The store is only read. An item is saved when its head and its current value authenticate, with as many of its \
-      older versions as do; what is lost is listed. `vault restore` makes a vault from the file, once the damaged store \
-      is moved aside.
+      older versions as do and as an item keeps; what is lost is listed. `vault restore` makes a vault from the file, once \
+      the damaged store is moved aside.
       """)
 
   @Flag(help: "Replace a file that is there already.")
