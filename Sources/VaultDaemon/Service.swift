@@ -252,14 +252,15 @@ final class Service {
     rekeying?.stopAtOnce(.locked(state: LockState.Kind.locked.rawValue, cause: "the daemon stops"))
     if case .open(let keychain) = vault.content { keychain.wipe() }
     retained.forget(because: "the daemon stops")
-    slotRenewal?.callOff()
-    presencePrompt?.stop()
     transfer?.callOff(because: .cancelled)
     dropSalvage()
-    for conversation in conversations.values { conversation.end() }
-    conversations = [:]
     // Also one that nobody waits for: it may hold a key, or be making one.
-    programs.ends.endAll()
+    programs.ends.endAll {
+      slotRenewal?.callOff()
+      presencePrompt?.stop()
+      for conversation in conversations.values { conversation.end() }
+      conversations = [:]
+    }
   }
 
   /// Locks if a deadline has passed or the machine has slept. Runs when the timer fires and before every request, so
