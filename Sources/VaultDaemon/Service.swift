@@ -173,6 +173,10 @@ final class Service {
     for connection in connections.values { connection.close() }
   }
 
+  /// Closes the store at the daemon's end: the log is folded into the file, or, of a store that failed, all is left as it
+  /// was found. A backup that is still being read keeps it open.
+  func closeStore() { vault.close() }
+
   // MARK: The lock state
 
   /// Opens the store if it is not open, and says what came of it.
