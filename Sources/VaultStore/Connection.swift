@@ -70,8 +70,9 @@ import Glibc
   func shrinkCache() throws(VaultError) { try execute("PRAGMA cache_size = -16384") }
 
   deinit {
-    // SQLite would remove by its name what is another file by now. A log that is only gone is folded in: nothing is lost then.
-    if lock != nil, hasMoved || hasOtherLog { distrust() }
+    // SQLite would remove by its name what is another file by now, unless the main file is one, too. A log that is only gone
+    // is folded in: nothing is lost then.
+    if hasOtherLog { distrust() }
     unsafe sqlite3_close_v2(handle)
     if reading >= 0 { close(reading) }
     // SQLite makes an empty log on its first look; what is not ours is left without one, as it was.

@@ -79,14 +79,15 @@ import VaultModel
   }
 
   @Test(
-    "a store that was put in the place of the open one keeps its log when that is closed", arguments: [false, true])
-  func otherStore(isNoticed: Bool) throws {
+    "what was put in the place of the open store, or of its log alone, stays as it is when that is closed",
+    arguments: [["vault.db", "vault.db-wal"], ["vault.db-wal"]], [false, true])
+  func otherStore(names: [String], isNoticed: Bool) throws {
     let fixture = try IntegrityTests.filled()
     let before: [String: Data]
     do {
       let keychain = try fixture.unlocked()
       try keychain.put("last", "in the log alone")
-      for name in ["vault.db", "vault.db-wal"] { try Loss.replaced.strike(name, of: fixture) }
+      for name in names { try Loss.replaced.strike(name, of: fixture) }
       before = try fixture.files()
       if isNoticed { expectCorrupt { try keychain.put("lost") } }
     }
