@@ -5,14 +5,31 @@ final class HelperEnds {
   /// The daemon's own children that are not reaped.
   private var children: [ObjectIdentifier: HelperProcess] = [:]
   private var waiting: [() -> Void] = []
+  /// True at the daemon's end, when a helper that is called off is given time; see ``endAll(_:)``.
+  private(set) var isAtEnd = false
+
+  /// The time in which a helper may end by itself at the daemon's end, in nanoseconds, for all of them together.
+  private static let grace: Int64 = 500_000_000
 
   /// Takes note of a child that runs, until ``isGone(_:)``.
   func isRunning(_ child: HelperProcess) { children[ObjectIdentifier(child)] = child }
 
   /// Ends every child and waits for it, for the daemon's own end: none is to outlive it with a key.
-  func endAll() {
+  ///
+  /// They are hung up on, which ends those that wait for the daemon, and have half a second in all to finish what they do: a
+  /// `vault-tpm2` that is killed leaves what it has loaded in a TPM without a resource manager, which then has no room for
+  /// the next one. Those that are left are killed.
+  /// - Parameter callOff: calls off what the daemon has asked of them; none is killed for that.
+  func endAll(_ callOff: () -> Void = {}) {
+    isAtEnd = true
+    callOff()
+    for child in children.values { child.hangUp() }
+    let end = Clock.system.monotonic() + Self.grace
+    for child in children.values { child.awaitEnd(milliseconds: (end - Clock.system.monotonic()) / 1_000_000) }
+    isAtEnd = false
     for child in children.values { child.kill() }
-    for child in children.values { child.awaitEnd() }
+    // One that was killed may be stuck in a device.
+    for child in children.values { child.awaitEnd(milliseconds: 1000) }
   }
 
   /// Has everybody wait for `helper`, until ``isGone(_:)``. Without an effect when it is waited for already.

@@ -72,17 +72,23 @@ final class HelperProcess {
     ends.isRunning(self)
   }
 
-  /// Waits until it has ended, for a second at most: one that was killed may be stuck in a device.
-  func awaitEnd() {
+  /// Waits until it has ended, for that long at most.
+  func awaitEnd(milliseconds: Int64) {
     var polled = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
-    if !hasEnded { _ = unsafe poll(&polled, 1, 1000) }
+    if !hasEnded { _ = unsafe poll(&polled, 1, Int32(clamping: max(0, milliseconds))) }
   }
 
-  /// Ends it if it still runs. It is reaped a little later, which ``HelperEnds`` waits for.
+  /// Ends it if it still runs. It is reaped a little later, which ``HelperEnds`` waits for. At the daemon's end it is left
+  /// to ``HelperEnds/endAll(_:)``.
   func kill() {
-    guard !hasEnded else { return }
+    guard !hasEnded, !ends.isAtEnd else { return }
     ends.isEnding(self)
     _ = Glibc.kill(pid, SIGKILL)
+  }
+
+  /// Lets it know that nothing more is asked, and that nobody hears what it says.
+  func hangUp() {
+    if socket >= 0 { shutdown(socket, Int32(SHUT_RDWR)) }
   }
 
   /// Closes our end of the socket pair; safe to call twice.

@@ -100,6 +100,7 @@ final class Running {
     service?.wipe()
     _ = unsafe sd_notify(0, "STOPPING=1")
     service?.closeConnections()
+    service?.closeStore()
     if !socket.isInherited { unsafe unlink(paths.socket) }
     // Its lock goes with the socket, and not when the kernel has taken the process apart: who sees the socket vanish may
     // start another daemon.

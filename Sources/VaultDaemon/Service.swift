@@ -174,6 +174,10 @@ final class Service {
     for connection in connections.values { connection.close() }
   }
 
+  /// Closes the store at the daemon's end: the log is folded into the file, or, of a store that failed, all is left as it
+  /// was found. A backup that is still being read keeps it open.
+  func closeStore() { vault.close() }
+
   // MARK: The lock state
 
   /// Opens the store if it is not open, and says what came of it.
@@ -253,14 +257,15 @@ final class Service {
     rekeying?.stopAtOnce(.locked(state: LockState.Kind.locked.rawValue, cause: "the daemon stops"))
     if case .open(let keychain) = vault.content { keychain.wipe() }
     retained.forget(because: "the daemon stops")
-    slotRenewal?.callOff()
-    presencePrompt?.stop()
     transfer?.callOff(because: .cancelled)
     dropSalvage()
-    for conversation in conversations.values { conversation.end() }
-    conversations = [:]
     // Also one that nobody waits for: it may hold a key, or be making one.
-    programs.ends.endAll()
+    programs.ends.endAll {
+      slotRenewal?.callOff()
+      presencePrompt?.stop()
+      for conversation in conversations.values { conversation.end() }
+      conversations = [:]
+    }
   }
 
   /// Locks if a deadline has passed or the machine has slept. Runs when the timer fires and before every request, so

@@ -22,6 +22,8 @@ import Glibc
   var longLog = 1000
   // How many rely on the main file's staying as it is.
   private var holders = 0
+  // The file that SQLite has open as the log; nil until noteLog().
+  private var openLog: FileNumber?
 
   /// Opens the existing file at `path`, of any length.
   ///
@@ -68,6 +70,9 @@ import Glibc
   func shrinkCache() throws(VaultError) { try execute("PRAGMA cache_size = -16384") }
 
   deinit {
+    // SQLite would remove by its name what is another file by now, unless the main file is one, too. A log that is only gone
+    // is folded in: nothing is lost then.
+    if hasOtherLog { distrust() }
     unsafe sqlite3_close_v2(handle)
     if reading >= 0 { close(reading) }
     // SQLite makes an empty log on its first look; what is not ours is left without one, as it was.
@@ -203,8 +208,33 @@ import Glibc
     return reading
   }
 
+  // MARK: The files' names
+
+  /// Takes note of which file the log is: after SQLite has looked at the database, which makes one where there is none.
+  func noteLog() { openLog = FileNumber(of: log) }
+
+  /// What is wrong with the files' names and what to do, when another file or none has one of them now. Then what is written
+  /// goes into a file that nobody finds again.
+  var lostFile: String? {
+    // What stands for a closed database has no file.
+    guard lock != nil else { return nil }
+    if hasMoved { return Self.lost("vault.db") }
+    if let openLog, FileNumber(of: log) != openLog { return Self.lost("vault.db-wal") }
+    return nil
+  }
+
+  /// Whether another file has the log's name now, which SQLite cannot tell. None can have the number of one that is open.
+  private var hasOtherLog: Bool {
+    guard let openLog, let found = FileNumber(of: log) else { return false }
+    return found != openLog
+  }
+
+  private static func lost(_ name: String) -> String {
+    "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until vaultd is stopped"
+  }
+
   /// Whether another file, or none, has the main file's name now.
-  var hasMoved: Bool {
+  private var hasMoved: Bool {
     var moved: Int32 = 0
     // Answers with a number of that type.
     return unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved != 0
@@ -230,4 +260,17 @@ struct CommittedLog {
   /// The salts in the log's header at the time: when these are others, the log has begun anew since, because all of it was
   /// folded in. Nil when there was no header.
   var salts: [UInt8]?
+}
+
+/// The number by which the system tells a file from all others.
+private struct FileNumber: Equatable {
+  let device: dev_t
+  let inode: ino_t
+
+  /// Of the file that has that name; nil when there is none.
+  init?(of path: String) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    (device, inode) = (status.st_dev, status.st_ino)
+  }
 }

@@ -71,6 +71,7 @@ final class Database {
     }
     connection.committed = try WriteAheadLog.check(
       name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
+    connection.noteLog()
     try Schema.check(connection)
     return connection
   }
@@ -181,9 +182,13 @@ final class Database {
 
   /// Ends the transaction and waits until it is on the disk.
   ///
-  /// - Throws: what the system said; then nothing of it is kept.
+  /// - Throws: what the system said, or ``VaultError/corrupt(_:)`` when the files have lost their names; then nothing of it is
+  ///   kept.
   func commit() throws(VaultError) {
-    do throws(VaultError) { try statements.commit.run() } catch {
+    do throws(VaultError) {
+      if let reason = connection.lostFile { throw .corrupt(reason) }
+      try statements.commit.run()
+    } catch {
       rollback()
       throw error
     }

@@ -12,6 +12,8 @@ extension Keychain {
     pass?.thaw()
     let pages = ((try? database.size()) ?? 0) / DatabaseHeader.pageSize
     pass = VerifyPass(expecting: Int(clamping: expected), pages: pages)
+    // What is checked is not what the next start would find.
+    if let reason = database.connection.lostFile { notice(.corrupt(reason)) }
   }
 
   /// Goes on with the check over at most so many records, where a long value counts for several.

@@ -50,7 +50,9 @@ enum SystemCall {
 
   /// The error for a call on `subject` that failed with `number`.
   static func error(_ call: String, _ subject: String, _ number: Int32) -> VaultError {
-    let reason = "\(subject): \(call): \(text(number))"
+    let reason =
+      "\(subject): \(call): \(text(number))"
+      + (number == EROFS ? ", on which no store is served; mount it writable, or serve a copy elsewhere" : "")
     return number == EACCES || number == EPERM ? .permissions(reason) : .storage(reason)
   }
 }

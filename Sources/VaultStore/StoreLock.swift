@@ -21,7 +21,7 @@ final class StoreLock {
       guard number == EWOULDBLOCK else { throw SystemCall.error("flock", fileName, number) }
       throw .inUse(pid: lock.writtenID())
     }
-    try lock.writeID()
+    lock.writeID()
     return lock
   }
 
@@ -33,11 +33,12 @@ final class StoreLock {
     close(descriptor)
   }
 
-  private func writeID() throws(VaultError) {
+  /// Where there is no room for it, the one who is refused is not told by whom; the store can be read all the same.
+  private func writeID() {
     let text = [UInt8]("\(getpid())\n".utf8)
-    guard ftruncate(descriptor, 0) == 0, unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
-      throw SystemCall.error("write", Self.fileName, errno)
-    }
+    // In this order: the block that an earlier one had is not given back to a full disk.
+    let written = unsafe pwrite(descriptor, text, text.count, 0)
+    _ = ftruncate(descriptor, max(0, written))
   }
 
   private func writtenID() -> Int32? {

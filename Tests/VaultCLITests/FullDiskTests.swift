@@ -64,4 +64,39 @@ struct FullDiskTests {
       #expect(try sandbox.must(["list"]).split(separator: "\n").count == stored + 2)
     }
   }
+
+  @Test("a store on a disk without any room is served, also without its lock file", arguments: [false, true])
+  func served(hasLockFile: Bool) throws {
+    try withSmallDisk { sandbox, _ in
+      try sandbox.must(["set", "token"], stdin: "kept")
+      try sandbox.stopDaemon()
+      if !hasLockFile { #expect(unsafe unlink(sandbox.store + "/vault.lock") == 0) }
+      // To the last page, and to the last byte of that.
+      let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
+      let filled = try sandbox.run(["-c", pad, sandbox.root + "/data"], program: "/bin/sh")
+      #expect(filled.errors.contains("No space left on device"), "\(filled)")
+      try sandbox.startDaemon()
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      #expect(try sandbox.must(["get", "token"]) == "kept")
+      #expect(try sandbox.must(["verify"]).contains("unharmed:  1 item"))
+    }
+  }
+
+  @Test("of a store on a file system that is mounted read-only is said what to do, and then it is served")
+  func readOnly() throws {
+    try withSmallDisk { sandbox, remount in
+      try sandbox.must(["set", "token"], stdin: "kept")
+      try sandbox.stopDaemon()
+      try remount("ro")
+      try sandbox.startDaemon()
+      let refused = try sandbox.run(["get", "token"])
+      #expect(refused.status == 74)
+      #expect(refused.errors.contains("mount it writable, or serve a copy elsewhere"), "\(refused)")
+      try remount("rw")
+      // Which looks again.
+      try sandbox.must(["status"])
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      #expect(try sandbox.must(["get", "token"]) == "kept")
+    }
+  }
 }

@@ -99,6 +99,37 @@ import VaultTesting
     #expect(left == -1, "the helper was still there")
   }
 
+  @Test(
+    "at the daemon's end one that ends by itself, once it is hung up on, is let finish what it does",
+    arguments: [false, true])
+  func letFinish(callingOff: Bool) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    #expect(try end("cat <&0 >/dev/null; echo finished >\(sandbox.root)/done", callingOff, sandbox))
+    #expect(FileManager.default.fileExists(atPath: sandbox.root + "/done"))
+  }
+
+  @Test("at the daemon's end one that does not end by itself is killed", arguments: [false, true])
+  func killed(callingOff: Bool) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    #expect(try end("exec sleep 1000", callingOff, sandbox))
+  }
+
+  /// Ends a script that stands in for a helper as the daemon does at its end; whether it had ended when that was over.
+  private func end(_ script: String, _ callingOff: Bool, _ sandbox: Sandbox) throws -> Bool {
+    unsafe symlink(ScriptedHelper.path, sandbox.home + "/vault-tpm2")
+    let file = sandbox.root + "/pid"
+    try sandbox.write("echo $$ >\(file).new; mv \(file).new \(file)\n\(script)\n", to: "script")
+    let stand = try KeystoreStand(sandbox, programs: sandbox.home)
+    try stand.endAll("vault-tpm2", callingOff: callingOff) { FileManager.default.fileExists(atPath: file) }
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let pid = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+    // It may be reaped by now or not.
+    let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+    return state?.contains(") Z ") ?? true
+  }
+
   @Test("one that is not installed is named") func missing() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

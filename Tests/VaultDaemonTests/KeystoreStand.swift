@@ -125,6 +125,18 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
+  /// Asks for a key and, once `isAtWork`, ends every helper as the daemon does at its own end, with this call called off
+  /// or not.
+  func endAll(_ name: String, callingOff: Bool, once isAtWork: () -> Bool) throws {
+    let (loop, keystores) = (loop, keystores)
+    let cancel = try loop.submit {
+      let helper = KeystoreHelper(programs: keystores.value.programs, name: name, place: "", limit: .seconds(60))
+      return NIOLoopBound(helper.fetch([], vault: Self.vault) { _ in }, eventLoop: loop)
+    }.wait()
+    while !isAtWork() { sched_yield() }
+    try loop.submit { keystores.value.programs.ends.endAll { if callingOff { cancel.value() } } }.wait()
+  }
+
   static func newKey() -> [UInt8] { RandomBytes.array(count: 32) }
 
   /// The error of `body`, which has to be one of a keystore.

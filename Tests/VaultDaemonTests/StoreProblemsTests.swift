@@ -46,6 +46,28 @@ import VaultTesting
     }
   }
 
+  @Test("a daemon that is stopped leaves its store as one file") func stopped() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password)
+    try sandbox.unlock(password)
+    #expect(try sandbox.client().call("Set", ["name": "a", "value": "kept"]).error == nil)
+    #expect(FileManager.default.fileExists(atPath: sandbox.store + "/vault.db-wal"))
+    try sandbox.stopDaemon()
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db-wal"))
+  }
+
+  @Test("of a store that failed, and had no log, it leaves no log behind either") func stoppedAfterFailure() throws {
+    try withSpoilt { sandbox in
+      try sandbox.editStore("UPDATE heads SET sealed = zeroblob(length(sealed))")
+    } then: { (sandbox, client) throws in
+      #expect(try sandbox.unlock(password)?.error == nil)
+      #expect(try client.call("Set", ["name": "b", "value": "b"]).error == "Corrupt")
+      try sandbox.stopDaemon()
+      #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db-wal"))
+    }
+  }
+
   @Test("another program's database is left alone") func foreign() throws {
     try withSpoilt {
       try Data("SQLite format 3\0 but not ours".utf8).write(to: URL(fileURLWithPath: database($0)))

@@ -251,7 +251,8 @@ import VaultModel
 
   @Test("a single change writes one class record")
   func writes() throws {
-    let keychain = try Self.fixture().unlocked()
+    let fixture = try Self.fixture()
+    let keychain = try fixture.unlocked()
     let before = try AccessClass.allCases.map { try keychain.database.hashes($0) }
     try keychain.put("door", "newest", update: true, now: 2030)
     let after = try AccessClass.allCases.map { try keychain.database.hashes($0) }

@@ -180,6 +180,26 @@ import VaultModel
     #expect(try Self.logSize(fixture) < 8 << 20)
   }
 
+  @Test("crash after crash amid a check leaves a log that is bounded, and that the next check holds to its end")
+  func crashed() throws {
+    var fixture = try Self.large()
+    let value = String(repeating: "y", count: 200_000)
+    let store = try fixture.unlocked().database.size()
+    let limit = FileShape.longLog(pages: store / DatabaseHeader.pageSize) + 4 * FileShape.room + (2 << 20)
+    for _ in 0..<16 {
+      let keychain = try fixture.unlocked()
+      keychain.beginVerification()
+      #expect(try keychain.continueVerification(records: 1) == nil)
+      // Less than what anybody may write before the check is taken on, where the log is short.
+      for _ in 0..<(FileShape.room / (value.utf8.count + 40_000)) { try keychain.put("written", value, update: true) }
+      #expect(try Self.logSize(fixture) < limit)
+      fixture = try Fixture(copying: fixture)
+    }
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.verify().isOK)
+    #expect(try keychain.text("written") == value)
+  }
+
   @Test("whoever writes little does nothing for the check")
   func small() throws {
     let fixture = try Self.large()

@@ -51,7 +51,8 @@ import VaultStore
 
   @Test("locking keeps names and the other classes, and closes when-unlocked values")
   func locked() throws {
-    let keychain = try fixture().unlocked()
+    let fixture = try fixture()
+    let keychain = try fixture.unlocked()
     #expect(served(keychain) == AccessClass.allCases)
     keychain.lock(hidingNames: false)
     #expect(served(keychain) == [.afterFirstUnlock, .always])

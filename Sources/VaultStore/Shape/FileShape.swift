@@ -19,6 +19,9 @@ struct FileShape {
   static let room = 4 << 20
   /// How many pages are to be looked at for each one that the log grows by beyond that.
   static let pace = 2
+  /// The size of a log in bytes beside a store of so many pages from which on a check is taken on from the first commit,
+  /// and the faster the longer the log: one that crashes have made so long is to become not much longer by the next one.
+  static func longLog(pages: Int) -> Int { 2 * room + pages * DatabaseHeader.pageSize }
 
   private var stage = Stage.log
   private var frozen: FrozenPages?
@@ -63,11 +66,12 @@ struct FileShape {
   /// last of them.
   ///
   /// So it grows by ``room`` and a part of the store's size at most, whoever writes how much, and this has an end also where
-  /// nobody takes the check on. It costs a transaction as much as it has written itself.
+  /// nobody takes the check on. It costs a transaction as much as it has written itself, and more of it where crashes in the
+  /// midst of checks have left a long log; see ``due(_:growth:)``.
   mutating func keepUp(_ keychain: Keychain, _ verification: inout Verification) {
     guard let frozen else { return }
     do throws(VaultError) {
-      let due = Self.pace * (try frozen.growth() - Self.room) / LogFrames.frameSize
+      let due = Self.due(frozen, growth: try frozen.growth())
       try frozen.lookAtLog()
       while work < due, stage != .end { try goOn(keychain, &verification) }
       if stage == .end { release() }
@@ -75,6 +79,18 @@ struct FileShape {
       // The next step begins anew, and says why if it cannot.
       release()
     }
+  }
+
+  /// How many pages and frames are to be looked at when the log has grown by so much.
+  ///
+  /// The log is not folded in before a check, which would change a store of which it is not known yet whether it fails. So
+  /// each crash amid a check leaves a longer one for the next check to hold, unless the growth that is allowed goes to
+  /// nothing as the log comes to ``longLog(pages:)`` and four times ``room``.
+  private static func due(_ frozen: FrozenPages, growth: Int) -> Int {
+    let excess = frozen.heldFrames * LogFrames.frameSize - longLog(pages: frozen.count)
+    guard excess > 0 else { return pace * (growth - room) / LogFrames.frameSize }
+    let allowed = max(LogFrames.frameSize, room - excess / 4)
+    return (frozen.heldFrames + frozen.count) * min(growth, allowed) / allowed + 1
   }
 
   /// What an error says of the store; nil when it says nothing. While a salvage reads what it can, a page that the disk does

@@ -35,6 +35,9 @@ final class FrozenPages {
   /// Lets the log be folded in again.
   func end() { connection.releaseMainFile() }
 
+  /// How many frames of the log have pages of that moment.
+  var heldFrames: Int { index == nil ? 0 : committed.frames }
+
   /// By how many bytes the log has grown since the moment.
   func growth() throws(VaultError) -> Int { max(0, try connection.logSize() - logSize) }
 

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+/// Somebody takes the files' names away, or gives them to others, while the store is open.
+@Suite("Files that lose their names under the open store") struct LostFileTests {
+  enum Loss: CaseIterable {
+    case removed, replaced, movedWithDirectory
+
+    func strike(_ name: String, of fixture: Fixture) throws {
+      let (manager, path) = (FileManager.default, fixture.path(name))
+      switch self {
+      case .removed: try manager.removeItem(atPath: path)
+      case .replaced:
+        // A copy to the byte, which is as lost as any other.
+        try manager.copyItem(atPath: path, toPath: path + ".other")
+        try setMode(path + ".other", 0o600)
+        #expect(unsafe rename(path + ".other", path) == 0)
+      case .movedWithDirectory:
+        let kept = fixture.directory + ".kept"
+        try manager.moveItem(atPath: fixture.directory, toPath: kept)
+        try fixture.makeDirectory()
+        for other in try manager.contentsOfDirectory(atPath: kept) where other != name {
+          try manager.moveItem(atPath: kept + "/" + other, toPath: fixture.path(other))
+        }
+      }
+    }
+  }
+
+  private static func reason(_ name: String) -> String {
+    "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until vaultd is stopped"
+  }
+
+  @Test(
+    "a write is refused with the reason, the check has failed, and a salvage saves all that was written",
+    arguments: ["vault.db", "vault.db-wal"], Loss.allCases)
+  func write(name: String, loss: Loss) throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try fixture.unlocked()
+    try keychain.put("last", "in the log alone")
+    #expect(try keychain.verify().isOK)
+    try loss.strike(name, of: fixture)
+    #expect(throws: VaultError.corrupt(Self.reason(name))) { try keychain.put("lost") }
+    #expect(keychain.integrity == .failed)
+    #expect(throws: VaultError.noSuchItem) { try keychain.text("lost") }
+    #expect(try keychain.verify().findings.map(\.text) == [Self.reason(name)])
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
+    while try !salvage.step(items: 8) {}
+    #expect(salvage.result.saved == 13 && salvage.result.losses.isEmpty)
+    #expect(try salvage.target.text("last") == "in the log alone")
+    #expect(try salvage.target.verify().isOK)
+  }
+
+  @Test("a check finds it where nothing is written", arguments: ["vault.db", "vault.db-wal"], Loss.allCases)
+  func check(name: String, loss: Loss) throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.verify().isOK)
+    try loss.strike(name, of: fixture)
+    #expect(try keychain.verify().findings.map(\.text) == [Self.reason(name)])
+    #expect(keychain.integrity == .failed)
+    #expect(try keychain.text("room 0/item 0") == "value 0.0")
+  }
+
+  @Test("where only the log is gone, and nothing was written since, closing the store loses nothing")
+  func closed() throws {
+    let fixture = try IntegrityTests.filled()
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("last", "in the log alone")
+      try Loss.removed.strike("vault.db-wal", of: fixture)
+    }
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.text("last") == "in the log alone")
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test(
+    "what was put in the place of the open store, or of its log alone, stays as it is when that is closed",
+    arguments: [["vault.db", "vault.db-wal"], ["vault.db-wal"]], [false, true])
+  func otherStore(names: [String], isNoticed: Bool) throws {
+    let fixture = try IntegrityTests.filled()
+    let before: [String: Data]
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("last", "in the log alone")
+      for name in names { try Loss.replaced.strike(name, of: fixture) }
+      before = try fixture.files()
+      if isNoticed { expectCorrupt { try keychain.put("lost") } }
+    }
+    #expect(try fixture.files() == before)
+    #expect(try fixture.unlocked().text("last") == "in the log alone")
+  }
+
+  @Test("a backup is refused with the reason, and the check has failed", arguments: ["vault.db", "vault.db-wal"])
+  func backup(name: String) throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try fixture.unlocked()
+    try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
+    try Loss.removed.strike(name, of: fixture)
+    #expect(throws: VaultError.corrupt(Self.reason(name))) { _ = try keychain.beginBackup(now: 1) }
+    #expect(keychain.integrity == .failed)
+  }
+}
