@@ -21,7 +21,8 @@ extension Keychain {
     head.item = item
     head.item.modified = time
     guard max(head.headRevision, head.policyRevision, head.nextVersion) < HeadRecord.lastNumber else {
-      throw .corrupt("item \(old.columns.row) has an impossible number of revisions")
+      // No damage, or whoever has the key of a weaker class could end all writing with one head.
+      throw .storage("item \(old.columns.row) cannot be changed any more often; copy it to another name, and delete it")
     }
     head.headRevision += 1
     if policyChanged { head.policyRevision += 1 }

@@ -195,7 +195,7 @@ import VaultModel
     #expect(salvage.result.losses.contains { $0.text.hasPrefix("the hash over the slots is lost") })
   }
 
-  @Test("an item whose revisions are used up is an error where it is changed, and no trap")
+  @Test("an item whose revisions are used up is an error where it is changed, no trap, and no end of all writing")
   func revisions() throws {
     let fixture = try ForgeryTests.fixture()
     let keychain = try fixture.unlocked()
@@ -212,7 +212,12 @@ import VaultModel
     }
     #expect(try keychain.text("boot") == "b")
     #expect(try keychain.verify().isOK)
-    expectCorrupt { try keychain.put("boot", "c", update: true) }
+    let refusal = VaultError.storage("item 4 cannot be changed any more often; copy it to another name, and delete it")
+    #expect(throws: refusal) { try keychain.put("boot", "c", update: true) }
+    #expect(!keychain.hasFailed)
+    try keychain.put("copy", "b")
+    try keychain.delete([name("boot")])
+    #expect(try keychain.verify().isOK)
   }
 
   @Test("a slot of the highest number is replaced by none") func highSlot() throws {
