@@ -4,10 +4,10 @@ import Testing
 import VaultTesting
 
 @Suite("Rekey") struct RekeyTests {
-  private let password = "correct horse battery"
-  private let floor: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
+  let password = "correct horse battery"
+  let floor: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
 
-  private func withVault(recovery: Bool = false, _ body: (Sandbox, String) throws -> Void) throws {
+  func withVault(recovery: Bool = false, _ body: (Sandbox, String) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let code = try sandbox.makeVault(password: password, config: "idle = off", recovery: recovery)
@@ -16,7 +16,7 @@ import VaultTesting
   }
 
   /// A rekey that has told what comes along.
-  private struct Begun {
+  struct Begun {
     let client: WireClient
     let first: WireClient.Reply
     var told: [String] = []
@@ -32,7 +32,7 @@ import VaultTesting
   }
 
   /// Answers the questions of a rekey until there are no more; codes are typed back.
-  private func begin(
+  func begin(
     _ sandbox: Sandbox, _ parameters: WireClient.Message = [:], _ answer: (String) -> String
   ) throws -> Begun {
     let client = try sandbox.client()
@@ -55,7 +55,7 @@ import VaultTesting
   }
 
   /// Waits for the end of a rekey that is under way, or is over by now.
-  private func waitForEnd(_ sandbox: Sandbox) throws {
+  func waitForEnd(_ sandbox: Sandbox) throws {
     let client = try sandbox.client()
     var reply = try client.call("Rekey", more: true)
     while reply.continues, reply.prompt == nil { reply = try client.reply() }
@@ -64,7 +64,7 @@ import VaultTesting
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/rekey"))
   }
 
-  private func fill(_ sandbox: Sandbox, _ count: Int) throws {
+  func fill(_ sandbox: Sandbox, _ count: Int) throws {
     let classes = ["when-unlocked", "after-first-unlock", "always"]
     var number = 0
     while number < count {
@@ -77,19 +77,19 @@ import VaultTesting
     }
   }
 
-  private func value(_ sandbox: Sandbox, _ name: String) throws -> String? {
+  func value(_ sandbox: Sandbox, _ name: String) throws -> String? {
     let reply = try sandbox.client().call("Get", ["name": name])
     return reply.error ?? reply.string("value")
   }
 
-  private func expectAll(_ sandbox: Sandbox, _ count: Int) throws {
+  func expectAll(_ sandbox: Sandbox, _ count: Int) throws {
     for index in [0, 1, 2, count / 2, count - 1] {
       #expect(try value(sandbox, "folder/item \(index)") == "value \(index)")
     }
     #expect(try sandbox.client().call("Status").integer("items") == count)
   }
 
-  private func kinds(_ sandbox: Sandbox) throws -> [Int: String] {
+  func kinds(_ sandbox: Sandbox) throws -> [Int: String] {
     let slots = try sandbox.client().call("ListSlots").parameters["slots"] as? [WireClient.Message] ?? []
     return slots.reduce(into: [:]) { found, slot in
       if let id = slot["id"] as? Int, let kind = slot["kind"] as? String { found[id] = kind }
@@ -167,7 +167,7 @@ import VaultTesting
   }
 
   /// Locked and opened once more, so that what is read comes from the new store's own keys.
-  private func waitForRest(_ sandbox: Sandbox) throws {
+  func waitForRest(_ sandbox: Sandbox) throws {
     #expect(try sandbox.client().call("Lock").error == nil)
     #expect(try sandbox.unlock(password)?.error == nil)
   }
@@ -263,198 +263,6 @@ import VaultTesting
         #expect(try value(sandbox, "folder/item \(index)") == "value \(index)")
       }
       #expect(try sandbox.client().call("Set", ["name": "new", "value": "x"]).error == "Corrupt")
-    }
-  }
-
-  private func presenceKeys(_ sandbox: Sandbox) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: sandbox.store).filter { $0.hasPrefix("presence-") }.sorted()
-  }
-
-  /// Keystores are told after the reply, so there is nothing to wait for but what they did.
-  private func waitUntil(_ condition: () throws -> Bool) throws {
-    let limit = Date().addingTimeInterval(60)
-    while try !condition(), Date() < limit { usleep(1000) }
-    #expect(try condition())
-  }
-
-  @Test("a slot whose key lies in a keystore gets another key there, and the old one goes at the end")
-  func keystores() throws {
-    try withVault { sandbox, _ throws in
-      try fill(sandbox, 5)
-      for keystore in ["file", "memory"] {
-        let slot = try sandbox.converse("AddSlot", ["kind": "pam", "keystore": keystore, "insecure": true]) { _ in
-          password
-        }
-        #expect(slot?.error == nil, "\(String(describing: slot))")
-      }
-      let before = try presenceKeys(sandbox)
-      let begun = try begin(sandbox) { _ in password }
-      #expect(begun.first.parameters["slots"] as? [Int] == [1, 2, 3])
-      #expect(try begun.last().error == nil)
-      #expect(try kinds(sandbox) == [1: "password", 2: "pam", 3: "pam"])
-      try waitUntil { try presenceKeys(sandbox).count == 1 }
-      #expect(try presenceKeys(sandbox) != before)
-    }
-  }
-
-  @Test("another password is kept by typing it, and left out otherwise")
-  func otherPasswords() throws {
-    try withVault { sandbox, _ throws in
-      for number in 2...4 {
-        let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password"]) { $1 }) { prompt in
-          prompt["style"] as? String == "secret" ? password : "password number \(number)"
-        }
-        #expect(added?.error == nil)
-      }
-      var tries = 0
-      let begun = try begin(sandbox) { text in
-        if text.contains("slot 2") { return "password number 2" }
-        if text.contains("slot 3") { return "" }
-        if text.contains("slot 4") {
-          tries += 1
-          return "wrong"
-        }
-        return password
-      }
-      #expect(tries == 3)
-      #expect(begun.first.parameters["slots"] as? [Int] == [1, 2])
-      #expect(begun.first.parameters["left_out"] as? [Int] == [3, 4])
-      // Each wrong answer counts as an attempt to guess, and the next question waits for it.
-      let waits = (1...2).map { "after a wrong answer the next question waits \($0) s" }
-      #expect(begun.told.filter { $0.hasPrefix("after") } == waits)
-      #expect(begun.told.filter { $0.contains("does not come along") }.count == 2)
-      #expect(try begun.last().error == nil)
-      _ = try sandbox.client().call("Lock")
-      let early = try sandbox.unlock("password number 2")
-      #expect(early?.error == "BackingOff")
-      try sandbox.waitOut("password")
-      #expect(try sandbox.unlock("password number 2")?.error == nil)
-      _ = try sandbox.client().call("Lock")
-      #expect(try sandbox.unlock("password number 3")?.error == "AuthenticationFailed")
-      #expect(try kinds(sandbox) == [1: "password", 2: "password"])
-    }
-  }
-
-  @Test("the last password cannot be left out, and its question says so", arguments: ["", "wrong"])
-  func lastPassword(typed: String) throws {
-    try withVault { sandbox, _ throws in
-      for kind in ["login", "pam"] {
-        let parameters = floor.merging(["kind": kind, "keystore": "file", "insecure": true]) { $1 }
-        let added = try sandbox.converse("AddSlot", parameters) {
-          $0["style"] as? String == "secret" ? password : "the login password"
-        }
-        #expect(added?.error == nil)
-      }
-      let keys = try presenceKeys(sandbox)
-      var asked: [String] = []
-      let begun = try begin(sandbox, ["method": "login"]) { text in
-        asked.append(text)
-        return text.hasPrefix("Login") ? "the login password" : typed
-      }
-      #expect(begun.first.error == "LastSlot")
-      #expect(asked.count == (typed.isEmpty ? 2 : 4))
-      #expect(asked[1] == "Password of slot 1, to keep it (nothing else that lasts would open the vault)")
-      #expect(try kinds(sandbox) == [1: "password", 2: "login", 3: "pam"])
-      #expect(try sandbox.client().call("Status").parameters["rekey"] == nil)
-      try waitUntil { try presenceKeys(sandbox) == keys }
-    }
-  }
-
-  @Test("a stale login slot is not tried and does not come along", arguments: [false, true])
-  func stale(isMarkedLate: Bool) throws {
-    try withVault { sandbox, _ throws in
-      let added = try sandbox.converse("AddSlot", floor.merging(["kind": "login"]) { $1 }) {
-        $0["style"] as? String == "secret" ? password : "the login password"
-      }
-      #expect(added?.error == nil)
-      func mark() throws { #expect(try sandbox.client().call("MarkStale").error == nil) }
-      if !isMarkedLate { try mark() }
-      var asked = 0
-      let begun = try begin(sandbox) { text in
-        asked += 1
-        guard text.contains("slot 2") else { return password }
-        try? mark()
-        return "the login password"
-      }
-      #expect(asked == (isMarkedLate ? 2 : 1))
-      #expect(begun.first.parameters["left_out"] as? [Int] == [2])
-      #expect(begun.told == ["slot 2 does not come along: the login password was changed without the vault"])
-      #expect(try begun.last().error == nil)
-      #expect(try kinds(sandbox) == [1: "password"])
-    }
-  }
-
-  @Test("keys beside the store that no slot names go once the store was checked, and nothing else does")
-  func unnamedKeys() throws {
-    try withVault { sandbox, _ throws in
-      let slot = try sandbox.converse("AddSlot", ["kind": "pam", "keystore": "file", "insecure": true]) { _ in
-        password
-      }
-      #expect(slot?.error == nil)
-      let named = try presenceKeys(sandbox)
-      try sandbox.stopDaemon()
-      let key = Data(repeating: 1, count: 32)
-      let manager = FileManager.default
-      func make(_ name: String) { #expect(manager.createFile(atPath: sandbox.store + "/" + name, contents: key)) }
-      let ours = ["presence-00112233445566ff.key", "presence-8899aabbccddeeff.key.new"]
-      let others = [
-        "presence-00112233445566.key", "presence-00112233445566FF.key", "presence-00112233445566ff.key.old",
-        "presence-00112233445566fff.key", "presence-key",
-      ]
-      (ours + others).forEach(make)
-      let folder = sandbox.store + "/presence-1111111111111111.key"
-      try manager.createDirectory(atPath: folder, withIntermediateDirectories: false)
-      try manager.createSymbolicLink(
-        atPath: sandbox.store + "/presence-2222222222222222.key", withDestinationPath: "vault.db")
-      let kept = (named + others + ["presence-1111111111111111.key", "presence-2222222222222222.key"]).sorted()
-      let all = (kept + ours).sorted()
-
-      // Slots that somebody has taken away do not cost their keys.
-      let rows = try sandbox.copyRows("slots", where: "id = 2")
-      try sandbox.editStore("DELETE FROM slots WHERE id = 2")
-      try sandbox.startDaemon()
-      _ = try sandbox.unlock(password, ["method": "password"])
-      #expect(try sandbox.client().call("Verify", more: true).error == nil)
-      #expect(try kinds(sandbox) == [1: "password"])
-      try sandbox.stopDaemon()
-      #expect(try presenceKeys(sandbox) == all)
-
-      try sandbox.editStore(rows[0])
-      try sandbox.startDaemon()
-      #expect(try sandbox.client().call("Status").error == nil)
-      #expect(try presenceKeys(sandbox) == all)
-      #expect(try sandbox.unlock(password, ["method": "password"])?.error == nil)
-      try waitUntil { try presenceKeys(sandbox) == kept }
-    }
-  }
-
-  @Test("the keys of a rekey's slots stay while it rests, and those before go when it was cut off at its end")
-  func keysOfResumed() throws {
-    try withVault { sandbox, _ throws in
-      try fill(sandbox, 3000)
-      let slot = try sandbox.converse("AddSlot", ["kind": "pam", "keystore": "file", "insecure": true]) { _ in
-        password
-      }
-      #expect(slot?.error == nil)
-      let before = try presenceKeys(sandbox)
-      _ = try begin(sandbox) { _ in password }
-      #expect(try sandbox.stopDaemon(signal: 9) != 0)
-      let both = try presenceKeys(sandbox)
-      #expect(both.count == 2 && both.contains(before[0]))
-      try sandbox.startDaemon()
-      #expect(try sandbox.unlock(password, ["method": "password"])?.error == nil)
-      try waitForEnd(sandbox)
-      try waitUntil { try presenceKeys(sandbox).count == 1 }
-      let after = try presenceKeys(sandbox)
-      #expect(after != before)
-      // As a kill leaves it between the new store's taking its place and the old key's end.
-      try sandbox.stopDaemon()
-      #expect(
-        FileManager.default.createFile(
-          atPath: sandbox.store + "/" + before[0], contents: Data(repeating: 1, count: 32)))
-      try sandbox.startDaemon()
-      #expect(try sandbox.unlock(password, ["method": "password"])?.error == nil)
-      try waitUntil { try presenceKeys(sandbox) == after }
     }
   }
 
