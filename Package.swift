@@ -113,6 +113,10 @@ let package = Package(
     .executableTarget(
       name: "store-writer", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreWriter",
       swiftSettings: strict),
+    // Looks at a store of which a test has it flip bits.
+    .executableTarget(
+      name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreFlipper",
+      swiftSettings: strict),
     // A disk under SQLite that records and fails.
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
     // The part that the tests share: a sandbox with its own home, daemon and terminals.
@@ -126,7 +130,8 @@ let package = Package(
     .testTarget(
       name: "VaultStoreTests",
       dependencies: [
-        "VaultStore", "VaultCore", "VaultModel", "CSQLite", "CFaultyDisk", "store-writer", "VaultTesting",
+        "VaultStore", "VaultCore", "VaultModel", "CSQLite", "CFaultyDisk", "store-writer", "store-flipper",
+        "VaultTesting",
       ],
       swiftSettings: strict),
     .testTarget(name: "VaultAPITests", dependencies: ["VaultAPI", "VaultModel"], swiftSettings: strict),

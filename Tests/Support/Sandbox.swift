@@ -41,15 +41,23 @@ public final class Sandbox: Sendable {
 
   deinit { close() }
 
-  /// The folder the tests and the programs are built into.
-  public static let programs: String = {
+  /// The folder of the programs that are tested: the one that the tests are built into, unless `VAULT_PROGRAMS` names another
+  /// one, of a release build.
+  public static let programs = released ?? folderOfTests
+
+  private static var folderOfTests: String {
     // Not argv[0]: it may be relative, or name the helper that runs the bundle.
     let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
     let url = URL(fileURLWithPath: bundle).resolvingSymlinksInPath()
     let parts = url.pathComponents.prefix { !$0.hasSuffix(".xctest") }
     let folder = parts.count < url.pathComponents.count ? parts : parts.dropLast()
     return "/" + folder.dropFirst().joined(separator: "/")
-  }()
+  }
+
+  private static let released = ProcessInfo.processInfo.environment["VAULT_PROGRAMS"]
+
+  /// True when the programs are those of a release build.
+  public static var areProgramsReleased: Bool { released != nil }
 
   /// The path of `vault` or `vaultd` as just built.
   public static func path(of program: String) -> String {
