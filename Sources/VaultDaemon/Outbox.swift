@@ -152,7 +152,7 @@ final class Outbox {
     onProgress()
   }
 
-  /// How many bytes the client has taken of what was unread: those that left here, but for what the socket still has.
+  /// The number of bytes that the client has taken of what was unread: those that left here, but for what the socket still has.
   private var takenCount: Int { leftCount - socket.queuedCount() }
 
   private func take(_ count: Int) {

@@ -14,14 +14,14 @@ final class Plaintext {
   static let small = 64 << 10
   /// For how long a client may take to read a reply for whose room others wait, in nanoseconds.
   static let patience: Int64 = 1_000_000_000
-  /// How soon it has to begin, at least, however many wait, in nanoseconds: a process that is woken on a busy machine takes
-  /// its time.
+  /// The time that it has to begin in any case, however many wait, in nanoseconds: a process that is woken on a busy
+  /// machine is slow to begin.
   static let grace: Int64 = 100_000_000
 
   /// Until when after it began to wait a reply of `count` bytes may stand in the way of `waiting` calls, in nanoseconds,
   /// when its client has taken `taken` bytes.
   ///
-  /// What it has taken pays for a part of ``patience``, so one that reads is not dropped. One that does not read costs each
+  /// The bytes it has taken pay for a part of ``patience``, so one that reads is not dropped. One that does not read costs each
   /// of those behind it a share of it alone: they would wait for hours behind thousands that do not read.
   static func deadline(count: Int, taken: Int, waiting: Int) -> Int64 {
     let paid = Int64(min(max(0, taken), count)) * patience / Int64(max(1, count))
@@ -33,7 +33,7 @@ final class Plaintext {
     let count: Int
     /// The time at which it began to wait, `CLOCK_MONOTONIC` nanoseconds.
     let since: Int64
-    /// How many bytes the client has taken since then.
+    /// The number of bytes that the client has taken since then.
     let taken: () -> Int
     /// Ends the connection.
     let drop: () -> Void
@@ -52,7 +52,7 @@ final class Plaintext {
   private var calls: [Int: Call] = [:]
   private var last = 0
   private var isLettingIn = false
-  /// When it looks again, `CLOCK_MONOTONIC` nanoseconds.
+  /// The time at which it looks again, `CLOCK_MONOTONIC` nanoseconds.
   private var watching: Int64?
 
   /// - Parameters:

@@ -95,7 +95,7 @@ extension Service {
   /// Removes what a keystore holds for a slot that is none any more, or never became one. A keystore that cannot be reached
   /// keeps a key that opens nothing.
   ///
-  /// What is in memory stays (``RetainedKeys/drop(_:)``): it is kept by the number of the slot, which by then another one may
+  /// A key in memory stays (``RetainedKeys/drop(_:)``): it is kept by the number of the slot, which by then another one may
   /// have.
   func dropPresenceKey(of slot: SlotRecord, vaultID: [UInt8]) {
     guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore), kind != .memory else { return }

@@ -131,18 +131,32 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try sandbox.everything() == before)
   }
 
-  @Test(
-    "whatever else stops it does the same as control-Z, and in the background it waits for its turn",
-    arguments: [SIGTSTP, SIGTTIN, SIGTTOU])
-  func stops(number: Int32) throws {
-    let sandbox = try Sandbox.withVault(unlocked: false)
-    defer { sandbox.close() }
+  /// A shell without line editing, which leaves the modes to its children, with a question on its terminal.
+  private func shell(asking sandbox: Sandbox) throws -> Terminal {
     let terminal = try Terminal(
       sandbox, ["-i"], program: "/bin/dash", environment: ["PS1": "dash> ", "ENV": nil])
     try terminal.expect("dash> ")
     terminal.type("vault unlock")
     try terminal.expect(Question.old)
     try terminal.expect(": ")
+    return terminal
+  }
+
+  /// Has the stopped question go on: it is asked again.
+  private func goOn(_ terminal: Terminal) throws {
+    terminal.type("fg")
+    try terminal.expect(Question.old)
+    try terminal.expect(": ")
+    #expect(!terminal.echoes)
+  }
+
+  @Test(
+    "whatever else stops it does the same as control-Z, and in the background it waits for its turn",
+    arguments: [SIGTSTP, SIGTTIN, SIGTTOU])
+  func stops(number: Int32) throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try shell(asking: sandbox)
     let program = try #require(ProcessTree.processes(named: "vault", of: terminal.pid).first)
     kill(program, number)
     try terminal.expect("dash> ")
@@ -152,10 +166,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     try terminal.expect("at rest\r\n")
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)
-    terminal.type("fg")
-    try terminal.expect(Question.old)
-    try terminal.expect(": ")
-    #expect(!terminal.echoes)
+    try goOn(terminal)
     terminal.type(password)
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)
@@ -168,21 +179,12 @@ struct Question: Sendable, CustomTestStringConvertible {
   func suspend() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)
     defer { sandbox.close() }
-    // A shell without line editing, which leaves the modes to its children.
-    let terminal = try Terminal(
-      sandbox, ["-i"], program: "/bin/dash", environment: ["PS1": "dash> ", "ENV": nil])
-    try terminal.expect("dash> ")
-    terminal.type("vault unlock")
-    try terminal.expect(Question.old)
-    try terminal.expect(": ")
+    let terminal = try shell(asking: sandbox)
     terminal.type("half an ans", return: false)
     terminal.control("z")
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)
-    terminal.type("fg")
-    try terminal.expect(Question.old)
-    try terminal.expect(": ")
-    #expect(!terminal.echoes)
+    try goOn(terminal)
     // What was typed before is forgotten: only this is the password.
     terminal.type(password)
     try terminal.expect("dash> ")

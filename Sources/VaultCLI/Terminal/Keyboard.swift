@@ -77,8 +77,8 @@ struct Keyboard: ~Copyable {
   ) throws(Failure) -> Attempt {
     // The modes first: what is typed once the question shows is no longer thrown away.
     let modes = try TerminalModes(style, of: terminal)
-    // What came before the question shows must not take it back, with what is typed then: above all that the program goes on
-    // after a stop in the background.
+    // A signal from before the question shows must not take it back, with what is typed then: above all the SIGCONT after
+    // a stop in the background.
     if let number = signals.next() {
       _ = consume modes
       return .signal(number)
