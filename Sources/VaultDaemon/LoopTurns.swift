@@ -6,7 +6,8 @@ internal import NIOPosix
 /// Turns on the loop for work that goes on for long, each after the loop has looked for requests.
 ///
 /// Work given to `execute` runs until there is none of it left, and only then does the loop look at its sockets again:
-/// work that went on by it would let nobody in. This is a counter (eventfd(2)) that the loop meets among its sockets.
+/// work that went on by it would let nobody in. This is a counter (eventfd(2)) that the loop meets among its sockets, and the
+/// turn is work of the loop that it then does.
 final class LoopTurns {
   // The loop closes it with its channels.
   private let counter: Int32
@@ -33,6 +34,7 @@ final class LoopTurns {
 
     init(_ turn: @escaping () -> Void) { self.turn = turn }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) { turn() }
+    // The counter may be the first of what the loop has met, and a lock the last: so the turn comes after all of them.
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.eventLoop.assumeIsolated().execute(turn) }
   }
 }

@@ -1,4 +1,5 @@
 internal import VaultAPI
+internal import VaultStore
 
 /// From a call to the method it names.
 extension Service {
@@ -12,6 +13,7 @@ extension Service {
     guard call.more || !method.needsMore else { return connection.fail(.service(.expectedMore)) }
     guard call.upgrade || !method.needsUpgrade else { return connection.fail(.invalid("upgrade")) }
     checkDeadlines()
+    defer { foldLogLater() }
     let node = call.parameters
     switch method {
     case .get: get(try Wire.GetParameters(frame, node), connection)
@@ -42,6 +44,12 @@ extension Service {
     case .getInfo: serviceInfo(try Wire.Empty(frame, node), connection)
     case .getInterfaceDescription: describe(try Wire.GetInterfaceDescriptionParameters(frame, node), connection)
     }
+  }
+
+  /// Has a long log folded into the store's main file in a later turn, so that nobody waits for that and a change at once.
+  private func foldLogLater() {
+    guard case .open(let keychain) = vault.content, keychain.hasLongLog else { return }
+    turns.wait { if keychain.hasLongLog { keychain.foldLog() } }
   }
 
   // MARK: org.varlink.service

@@ -19,7 +19,9 @@ import Glibc
   /// How much of the log is of committed transactions, as SQLite said at the last commit, or as it was found before one.
   var committed = CommittedLog()
   /// How many frames make the log so long that a commit folds it into the main file. Nothing but a test changes it.
-  var longLog = 1000
+  var longLog = 4000
+  // Whether there was no commit since the log was folded in, or that was tried.
+  private var isFolded = true
   // How many rely on the main file's staying as it is.
   private var holders = 0
   // The file that SQLite has open as the log; nil until noteLog().
@@ -165,10 +167,17 @@ import Glibc
 
   private func noteCommit(frames: Int) {
     committed = CommittedLog(frames: frames, salts: try? logSalts())
-    // Where it fails, the log stays, and the next commit tries again.
-    if foldsLog, frames >= longLog {
-      _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    }
+    isFolded = false
+    if foldsLog, frames >= longLog { foldLog() }
+  }
+
+  /// Whether the log is long enough to be folded in between two commits, so that neither has to wait for it.
+  var hasLongLog: Bool { !isFolded && isTrusted && foldsLog && committed.frames >= longLog / 4 }
+
+  /// Folds the log into the main file. Where that fails, the log stays, and the next commit tries again.
+  func foldLog() {
+    isFolded = true
+    _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
   }
 
   /// Whether a commit that makes the log long folds it into the main file.

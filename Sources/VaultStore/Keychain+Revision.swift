@@ -38,21 +38,26 @@ extension Keychain {
     var facts = ValueFacts()
     var current: SealedValue?
     try prune(&head, beforeNewValue: value != nil, old)
-    for index in head.item.versions.indices {
-      let version = head.item.versions[index]
-      let wasCurrent = version.number == old.columns.current
-      guard policyChanged || wasCurrent else { continue }
-      let check =
-        wasCurrent && value == nil && (item.kind, item.attributes) != (old.head.item.kind, old.head.item.attributes)
-      let sealed = try reseal(version, head.digests[index], old.columns, columns) {
-        (plaintext: RawSpan) throws(VaultError) in
-        if check { facts = try Self.validate(plaintext, item.kind, item.attributes) }
-      }
-      head.digests[index] = sealed.digest
-      if version.number == columns.current {
-        current = sealed
-      } else {
-        try put(columns, older: sealed, isNew: wasCurrent)
+    do {
+      // One for all versions: memory for a large value takes long to get.
+      let scratch = takeScratch()
+      defer { giveBack(scratch) }
+      for index in head.item.versions.indices {
+        let version = head.item.versions[index]
+        let wasCurrent = version.number == old.columns.current
+        guard policyChanged || wasCurrent else { continue }
+        let check =
+          wasCurrent && value == nil && (item.kind, item.attributes) != (old.head.item.kind, old.head.item.attributes)
+        let sealed = try reseal(version, head.digests[index], old.columns, columns, scratch) {
+          (plaintext: RawSpan) throws(VaultError) in
+          if check { facts = try Self.validate(plaintext, item.kind, item.attributes) }
+        }
+        head.digests[index] = sealed.digest
+        if version.number == columns.current {
+          current = sealed
+        } else {
+          try put(columns, older: sealed, isNew: wasCurrent)
+        }
       }
     }
     if let value {
@@ -113,11 +118,9 @@ extension Keychain {
 
   /// Opens one version as `old` has it, lets `check` see it, and seals it as `new` has it.
   private func reseal(
-    _ version: VersionInfo, _ digest: Digest, _ old: HeadColumns, _ new: HeadColumns,
+    _ version: VersionInfo, _ digest: Digest, _ old: HeadColumns, _ new: HeadColumns, _ scratch: Scratch,
     _ check: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) -> SealedValue {
-    let scratch = takeScratch()
-    defer { giveBack(scratch) }
     let opened: Void? = try database.withValue(row: old.row, version: version.number) {
       (sealed: RawSpan) throws(VaultError) in
       try open(sealed, old, version, digest, scratch)

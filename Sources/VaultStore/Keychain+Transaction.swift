@@ -29,6 +29,15 @@ extension Keychain {
     return result
   }
 
+  /// True when so much was written that it is time for ``foldLog()``.
+  public var hasLongLog: Bool { database.connection.hasLongLog }
+
+  /// Folds the write-ahead log into the main file. A commit does it too, once the log is four times as long as
+  /// ``hasLongLog`` says: then whoever waits for that commit waits for both.
+  public func foldLog() {
+    if case .none = transaction { database.connection.foldLog() }
+  }
+
   /// What a transaction that is taken back leaves in memory.
   struct Saved {
     let slots: [SlotRecord]

@@ -1,3 +1,7 @@
+import Dispatch
+import Glibc
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import VaultDaemon
@@ -54,5 +58,39 @@ import Testing
     stand.turns.turn()
     stand.turns.turn()
     #expect(stand.asked == 1 && stand.done == ["once"])
+  }
+
+  /// Notes that something came in.
+  private final class Arrival: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+    private let lines: LoopLines
+
+    init(_ lines: LoopLines) { self.lines = lines }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { lines.add("request") }
+  }
+
+  @Test("a turn comes after all that came in with the wish for it, also where that is met first") func last() throws {
+    let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    defer { loop.shutdownGracefully { _ in } }
+    let lines = LoopLines()
+    var ends: [Int32] = [0, 0]
+    let made = unsafe pipe(&ends)
+    try #require(made == 0)
+    let (input, output) = (ends[0], ends[1])
+    defer { close(output) }
+    loop.execute {
+      guard let turns = try? LoopTurns(on: loop, { lines.add("turn") }) else { return lines.add("no turns") }
+      NIOPipeBootstrap(group: loop)
+        .channelInitializer { $0.pipeline.addHandler(Arrival(lines)) }
+        .takingOwnershipOfDescriptor(input: input)
+        .assumeIsolated().whenComplete { _ in
+          lines.add("ready")
+          // Within one look at its sockets, the loop meets first what was first.
+          turns.next()
+          _ = unsafe write(output, "x", 1)
+        }
+    }
+    #expect((0..<3).map { _ in lines.next() } == ["ready", "request", "turn"])
   }
 }

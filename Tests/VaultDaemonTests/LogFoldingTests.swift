@@ -1,0 +1,21 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("The daemon and its store's log") struct LogFoldingTests {
+  @Test("a log that has grown long is folded into the store's file while the daemon runs") func folded() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: "correct horse battery")
+    try sandbox.unlock("correct horse battery")
+    let client = try sandbox.client()
+    // Less than what makes a commit fold it in.
+    for index in 0..<6 {
+      let value = String(repeating: "v", count: 900_000)
+      #expect(try client.call("Set", ["name": "\(index)", "kind": "note", "value": value]).error == nil)
+    }
+    // It is done in a turn of its own, which has come when one more call is answered.
+    #expect(try client.call("Status").error == nil)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: sandbox.store + "/vault.db")).count > 4 * 900_000)
+  }
+}

@@ -1,0 +1,69 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+/// A long log is folded into the main file between two changes where the owner sees to it, and by a commit in the end.
+@Suite("A log that has grown long") struct LongLogTests {
+  private static let mainFile = "vault.db"
+
+  /// A keychain whose log is long with 10 frames, and folded by a commit with 40.
+  private func keychain(_ fixture: Fixture) throws -> Keychain {
+    let keychain = try fixture.unlocked()
+    try keychain.database.connection.checkpoint()
+    keychain.database.connection.longLog = 40
+    return keychain
+  }
+
+  private func write(_ keychain: Keychain, bytes: Int) throws {
+    try keychain.put("written", String(repeating: "x", count: bytes), update: true)
+  }
+
+  @Test("it is told of once it is a quarter as long as a commit lets it be, and then folded in on request")
+  func onRequest() throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try keychain(fixture)
+    try write(keychain, bytes: 100)
+    #expect(!keychain.hasLongLog)
+    try write(keychain, bytes: 40_000)
+    #expect(keychain.hasLongLog)
+    let before = try fixture.files()[Self.mainFile]
+
+    keychain.foldLog()
+    let folded = try fixture.files()[Self.mainFile]
+    #expect(before != folded)
+    #expect(!keychain.hasLongLog)
+    // All of it: the next change begins the log anew.
+    try keychain.put("other")
+    #expect(keychain.database.connection.committed.frames < 10)
+    #expect(try fixture.files()[Self.mainFile] == folded)
+  }
+
+  @Test("a commit folds it in where nobody else does") func byCommit() throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try keychain(fixture)
+    try write(keychain, bytes: 40_000)
+    let before = try fixture.files()[Self.mainFile]
+    try write(keychain, bytes: 160_000)
+    #expect(try fixture.files()[Self.mainFile] != before)
+    #expect(!keychain.hasLongLog)
+  }
+
+  @Test("it stays where a check reads it, within a transaction, and in a store that failed") func stays() throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try keychain(fixture)
+    let connection = keychain.database.connection
+    try write(keychain, bytes: 40_000)
+    let before = try fixture.files()[Self.mainFile]
+
+    connection.holdMainFile()
+    #expect(!keychain.hasLongLog)
+    connection.releaseMainFile()
+    #expect(keychain.hasLongLog)
+    try keychain.transaction { () throws(VaultError) in keychain.foldLog() }
+    #expect(try fixture.files()[Self.mainFile] == before)
+    keychain.notice(.corrupt("item 3 cannot be read"))
+    #expect(!keychain.hasLongLog)
+  }
+}
