@@ -19,6 +19,8 @@ public struct HeadRecord: Hashable, Sendable {
 
   /// The highest revision or version number: more than one can come to by counting, and far from what a number can hold.
   public static let lastNumber = 1 << 53
+  /// The most versions that a head names: more than any store keeps, and few enough to look at all of them at once.
+  public static let mostVersions = 64
 
   /// Makes a head. There must be as many digests as versions; numbers count from 1 and ascend.
   public init(

@@ -11,7 +11,7 @@ internal import VaultModel
 //   2  number of attributes, then for each, in ascending order of the keys' bytes:
 //        1  key's size    …  key, ASCII    2  value's size    …  value, UTF-8
 //   8  current version    8  next version number
-//   2  number of versions, from 1, then for each, in ascending order:
+//   2  number of versions, from 1 to 64, then for each, in ascending order:
 //        8  number, from 1    8  created    4  size of the value in bytes    32  BLAKE2b of the sealed value record
 //   2  size of the extension fields    …  extension fields (see Extensions)
 //
@@ -43,8 +43,8 @@ extension HeadRecord {
 
   /// Refuses what the encoding has no room for.
   ///
-  /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, versions that do not ascend
-  ///   from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1, numbers above
+  /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, more than ``mostVersions`` versions,
+  ///   versions that do not ascend from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1, numbers above
   ///   ``lastNumber``.
   public func validate() throws(CryptoError) {
     guard policyRevision >= 1, headRevision >= 1 else { throw .limits("a revision is below 1") }
@@ -56,7 +56,9 @@ extension HeadRecord {
       guard Self.isKey(key) else { throw .limits("attribute's name") }
       guard value.utf8.count <= Attributes.maximumValueBytes else { throw .limits("attribute is too long") }
     }
-    guard digests.count == item.versions.count, 1...0xFFFF ~= digests.count else { throw .limits("number of versions") }
+    guard digests.count == item.versions.count, 1...Self.mostVersions ~= digests.count else {
+      throw .limits("number of versions")
+    }
     var last = 0
     for version in item.versions {
       guard version.number > last else { throw .limits("versions are out of order") }
@@ -191,6 +193,7 @@ extension HeadRecord {
     _ reader: inout ByteReader, _ input: RawSpan
   ) throws(CryptoError) -> ([VersionInfo], [Digest]) {
     let count = try reader.uint16(input)
+    guard count <= mostVersions else { throw .malformed("too many versions") }
     guard count * versionCount <= reader.remaining(input) else { throw .malformed("record is too short") }
     var versions: [VersionInfo] = []
     var digests: [Digest] = []

@@ -69,7 +69,8 @@ extension Connection {
     guard let frame = try inbound.next() else { return false }
     // What a long frame asks for is done in another turn than it was read in.
     let isLong = isNew && inbound.currentCount > Self.backlog
-    if service.turns.isSpent || service.events.isFull || isLong, takesLong(frame) {
+    let isBusy = service.turns.isSpent || service.events.isFull || isLong
+    if isBusy && asks(frame, for: \.takesLong) || service.isCheckBehind && asks(frame, for: \.writes) {
       inbound.putOff(frame)
       waitForTurn()
       return false
@@ -81,9 +82,9 @@ extension Connection {
     return true
   }
 
-  private func takesLong(_ frame: borrowing Frame) -> Bool {
+  private func asks(_ frame: borrowing Frame, for property: KeyPath<MethodName, Bool>) -> Bool {
     guard let call = try? Call(frame) else { return false }
-    return MethodName(frame, call.method)?.takesLong ?? false
+    return MethodName(frame, call.method)?[keyPath: property] ?? false
   }
 
   private func handle(_ frame: borrowing Frame) {

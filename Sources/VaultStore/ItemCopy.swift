@@ -46,7 +46,7 @@ struct ItemCopy {
   func copy(_ row: Row, to number: Int64? = nil, taggedAtOnce: Bool) throws(VaultError) -> Result {
     let scratch = source.takeScratch()
     defer { source.giveBack(scratch) }
-    let head = try source.openHead(row, scratch)
+    let head = try opening { () throws(VaultError) in try source.openHead(row, scratch) }
     var columns = row.columns
     columns.row = number ?? columns.row
     var isThere = false
@@ -66,7 +66,7 @@ struct ItemCopy {
     if toleratesLoss { result.surplus = Keychain.surplus(of: head.item.versions, beforeNewValue: false) }
     for (version, digest) in zip(head.item.versions, head.digests).dropFirst(result.surplus).reversed() {
       do throws(VaultError) {
-        let sealed = try reseal(version, digest, row.columns, scratch)
+        let sealed = try opening { () throws(VaultError) in try reseal(version, digest, row.columns, scratch) }
         if version.number == columns.current {
           current = sealed
         } else {
@@ -83,6 +83,12 @@ struct ItemCopy {
     try target.put(columns, result.head, value: current)
     if taggedAtOnce { try putTags(of: result.head, columns) }
     return result
+  }
+
+  /// Reads something of the source, which from then on has failed where that is not as it was written: what cannot be copied
+  /// has to be found, and saved, where it is.
+  private func opening<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
+    toleratesLoss ? try body() : try source.noticing(body)
   }
 
   /// Opens a version with the keys of the source and seals it with those of the target.

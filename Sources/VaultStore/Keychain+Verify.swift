@@ -48,6 +48,10 @@ extension Keychain {
   /// Whether a check that begins now can tell of all records.
   public var canVerifyAll: Bool { AccessClass.allCases.allSatisfy(holdsIntegrityKey) }
 
+  /// True when a change should wait until the check that is under way has gone on: a long log, which crashes have left, may
+  /// grow by little before the check has looked at all that lies in it, and a change that comes now would do that at once.
+  public var isCheckBehind: Bool { pass?.isBehind ?? false }
+
   /// Whether the last check that came to its end found all as it was written, also while another is under way.
   public var isVerified: Bool { lastResult == .ok }
   /// Whether it found something wrong, or something wrong was met since.

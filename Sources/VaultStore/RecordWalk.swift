@@ -232,10 +232,11 @@ struct RecordWalk {
   /// Whether the values and tags of a class are those that its heads tell of; true in the strongest one.
   func isAsTold(_ accessible: AccessClass) -> Bool { told.agree(accessible) }
 
-  /// Opens the head of an item of any but the strongest class, to take in what it tells of and to look at its name.
+  /// Opens the head and the current value of an item of any but the strongest class, to take in what it tells of and to look
+  /// at its name.
   ///
   /// The hashes of such a class fit whatever somebody counts who has its key and not those of the stronger ones. That may be
-  /// rows that stand in the way of items of these.
+  /// rows that stand in the way of items of these, or a value that nobody can read, at which a rekey would end.
   private mutating func lookInto(
     _ row: Row, _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) {
@@ -256,6 +257,23 @@ struct RecordWalk {
     for tag in tags { told.tell(try keychain.mark(tag, row: item, accessible), row: item, accessible) }
     left -= head.digests.count + tags.count
     try Self.checkName(head, row, keychain, &verification)
+    do throws(VaultError) { try Self.checkValue(head, row, keychain, scratch, &left) } catch .corrupt(let reason) {
+      verification.add(Finding(.damaged, item: item, name: head.item.name, reason))
+    }
+  }
+
+  /// Opens the value beside a head, where there is a key for that.
+  private static func checkValue(
+    _ head: HeadRecord, _ row: Row, _ keychain: Keychain, _ scratch: Scratch, _ left: inout Int
+  ) throws(VaultError) {
+    guard keychain.opensValues(of: row.columns.accessible) else { return }
+    guard let (info, digest) = head.version(row.columns.current) else {
+      throw Keychain.missingValue(row.columns.current, row.columns.row)
+    }
+    try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in
+      left -= sealed.byteCount / 4096
+      try keychain.open(sealed, row.columns, info, digest, scratch)
+    }
   }
 
   /// What is wrong with an item that has the name of one of a stronger class.

@@ -116,6 +116,30 @@ import VaultModel
     }
   }
 
+  @Test("A head names as many versions as can be looked at at once, and no more are read") func mostVersions() throws {
+    func head(_ count: Int) throws -> HeadRecord {
+      var head = try HeadRecord.examples()[0]
+      head.item.versions = (1...count).map { VersionInfo(number: $0, created: 1, size: 1) }
+      head.digests = (1...count).map { _ in [UInt8]().withSpan { Digest(of: $0) } }
+      head.nextVersion = count + 1
+      return head
+    }
+    let most = HeadRecord.mostVersions
+    #expect(try decode(head(most).encoded().array).digests.count == most)
+    let tooMany = try head(most + 1)
+    #expect(failure { () throws(CryptoError) in try tooMany.validate() }?.isLimits == true)
+    // One more than is said, by somebody who does not ask what is allowed.
+    let (longest, shorter) = (try head(most).encoded().array, try head(most - 1).encoded().array)
+    let version = longest.count - shorter.count
+    let count = try #require(longest.indices.last { longest[$0] == most && $0 < longest.count - most * version })
+    var more = longest
+    let last = more[(count + 2 + (most - 1) * version)..<(count + 2 + most * version)]
+    more.insert(contentsOf: last, at: count + 2 + most * version)
+    (more[count], more[count + 2 + most * version]) = (UInt8(most + 1), UInt8(most + 1))
+    for place in [count - 8, count - 16] { more[place] += 1 }
+    #expect(failure { () throws(CryptoError) in _ = try decode(more) }?.isMalformed == true)
+  }
+
   @Test("Names and attributes outside of the rules are refused when read") func badText() throws {
     func patched(_ from: String, _ to: String) throws -> [UInt8] {
       var bytes = try HeadRecord.examples()[1].encoded().array

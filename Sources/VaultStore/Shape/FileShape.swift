@@ -19,6 +19,8 @@ struct FileShape {
   static let room = 4 << 20
   /// How many pages are to be looked at for each one that the log grows by beyond that.
   static let pace = 2
+  /// How many pages and frames are looked at in a few milliseconds.
+  static let mostAtOnce = 1000
   /// The size of a log in bytes beside a store of so many pages from which on a check is taken on from the first commit,
   /// and the faster the longer the log: one that crashes have made so long is to become not much longer by the next one.
   static func longLog(pages: Int) -> Int { 2 * room + pages * DatabaseHeader.pageSize }
@@ -79,6 +81,12 @@ struct FileShape {
       // The next step begins anew, and says why if it cannot.
       release()
     }
+  }
+
+  /// True when a commit would have to do so much of this that it is better made later, while the check goes on.
+  var isBehind: Bool {
+    guard let frozen, let growth = try? frozen.growth() else { return false }
+    return Self.due(frozen, growth: growth + LogFrames.frameSize) - work > Self.mostAtOnce
   }
 
   /// How many pages and frames are to be looked at when the log has grown by so much.

@@ -1,0 +1,116 @@
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+extension Fixture {
+  /// Lets somebody write to the vault who has the boot key alone: through this program, which asks no more than the keys, and
+  /// then with a record of `always` that fits everything that is there.
+  func forgeAlways(_ body: (Forger) throws -> Void) throws {
+    let keychain = try open()
+    // What an honest program would refuse is no obstacle to a forger.
+    keychain.failure = nil
+    try keychain.openAlways(bootKey: bootKey)
+    keychain.failure = nil
+    let forger = Forger(keychain)
+    try body(forger)
+    try forger.finish()
+  }
+}
+
+/// Writes to a vault with the key of `always`.
+final class Forger {
+  private let keychain: Keychain
+  private var numbers: (nextRow: Int64, nextSlot: UInt32)?
+  private var deniesSlots = false
+  private var counts: [RecordSets.Place: RecordSet] = [:]
+
+  init(_ keychain: Keychain) {
+    self.keychain = keychain
+    // Under any other keys, no name seems to be taken.
+    keychain.whenUnlocked = ClassKeys(classKey: RandomBytes.secret(count: 32))
+    keychain.afterFirstUnlock = ClassKeys(classKey: RandomBytes.secret(count: 32))
+  }
+
+  func put(
+    _ name: String, _ value: String, accessible: AccessClass? = nil, update: Bool = false, now: Int64 = 2000
+  ) throws { try keychain.put(name, value, accessible: accessible, update: update, now: now) }
+
+  func claim(nextRow: Int64, nextSlot: UInt32) { numbers = (nextRow, nextSlot) }
+
+  /// Has the record say that there is no slot.
+  func denySlots() { deniesSlots = true }
+
+  /// Has the record say that there are 2^`power` records of a place, or as many less than none.
+  func claim(_ place: RecordSets.Place, power: Int, isNegative: Bool) throws {
+    var set = RecordSet()
+    set.insert(try keychain.mark(slot: 0, [], .always))
+    for _ in 0..<power { set.merge(set) }
+    counts[place] = isNegative ? set.emptied : set
+  }
+
+  /// Has the head of an item name so many versions of that many bytes each, of which there is the current one.
+  func claimVersions(_ count: Int, of text: String, size: Int) throws {
+    try keychain.write { () throws(VaultError) in
+      guard let name = try? ItemName(text), let old = try keychain.find(name, marking: true) else {
+        throw .noSuchItem
+      }
+      var (head, columns) = (old.head, old.columns)
+      head.headRevision += 1
+      (columns.revision, columns.current, head.nextVersion) = (head.headRevision, count, count + 1)
+      let value = try [UInt8](repeating: 1, count: size).withSpan { (bytes: RawSpan) throws(VaultError) in
+        try keychain.seal(bytes, columns, version: count)
+      }
+      head.item.versions = (1...count).map { VersionInfo(number: $0, created: 2000, size: size) }
+      head.digests = (1...count).map {
+        $0 == count ? value.digest : [UInt8(truncatingIfNeeded: $0)].withSpan { Digest(of: $0) }
+      }
+      try keychain.put(columns, head, value: value, insteadOf: old)
+    }
+  }
+
+  /// Gives an item a value that does not open, as its current or its first version, and a head that tells of it rightly but
+  /// for `surplus` bytes of its size.
+  func spoil(_ text: String, version: Int, surplus: Int = 0) throws {
+    try keychain.write { () throws(VaultError) in
+      guard let name = try? ItemName(text), let old = try keychain.find(name, marking: true) else {
+        throw .noSuchItem
+      }
+      var (head, columns) = (old.head, old.columns)
+      head.headRevision += 1
+      columns.revision = head.headRevision
+      let index = version - 1
+      let bytes = RandomBytes.array(count: head.item.versions[index].size + AEAD.overhead)
+      let spoilt = SealedValue(version: version, bytes: bytes, digest: bytes.withSpan { Digest(of: $0) })
+      try keychain.note(.remove, old.columns, version: version, head.digests[index])
+      head.digests[index] = spoilt.digest
+      let (number, created) = (head.item.versions[index].number, head.item.versions[index].created)
+      let size = head.item.versions[index].size + surplus
+      head.item.versions[index] = VersionInfo(number: number, created: created, size: size)
+      if version == columns.current { return try keychain.put(columns, head, value: spoilt, insteadOf: old) }
+      try keychain.put(columns, older: spoilt, isNew: false)
+      let current: SealedValue? = try keychain.database.withValue(row: columns.row, version: columns.current) {
+        (sealed: RawSpan) throws(VaultError) in
+        SealedValue(version: columns.current, bytes: [UInt8](copying: sealed), digest: Digest(of: sealed))
+      }
+      guard let current else { throw .noSuchItem }
+      try keychain.put(columns, head, value: current, insteadOf: old)
+    }
+  }
+
+  /// Makes the record of `always` from the records as they are, as one that is right.
+  func finish() throws {
+    var (walk, verification) = (RecordWalk(), Verification())
+    var left = Int.max
+    while try !walk.step(keychain, &left, &verification) {}
+    try walk.walkFewRows(keychain)
+    var sets = walk.sets[.always]
+    if deniesSlots { for place in sets.places where place.table == .slots { sets[place] = RecordSet() } }
+    for (place, set) in counts { sets[place] = set }
+    var facts = keychain.facts[.always] ?? .init(time: 1, nextRow: 1, nextSlot: 1)
+    if let numbers { (facts.nextRow, facts.nextSlot) = numbers }
+    try keychain.database.begin()
+    try keychain.store(ClassRecord(sets: sets, facts: facts), .always)
+    try keychain.database.commit()
+  }
+}
