@@ -30,8 +30,12 @@ struct OpenVault {
     }
   }
 
-  /// Lets go of the store, to have it opened again.
-  mutating func close() { content = .none }
+  /// Closes the store, whoever still refers to it.
+  mutating func close() throws(VaultError) {
+    guard case .open(let keychain) = content else { return }
+    content = .none
+    try keychain.close()
+  }
 
   mutating func awaitBootKey() { isAwaitingBootKey = true }
 

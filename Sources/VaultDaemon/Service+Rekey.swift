@@ -164,7 +164,7 @@ extension Service {
   /// Opens the store anew when it could not be opened while another one took its place.
   func reopenStore() {
     lock(because: .repaired)
-    vault.close()
+    closeStore()
     openStore(cause: .repaired)
   }
 

@@ -174,9 +174,11 @@ final class Service {
     for connection in connections.values { connection.close() }
   }
 
-  /// Closes the store at the daemon's end: the log is folded into the file, or, of a store that failed, all is left as it
-  /// was found. A backup that is still being read keeps it open.
-  func closeStore() { vault.close() }
+  /// Closes the store, whoever still has to do with it: the log is folded into the file, or, of a store that failed, all is
+  /// left as it was found. The reader of a backup gets no more of it.
+  func closeStore() {
+    do throws(VaultError) { try vault.close() } catch { log.error("the store could not be closed: \(error.text)") }
+  }
 
   // MARK: The lock state
 

@@ -29,7 +29,8 @@ public final class BackupStream: @unchecked Sendable {
   /// Puts the next part at the beginning of `destination`, which has room for ``largestPart``; how many bytes that is, 0 at
   /// the end.
   ///
-  /// - Throws: ``VaultError/storage(_:)`` when the system fails to read; ``VaultError/locked`` after ``wipe()``.
+  /// - Throws: ``VaultError/storage(_:)`` when the system fails to read; ``VaultError/locked`` after ``wipe()`` and
+  ///   ``Keychain/endBackup()``.
   public func next(into destination: inout MutableRawSpan) throws(VaultError) -> Int {
     if index < 0 {
       index = 0

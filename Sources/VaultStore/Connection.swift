@@ -177,6 +177,8 @@ import Glibc
   /// Folds the log into the main file. Where that fails, the log stays, and the next commit tries again.
   func foldLog() {
     isFolded = true
+    // One that took the log's name would be folded over it at the next opening.
+    if hasOtherLog { return }
     _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
   }
 
@@ -224,13 +226,19 @@ import Glibc
 
   /// What is wrong with the files' names and what to do, when another file or none has one of them now. Then what is written
   /// goes into a file that nobody finds again.
-  var lostFile: String? {
+  var lostFile: VaultError? {
     // What stands for a closed database has no file.
     guard lock != nil else { return nil }
     if hasMoved { return Self.lost("vault.db") }
-    if let openLog, FileNumber(of: log) != openLog { return Self.lost("vault.db-wal") }
+    if hasOtherLog { return Self.lost("vault.db-wal") }
+    if openLog != nil, FileNumber(of: log) == nil { return Self.lostLog }
     return nil
   }
+
+  /// No file has the log's name. SQLite has the log open nonetheless, and folds it into the main file when that is closed.
+  static let lostLog = VaultError.corrupt(
+    "vault.db-wal was removed while vaultd has it open; stop vaultd, which puts what it still has of it into vault.db, and start it again"
+  )
 
   /// Whether another file has the log's name now, which SQLite cannot tell. None can have the number of one that is open.
   private var hasOtherLog: Bool {
@@ -238,8 +246,10 @@ import Glibc
     return found != openLog
   }
 
-  private static func lost(_ name: String) -> String {
-    "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until vaultd is stopped"
+  private static func lost(_ name: String) -> VaultError {
+    .corrupt(
+      "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until vaultd is stopped"
+    )
   }
 
   /// Whether another file, or none, has the main file's name now.

@@ -186,7 +186,7 @@ final class Database {
   ///   kept.
   func commit() throws(VaultError) {
     do throws(VaultError) {
-      if let reason = connection.lostFile { throw .corrupt(reason) }
+      if let error = connection.lostFile { throw error }
       try statements.commit.run()
     } catch {
       rollback()

@@ -99,6 +99,12 @@ public struct Finding: Hashable, Sendable {
     self.text = text
   }
 
+  /// What an error says of the store; nil when that is nothing.
+  init?(_ error: VaultError) {
+    guard case .corrupt(let reason) = error else { return nil }
+    self.init(.damaged, reason)
+  }
+
   /// What a later check says that does not find it again. It is about no item, because none is known to be harmed now.
   var asFoundEarlier: Finding {
     Finding(kind, "found since the store was opened, and not by this check: \(text)")

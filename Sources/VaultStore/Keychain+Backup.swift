@@ -28,7 +28,7 @@ extension Keychain {
     }
     guard holdsIntegrityKey(.afterFirstUnlock) else { throw .locked }
     let connection = database.connection
-    try noticing { () throws(VaultError) in if let reason = connection.lostFile { throw .corrupt(reason) } }
+    try noticing { () throws(VaultError) in if let error = connection.lostFile { throw error } }
     // The log is folded in now. A check that reads what was there before begins to read anew.
     pass?.thaw()
     let snapshot = try Snapshot(connection)

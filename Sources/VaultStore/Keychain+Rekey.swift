@@ -186,15 +186,6 @@ extension Keychain {
     (lastCheck, failure, doubts) = (.ok, nil, [])
     AccessClass.allCases.forEach(vouch)
   }
-
-  /// Leaves the keychain without a store and without keys.
-  private func close(_ stand: Database) {
-    wipe()
-    pass = nil
-    (lastCheck, failure, doubts) = (.unchecked, nil, [])
-    isGone = true
-    database = stand
-  }
 }
 
 /// What has just been done when one store takes another's place.

@@ -93,7 +93,7 @@ extension Keychain {
     }
   }
 
-  private static let failed = VaultError.corrupt(
+  static let failed = VaultError.corrupt(
     "the check of the store failed, so nothing is written to it; `vault verify` says what is wrong, `vault salvage` saves the rest"
   )
 }

@@ -13,7 +13,7 @@ extension Keychain {
     let pages = ((try? database.size()) ?? 0) / DatabaseHeader.pageSize
     pass = VerifyPass(expecting: Int(clamping: expected), pages: pages)
     // What is checked is not what the next start would find.
-    if let reason = database.connection.lostFile { notice(.corrupt(reason)) }
+    if let error = database.connection.lostFile { notice(error) }
   }
 
   /// Goes on with the check over at most so many records, where a long value counts for several.
@@ -38,9 +38,9 @@ extension Keychain {
     }
     for finding in doubts { current.note(finding) }
     doubts = []
+    current.verification.findings.forEach(fail)
     if current.verification.findings.isEmpty, let failure { current.note(failure.asFoundEarlier) }
     let result = current.verification
-    if let finding = result.findings.first { fail(finding) }
     if result.isOK { lastCheck = .ok }
     return result
   }
@@ -61,10 +61,11 @@ extension Keychain {
 
   /// Has ``integrity`` fail, unless the error says nothing of the store: from then on nothing is written.
   func notice(_ error: VaultError) {
-    guard case .corrupt(let reason) = error else { return }
-    fail(Finding(.damaged, reason))
+    // What is refused because of an earlier finding is none.
+    guard error != Self.failed, let finding = Finding(error) else { return }
+    fail(finding)
     // A check that has passed the place may not say that all is well; one that begins later finds it by itself.
-    if pass != nil { doubt(Finding(.damaged, reason)) }
+    if pass != nil { doubt(finding) }
   }
 
   /// Has ``integrity`` fail for what the next check cannot find any more, and has that check tell it.
@@ -74,11 +75,12 @@ extension Keychain {
   }
 
   /// Has ``integrity`` fail for as long as the store is open: what was met once may have been served or copied before, and
-  /// a later check that does not meet it again cannot tell why. Until then its files stay as they are, for whoever looks
-  /// what happened to them.
+  /// a later check that does not meet it again cannot tell why. Its files stay as they are also when it is closed, for
+  /// whoever looks what happened to them, unless all that happened is that the log lost its name: then what was written is
+  /// there, and would be gone without closing's folding it in.
   private func fail(_ finding: Finding) {
+    if finding != Finding(Connection.lostLog) { database.distrust() }
     guard failure == nil else { return }
-    database.distrust()
     failure = finding
     // A name may not be told after a lock.
     failure?.name = nil

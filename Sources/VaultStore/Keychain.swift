@@ -60,11 +60,12 @@ public final class Keychain {
   }
   // The rows that committed transactions have changed, while a rekey has to know.
   var touched: Set<Int64>?
-  /// Whether the files could not be opened again when another store had taken their place: nothing can be read or written
-  /// here any more, and ``init(opening:)`` tells what there is.
+  /// Whether the files are closed: by ``close()``, or because they could not be opened again when another store had taken
+  /// their place. Nothing can be read or written here any more, and ``init(opening:)`` tells what there is.
   public internal(set) var isGone = false
 
-  /// Opens the vault in `directory`, which becomes this process's alone until the keychain goes.
+  /// Opens the vault in `directory`, which becomes this process's alone until ``close()``, or until the keychain
+  /// goes.
   ///
   /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
   ///   ``VaultError/corrupt(_:)`` and ``VaultError/newer(_:)``, after which no file was changed;

@@ -298,7 +298,8 @@ public final class Rekey {
   /// - Throws: what keeps it from being done: the live keychain is as it was. When ``Keychain/isGone`` says so, though,
   ///   the files could not be opened again, and the keychain is of no more use.
   public func finish() throws(VaultError) {
-    guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true, !source.hasFailed else {
+    guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true, !source.hasFailed, !source.isGone
+    else {
       throw .storage("the rekey is not at its end")
     }
     do throws(VaultError) {

@@ -44,8 +44,7 @@ public final class Salvage {
   /// The second store, whose keys are in memory.
   public let target: Keychain
   private let source: Keychain
-  // Nil at the end: it would keep the source's file open, which another store may have to replace.
-  private var backwards: Statement?
+  private var isOver = false
   private var direction = Direction.up
   // The last heads that were met on the way up and on the way down.
   private var lowest = Int64.min
@@ -73,8 +72,6 @@ public final class Salvage {
       // It need not outlive a crash.
       try target.database.connection.execute("PRAGMA synchronous = OFF")
       try target.database.connection.shrinkCache()
-      backwards = try source.database.connection.prepare(
-        "SELECT \(Statements.headColumns) FROM heads WHERE id < ?1 ORDER BY id DESC")
     } catch {
       try? Self.remove(directory)
       throw error
@@ -100,18 +97,18 @@ public final class Salvage {
   public func step(items: Int) throws(VaultError) -> Bool {
     guard source.holdsAllKeys else { throw .locked }
     var left = max(1, items)
-    guard let backwards else { return true }
-    let isOver = try target.transaction { () throws(VaultError) in
+    if isOver { return true }
+    let isAtEnd = try target.transaction { () throws(VaultError) in
       if direction == .up, try walkUp(&left) { return true }
-      return direction == .down ? try walkDown(&left, backwards) : false
+      return direction == .down ? try walkDown(&left) : false
     }
-    if isOver { end() }
-    return isOver
+    if isAtEnd { end() }
+    return isAtEnd
   }
 
   private func end() {
-    guard backwards != nil else { return }
-    backwards = nil
+    guard !isOver else { return }
+    isOver = true
     source.isBeingSalvaged = false
   }
 
@@ -147,7 +144,8 @@ public final class Salvage {
   }
 
   /// Whether it is where the walk up had to end.
-  private func walkDown(_ left: inout Int, _ backwards: Statement) throws(VaultError) -> Bool {
+  private func walkDown(_ left: inout Int) throws(VaultError) -> Bool {
+    let backwards = source.database.statements.headsBackwards
     try backwards.bind(1, highest)
     defer { backwards.reset() }
     do throws(VaultError) {

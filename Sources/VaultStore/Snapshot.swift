@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The database's main file as it is at one moment, while everything that is written goes to the log alone: what a backup
 /// is made of.
@@ -8,33 +9,47 @@ import Glibc
 /// memory, so that no second connection could tell what belongs to which moment.
 ///
 /// It is made and ended by whoever owns the database, and there is one at a time: a second one would change the file under
-/// the first. In between one other thread may read it: that is why `@unchecked` holds, for nothing that it looks at changes
-/// then.
+/// the first. In between another thread may read it, which is told when it has ended: that is why `@unchecked` holds, for
+/// the one thing that changes and that both look at is under the lock.
 final class Snapshot: @unchecked Sendable {
   /// The file's size in bytes.
   let size: Int
-  private let file: MainFile
-  // Holds the descriptor, too.
-  private let connection: Connection
+  // Nil from the end on.
+  private let file: Mutex<MainFile?>
+  // The same; for the owner alone. It holds the descriptor.
+  private var connection: Connection?
 
   /// Nobody else may hold the main file.
   init(_ connection: Connection) throws(VaultError) {
     // All of it, so that the log is short, which grows from now on.
     try connection.checkpoint()
-    file = try MainFile(connection)
+    let file = try MainFile(connection)
     size = try file.size()
     guard size == Int(try connection.integer("PRAGMA page_count")) * DatabaseHeader.pageSize else {
       throw .corrupt("vault.db has another size than it should have")
     }
+    self.file = Mutex(file)
     self.connection = connection
     connection.holdMainFile()
   }
 
   /// Fills `bytes` with what is in the file from `offset` on.
-  func read(at offset: Int, into bytes: inout [UInt8]) throws(VaultError) { try file.read(at: offset, into: &bytes) }
+  ///
+  /// - Throws: ``VaultError/storage(_:)``; ``VaultError/locked`` after ``end()``.
+  func read(at offset: Int, into bytes: inout [UInt8]) throws(VaultError) {
+    try file.withLock { (file: inout MainFile?) throws(VaultError) in
+      guard let file else { throw .locked }
+      try file.read(at: offset, into: &bytes)
+    }
+  }
 
-  /// Lets the log be folded in again.
-  func end() { connection.releaseMainFile() }
+  /// Lets the log be folded in again, and the file be closed. Who reads on another thread gets nothing more: a read that has
+  /// begun is waited for, which is one of a piece.
+  func end() {
+    file.withLock { $0 = nil }
+    connection?.releaseMainFile()
+    connection = nil
+  }
 }
 
 /// The main file, read beside SQLite, from whatever thread: for as long as the connection lives.

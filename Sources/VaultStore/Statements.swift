@@ -10,7 +10,7 @@ struct Statements {
   /// The same with the value of a version that is named.
   let readVersion: TagStatement
   let locate, tagged, countTagged: TagStatement
-  let heads, headsWithValues: Statement
+  let heads, headsBackwards, headsWithValues: Statement
   let lastRow, insertHead, updateHead, deleteHead: Statement
   let value, insertValue, updateValue, deleteValue, deleteValues: Statement
   let insertTag, deleteTag: Statement
@@ -57,6 +57,7 @@ struct Statements {
         """))
     locate = TagStatement(try c.prepare("SELECT \(foundColumns), t.tag, t.class FROM \(lookup)"))
     heads = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id > ?1 ORDER BY id")
+    headsBackwards = try c.prepare("SELECT \(Self.headColumns) FROM heads WHERE id < ?1 ORDER BY id DESC")
     // With no tag and none of its class where `read` has one.
     headsWithValues = try c.prepare(
       "SELECT \(Self.headColumns), NULL, NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")

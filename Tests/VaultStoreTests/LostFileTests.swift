@@ -30,7 +30,14 @@ import VaultModel
     }
   }
 
-  private static func reason(_ name: String) -> String {
+  private static func reason(_ name: String, _ loss: Loss) -> String {
+    name == "vault.db-wal" && loss != .replaced ? goneLog : lost(name)
+  }
+
+  private static let goneLog =
+    "vault.db-wal was removed while vaultd has it open; stop vaultd, which puts what it still has of it into vault.db, and start it again"
+
+  private static func lost(_ name: String) -> String {
     "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until vaultd is stopped"
   }
 
@@ -43,10 +50,10 @@ import VaultModel
     try keychain.put("last", "in the log alone")
     #expect(try keychain.verify().isOK)
     try loss.strike(name, of: fixture)
-    #expect(throws: VaultError.corrupt(Self.reason(name))) { try keychain.put("lost") }
+    #expect(throws: VaultError.corrupt(Self.reason(name, loss))) { try keychain.put("lost") }
     #expect(keychain.integrity == .failed)
     #expect(throws: VaultError.noSuchItem) { try keychain.text("lost") }
-    #expect(try keychain.verify().findings.map(\.text) == [Self.reason(name)])
+    #expect(try keychain.verify().findings.map(\.text) == [Self.reason(name, loss)])
     let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
     while try !salvage.step(items: 8) {}
     #expect(salvage.result.saved == 13 && salvage.result.losses.isEmpty)
@@ -60,22 +67,88 @@ import VaultModel
     let keychain = try fixture.unlocked()
     #expect(try keychain.verify().isOK)
     try loss.strike(name, of: fixture)
-    #expect(try keychain.verify().findings.map(\.text) == [Self.reason(name)])
+    #expect(try keychain.verify().findings.map(\.text) == [Self.reason(name, loss)])
     #expect(keychain.integrity == .failed)
     #expect(try keychain.text("room 0/item 0") == "value 0.0")
   }
 
-  @Test("where only the log is gone, and nothing was written since, closing the store loses nothing")
-  func closed() throws {
+  /// What meets a file that has lost its name.
+  enum Notice: CaseIterable {
+    case nothing, change, amidChange, check, twoChecks, checkAfterReturn, backup
+
+    func take(_ keychain: Keychain, _ fixture: Fixture) throws {
+      switch self {
+      case .nothing: return
+      case .change: expectCorrupt { try keychain.put("lost") }
+      case .amidChange:
+        expectCorrupt { try keychain.transaction { () throws(VaultError) in keychain.beginVerification() } }
+        while try keychain.continueVerification(records: 1 << 20) == nil {}
+      case .check: #expect(try !keychain.verify().isOK)
+      case .twoChecks:
+        for _ in 0..<2 { #expect(try !keychain.verify().isOK) }
+      case .checkAfterReturn:
+        #expect(try !keychain.verify().isOK)
+        // Any file of that name would do for the open one; this is the one.
+        try FileManager.default.moveItem(atPath: fixture.path("kept"), toPath: fixture.path("vault.db-wal"))
+        #expect(try !keychain.verify().isOK)
+        try FileManager.default.moveItem(atPath: fixture.path("vault.db-wal"), toPath: fixture.path("kept"))
+      case .backup: expectCorrupt { _ = try keychain.beginBackup(now: 1) }
+      }
+      #expect(keychain.integrity == .failed)
+      expectCorrupt { try keychain.put("lost") }
+      #expect(try keychain.text("last") == "in the log alone")
+    }
+  }
+
+  @Test("where only the log is gone, closing the store loses nothing, whoever noticed it", arguments: Notice.allCases)
+  func closed(notice: Notice) throws {
     let fixture = try IntegrityTests.filled()
     do {
       let keychain = try fixture.unlocked()
+      try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
       try keychain.put("last", "in the log alone")
-      try Loss.removed.strike("vault.db-wal", of: fixture)
+      try FileManager.default.moveItem(atPath: fixture.path("vault.db-wal"), toPath: fixture.path("kept"))
+      try notice.take(keychain, fixture)
     }
+    try FileManager.default.removeItem(atPath: fixture.path("kept"))
+    #expect(try fixture.names() == ["vault.db", "vault.lock"])
     let keychain = try fixture.unlocked()
     #expect(try keychain.text("last") == "in the log alone")
     #expect(try keychain.verify().isOK)
+  }
+
+  @Test(
+    "where anything else is wrong with the store too, before or after, its file stays as it is",
+    arguments: [false, true])
+  func closedWithDamage(isFoundLast: Bool) throws {
+    let fixture = try IntegrityTests.filled()
+    let before: Data
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("last", "in the log alone")
+      func find() throws {
+        keychain.notice(.corrupt("anything"))
+        #expect(keychain.integrity == .failed)
+      }
+      if !isFoundLast { try find() }
+      try Loss.removed.strike("vault.db-wal", of: fixture)
+      expectCorrupt { try keychain.put("lost") }
+      #expect(try !keychain.verify().isOK)
+      if isFoundLast { try find() }
+      before = try #require(fixture.files()["vault.db"])
+    }
+    #expect(try fixture.files()["vault.db"] == before)
+  }
+
+  @Test("nothing is folded in while another log has the open one's name")
+  func folding() throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try fixture.unlocked()
+    try keychain.put("last", "in the log alone")
+    try Loss.replaced.strike("vault.db-wal", of: fixture)
+    let before = try fixture.files()
+    keychain.foldLog()
+    #expect(try fixture.files() == before)
   }
 
   @Test(
@@ -101,7 +174,7 @@ import VaultModel
     let keychain = try fixture.unlocked()
     try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
     try Loss.removed.strike(name, of: fixture)
-    #expect(throws: VaultError.corrupt(Self.reason(name))) { _ = try keychain.beginBackup(now: 1) }
+    #expect(throws: VaultError.corrupt(Self.reason(name, .removed))) { _ = try keychain.beginBackup(now: 1) }
     #expect(keychain.integrity == .failed)
   }
 }
