@@ -62,6 +62,7 @@ import VaultTesting
       try sandbox.editStore("UPDATE heads SET sealed = zeroblob(length(sealed))")
     } then: { (sandbox, client) throws in
       #expect(try sandbox.unlock(password)?.error == nil)
+      try sandbox.awaitCheck()
       #expect(try client.call("Set", ["name": "b", "value": "b"]).error == "Corrupt")
       try sandbox.stopDaemon()
       #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db-wal"))
