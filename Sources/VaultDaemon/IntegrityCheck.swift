@@ -19,7 +19,7 @@ struct IntegrityCheck {
   static let stride = 16
   /// The number of records that are checked before an unlock is answered, so that of a small vault nothing is ever
   /// unverified.
-  static let atOnce = 256
+  static let atOnce = 1024
   /// The time between two words to a reader about its progress, in nanoseconds.
   static let reportInterval: Int64 = 100_000_000
 

@@ -67,13 +67,22 @@ struct VerifyPass {
   }
 
   private mutating func advance(_ keychain: Keychain, records: Int) throws(VaultError) -> Bool {
-    if var survey {
-      defer { self.survey = survey }
-      let isDone = try survey.walk(keychain, records: records, &verification)
-      if isDone { survey.conclude(&verification) }
-      return isDone
-    }
     var left = records
+    if survey == nil {
+      guard try makeHashes(keychain, &left) else { return false }
+      survey = try compare(keychain)
+    }
+    guard var survey else { return true }
+    // In the same step: of a small store everything is known then.
+    guard left > 0 else { return false }
+    defer { self.survey = survey }
+    let isDone = try survey.walk(keychain, records: left, &verification)
+    if isDone { survey.conclude(&verification) }
+    return isDone
+  }
+
+  /// Looks at the pages and goes over the tables; whether that was the end of the last one.
+  private mutating func makeHashes(_ keychain: Keychain, _ left: inout Int) throws(VaultError) -> Bool {
     guard try shape.step(keychain, &left, &verification), try walk.step(keychain, &left, &verification) else {
       return false
     }
@@ -83,8 +92,7 @@ struct VerifyPass {
     } catch .corrupt(let reason) {
       verification.add(Finding(.damaged, reason))
     }
-    survey = try compare(keychain)
-    return survey == nil
+    return true
   }
 
   // MARK: The comparison

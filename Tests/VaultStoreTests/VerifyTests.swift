@@ -244,4 +244,22 @@ import VaultStore
     }
     #expect(found > whole.count / 4096 / 2)
   }
+
+  @Test("of a small store everything is known after one step, also where something is wrong with it")
+  func oneStep() throws {
+    let fixture = try IntegrityTests.filled()
+    do { #expect(try fixture.unlocked().verifyOnce()?.isOK == true) }
+    try fixture.sql("UPDATE heads SET value = zeroblob(length(value)) WHERE id = 1")
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.verifyOnce()?.harmed == 1)
+    #expect(keychain.integrity == .failed)
+  }
+}
+
+extension Keychain {
+  /// Begins a check, and goes as far as the daemon does before it answers an unlock.
+  fileprivate func verifyOnce() throws -> Verification? {
+    beginVerification()
+    return try continueVerification(records: 1024)
+  }
 }
