@@ -282,7 +282,6 @@ import VaultTesting
       #expect(wrong?.error == "Locked")
       try sandbox.unlock(password)
       #expect(try sandbox.converse("Rekey") { _ in "wrong password" }?.error == "AuthenticationFailed")
-      #expect(try sandbox.converse("Rekey", ["method": "pam"]) { _ in "" }?.error == "MethodUnavailable")
     }
   }
 }
