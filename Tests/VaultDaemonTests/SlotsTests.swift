@@ -254,7 +254,9 @@ import VaultTesting
     }
   }
 
-  @Test("many attempts at once are checked one after the other, and all but one are turned away") func flood() throws {
+  @Test("of many attempts at once one is made, and counted; all others are turned away, and are not") func flood()
+    throws
+  {
     try withVault { (sandbox, _) throws in
       var asking: [(WireClient, String)] = []
       for _ in 0..<8 {
@@ -266,6 +268,10 @@ import VaultTesting
       let errors = try asking.map { try $0.0.reply().error }
       #expect(errors.filter { $0 == "AuthenticationFailed" }.count == 1)
       #expect(errors.filter { $0 == "BackingOff" }.count == 7)
+      // Uid, method, failures.
+      let counted = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
+      #expect(counted.split(separator: "\n").count { $0.hasPrefix("\(geteuid()) password ") } == 1, "\(counted)")
+      #expect(counted.contains("\(geteuid()) password 1 "), "\(counted)")
     }
   }
 
