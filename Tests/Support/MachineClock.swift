@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 
@@ -9,6 +10,7 @@ import Glibc
 public final class MachineClock {
   private let file: String
   private let library: String
+  private var passed: Int64 = 0
 
   /// What a program needs in its environment to live by this clock.
   public var environment: [String: String?] { ["LD_PRELOAD": library, "VAULT_TEST_SLEPT": file] }
@@ -25,8 +27,11 @@ public final class MachineClock {
   /// Has the machine have slept for so long in all, in seconds.
   public func sleep(seconds: Int64) throws { try put(seconds, at: 0) }
 
-  /// Has so much time have passed in all, in which it was awake, in seconds.
-  public func pass(seconds: Int64) throws { try put(seconds, at: 16) }
+  /// Has so much more time have passed, in which it was awake, in seconds.
+  public func pass(seconds: Int64) throws {
+    passed += seconds
+    try put(passed, at: 16)
+  }
 
   /// Has the clock stand still from now on, so that a time is over when a test says so, however slow the machine is.
   public func hold() throws {

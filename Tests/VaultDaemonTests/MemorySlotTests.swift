@@ -64,7 +64,7 @@ struct MemorySlotTests {
     if isLocked { try vault.lock() }
     #expect(try vault.obstacle(to: "pam") == nil)
     // An hour after the password, and ten minutes after the finger.
-    try clock.pass(seconds: 3600)
+    try clock.pass(seconds: 600)
     let reason = "no key in memory (the maximum age was reached); unlock with the password once"
     #expect(try vault.obstacle(to: "pam") == reason)
     // Opened by a finger, it may stay open for longer than the key is kept.
