@@ -117,12 +117,12 @@ let package = Package(
     .executableTarget(
       name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreFlipper",
       swiftSettings: strict),
-    // A disk under SQLite that records and fails.
+    // A disk under SQLite that records and fails, and what is done to files' names.
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
     // The part that the tests share: a sandbox with its own home, daemon and terminals.
     .target(
-      name: "VaultTesting", dependencies: ["VaultProcess", "CLinux", "CSQLite", "CMemorySearch"], path: "Tests/Support",
-      swiftSettings: strict),
+      name: "VaultTesting", dependencies: ["VaultProcess", "CLinux", "CSQLite", "CMemorySearch", "CFaultyDisk"],
+      path: "Tests/Support", swiftSettings: strict),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
     .testTarget(
       name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium", "CMemorySearch"],

@@ -1,13 +1,16 @@
+import CLinux
 import Foundation
 import Glibc
 
-/// The clock that goes on while a machine sleeps, of a machine that sleeps when a test says so and tells nobody; or one
-/// that stands still but for that.
+/// The clocks of a machine that sleeps when a test says so and tells nobody, or on which so much time passes; the one that goes
+/// on in a sleep may also stand still but for that.
 ///
-/// A library that is loaded before the C library answers for `CLOCK_BOOTTIME`; all other clocks stay what they are.
+/// A library that is loaded before the C library answers for `CLOCK_BOOTTIME` and `CLOCK_MONOTONIC`; all other clocks stay
+/// what they are. The kernel's timers do, too: a program notices when it looks at a clock, as `vaultd` does at each request.
 public final class MachineClock {
   private let file: String
   private let library: String
+  private var passed: Int64 = 0
 
   /// What a program needs in its environment to live by this clock.
   public var environment: [String: String?] { ["LD_PRELOAD": library, "VAULT_TEST_SLEPT": file] }
@@ -15,7 +18,7 @@ public final class MachineClock {
   public init(in sandbox: Sandbox) throws {
     file = sandbox.root + "/slept"
     library = sandbox.root + "/clock.so"
-    try Data(count: 16).write(to: URL(fileURLWithPath: file))
+    try Data(count: 24).write(to: URL(fileURLWithPath: file))
     let built = try sandbox.run(
       ["-shared", "-fPIC", "-x", "c", "-o", library, "-"], program: "/usr/bin/cc", stdin: Array(Self.source.utf8))
     guard built.status == 0 else { throw SandboxError("clock.so: \(built)") }
@@ -23,6 +26,12 @@ public final class MachineClock {
 
   /// Has the machine have slept for so long in all, in seconds.
   public func sleep(seconds: Int64) throws { try put(seconds, at: 0) }
+
+  /// Has so much more time have passed, in which it was awake, in seconds.
+  public func pass(seconds: Int64) throws {
+    passed += seconds
+    try put(passed, at: 16)
+  }
 
   /// Has the clock stand still from now on, so that a time is over when a test says so, however slow the machine is.
   public func hold() throws {
@@ -48,14 +57,14 @@ public final class MachineClock {
     #include <time.h>
     #include <unistd.h>
 
-    /* For how long it has slept, and the time that the clock stands at, or 0; in seconds. */
+    /* For how long it has slept, the time that the clock stands at, or 0, and how much has passed; in seconds. */
     static volatile long *slept;
 
     __attribute__((constructor)) static void begin(void) {
       const char *path = getenv("VAULT_TEST_SLEPT");
       int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
       if (file < 0) return;
-      void *page = mmap(0, 16, PROT_READ, MAP_SHARED, file, 0);
+      void *page = mmap(0, 24, PROT_READ, MAP_SHARED, file, 0);
       close(file);
       if (page != MAP_FAILED) slept = page;
     }
@@ -69,6 +78,7 @@ public final class MachineClock {
         }
         time->tv_sec += slept[0];
       }
+      if ((clock == CLOCK_BOOTTIME || clock == CLOCK_MONOTONIC) && slept) time->tv_sec += slept[2];
       return result;
     }
 

@@ -12,7 +12,9 @@ public enum ScratchFolder {
     tidied
     var template = Array("\(place)/v-\(getpid())-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw SandboxError("mkdtemp in \(place): \(errno)") }
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    HangWatch.ofThisRun.add(folder)
+    return folder
   }
 
   /// Removes the folders of processes that have ended.

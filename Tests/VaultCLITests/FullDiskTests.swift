@@ -6,7 +6,7 @@ import VaultTesting
 /// The store on a small file system of its own.
 @Suite(
   "A disk that takes no more",
-  .enabled(if: geteuid() == 0 || ProcessInfo.processInfo.environment["CI"] == "true", "needs root to mount one"))
+  .enabled(if: Root.isAtHand, "needs root to mount one"))
 struct FullDiskTests {
   private func withSmallDisk(_ body: (Sandbox, _ remount: (String) throws -> Void) throws -> Void) throws {
     let sandbox = try Sandbox()

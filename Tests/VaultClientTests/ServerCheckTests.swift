@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import Testing
+import VaultTesting
 
 @testable import VaultClient
 
-let isRoot = geteuid() == 0
+let isRoot = Root.isAtHand
 
 @Suite final class ServerCheckTests {
   let server: FakeServer

@@ -4,7 +4,7 @@ import VaultTesting
 
 @Suite(
   "Keys in the daemon's memory",
-  .enabled(if: geteuid() == 0, "needs root to read the memory of a process that is not dumpable"))
+  .enabled(if: Root.isAtHand, "needs root to read the memory of a process that is not dumpable"))
 struct KeysInMemoryTests {
   @Test(
     "of all keys that the store and its secrets give, those are in memory that vault-security(7) says, after",

@@ -7,7 +7,7 @@ import VaultTesting
 ///
 /// Each class's item is named like the class, and so is its value.
 final class LockStand {
-  static let isRoot = geteuid() == 0
+  static let isRoot = Root.isAtHand
   static let logindPath = "/org/freedesktop/login1"
   static let manager = "org.freedesktop.login1.Manager"
   static let session = "org.freedesktop.login1.Session"

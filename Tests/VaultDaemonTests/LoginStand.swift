@@ -52,7 +52,7 @@ final class LoginStand: Sendable {
       password required pam_unix.so
       password optional \(root)/pam_vault.so
       session required pam_unix.so
-      \(session.before.replacing("ROOT", with: root))
+      \(session.before.replacing("ROOT", with: root).replacing("USER", with: user.name))
       session optional \(root)/pam_vault.so vaultd=\(root)/vaultd
       \(session.behind.replacing("ROOT", with: root))
 
@@ -128,11 +128,16 @@ final class LoginStand: Sendable {
   /// - Parameters:
   ///   - typed: the lines it gets to read.
   ///   - identity: options of setpriv(1); without any it runs as root.
+  ///   - other: who logs in, in place of the test's user.
   @discardableResult
-  func pamtester(_ operations: String..., typed: [String], identity: [String] = []) throws -> Outcome {
+  func pamtester(
+    _ operations: String..., typed: [String], identity: [String] = [], user other: TestUser? = nil
+  ) throws -> Outcome {
     let variables = sandbox.environment.filter { $0.key == "HOME" || $0.key.hasPrefix("XDG_") }
     return try sandbox.run(
-      identity + ["/usr/bin/pamtester"] + variables.map { "-E\($0.key)=\($0.value)" } + [service.name, user.name]
+      identity + ["/usr/bin/pamtester"] + variables.map { "-E\($0.key)=\($0.value)" } + [
+        service.name, (other ?? user).name,
+      ]
         + operations,
       program: identity.isEmpty ? "/usr/bin/env" : "/usr/bin/setpriv",
       stdin: Array(typed.map { $0 + "\n" }.joined().utf8),

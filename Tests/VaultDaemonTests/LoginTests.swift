@@ -102,6 +102,57 @@ struct LoginTests {
     }
   }
 
+  @Test("of one user that begins the session of another, as sudo does, takes nothing of the one to the other's vault")
+  func otherUser() throws {
+    try withStand(session: ("session required ROOT/other.so USER", "")) { (stand) throws in
+      try OtherUserModule.build(at: stand.sandbox.root + "/other.so", in: stand.sandbox)
+      let asked = try TestUser(in: stand.sandbox)
+      defer { asked.remove() }
+      // It would open the vault, were it tried.
+      try stand.makeVault(login: asked.password)
+      let login = try stand.pamtester(
+        "authenticate", "acct_mgmt", "open_session", typed: [asked.password], user: asked)
+      #expect(login.status == 0, "\(login)")
+      #expect(try stand.state() == "cold")
+      // The positive control: the user's own password is tried, behind the same lines.
+      #expect(try stand.loginSlot()["stale"] == nil)
+      #expect(try stand.logIn().status == 0)
+      try stand.wait("the slot to be marked") { try stand.loginSlot()["stale"] as? Bool == true }
+      #expect(try stand.state() == "cold")
+    }
+  }
+
+  @Test("shows its memory to no process of the user's: not before its worker becomes the user, and not after")
+  func notDumpable() throws {
+    try withStand { (stand) throws in
+      try stand.makeVault()
+      let trace = stand.sandbox.root + "/trace"
+      let login = try stand.pamtester(
+        "authenticate", "acct_mgmt", "open_session", typed: [stand.user.password],
+        identity: [
+          "--clear-groups", "/usr/bin/strace", "-f", "-qq", "-o", trace, "-e", "trace=prctl,setresuid,connect",
+        ])
+      #expect(login.status == 0, "\(login)")
+      try stand.wait("the vault to open") { try stand.state() == "unlocked" }
+      // A process's calls in their order: `17 setresuid(…) = 0`.
+      var calls: [Substring: [Substring]] = [:]
+      for line in try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n") {
+        let parts = line.split(separator: " ", maxSplits: 1)
+        calls[parts[0], default: []].append(parts[1].drop { $0 == " " })
+      }
+      let becoming = "setresuid(\(stand.user.uid), \(stand.user.uid), \(stand.user.uid)"
+      let worker = try #require(calls.values.first { $0.contains { $0.hasPrefix(becoming) } }, "\(calls)")
+      let become = try #require(worker.firstIndex { $0.hasPrefix(becoming) })
+      // Whoever speaks with the daemon has the password, and so has what was copied with the login's memory.
+      let connect = try #require(worker.firstIndex { $0.hasPrefix("connect(") && $0.contains("\"socket\"") })
+      func hides(_ part: ArraySlice<Substring>) -> Bool {
+        part.contains { $0.hasPrefix("prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE") }
+      }
+      #expect(hides(worker[..<become]), "\(worker)")
+      #expect(become < connect && hides(worker[become..<connect]), "\(worker)")
+    }
+  }
+
   @Test("with a wrong password is none, and is not held against the vault's slot") func wrongPassword() throws {
     try withStand { (stand) throws in
       try stand.makeVault()

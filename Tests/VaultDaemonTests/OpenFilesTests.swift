@@ -101,7 +101,7 @@ import VaultTesting
 
   @Test(
     "other users cannot use them up: few of those who are refused may stay to read why",
-    .enabled(if: geteuid() == 0, "needs root to be another user"))
+    .enabled(if: Root.isAtHand, "needs root to be another user"))
   func foreigners() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

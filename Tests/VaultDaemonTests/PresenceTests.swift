@@ -90,6 +90,21 @@ struct PresenceTests {
     #expect(try stand.check(service.name, uid: 4_000_000_000)?.outcome.isUnavailable == true)
   }
 
+  @Test("a module that says yes to another user than the one who was asked for is not believed") func otherUser() throws
+  {
+    defer { clean() }
+    let module = stand.sandbox.root + "/other.so"
+    try OtherUserModule.build(at: module, in: stand.sandbox)
+    for name in ["root", stand.user.name] {
+      let changing = try PAMService("auth required \(module) \(name)\naccount required pam_permit.so\n")
+      defer { changing.remove() }
+      #expect(
+        try stand.check(changing.name)?.outcome
+          == (name == "root"
+            ? .broken("a PAM module put another user in the place of \(stand.user.name)") : .succeeded))
+    }
+  }
+
   @Test("a user without privileges has its own password checked, and no other's") func ordinaryUser() throws {
     defer { clean() }
     let helper = try stand.asUser()

@@ -16,6 +16,18 @@ import VaultTesting
     try body(sandbox, code ?? "")
   }
 
+  /// The same, of a daemon that lives by a clock of the test's.
+  func withVaultOnClock(
+    recovery: Bool = false, _ body: (Sandbox, MachineClock) throws -> Void
+  ) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let clock = try MachineClock(in: sandbox)
+    _ = try sandbox.makeVault(
+      password: password, config: "idle = off", recovery: recovery, environment: clock.environment)
+    try body(sandbox, clock)
+  }
+
   func slots(_ sandbox: Sandbox) throws -> [WireClient.Message] {
     try sandbox.client().call("ListSlots").parameters["slots"] as? [WireClient.Message] ?? []
   }
@@ -95,7 +107,7 @@ import VaultTesting
   }
 
   @Test("a new password opens, the old one no longer, and the items stay") func changePassword() throws {
-    try withVault { (sandbox, _) throws in
+    try withVaultOnClock { (sandbox, clock) throws in
       try sandbox.unlock(password)
       #expect(try sandbox.client().call("Set", ["name": "a", "value": "kept"]).error == nil)
       let answers = ["secret": password, "new-secret": "an entirely new one"]
@@ -103,7 +115,7 @@ import VaultTesting
       #expect(changed?.error == nil)
       #expect(try sandbox.client().call("Lock").error == nil)
       #expect(try sandbox.unlock(password)?.error == "AuthenticationFailed")
-      try sandbox.waitOut("password")
+      try sandbox.waitOut("password", on: clock)
       #expect(try sandbox.unlock("an entirely new one")?.error == nil)
       #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "kept")
       #expect(try slots(sandbox).count == 1)
@@ -225,36 +237,38 @@ import VaultTesting
   }
 
   @Test("a wrong password changes nothing and removes nothing") func wrongPassword() throws {
-    try withVault(recovery: true) { (sandbox, _) throws in
+    try withVaultOnClock(recovery: true) { (sandbox, clock) throws in
       for (method, parameters) in [
         ("ChangePassword", floor), ("RemoveSlot", ["id": 2]), ("AddSlot", ["kind": "password"]),
       ] {
         #expect(try sandbox.converse(method, parameters) { _ in "a wrong password" }?.error == "AuthenticationFailed")
-        try sandbox.waitOut("password")
+        try sandbox.waitOut("password", on: clock)
       }
       #expect(try slots(sandbox).count == 2)
     }
   }
 
   @Test("failures back off, over a restart of the daemon, and a success ends it") func backoff() throws {
-    try withVault { (sandbox, _) throws in
+    try withVaultOnClock { (sandbox, clock) throws in
       let first = try sandbox.unlock("a wrong password")
       #expect(first?.error == "AuthenticationFailed")
       #expect(first?.integer("retry_after_ms") == 1000)
       #expect(try sandbox.unlock(password)?.error == "BackingOff")
-      try sandbox.waitOut("password")
+      try sandbox.waitOut("password", on: clock)
       #expect(try sandbox.unlock("a wrong password")?.integer("retry_after_ms") == 2000)
       try sandbox.stopDaemon()
-      try sandbox.startDaemon()
+      try sandbox.startDaemon(environment: clock.environment)
       #expect(try sandbox.unlock(password)?.error == "BackingOff")
-      try sandbox.waitOut("password")
+      try sandbox.waitOut("password", on: clock)
       #expect(try sandbox.unlock(password)?.error == nil)
       #expect(try sandbox.client().call("Lock").error == nil)
       #expect(try sandbox.unlock("a wrong password")?.integer("retry_after_ms") == 1000)
     }
   }
 
-  @Test("many attempts at once are checked one after the other, and all but one are turned away") func flood() throws {
+  @Test("of many attempts at once one is made, and counted; all others are turned away, and are not") func flood()
+    throws
+  {
     try withVault { (sandbox, _) throws in
       var asking: [(WireClient, String)] = []
       for _ in 0..<8 {
@@ -266,6 +280,10 @@ import VaultTesting
       let errors = try asking.map { try $0.0.reply().error }
       #expect(errors.filter { $0 == "AuthenticationFailed" }.count == 1)
       #expect(errors.filter { $0 == "BackingOff" }.count == 7)
+      // Uid, method, failures.
+      let counted = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
+      #expect(counted.split(separator: "\n").count { $0.hasPrefix("\(geteuid()) password ") } == 1, "\(counted)")
+      #expect(counted.contains("\(geteuid()) password 1 "), "\(counted)")
     }
   }
 

@@ -41,14 +41,46 @@ struct CorpusTests {
     }
   }
 
-  @Test("A kept value named for its kind is one", arguments: ItemKind.allCases)
-  func named(kind: ItemKind) throws {
+  /// The kinds whose values have a form that no value of another of them has.
+  private static let formed: [ItemKind] = [.certificate, .tlsKey, .sshKey, .totp, .pairingCode]
+
+  /// The kept values that are named for a kind, by its first word, whole ones and others.
+  private static func named(for kind: ItemKind, whole: Bool) throws -> [URL] {
     let prefix = kind.rawValue.split(separator: "-").first.map(String.init) ?? ""
-    for file in try Self.files("kind") {
-      let name = file.lastPathComponent
-      guard name.hasPrefix(prefix), !name.contains("cut"), kind != .password else { continue }
+    return try files("kind").filter {
+      $0.lastPathComponent.hasPrefix(prefix) && $0.lastPathComponent.contains("cut") != whole
+    }
+  }
+
+  @Test(
+    "A kept value named for its kind is one",
+    arguments: ItemKind.allCases.filter { ![.password, .deviceToken].contains($0) })
+  func named(kind: ItemKind) throws {
+    let files = try Self.named(for: kind, whole: true)
+    #expect(!files.isEmpty)
+    for file in files {
       let bytes = [UInt8](try Data(contentsOf: file))
-      #expect(throws: Never.self, "\(name)") { try kind.check(bytes, ["ssid": "home"]) }
+      #expect(throws: Never.self, "\(file.lastPathComponent)") { try kind.check(bytes, ["ssid": "home"]) }
+    }
+  }
+
+  @Test("and none of another kind with a form of its own", arguments: formed)
+  func other(kind: ItemKind) throws {
+    // ssh(1) reads the private keys of TLS as well.
+    for other in Self.formed where other != kind && (kind, other) != (.sshKey, .tlsKey) {
+      for file in try Self.named(for: other, whole: true) where !file.lastPathComponent.contains("with-certificate") {
+        let bytes = [UInt8](try Data(contentsOf: file))
+        #expect(throws: ValueError.self, "\(file.lastPathComponent)") { try kind.check(bytes, [:]) }
+      }
+    }
+  }
+
+  @Test("A kept value that is cut short is none") func cut() throws {
+    let files = try Self.named(for: .tlsKey, whole: false)
+    #expect(!files.isEmpty)
+    for file in files {
+      let bytes = [UInt8](try Data(contentsOf: file))
+      #expect(throws: ValueError.self, "\(file.lastPathComponent)") { try ItemKind.tlsKey.check(bytes, [:]) }
     }
   }
 }

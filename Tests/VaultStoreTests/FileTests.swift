@@ -3,6 +3,7 @@ import Testing
 import VaultCore
 import VaultModel
 import VaultStore
+import VaultTesting
 
 @Suite struct FileTests {
   private let manager = FileManager.default
@@ -124,7 +125,7 @@ import VaultStore
   }
 
   @Test(
-    "another user's vault is refused", .enabled(if: geteuid() == 0, "needs root"),
+    "another user's vault is refused", .enabled(if: Root.isAtHand, "needs root"),
     arguments: ["", "vault.db", "vault.lock"])
   func owner(name: String) throws {
     let fixture = try Fixture()

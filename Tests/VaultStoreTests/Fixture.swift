@@ -11,16 +11,29 @@ final class Fixture {
   let vaultKey: SecureBytes
   let bootKey: SecureBytes
   let vaultID: [UInt8]
-  private let parent: String
+  /// The folder that is the test's own.
+  let parent: String
 
   /// Makes the directory, and the vault unless told not to.
-  init(create: Bool = true, key: [UInt8]? = nil) throws {
+  ///
+  /// - Parameter folder: where it is in ``parent``, with a slash at the end.
+  init(create: Bool = true, key: [UInt8]? = nil, in folder: String = "") throws {
     vaultKey = key.map { secret($0) } ?? RandomBytes.secret(count: 32)
     bootKey = RandomBytes.secret(count: 32)
     vaultID = RandomBytes.array(count: 16)
     parent = try Self.temporaryDirectory()
-    directory = parent + "/vault"
+    directory = parent + "/" + folder + "vault"
     if create { try self.create() }
+  }
+
+  /// What a power cut has left of another one.
+  init(_ tree: DurableDisk.Tree, of other: Fixture) throws {
+    vaultKey = other.vaultKey.withBytes { SecureBytes(copying: $0) }
+    bootKey = other.bootKey.withBytes { SecureBytes(copying: $0) }
+    vaultID = other.vaultID
+    parent = try Self.temporaryDirectory()
+    directory = parent + other.directory.dropFirst(other.parent.count)
+    try DurableDisk.put(tree, into: parent)
   }
 
   /// Copies another one's files as they lie there now, whoever has them open: what the power of kill -9 leaves behind.

@@ -59,10 +59,10 @@ import VaultStore
     var acknowledged = 0
     var keys: Set<UInt8> = []
     var round: UInt32 = 0
-    // On a slow machine it takes more time until one comes to its end.
+    // On a slow machine it takes more time until one comes to its end: the moments come later and later.
     while round < 40 || keys.count < 2 && round < 400 {
       round += 1
-      let delay = round % 10 == 0 ? 0 : UInt32.random(in: 1..<(50_000 + round * 2000))
+      let delay = round % 10 == 0 ? 0 : UInt32.random(in: 1..<(50_000 + round * round * 200))
       let last = try kill(fixture.directory, after: delay, ["rekey"])
       acknowledged = max(acknowledged, last)
       let keychain = try fixture.open()

@@ -56,13 +56,19 @@ import VaultStore
   @Test("a store whose directory was taken away can be read, takes no change, and is none when it is opened again")
   func vanished() throws {
     let fixture = try IntegrityTests.filled()
+    let expected = try Contents(fixture.unlocked())
     do {
+      // Another one, which has read nothing yet.
       let keychain = try fixture.unlocked()
       try manager.removeItem(atPath: fixture.directory)
-      #expect(try keychain.text("room 1/item 1") == "value 1.1")
+      #expect(try Contents(keychain) == expected)
       expectCorrupt { try keychain.put("new") }
+      expectCorrupt { try keychain.put("room 1/item 1", "changed", update: true) }
+      expectCorrupt { try keychain.delete([name("room 1/item 1")]) }
+      expectCorrupt { try keychain.move(from: name("room 1/item 1"), to: name("moved"), now: 3000) }
+      expectCorrupt { try keychain.addSlot(fixture.slot(9, "another"), vaultKey: fixture.vaultKey) }
       #expect(try !keychain.verify().isOK)
-      #expect(try keychain.text("room 1/item 1") == "value 1.1")
+      #expect(try Contents(keychain) == expected)
     }
     #expect(throws: VaultError.noVault) { try fixture.open() }
     #expect(!manager.fileExists(atPath: fixture.directory))

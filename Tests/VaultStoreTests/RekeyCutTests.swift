@@ -9,7 +9,7 @@ import VaultModel
 @Suite struct RekeyCutTests {
   /// Opens what a killed process left, with whichever key opens it, and completes the rekey if it was not complete.
   /// Tells whether it was the new vault already.
-  private func check(_ files: Fixture, _ expected: Contents) throws -> Bool {
+  static func check(_ files: Fixture, _ expected: Contents) throws -> Bool {
     var wasNew = false
     do {
       let keychain = try files.open()
@@ -45,7 +45,7 @@ import VaultModel
       if number % 3 == 1 { try keychain.put("while \(number)") }
       if number % 4 == 3 { try keychain.delete([name(keychain.names("")[0])]) }
       let expected = try Contents(keychain)
-      #expect(try !check(Fixture(copying: fixture), expected))
+      #expect(try !Self.check(Fixture(copying: fixture), expected))
       number += 1
     } while try !rekey.step(records: 5)
     #expect(number > 8)
@@ -61,7 +61,7 @@ import VaultModel
     var wasNew: Bool?
     rekey.atStep = { (reached: ReplacementStep) throws(VaultError) in
       guard reached == step else { return }
-      do { wasNew = try check(Fixture(copying: fixture), expected) } catch {
+      do { wasNew = try Self.check(Fixture(copying: fixture), expected) } catch {
         throw .storage("\(error)")
       }
     }
@@ -106,7 +106,7 @@ import VaultModel
         #expect(try Contents(keychain) == expected)
         try keychain.put("after the failure")
         expected = try Contents(keychain)
-        #expect(try !check(Fixture(copying: fixture), expected))
+        #expect(try !Self.check(Fixture(copying: fixture), expected))
         fails = false
         try rekey.complete()
         #expect(try Contents(keychain) == expected)
@@ -174,7 +174,7 @@ import VaultModel
           try FileManager.default.removeItem(atPath: files.path("rekey/\(name)"))
         }
         for name in cutFiles.keys { try setMode(files.path("rekey/\(name)"), 0o600) }
-        _ = try check(files, expected)
+        _ = try Self.check(files, expected)
       }
     }
   }

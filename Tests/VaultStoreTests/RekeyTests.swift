@@ -7,6 +7,25 @@ import VaultModel
 
 /// A vault gets a new key, and everything is sealed anew under it.
 @Suite struct RekeyTests {
+  @Test("while a backup is read the new store does not take the old one's place, and then it does")
+  func duringBackup() throws {
+    let fixture = try Fixture.withItems(6)
+    let keychain = try fixture.unlocked()
+    let expected = try Contents(keychain)
+    let rekey = try fixture.rekey(keychain)
+    do {
+      let stream = try keychain.beginBackup(now: 2000)
+      #expect(!keychain.canBeReplaced)
+      #expect(throws: VaultError.storage("a backup is being made")) { try rekey.complete() }
+      #expect(try Contents(keychain) == expected)
+      stream.wipe()
+    }
+    keychain.endBackup()
+    #expect(keychain.canBeReplaced)
+    try rekey.complete()
+    #expect(try Contents(keychain) == expected)
+  }
+
   @Test(
     "after a rekey everything is there, and the new key opens it and the old one does not", arguments: [1, 7, 1000])
   func complete(records: Int) throws {

@@ -1,4 +1,5 @@
 #pragma once
+#include "faulty_disk_names.h"
 #include <stdint.h>
 
 /* A disk that writes down what SQLite does to the files of one directory, and that fails when told to.

@@ -1,0 +1,149 @@
+import CFaultyDisk
+import CLinux
+public import Foundation
+import Glibc
+
+/// A folder on a disk that keeps what was synced when the power goes, and what it likes of the rest.
+///
+/// At each call that syncs something or changes a name, it takes note of what a power cut would leave then: of a file what it
+/// had when it was last synced or what it has now, and of a folder the names of then or those of now (fsync(2) of a file says
+/// nothing of its name). A file that was never synced is empty.
+@safe public final class DurableDisk {
+  /// What is left of what was not synced.
+  public enum Luck: CaseIterable, Sendable { case nothing, names, contents, everything }
+
+  /// Paths below the folder, and what is there; nil for a folder.
+  public typealias Tree = [String: Data?]
+
+  /// A moment at which the power went, and what it left.
+  public struct Cut: CustomStringConvertible {
+    public let luck: Luck
+    /// The number of calls that came before it.
+    public let calls: Int
+    /// Whether it came after all had been done.
+    public let isAfterwards: Bool
+    public let tree: Tree
+
+    public var description: String {
+      "after call \(calls)\(isAfterwards ? ", the last," : "") with \(luck): \(tree.keys.sorted())"
+    }
+  }
+
+  /// Without those that leave the same as one before.
+  public private(set) var cuts: [Cut] = []
+
+  /// What there is: names by folders, and contents, by inode.
+  private struct Snapshot {
+    var names: [ino_t: [String: ino_t]] = [:]
+    var contents: [ino_t: Data] = [:]
+  }
+
+  private let root: String
+  private let rootNumber: ino_t
+  private var synced = Snapshot()
+  private var now = Snapshot()
+  private var calls = 0
+  /// No number of a file that is gone becomes another's.
+  private var held: [ino_t: Int32] = [:]
+
+  /// - Parameter root: the folder, with what is in it on the disk.
+  public init(at root: String) throws {
+    self.root = root
+    var status = stat()
+    guard unsafe stat(root, &status) == 0 else { throw SandboxError("stat \(root): \(errno)") }
+    rootNumber = status.st_ino
+    look()
+    synced = now
+  }
+
+  deinit { for descriptor in held.values { close(descriptor) } }
+
+  /// Runs `body`, and takes note of what this thread does meanwhile.
+  public func watch<R>(_ body: () throws -> R) rethrows -> R {
+    // It outlives the call.
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe faulty_disk_tell(
+      { context, descriptor in
+        // What was passed with it.
+        if let context = unsafe context {
+          unsafe Unmanaged<DurableDisk>.fromOpaque(context).takeUnretainedValue().called(descriptor)
+        }
+      }, context)
+    defer { faulty_disk_tell(nil, nil) }
+    let result = try body()
+    look()
+    note(isAfterwards: true)
+    return result
+  }
+
+  private func called(_ descriptor: Int32) {
+    calls += 1
+    look()
+    var status = stat()
+    if descriptor >= 0, unsafe fstat(descriptor, &status) == 0 {
+      if let names = now.names[status.st_ino] { synced.names[status.st_ino] = names }
+      if let content = now.contents[status.st_ino] { synced.contents[status.st_ino] = content }
+    }
+    note(isAfterwards: false)
+  }
+
+  // MARK: What there is
+
+  private func look() {
+    now = Snapshot()
+    look(root, rootNumber)
+  }
+
+  private func look(_ path: String, _ number: ino_t) {
+    var names: [String: ino_t] = [:]
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+      let inner = path + "/" + name
+      var status = stat()
+      guard unsafe lstat(inner, &status) == 0 else { continue }
+      names[name] = status.st_ino
+      if held[status.st_ino] == nil { held[status.st_ino] = unsafe open(inner, O_PATH | O_NOFOLLOW | O_CLOEXEC) }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        look(inner, status.st_ino)
+      } else {
+        // To close a lock's file would give the lock away.
+        now.contents[status.st_ino] = name.hasSuffix(".lock") ? Data() : FileManager.default.contents(atPath: inner)
+      }
+    }
+    now.names[number] = names
+  }
+
+  private func note(isAfterwards: Bool) {
+    for luck in Luck.allCases {
+      var tree: Tree = [:]
+      grow(&tree, rootNumber, "", luck)
+      guard isAfterwards || !cuts.contains(where: { $0.tree == tree }) else { continue }
+      cuts.append(Cut(luck: luck, calls: calls, isAfterwards: isAfterwards, tree: tree))
+    }
+  }
+
+  private func grow(_ tree: inout Tree, _ folder: ino_t, _ path: String, _ luck: Luck) {
+    let (keepsNames, keepsContents) = ([.names, .everything].contains(luck), [.contents, .everything].contains(luck))
+    for (name, number) in (keepsNames ? now : synced).names[folder] ?? [:] {
+      let inner = path + name
+      if now.names[number] != nil || synced.names[number] != nil {
+        tree.updateValue(nil, forKey: inner)
+        grow(&tree, number, inner + "/", luck)
+      } else {
+        tree[inner] = (keepsContents ? now.contents[number] : nil) ?? synced.contents[number] ?? Data()
+      }
+    }
+  }
+
+  /// Puts what a cut left below `folder`.
+  public static func put(_ tree: Tree, into folder: String) throws {
+    for (path, content) in tree.sorted(by: { $0.key < $1.key }) {
+      let place = folder + "/" + path
+      if let content {
+        try content.write(to: URL(fileURLWithPath: place))
+        unsafe chmod(place, 0o600)
+      } else {
+        guard unsafe mkdir(place, 0o700) == 0 else { throw SandboxError("mkdir \(place): \(errno)") }
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import CLinux
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// Ends a test run in which a test hangs, and names it.
+///
+/// swift-testing's own limit (`.timeLimit`) cancels a test's task, and then waits for it: a thread that waits for another
+/// process does not hear of that. So this one watches the folders that tests make: one that is still there after so long is
+/// of a test that hangs, or of one that has left it behind. No test has to say anything for that.
+public final class HangWatch: Sendable {
+  /// One folder of a test that has not ended.
+  private struct Entry {
+    let test: String
+    /// `CLOCK_MONOTONIC`, seconds.
+    let since: Int
+  }
+
+  /// How long a test may take, and all of them, in seconds. The longest one takes some minutes on a busy machine, and one that
+  /// suspends waits for its turn behind hundreds of others.
+  public static let limits = (test: 900, run: 3600)
+
+  private let limits: (test: Int, run: Int)
+  private let began: Int
+  private let entries = Mutex<[String: Entry]>([:])
+
+  /// The one that watches this process, from the first folder on.
+  static let ofThisRun: HangWatch = {
+    let watch = HangWatch(limits: limits, now: seconds())
+    Thread.detachNewThread {
+      while true {
+        sleep(5)
+        guard let complaint = watch.complaint(now: seconds()) else { continue }
+        FileHandle.standardError.write(Data((complaint + "\n").utf8))
+        // Swift's handler of this signal prints where each thread stands.
+        abort()
+      }
+    }
+    return watch
+  }()
+
+  public init(limits: (test: Int, run: Int), now: Int) {
+    self.limits = limits
+    began = now
+  }
+
+  /// Takes note that `test` has made a folder.
+  public func add(_ folder: String, of test: String, now: Int) {
+    entries.withLock { $0[folder] = Entry(test: test, since: now) }
+  }
+
+  func add(_ folder: String) {
+    let test = Test.current.map { test in
+      let place = "\(test.sourceLocation.fileName):\(test.sourceLocation.line)"
+      return "Test \"\(test.displayName ?? test.name)\" at \(place)"
+    }
+    add(folder, of: test ?? "a test", now: Self.seconds())
+  }
+
+  /// What to say before the run is ended; nil while there is no reason to.
+  public func complaint(now: Int) -> String? {
+    entries.withLock { entries in
+      entries = entries.filter { unsafe access($0.key, F_OK) == 0 }
+      let isRunOver = now - began >= limits.run
+      guard isRunOver || entries.values.contains(where: { now - $0.since >= limits.test }) else { return nil }
+      let lines = entries.sorted { ($0.value.since, $0.key) < ($1.value.since, $1.key) }.map { folder, entry in
+        let hangs = now - entry.since >= limits.test
+        return "\(hangs ? "✘" : "◇") \(entry.test) has not ended after \(now - entry.since) s: \(folder)"
+      }
+      let end = isRunOver ? ["✘ The tests have not ended after \(now - began) s."] : []
+      return (lines + end).joined(separator: "\n")
+    }
+  }
+
+  private static func seconds() -> Int {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec
+  }
+}

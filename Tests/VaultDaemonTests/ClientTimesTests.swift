@@ -1,0 +1,159 @@
+import NIOCore
+import Testing
+import VaultAPI
+
+@testable import VaultDaemon
+
+@Suite("How long a client is waited for") struct ClientTimesTests {
+  private func withStand(_ settings: String = "", _ body: (ConnectionStand) throws -> Void) throws {
+    let stand = try ConnectionStand(settings)
+    defer { stand.close() }
+    try body(stand)
+  }
+
+  @Test("a frame that has begun has half a minute to end, however it trickles") func halfFrame() throws {
+    try withStand { stand in
+      let open = try stand.on { client in
+        client.send("{\"method\":")
+        client.pass(.seconds(20))
+        client.send("\"io")
+        client.pass(.seconds(9))
+        let before = client.isOpen
+        client.pass(.seconds(1))
+        return [before, client.isOpen]
+      }
+      #expect(open == [true, false])
+    }
+  }
+
+  @Test("one that ends in time is answered, and the next one has its own half minute") func wholeFrame() throws {
+    try withStand { stand in
+      let first = try stand.on { client in
+        client.send("{\"method\":\"io.vaultd.Vault.Sta")
+        client.pass(.seconds(29))
+        client.send("tus\"}\0")
+        client.pass(.seconds(29))
+        client.send("{")
+        client.pass(.seconds(29))
+        let before = client.isOpen
+        let messages = client.messages()
+        client.pass(.seconds(1))
+        return (messages.count, before, client.isOpen)
+      }
+      #expect(first == (1, true, false))
+      try stand.on { _ in }
+    }
+    // Silence between two calls has no limit.
+    try withStand { stand in
+      let open = try stand.on { client in
+        client.call("Status")
+        client.pass(.hours(10))
+        return client.isOpen
+      }
+      #expect(open)
+    }
+  }
+
+  @Test("a client that does not read what it asked for is dropped after half a minute, one that reads it is not")
+  func notReading() throws {
+    for reads in [false, true] {
+      try withStand { stand in
+        let open = try stand.on { client in
+          client.stopReading()
+          client.call("Status")
+          client.pass(.seconds(29))
+          let before = client.isOpen
+          if reads { client.goOnReading() }
+          client.pass(.seconds(1))
+          let after = client.isOpen
+          client.pass(.hours(1))
+          return [before, after, client.isOpen]
+        }
+        #expect(open == [true, reads, reads])
+      }
+    }
+  }
+
+  @Test("a refused client has a second to read why") func linger() throws {
+    try withStand { stand in
+      let seen = try stand.on { client in
+        client.send("no call\0")
+        let told = client.messages()
+        client.pass(.milliseconds(999))
+        let before = (client.isOpen, client.service.lingering)
+        client.pass(.milliseconds(1))
+        return (told.count, before.0, before.1, client.isOpen, client.service.lingering)
+      }
+      #expect(seen == (1, true, 1, false, 0))
+    }
+  }
+
+  @Test("a client that puts a question to a person and hears no answer is told so after five minutes") func question()
+    throws
+  {
+    try withStand { stand in
+      let seen = try stand.on { client in
+        client.call("Init", #"{"kdf_memory":19922944,"kdf_passes":2}"#, more: true)
+        let asked = client.messages()
+        client.pass(.seconds(299))
+        let before = client.messages()
+        client.pass(.seconds(1))
+        return (asked.count, before, client.messages(), client.service.conversations.count)
+      }
+      #expect(seen.0 == 1 && seen.1 == [] && seen.3 == 0)
+      #expect(seen.2.count == 1 && seen.2[0].contains("io.vaultd.Vault.Cancelled"), "\(seen.2)")
+    }
+  }
+
+  @Test("one that watches and does not read is cut off as soon as too much is unread, and keeps no event of others")
+  func deafMonitor() throws {
+    for (reads, count) in [(false, 3000), (true, 300)] {
+      try withStand { stand in
+        try stand.on { client in
+          client.call("Monitor", more: true)
+          if !reads { client.stopReading() }
+        }
+        // Some hundred KiB in all, by no more at a time than may wait here.
+        for _ in 0..<count / 100 {
+          try stand.on { client in
+            for index in 0..<100 {
+              let name = "\(index)" + String(repeating: "x", count: 100)
+              client.service.events.announce(Wire.Event(event: "item", time: 0, name: name))
+            }
+          }
+          try stand.goRound("the events to be told") { $0.service.events.count == 0 }
+        }
+        let (open, told) = try stand.on { ($0.isOpen, $0.messages().count) }
+        #expect(open == reads)
+        #expect(told == (reads ? 1 + count : 1))
+      }
+    }
+  }
+
+  @Test("past its rate a client is answered later, and not refused") func rate() throws {
+    try withStand("max-requests-per-second = 10") { stand in
+      let counts = try stand.on { client in
+        for _ in 0..<15 { client.call("Nonsense") }
+        var counts = [client.messages().count]
+        for _ in 0..<10 {
+          client.pass(.milliseconds(100))
+          counts.append(client.messages().count)
+        }
+        return counts
+      }
+      #expect(counts == [10, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0])
+    }
+  }
+
+  @Test("what came in is wiped where it came in, whole frames and parts of one") func received() throws {
+    try withStand { stand in
+      let left = try stand.on { client in
+        [
+          client.send("{\"method\":\"io.vaultd.Vault.Status\"}\0"), client.send("{\"method\":\"a password"),
+          client.send("\"}\0no frame\0"), client.send("what comes behind it"),
+        ].map { buffer in buffer.readableBytesView.count { $0 != 0 } }
+      }
+      #expect(left == [0, 0, 0, 0])
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Glibc
+import NIOCore
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultDaemon
+
+@Suite("What moves the idle deadline") struct IdleDeadlineTests {
+  /// Every call that takes `interactive`, and whether a person who makes it is there.
+  private static let persons: [(method: String, parameters: String)] = [
+    ("Get", #""name":"a""#), ("Show", #""name":"a""#), ("Find", #""query":"name=a""#), ("History", #""name":"a""#),
+    ("Set", #""name":"b","value":"v""#), ("SetMany", #""items":[{"name":"c","value":"v"}]"#),
+    ("Move", #""from":"b","to":"d""#), ("Delete", #""names":["c"]"#), ("Authenticate", #""name":"a""#), ("Unlock", ""),
+    // What is refused was asked for as well.
+    ("Get", #""name":"nothing""#), ("Set", #""name":"a","value":"v""#),
+  ]
+  /// Those that do not.
+  private static let others = ["Status", "ListSlots", "Verify", "Monitor"]
+
+  private func stand(pid: pid_t = getpid()) throws -> ConnectionStand {
+    let key = [UInt8](repeating: 7, count: 32)
+    let stand = try ConnectionStand("idle = 5m\nmaximum-age = off", pid: pid) { store in
+      let id = VaultID.random().bytes
+      let key = Self.secret(key)
+      let slot = try SlotRecord.make(
+        id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
+        vaultID: id)
+      try Keychain.create(
+        in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
+    }
+    try stand.on { client in
+      guard case .open(let keychain) = client.service.vault.content else { return }
+      try keychain.unlock(vaultKey: Self.secret(key))
+      try keychain.set(ItemChange(name: ItemName("a")), value: Self.secret([1]), now: 1)
+      client.service.unlocked(by: .asked, for: nil)
+    }
+    return stand
+  }
+
+  private static func secret(_ bytes: [UInt8]) -> SecureBytes {
+    SecureBytes(count: bytes.count) { out in
+      for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+    }
+  }
+
+  /// By how many seconds a call, ten seconds after the one before, moves the deadline.
+  private func moved(_ stand: ConnectionStand, _ method: String, _ parameters: String) throws -> Int64? {
+    let call: @Sendable (ConnectionStand.Inside) -> Int64? = { client in
+      guard let before = client.service.policy.next?.at else { return nil }
+      client.pass(.seconds(10))
+      client.call(method, "{\(parameters)}", more: ["Unlock", "Authenticate", "Monitor", "Verify"].contains(method))
+      return client.service.policy.next.map { ($0.at - before) / 1_000_000_000 }
+    }
+    let result = try stand.on(call)
+    // What was put off to a turn of its own, too.
+    try stand.goRound("the call to be handled") { !$0.connection.inbound.hasCall && !$0.connection.isScheduled }
+    return result
+  }
+
+  private func deadline(_ stand: ConnectionStand) throws -> Int64 { try stand.on { $0.service.policy.next?.at ?? 0 } }
+
+  @Test("a person's request, which says so, and no other") func requests() throws {
+    for flag in ["", #""interactive":false"#, #""interactive":true"#] {
+      let stand = try stand()
+      defer { stand.close() }
+      for (method, parameters) in Self.persons {
+        let all = [parameters, flag].filter { !$0.isEmpty }.joined(separator: ",")
+        let before = try deadline(stand)
+        _ = try moved(stand, method, all)
+        let after = try deadline(stand)
+        let isPerson = flag.hasSuffix("true")
+        #expect(after - before == (isPerson ? 10_000_000_000 : 0), "\(method) \(all)")
+        // Where it did not move, it is put where it would be, for the next one.
+        if !isPerson { try stand.on { $0.service.policy.personAsked(at: $0.now) } }
+      }
+    }
+    for method in Self.others {
+      let stand = try stand()
+      defer { stand.close() }
+      let before = try deadline(stand)
+      _ = try moved(stand, method, "")
+      #expect(try deadline(stand) == before, "\(method)")
+    }
+  }
+
+  @Test("not a system service's, whatever it says") func systemService() throws {
+    // Of a process that cannot be seen nothing else is believed.
+    let stand = try stand(pid: 0)
+    defer { stand.close() }
+    let moved = try stand.on { client in
+      let before = client.service.policy.next
+      client.pass(.seconds(10))
+      client.service.personAsked(true, client.connection)
+      return client.service.policy.next != before
+    }
+    #expect(!moved)
+  }
+}
