@@ -70,9 +70,7 @@ extension Connection {
     // What a long frame asks for is done in another turn than it was read in.
     let isLong = isNew && inbound.currentCount > Self.backlog
     let isBusy = service.turns.isSpent || service.events.isFull || isLong
-    if isBusy && asks(frame, for: \.takesLong)
-      || service.check.isScheduled && asks(frame, for: \.writes) && service.waitsForCheck()
-    {
+    if isBusy && asks(frame, for: \.takesLong) || service.isCheckBehind && asks(frame, for: \.writes) {
       inbound.putOff(frame)
       waitForTurn()
       return false

@@ -9,8 +9,6 @@ struct IntegrityCheck {
   static let busySlice: Int64 = 20_000
   /// The longest such time after requests that took long themselves: then it takes half as long as they took.
   static let longestSlice: Int64 = 150_000
-  /// The same time while a change waits for it, in nanoseconds.
-  static let awaitedSlice: Int64 = 2_500_000
   /// A turn of the loop that took less had no request, in nanoseconds.
   private static let emptyTurn: Int64 = 10_000
   /// The time after a request within which others are expected, in nanoseconds.
@@ -26,8 +24,6 @@ struct IntegrityCheck {
   var turns: LoopTurns?
   /// True when a turn was asked for.
   var isScheduled = false
-  /// True when a change waits until the check has gone on.
-  var isAwaited = false
   /// The time at which the last slice ended, `CLOCK_MONOTONIC` nanoseconds.
   var paused: Int64 = 0
   /// The time at which the loop had a request last, as far as a slice has seen, `CLOCK_MONOTONIC` nanoseconds.
@@ -42,7 +38,6 @@ struct IntegrityCheck {
   /// The time that the slice that begins now may take, in nanoseconds; it always takes one stride.
   mutating func slice(now: Int64) -> Int64 {
     let others = now - paused
-    if isAwaited { return Self.awaitedSlice }
     if others >= Self.emptyTurn { lastRequest = now }
     if now - lastRequest > Self.lull { return Self.idleSlice }
     return min(max(others / 2, Self.busySlice), Self.longestSlice)

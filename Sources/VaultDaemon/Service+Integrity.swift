@@ -28,11 +28,10 @@ extension Service {
     nextSlice()
   }
 
-  /// Whether a change, which comes now, has to wait for some slices of the check. They are on their way, and longer then.
-  func waitsForCheck() -> Bool {
-    guard check.isScheduled, case .open(let keychain) = vault.content, keychain.isCheckBehind else { return false }
-    check.isAwaited = true
-    return true
+  /// True when a change waits for some slices of the check, which are on their way.
+  var isCheckBehind: Bool {
+    guard check.isScheduled, case .open(let keychain) = vault.content else { return false }
+    return keychain.isCheckBehind
   }
 
   /// A check without all keys goes on only for those who want to know what can be told without them.
@@ -57,8 +56,6 @@ extension Service {
     }
     let now = clock.monotonic()
     checkOn(keychain, until: now + check.slice(now: now))
-    // Whoever waits asks again in each turn.
-    check.isAwaited = false
   }
 
   /// Checks until that time, or, with nil, so many records as may be checked at once.
