@@ -69,8 +69,7 @@ extension Connection {
     guard let frame = try inbound.next() else { return false }
     // What a long frame asks for is done in another turn than it was read in.
     let isLong = isNew && inbound.currentCount > Self.backlog
-    let isBusy = service.turns.isSpent || service.events.isFull || isLong
-    if isBusy && asks(frame, for: \.takesLong) || service.isCheckBehind && asks(frame, for: \.writes) {
+    if service.turns.isSpent || service.events.isFull || isLong, takesLong(frame) {
       inbound.putOff(frame)
       waitForTurn()
       return false
@@ -82,9 +81,9 @@ extension Connection {
     return true
   }
 
-  private func asks(_ frame: borrowing Frame, for property: KeyPath<MethodName, Bool>) -> Bool {
+  private func takesLong(_ frame: borrowing Frame) -> Bool {
     guard let call = try? Call(frame) else { return false }
-    return MethodName(frame, call.method)?[keyPath: property] ?? false
+    return MethodName(frame, call.method)?.takesLong ?? false
   }
 
   private func handle(_ frame: borrowing Frame) {

@@ -28,12 +28,6 @@ extension Service {
     nextSlice()
   }
 
-  /// True when a change waits for some slices of the check, which are on their way.
-  var isCheckBehind: Bool {
-    guard check.isScheduled, case .open(let keychain) = vault.content else { return false }
-    return keychain.isCheckBehind
-  }
-
   /// A check without all keys goes on only for those who want to know what can be told without them.
   private func mayCheckOn(_ keychain: Keychain) -> Bool { keychain.canVerifyAll || !check.readers.isEmpty }
 

@@ -193,6 +193,7 @@ final class Service {
     case .unreadable: kind = .unreadable
     case .open(let keychain):
       kind = .cold
+      keychain.whenMet = { [log] in log.error("the store failed, so nothing is written to it: \($0)") }
       removeSalvage()
       earlierKeys = FileKeystore(directory: paths.store).stored()
       openAlways(keychain)

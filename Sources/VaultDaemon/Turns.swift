@@ -97,14 +97,6 @@ private final class OwnTurns {
 }
 
 extension MethodName {
-  /// True when it changes items.
-  var writes: Bool {
-    switch self {
-    case .set, .setMany, .delete, .move: true
-    default: false
-    }
-  }
-
   /// True when what it does can take longer than reading one item does: it writes, or walks over many.
   var takesLong: Bool {
     switch self {

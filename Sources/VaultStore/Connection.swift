@@ -9,9 +9,10 @@ import Glibc
   private let lock: StoreLock?
   /// The main file's.
   let path: String
-  private let log: String
+  /// The log's.
+  let log: String
   private let hadLog: Bool
-  private var isTrusted = false
+  private(set) var isTrusted = false
   /// A descriptor of the main file beside SQLite's own. Closing one drops all locks that this process has on the file, so
   /// it stays open until SQLite has closed its own.
   private var reading: Int32 = -1
@@ -72,9 +73,10 @@ import Glibc
   func shrinkCache() throws(VaultError) { try execute("PRAGMA cache_size = -16384") }
 
   deinit {
-    // SQLite would remove by its name what is another file by now, unless the main file is one, too. A log that is only gone
-    // is folded in: nothing is lost then.
+    // SQLite would remove by its name what is another file by now, unless the main file is one, too.
     if hasOtherLog { distrust() }
+    // A log that is only gone is folded in from its open file: nothing is lost then.
+    do throws(VaultError) { try putBackLog() } catch { distrust() }
     unsafe sqlite3_close_v2(handle)
     if reading >= 0 { close(reading) }
     // SQLite makes an empty log on its first look; what is not ours is left without one, as it was.
@@ -177,8 +179,9 @@ import Glibc
   /// Folds the log into the main file. Where that fails, the log stays, and the next commit tries again.
   func foldLog() {
     isFolded = true
-    // One that took the log's name would be folded over it at the next opening.
-    if hasOtherLog { return }
+    // One that took the log's name would be folded over it at the next opening; and without one, the main file would be
+    // neither old nor new where the fold ends in the middle.
+    if lostFile != nil { return }
     _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
   }
 

@@ -48,10 +48,6 @@ extension Keychain {
   /// Whether a check that begins now can tell of all records.
   public var canVerifyAll: Bool { AccessClass.allCases.allSatisfy(holdsIntegrityKey) }
 
-  /// True when a change should wait until the check that is under way has gone on: a long log, which crashes have left, may
-  /// grow by little before the check has looked at all that lies in it, and a change that comes now would do that at once.
-  public var isCheckBehind: Bool { pass?.isBehind ?? false }
-
   /// Whether the last check that came to its end found all as it was written, also while another is under way.
   public var isVerified: Bool { lastResult == .ok }
   /// Whether it found something wrong, or something wrong was met since.
@@ -63,6 +59,7 @@ extension Keychain {
   func notice(_ error: VaultError) {
     // What is refused because of an earlier finding is none.
     guard error != Self.failed, let finding = Finding(error) else { return }
+    if failure == nil { whenMet(finding.text) }
     fail(finding)
     // A check that has passed the place may not say that all is well; one that begins later finds it by itself.
     if pass != nil { doubt(finding) }
@@ -70,6 +67,7 @@ extension Keychain {
 
   /// Has ``integrity`` fail for what the next check cannot find any more, and has that check tell it.
   func notice(_ finding: Finding) {
+    if failure == nil { whenMet(finding.text) }
     fail(finding)
     doubt(finding)
   }

@@ -54,6 +54,8 @@ public final class Keychain {
   var failure: Finding?
   // What was met since the check that is under way began, and what no check would find: its end tells it.
   var doubts: [Finding] = []
+  /// Gets to know the first thing wrong that is met outside of a check, in words without names.
+  public var whenMet: (String) -> Void = { _ in }
   // Whether a salvage reads the records.
   var isBeingSalvaged = false {
     didSet { database.connection.takesUnreadableForDamage = isBeingSalvaged }

@@ -41,9 +41,6 @@ struct VerifyPass {
   /// Lets go of the pages that it may be reading: the log is folded into the main file again. That part then begins anew.
   mutating func thaw() { shape.release() }
 
-  /// True when a commit would have to look at many pages of the file, at which the check looks anyhow.
-  var isBehind: Bool { shape.isBehind }
-
   /// Takes a committed transaction's changes into account.
   mutating func apply(_ changes: RecordChanges, _ keychain: Keychain) {
     shape.keepUp(keychain, &verification)

@@ -117,6 +117,31 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("where only the log is gone, and the disk fails amid the closing, the next opening finds everything")
+  func closedOnFailingDisk() throws {
+    var operations = 0
+    var hasFailed = true
+    while hasFailed, operations < 100 {
+      let fixture = try Fixture()
+      let disk = try FaultyDisk(fixture)
+      do {
+        let keychain = try fixture.unlocked()
+        try keychain.put("last", "in the log alone")
+        try Loss.removed.strike("vault.db-wal", of: fixture)
+        expectCorrupt { try keychain.put("lost") }
+        disk.fail(after: operations, FaultyDisk.Failure.allCases[0])
+        if operations % 2 == 0 { try keychain.close() }
+      }
+      hasFailed = disk.hasFailed
+      operations += 1
+      disk.recover()
+      let keychain = try fixture.unlocked()
+      #expect(try keychain.text("last") == "in the log alone", "\(operations)")
+      #expect(try keychain.verify().isOK)
+    }
+    #expect(3..<100 ~= operations)
+  }
+
   @Test(
     "where anything else is wrong with the store too, before or after, its file stays as it is",
     arguments: [false, true])

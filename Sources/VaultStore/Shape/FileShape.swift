@@ -19,8 +19,8 @@ struct FileShape {
   static let room = 4 << 20
   /// How many pages are to be looked at for each one that the log grows by beyond that.
   static let pace = 2
-  /// How many pages and frames are looked at in a few milliseconds.
-  static let mostAtOnce = 1000
+  /// How many pages and frames one commit looks at: as many as take a few milliseconds.
+  static let mostAtOnce = 2000
   /// The size of a log in bytes beside a store of so many pages from which on a check is taken on from the first commit,
   /// and the faster the longer the log: one that crashes have made so long is to become not much longer by the next one.
   static func longLog(pages: Int) -> Int { 2 * room + pages * DatabaseHeader.pageSize }
@@ -73,7 +73,8 @@ struct FileShape {
   mutating func keepUp(_ keychain: Keychain, _ verification: inout Verification) {
     guard let frozen else { return }
     do throws(VaultError) {
-      let due = Self.due(frozen, growth: try frozen.growth())
+      // What is more than that is left for the next commit.
+      let due = min(Self.due(frozen, growth: try frozen.growth()), work + Self.mostAtOnce)
       try frozen.lookAtLog()
       while work < due, stage != .end { try goOn(keychain, &verification) }
       if stage == .end { release() }
@@ -83,17 +84,12 @@ struct FileShape {
     }
   }
 
-  /// True when a commit would have to do so much of this that it is better made later, while the check goes on.
-  var isBehind: Bool {
-    guard let frozen, let growth = try? frozen.growth() else { return false }
-    return Self.due(frozen, growth: growth + LogFrames.frameSize) - work > Self.mostAtOnce
-  }
-
   /// How many pages and frames are to be looked at when the log has grown by so much.
   ///
   /// The log is not folded in before a check, which would change a store of which it is not known yet whether it fails. So
   /// each crash amid a check leaves a longer one for the next check to hold, unless the growth that is allowed goes to
-  /// nothing as the log comes to ``longLog(pages:)`` and four times ``room``.
+  /// nothing as the log comes to ``longLog(pages:)`` and four times ``room``. No commit does more than ``mostAtOnce`` for it,
+  /// however long the log is: it is some commits then until it is looked at.
   private static func due(_ frozen: FrozenPages, growth: Int) -> Int {
     let excess = frozen.heldFrames * LogFrames.frameSize - longLog(pages: frozen.count)
     guard excess > 0 else { return pace * (growth - room) / LogFrames.frameSize }
