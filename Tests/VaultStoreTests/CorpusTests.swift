@@ -10,6 +10,11 @@ import VaultTesting
     let files = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: Sandbox.path(of: "store-replay"))
+    // In memory, and removed here: a program that ends with a message removes nothing.
+    let folder = "/dev/shm/vault-corpus-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    process.environment = ProcessInfo.processInfo.environment.merging(["FUZZ_FOLDER": folder]) { $1 }
     process.arguments = [fuzzer] + files.map(\.path).sorted()
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
