@@ -17,7 +17,7 @@ func exerciseBackoff(_ text: String) -> Backoff {
   var last = Backoff()
   for now in [1_000_000_000, 31_536_000_000_000_000] as [Int64] {
     let backoff = Backoff(parsing: text, bootID: "this", now: now)
-    let callers = Array(backoff.failures.keys.prefix(2)) + [Backoff.Caller(uid: 77, method: "unheard")]
+    let callers = Array(backoff.failures.keys.prefix(1)) + [Backoff.Caller(uid: 77, method: "unheard")]
     for caller in callers {
       guard (0...Backoff.longest * 1_000_000_000).contains(backoff.wait(for: caller, now: now)) else {
         fatalError("\(caller) waits too long")

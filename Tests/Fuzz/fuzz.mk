@@ -60,16 +60,19 @@ $(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
 $(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
 
 $(FUZZ)/%Fuzz:
-	@$(FUZZ_SWIFTC) $(call fuzz-coverage,$*Fuzz) -use-ld=lld -module-name $*Fuzz $(filter %.swift %.o,$^) \
+	@$(FUZZ_SWIFTC) $(call fuzz-coverage,$*Fuzz) -use-ld=lld -module-name $*Fuzz \
+	  -emit-executable -emit-module-path $(FUZZ)/$*Fuzz.swiftmodule $(filter %.swift %.o,$^) \
 	  $(if $(findstring VaultCore,$^),-lsodium) $(if $(findstring VaultStore,$^),-lsqlite3) \
 	  $(if $(findstring VaultTPM2,$^),-ltss2-esys -ltss2-mu -ltss2-tctildr) -o $@
 
 kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1 Tests/Fuzz/Corpus/$(shell tr A-Z a-z <<<'$(1:Fuzz=)'))
 
-# The longest input, where longer ones have nothing new to say.
+# The longest input, where it is not 4096 bytes; and the stores' are long from the first on, because a few bytes are no edit.
 FUZZ_LENGTH_KindFuzz  := 2048
 FUZZ_LENGTH_StoreFuzz := 321
 FUZZ_LENGTH_RestoreFuzz := 209
+FUZZ_START_StoreFuzz := -len_control=0
+FUZZ_START_RestoreFuzz := -len_control=0
 FUZZ_LENGTH_BackoffFuzz := 512
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048
@@ -82,8 +85,9 @@ $(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(FUZZ)/%
 	@mkdir -p $(FUZZ)/found/$*
 	@echo "$*: $(if $(FUZZ_RUNS),$(FUZZ_RUNS) inputs,$(FUZZ_SECONDS) s)"
 	@export FUZZ_FOLDER=$$(mktemp -d /dev/shm/vault-fuzz.XXXXXX); trap 'rm -rf "$$FUZZ_FOLDER"' EXIT; \
-	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$(FUZZ_ASAN) nice $< -max_total_time=$(FUZZ_SECONDS) -runs=$(or $(FUZZ_RUNS),-1) -timeout=10 \
-	  -rss_limit_mb=1024 -len_control=0 -max_len=$(or $(FUZZ_LENGTH_$*),65536) $(patsubst %,-dict=%,$(wildcard Tests/Fuzz/$*.dict)) \
+	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$(FUZZ_ASAN) nice $< -max_total_time=$(FUZZ_SECONDS) \
+	  -runs=$(or $(FUZZ_RUNS),-1) -timeout=10 \
+	  -rss_limit_mb=1024 $(FUZZ_START_$*) -max_len=$(or $(FUZZ_LENGTH_$*),4096) $(patsubst %,-dict=%,$(wildcard Tests/Fuzz/$*.dict)) \
 	  -print_final_stats=1 -artifact_prefix=$(FUZZ)/$*- $(FUZZ)/found/$* $(call kept-corpus,$*) >$(FUZZ)/$*.log 2>&1 \
 	  || { tail -n 60 $(FUZZ)/$*.log; exit 1; }
 	@grep -E '^stat::(number_of_executed_units|average_exec_per_sec|new_units_added)' $(FUZZ)/$*.log
