@@ -3,7 +3,7 @@
 #   make build      release binaries, in .build/install/release
 #   make install    PREFIX (/usr/local) and DESTDIR are honoured; `make uninstall` takes it all away
 #   make bench      the figures, side by side with their yardsticks
-#   make fuzz       a minute (FUZZ_SECONDS) per fuzz target
+#   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
 #   make fmt        swift format, in place; `make lint` only complains
 
 SHELL   := /bin/bash

@@ -117,6 +117,10 @@ let package = Package(
     .executableTarget(
       name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreFlipper",
       swiftSettings: strict),
+    // Repeats what the fuzzers of whole stores were fed with: in a process of its own, whose random numbers repeat, too.
+    .executableTarget(
+      name: "store-replay", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSodium"],
+      path: "Tests/Fuzz/Store", swiftSettings: strict),
     // A disk under SQLite that records and fails, and what is done to files' names.
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
     // The part that the tests share: a sandbox with its own home, daemon and terminals.
@@ -131,7 +135,7 @@ let package = Package(
       name: "VaultStoreTests",
       dependencies: [
         "VaultStore", "VaultCore", "VaultModel", "CSQLite", "CFaultyDisk", "store-writer", "store-flipper",
-        "VaultTesting",
+        "store-replay", "VaultTesting",
       ],
       swiftSettings: strict),
     .testTarget(name: "VaultAPITests", dependencies: ["VaultAPI", "VaultModel"], swiftSettings: strict),

@@ -72,6 +72,7 @@ public enum Base64 {
   }
 
   /// The value of a symbol, or -1.
+  @inline(__always)
   static func value(of symbol: UInt8) -> Int {
     let code = Int(symbol)
     let upper = within(code, 65, 90)
@@ -84,6 +85,7 @@ public enum Base64 {
   }
 
   /// All ones when `low` ≤ `code` ≤ `high`, else zero.
+  @inline(__always)
   private static func within(_ code: Int, _ low: Int, _ high: Int) -> Int {
     ((low - 1 - code) & (code - high - 1)) >> 8
   }

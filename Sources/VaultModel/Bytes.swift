@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Reading bytes in place. A value is only ever looked at through its span; nothing here copies it.
 extension RawSpan {
   /// The byte at `offset`; traps outside the span.
@@ -10,6 +12,18 @@ extension RawSpan {
   func allBytes(_ condition: (UInt8) -> Bool) -> Bool {
     for offset in byteOffsets where !condition(byte(offset)) { return false }
     return true
+  }
+
+  /// The place of the first `byte` from `offset` on; the end when there is none.
+  func first(_ byte: UInt8, from offset: Int) -> Int {
+    precondition((0...byteCount).contains(offset))
+    return unsafe withUnsafeBytes { bytes in
+      // No byte behind the end is looked at, and there is a base wherever there is a byte.
+      guard let base = bytes.baseAddress,
+        let found = unsafe memchr(base + offset, Int32(byte), bytes.count - offset)
+      else { return bytes.count }
+      return unsafe UnsafeRawPointer(found) - base
+    }
   }
 
   /// True when the bytes from `offset` on start with `text`.

@@ -84,8 +84,7 @@ enum PEM {
 
   /// The line at `start` without its end and without white space before it.
   private static func line(in text: RawSpan, at start: Int) -> (content: Range<Int>, next: Int) {
-    var end = start
-    while end < text.byteCount, text.byte(end) != 0x0A { end += 1 }
+    var end = text.first(0x0A, from: start)
     let next = min(end + 1, text.byteCount)
     while end > start, isSpace(text.byte(end - 1)) { end -= 1 }
     return (start..<end, next)

@@ -65,6 +65,10 @@ import Glibc
     reading = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
   }
 
+  /// Whether the tables are known to be ours. Until then it is the file's fault when SQLite cannot make sense of a statement,
+  /// for all of ours have sense.
+  var hasOurTables = false
+
   /// Whether what the disk does not give is damage like any other, to go on after, and no failure of the moment.
   var takesUnreadableForDamage = false
 
@@ -270,7 +274,8 @@ import Glibc
 
   /// The error for a result code of a call on this connection.
   func error(_ code: Int32) -> VaultError {
-    SQLiteFailure.error(
+    if code & 0xFF == SQLITE_ERROR, !hasOurTables { return .corrupt("vault.db: its tables cannot be read") }
+    return SQLiteFailure.error(
       code, system: unsafe vault_db_system_error(handle), takesUnreadableForDamage: takesUnreadableForDamage)
   }
 }

@@ -60,6 +60,7 @@ final class Database {
   private static func connect(
     _ name: String, _ directory: borrowing StoreDirectory, _ lock: StoreLock
   ) throws(VaultError) -> Connection {
+    let log = try WriteAheadLog(of: name, in: directory)
     let connection = try Connection(path: directory.path(of: name), lock: lock)
     guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
     // The log may know better than the file's header.
@@ -69,8 +70,8 @@ final class Database {
     guard Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
       throw .corrupt("vault.db belongs to another program")
     }
-    connection.committed = try WriteAheadLog.check(
-      name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
+    try log.check(name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
+    connection.committed = log.committed
     connection.noteLog()
     try Schema.check(connection)
     return connection

@@ -8,6 +8,8 @@ struct LogFrames {
   static let headSize = 24
   /// A head and a page.
   static let frameSize = headSize + DatabaseHeader.pageSize
+  /// The one version of the format that there is.
+  private static let version: UInt32 = 3_007_000
   /// Where the header has its salts.
   static let salts = 16..<24
 
@@ -17,22 +19,33 @@ struct LogFrames {
 
   /// Nil unless the header is whole, and of a log of ours.
   init?(header: [UInt8]) {
+    guard Self.number(header, at: 4) == Self.version, Self.number(header, at: 8) == DatabaseHeader.pageSize else {
+      return nil
+    }
+    self.init(summing: header)
+  }
+
+  /// Nil unless the header has the magic number and the checksum of a log.
+  private init?(summing header: [UInt8]) {
     let magic = Self.number(header, at: 0)
     isBigEndian = magic == 0x377F_0683
     salts = Array(header[Self.salts])
-    guard isBigEndian || magic == 0x377F_0682, Self.number(header, at: 4) == 3_007_000,
-      Self.number(header, at: 8) == DatabaseHeader.pageSize
-    else { return nil }
+    guard isBigEndian || magic == 0x377F_0682 else { return nil }
     add(header, 0..<24)
     guard sums == (Self.number(header, at: 24), Self.number(header, at: 28)) else { return nil }
   }
 
-  /// Whether the checksum goes on with this frame, which is the next one. After one that it does not go on with, there is
-  /// none to go on from.
+  /// Whether a header is whole, and of a log that SQLite writes in another way: no crash leaves that.
+  static func isOfAnotherVersion(header: [UInt8]) -> Bool {
+    number(header, at: 4) != version && LogFrames(summing: header) != nil
+  }
+
+  /// Whether the log goes on with this frame, which is the next one: it has a page, and the checksum goes on. After one with
+  /// which it does not, there is none to go on from: SQLite takes that for the end.
   mutating func goesOn(with frame: [UInt8]) -> Bool {
     add(frame, 0..<8)
     add(frame, Self.headSize..<frame.count)
-    return sums == (Self.number(frame, at: 16), Self.number(frame, at: 20))
+    return Self.page(frame) != 0 && sums == (Self.number(frame, at: 16), Self.number(frame, at: 20))
   }
 
   /// Whether a frame has the header's salts. One of an earlier use of the log has others.

@@ -90,6 +90,7 @@ enum Schema {
     try connection.execute("PRAGMA user_version = \(version)")
     try connection.execute("COMMIT")
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.hasOurTables = true
   }
 
   /// Checks that the database has exactly our tables, to the letter: nothing more that could act, nothing less. Nothing
@@ -108,6 +109,7 @@ enum Schema {
       return true
     }
     if !expected.isEmpty { throw .corrupt("vault.db: a table is missing") }
+    connection.hasOurTables = true
   }
 }
 

@@ -19,22 +19,20 @@ struct WriteAheadLog {
   /// What of it is of committed transactions, which is what SQLite reads.
   private(set) var committed = CommittedLog()
 
-  /// Checks that the log is whole, and that each of the database's `pageCount` pages is in the main file or in the log; what
-  /// of the log is of committed transactions.
+  /// Checks that each of the database's `pageCount` pages is in the main file or in the log.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` otherwise.
-  static func check(
-    _ name: String, pageCount: Int, in directory: borrowing StoreDirectory
-  ) throws(VaultError) -> CommittedLog {
-    let log = try WriteAheadLog(name + "-wal", in: directory)
+  func check(_ name: String, pageCount: Int, in directory: borrowing StoreDirectory) throws(VaultError) {
     let held = (try directory.size(of: name) ?? 0) / DatabaseHeader.pageSize
-    guard held < pageCount else { return log.committed }
-    for page in (held + 1)...pageCount where !log.pages.contains(page) { throw .corrupt("vault.db is cut short") }
-    return log.committed
+    guard held < pageCount else { return }
+    for page in (held + 1)...pageCount where !pages.contains(page) { throw .corrupt("vault.db is cut short") }
   }
 
-  private init(_ name: String, in directory: borrowing StoreDirectory) throws(VaultError) {
-    guard let file = try directory.openFile(name, O_RDONLY) else { return }
+  /// Reads the log of the database `name`, before SQLite sees it.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` unless it is whole.
+  init(of name: String, in directory: borrowing StoreDirectory) throws(VaultError) {
+    guard let file = try directory.openFile(name + "-wal", O_RDONLY) else { return }
     defer { close(file) }
     var header = [UInt8](repeating: 0, count: LogFrames.headerSize)
     var frame = [UInt8](repeating: 0, count: LogFrames.frameSize)
@@ -42,6 +40,8 @@ struct WriteAheadLog {
     var count = 0
     guard unsafe pread(file, &header, header.count, 0) == header.count else { return }
     committed.salts = Array(header[LogFrames.salts])
+    // SQLite would not open the store, and blame the system for it.
+    if LogFrames.isOfAnotherVersion(header: header) { throw .corrupt("vault.db-wal has another file format") }
     guard unsafe pread(file, &frame, frame.count, offset) == frame.count else { return }
     guard var frames = LogFrames(header: header) else { throw .corrupt("vault.db-wal is damaged") }
     var isIntact = true

@@ -1,3 +1,4 @@
+import Glibc
 import VaultModel
 
 /// Checks any bytes as a value of every kind, and, wrapped in PEM armour, as the inside of a certificate and of keys.
@@ -6,29 +7,27 @@ public func fuzzKind(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   // libFuzzer lends `size` bytes for the call.
   let value = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: data, count: size))
   for kind in ItemKind.allCases {
-    let isAccepted = accepts(value, kind, [:])
+    // What a kind asks of its attributes is the same for all values of one length.
+    let attributes: [String: String] = kind == .wifi ? networks[size % networks.count] : [:]
+    let isAccepted = accepts(value, kind, attributes)
     switch kind {
     case .blob: precondition(isAccepted)
     case .password: precondition(isAccepted == (size > 0))
     case .note:
       let bytes = unsafe UnsafeBufferPointer(start: data, count: size)
       precondition(unsafe isAccepted == (String(validating: bytes, as: UTF8.self) != nil))
-    case .wifi: for attributes in networks { _ = accepts(value, kind, attributes) }
-    case .pairingCode: _ = accepts(value, kind, ["pattern": "##-#"])
+    case .pairingCode: _ = accepts(value, kind, pattern)
     default: break
     }
   }
-  for (kind, label) in armours { checkArmoured(value, kind, label) }
+  unsafe armour.check(value)
   return 0
 }
 
+private let pattern = ["pattern": "##-#"]
 private let networks = [
-  ["ssid": "home"], ["ssid": "home", "security": "SAE"], ["ssid": "home", "security": "WEP"],
+  [:], ["ssid": "home"], ["ssid": "home", "security": "SAE"], ["ssid": "home", "security": "WEP"],
   ["ssid": "home", "security": "nopass", "bssid": "00:11:22:aa:bb:cc"],
-]
-
-private let armours: [(ItemKind, String)] = [
-  (.certificate, "CERTIFICATE"), (.tlsKey, "PRIVATE KEY"), (.sshKey, "OPENSSH PRIVATE KEY"),
 ]
 
 private func accepts(_ value: RawSpan, _ kind: ItemKind, _ attributes: [String: String]) -> Bool {
@@ -42,32 +41,58 @@ private func accepts(_ value: RawSpan, _ kind: ItemKind, _ attributes: [String: 
   }
 }
 
-/// Base64 must bring back what it was given, and what is inside the armour must be looked at without a trap.
-private func checkArmoured(_ bytes: RawSpan, _ kind: ItemKind, _ label: String) {
-  let body = encoded(bytes)
-  let text = Array("-----BEGIN \(label)-----\n".utf8) + body + Array("\n-----END \(label)-----\n".utf8)
-  let value = unsafe text.span.bytes
-  _ = accepts(value, kind, [:])
-  let base64 = unsafe body.span.bytes
-  precondition(Base64.decodedCount(base64) == bytes.byteCount)
-  var decoded = [UInt8](repeating: 0, count: bytes.byteCount)
-  var span = decoded.mutableSpan
-  var target = unsafe span.mutableBytes
-  precondition(Base64.decode(base64, into: &target))
-  for offset in bytes.byteOffsets {
-    // Within both, and every bit pattern is a UInt8.
-    let (left, right) = unsafe (
-      target.unsafeLoad(fromByteOffset: offset, as: UInt8.self),
-      bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-    )
-    precondition(left == right)
-  }
-}
+// One thread has it, and it is made once: memory is most of what an input costs otherwise.
+nonisolated(unsafe) private var armour = Armour()
 
-private func encoded(_ bytes: RawSpan) -> [UInt8] {
-  var text = [UInt8](repeating: 0, count: Base64.encodedCount(bytes.byteCount))
-  var span = text.mutableSpan
-  var target = unsafe span.mutableBytes
-  Base64.encode(bytes, into: &target)
-  return text
+/// Bytes between the lines of a PEM text, one kind of it after the other.
+private struct Armour {
+  private static let labels: [(kind: ItemKind, begin: [UInt8], end: [UInt8])] = [
+    (.certificate, "CERTIFICATE"), (.tlsKey, "PRIVATE KEY"), (.sshKey, "OPENSSH PRIVATE KEY"),
+  ].map { ($0, Array("-----BEGIN \($1)-----\n".utf8), Array("\n-----END \($1)-----\n".utf8)) }
+  /// Where the body begins, behind the longest line.
+  private static let start = 64
+
+  private var text: [UInt8] = []
+  private var decoded: [UInt8] = []
+
+  /// Base64 must bring back what it was given, and what is inside the armour must be looked at without a trap.
+  mutating func check(_ bytes: RawSpan) {
+    let end = Self.start + Base64.encodedCount(bytes.byteCount)
+    if text.count < end + Self.start { text = [UInt8](repeating: 0, count: 2 * (end + Self.start)) }
+    if decoded.count < bytes.byteCount { decoded = [UInt8](repeating: 0, count: 2 * bytes.byteCount) }
+    encode(bytes, to: end)
+    for (kind, begin, last) in Self.labels {
+      text.replaceSubrange(Self.start - begin.count..<Self.start, with: begin)
+      text.replaceSubrange(end..<end + last.count, with: last)
+      _ = accepts((unsafe text.span.bytes).extracting(Self.start - begin.count..<end + last.count), kind, [:])
+    }
+  }
+
+  private mutating func encode(_ bytes: RawSpan, to end: Int) {
+    do {
+      var span = text.mutableSpan
+      var all = unsafe span.mutableBytes  // Bytes have no padding.
+      var body = all._mutatingExtracting(Self.start..<end)
+      Base64.encode(bytes, into: &body)
+    }
+    // Taken out, because the text is lent at the same time.
+    var back: [UInt8] = []
+    swap(&back, &decoded)
+    do {
+      let body = (unsafe text.span.bytes).extracting(Self.start..<end)
+      precondition(Base64.decodedCount(body) == bytes.byteCount)
+      var span = back.mutableSpan
+      var all = unsafe span.mutableBytes  // The same.
+      var target = all._mutatingExtracting(first: bytes.byteCount)
+      precondition(Base64.decode(body, into: &target))
+    }
+    let isSame = unsafe bytes.withUnsafeBytes { left in
+      // Both have as many bytes as are compared.
+      unsafe back.withUnsafeBytes { right in
+        unsafe left.isEmpty || memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0
+      }
+    }
+    precondition(isSame)
+    swap(&back, &decoded)
+  }
 }

@@ -1,37 +1,93 @@
 # One fuzz target per parser: Tests/Fuzz/<Name>Fuzz.swift, its kept inputs in Tests/Fuzz/Corpus/<Name>Fuzz or <name>.
 # The modules are compiled again with libFuzzer's coverage and AddressSanitizer; SwiftPM cannot do that.
+#
+#   make fuzz                         a minute of each
+#   make fuzz-StoreFuzz               of one
+#   make fuzz FUZZ_SECONDS=7200       so long
+#   make fuzz FUZZ_RUNS=50000000      so many inputs, however long that takes
 
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= $(if $(FUZZ_RUNS),0,60)
+FUZZ_RUNS    ?=
 FUZZ    := .build/fuzz
+# Short traces of allocations and a small quarantine: both cost more than all the rest of it.
+FUZZ_ASAN := detect_leaks=0:malloc_context_size=2:quarantine_size_mb=8
 FUZZERS := $(basename $(notdir $(wildcard Tests/Fuzz/*Fuzz.swift)))
 
 FUZZ_SWIFTC := swiftc -O -g -wmo -sanitize=fuzzer,address -parse-as-library -swift-version 6 -package-name vault \
-  -strict-memory-safety -warnings-as-errors -enable-upcoming-feature InternalImportsByDefault \
+  -enable-testing -strict-memory-safety -warnings-as-errors -enable-upcoming-feature InternalImportsByDefault \
   -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature ExistentialAny \
-  -I Sources/CSodium -I Sources/CLinux -I $(FUZZ)
-FUZZ_MODULES := $(addprefix $(FUZZ)/,VaultModel.o VaultCore.o VaultAPI.o)
+  -I Sources/CSodium -I Sources/CLinux -I Sources/CSQLite -I Sources/CTPM2 -I $(FUZZ)
 
-$(FUZZ)/VaultModel.o: $(shell find Sources/VaultModel -name '*.swift')
-$(FUZZ)/VaultCore.o: $(shell find Sources/VaultCore -name '*.swift') $(FUZZ)/VaultModel.o
-$(FUZZ)/VaultAPI.o: $(shell find Sources/VaultAPI -name '*.swift') $(FUZZ)/VaultModel.o
-$(FUZZ_MODULES): $(FUZZ)/%.o:
+# What a module is made of, and what it imports.
+fuzz-module = $(FUZZ)/$1.o: Tests/Fuzz/fuzz.mk $(shell find Sources/$1 -name '*.swift') $(patsubst %,$(FUZZ)/%.o,$2)
+$(call fuzz-module,VaultModel)
+$(call fuzz-module,VaultCore,VaultModel)
+$(call fuzz-module,VaultAPI,VaultModel)
+$(call fuzz-module,VaultStore,VaultCore VaultModel)
+$(call fuzz-module,VaultProcess)
+$(call fuzz-module,VaultKeystore,VaultProcess VaultAPI VaultModel)
+$(call fuzz-module,VaultTPM2,VaultKeystore VaultAPI)
+# Of the daemon what reads its small files: the whole of it needs packages.
+FUZZ_DAEMON := Configuration BootKey Keystores/KeyFile OwnFile SystemError Backoff BackoffFile TextFile LockPolicy
+$(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
+$(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultDaemon/%.swift,$(FUZZ_DAEMON)) \
+  $(patsubst %,$(FUZZ)/%.o,Logging VaultKeystore VaultProcess VaultCore VaultAPI VaultModel)
+
+# To call the tracer at each comparison takes the values' parsers more than half of their time; their words are in a
+# dictionary instead.
+fuzz-coverage = $(if $(filter VaultModel KindFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
+fuzz-comma := ,
+
+$(FUZZ)/%.o:
 	@mkdir -p $(FUZZ)
 	@echo "$*: compile with coverage and AddressSanitizer"
-	@$(FUZZ_SWIFTC) -module-name $* -emit-module -emit-module-path $(FUZZ)/$*.swiftmodule -c $(filter %.swift,$^) -o $@
+	@$(FUZZ_SWIFTC) $(call fuzz-coverage,$*) -module-name $* -emit-module -emit-module-path $(FUZZ)/$*.swiftmodule \
+	  -c $(filter %.swift,$^) -o $@
+	@touch $@ # The compiler leaves one alone that would be the same.
 
-$(FUZZ)/%Fuzz: Tests/Fuzz/%Fuzz.swift $(FUZZ_MODULES)
-	@$(FUZZ_SWIFTC) -use-ld=lld -module-name $*Fuzz $^ -lsodium -o $@
+# What a target is made of: its modules and what they are linked with. A target pays for each module at every input.
+fuzz-target = $(FUZZ)/$1: Tests/Fuzz/$1.swift $3 $(patsubst %,$(FUZZ)/%.o,$2)
+FUZZ_STORE := $(wildcard Tests/Fuzz/Store/*.swift)
+$(call fuzz-target,KindFuzz,VaultModel)
+$(call fuzz-target,PredicateFuzz,VaultModel)
+$(call fuzz-target,FrameFuzz,VaultAPI VaultModel)
+$(call fuzz-target,RecordFuzz,VaultCore VaultModel)
+$(call fuzz-target,BackupFuzz,VaultCore VaultModel)
+$(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultKeystore VaultProcess VaultAPI VaultModel)
+$(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultKeystore VaultProcess VaultCore VaultAPI VaultModel)
+$(call fuzz-target,BackoffFuzz,VaultDaemon Logging VaultKeystore VaultProcess VaultCore VaultAPI VaultModel)
+$(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
+$(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
+
+$(FUZZ)/%Fuzz:
+	@$(FUZZ_SWIFTC) $(call fuzz-coverage,$*Fuzz) -use-ld=lld -module-name $*Fuzz \
+	  -emit-executable -emit-module-path $(FUZZ)/$*Fuzz.swiftmodule $(filter %.swift %.o,$^) \
+	  $(if $(findstring VaultCore,$^),-lsodium) $(if $(findstring VaultStore,$^),-lsqlite3) \
+	  $(if $(findstring VaultTPM2,$^),-ltss2-esys -ltss2-mu -ltss2-tctildr) -o $@
 
 kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1 Tests/Fuzz/Corpus/$(shell tr A-Z a-z <<<'$(1:Fuzz=)'))
 
+# The longest input, where it is not 4096 bytes; and the stores' are long from the first on, because a few bytes are no edit.
+FUZZ_LENGTH_KindFuzz  := 2048
+FUZZ_LENGTH_StoreFuzz := 321
+FUZZ_LENGTH_RestoreFuzz := 209
+FUZZ_START_StoreFuzz := -len_control=0
+FUZZ_START_RestoreFuzz := -len_control=0
+FUZZ_LENGTH_BackoffFuzz := 512
+FUZZ_LENGTH_ConfigurationFuzz := 1024
+FUZZ_LENGTH_SealedBlobFuzz := 2048
+
 # What it finds worth keeping goes to the first folder, under .build; the kept corpus is only read. A crash leaves its
-# input in .build/fuzz and fails the rule.
+# input in .build/fuzz and fails the rule. A store's files lie in memory, in a folder that goes with the rule.
 .PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))
 fuzz: deps $(addprefix fuzz-,$(FUZZERS))
 $(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(FUZZ)/%
 	@mkdir -p $(FUZZ)/found/$*
-	@echo "$*: $(FUZZ_SECONDS) s"
-	@ASAN_OPTIONS=detect_leaks=0 $< -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 -max_len=65536 \
+	@echo "$*: $(if $(FUZZ_RUNS),$(FUZZ_RUNS) inputs,$(FUZZ_SECONDS) s)"
+	@export FUZZ_FOLDER=$$(mktemp -d /dev/shm/vault-fuzz.XXXXXX); trap 'rm -rf "$$FUZZ_FOLDER"' EXIT; \
+	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$(FUZZ_ASAN) nice $< -max_total_time=$(FUZZ_SECONDS) \
+	  -runs=$(or $(FUZZ_RUNS),-1) -timeout=10 \
+	  -rss_limit_mb=1024 $(FUZZ_START_$*) -max_len=$(or $(FUZZ_LENGTH_$*),4096) $(patsubst %,-dict=%,$(wildcard Tests/Fuzz/$*.dict)) \
 	  -print_final_stats=1 -artifact_prefix=$(FUZZ)/$*- $(FUZZ)/found/$* $(call kept-corpus,$*) >$(FUZZ)/$*.log 2>&1 \
 	  || { tail -n 60 $(FUZZ)/$*.log; exit 1; }
 	@grep -E '^stat::(number_of_executed_units|average_exec_per_sec|new_units_added)' $(FUZZ)/$*.log

@@ -22,7 +22,7 @@ import Testing
       }
     }
     // Both good and bad records of both kinds are kept: else this would prove little.
-    #expect(heads >= 3 && slots >= 2 && files.count >= heads + slots + 5)
+    #expect(heads >= 3 && slots >= 2 && files.count >= heads + slots + 6)
   }
 
   @Test("Every kept input of the backup fuzzer is an error or a header with that one encoding") func replayBackups()

@@ -96,7 +96,60 @@ import VaultStore
     try refusedInLog("PRAGMA user_version = 9") { $0 == .newer(9) }
   }
 
-  private func refusedInLog(_ sql: String, _ expected: (VaultError) -> Bool) throws {
+  /// SQLite takes it for a failure of the system.
+  @Test("a log of another version of the format is refused, with a frame and without", arguments: [0, 1, 200])
+  func logVersion(missing: Int) throws {
+    try refusedInLog("PRAGMA user_version = 3", \.isCorrupt) { log in
+      log[7] = 0x1A
+      let sums = Self.sums(of: log[..<24])
+      log.replaceSubrange(24..<32, with: sums)
+      if missing > 0 { log = log.prefix(32 + missing) }
+    }
+  }
+
+  @Test("page 1 of a log that tells of tables that SQLite cannot read is damage, and no failure")
+  func schemaFormatInLog() throws {
+    let fixture = try fixture()
+    var forge = try PageForge(fixture)
+    // The format of the tables, of which SQLite knows 1 to 4.
+    forge.put(5, at: 44, bytes: 4)
+    try forge.writeLog([])
+    try expectRefusedWithLog(fixture)
+  }
+
+  /// SQLite takes such a frame for the end of the log, so what is behind it is not read. A check that read it would tell of
+  /// another store than the one that is written to.
+  @Test("a frame of a log that has no page ends it, whatever its checksum") func frameWithoutPage() throws {
+    let fixture = try fixture()
+    var forge = try PageForge(fixture)
+    try forge.writeLog([0, 2], endingEach: true)
+    try expectRefusedWithLog(fixture)
+  }
+
+  private func expectRefusedWithLog(_ fixture: Fixture) throws {
+    let before = try fixture.files()
+    expectCorrupt { _ = try fixture.open() }
+    for (name, data) in before { #expect(try fixture.files()[name] == data, "\(name)") }
+  }
+
+  /// The checksum of a log's header, whose words are in the order that its first number tells (sqlite.org/walformat.html).
+  private static func sums(of header: Data) -> [UInt8] {
+    let isBig = header[header.startIndex + 3] & 1 == 1
+    var sums: (UInt32, UInt32) = (0, 0)
+    for start in stride(from: header.startIndex, to: header.endIndex, by: 8) {
+      func word(_ offset: Int) -> UInt32 {
+        let bytes = header[start + offset..<start + offset + 4]
+        return (isBig ? Array(bytes) : bytes.reversed()).reduce(0) { $0 << 8 | UInt32($1) }
+      }
+      sums.0 = sums.0 &+ word(0) &+ sums.1
+      sums.1 = sums.1 &+ word(4) &+ sums.0
+    }
+    return [sums.0, sums.1].flatMap { sum in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) } }
+  }
+
+  private func refusedInLog(
+    _ sql: String, _ expected: (VaultError) -> Bool, changing change: (inout Data) -> Void = { _ in }
+  ) throws {
     let fixture = try fixture()
     let other = try Fixture(create: false)
     try other.makeDirectory()
@@ -106,6 +159,11 @@ import VaultStore
         try setMode(other.path(name), 0o600)
       }
     }
+    let log = URL(fileURLWithPath: other.path("vault.db-wal"))
+    var changed = try Data(contentsOf: log)
+    change(&changed)
+    try changed.write(to: log)
+    try setMode(other.path("vault.db-wal"), 0o600)
     let before = try other.files()
     expect(expected) { _ = try other.open() }
     let after = try other.files()

@@ -1,0 +1,36 @@
+import VaultModel
+
+@testable import VaultDaemon
+
+#if !SWIFT_PACKAGE
+  @c(LLVMFuzzerTestOneInput)
+  public func fuzzConfiguration(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    // libFuzzer lends `count` bytes for the call.
+    let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
+    // What is not UTF-8 is refused before it is read as settings.
+    if let text = unsafe String(validating: bytes, as: UTF8.self) { _ = exerciseConfiguration(text) }
+    return 0
+  }
+#endif
+
+/// Reads any text as `vaultd.conf`: it is refused at a line that it has, in words that can be printed, or gives settings
+/// within their limits, the same ones each time, from which deadlines follow. Whether it was read.
+func exerciseConfiguration(_ text: String) -> Bool {
+  let settings: Configuration
+  do throws(Configuration.Problem) { settings = try Configuration(parsing: text) } catch {
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).count
+    guard (1...lines).contains(error.line), !error.reason.isEmpty, Printable.isPlain(error.reason)
+    else { fatalError("line \(error.line): \(error.reason)") }
+    return false
+  }
+  let now: Int64 = 1_000_000_000
+  var policy = LockPolicy(idleAfter: settings.idle, maximumAge: settings.maximumAge)
+  policy.unlocked(at: now, for: nil)
+  guard policy.next.map({ $0.at > now }) ?? (settings.idle == nil && settings.maximumAge == nil),
+    Configuration.connectionLimits.contains(settings.maxConnections),
+    (10...10_000_000).contains(settings.maxRequestsPerSecond), settings.bootKey?.place != "",
+    settings.bootKey == settings.bootKey.flatMap({ BootKey(setting: $0.place) })
+  else { fatalError("settings beyond their limits: \(settings)") }
+  if (try? Configuration(parsing: text)) != settings { fatalError("a text has two meanings") }
+  return true
+}

@@ -1,0 +1,58 @@
+import Glibc
+
+/// A folder in memory for the files of a store. Where `FUZZ_FOLDER` names one, it is in that, which whoever set it removes.
+struct Folder {
+  let path: String
+
+  /// Makes a new one.
+  init() {
+    let parent = unsafe getenv("FUZZ_FOLDER").map { unsafe String(cString: $0) } ?? "/dev/shm"
+    path = "\(parent)/vault-fuzz-\(getpid())"
+    require(unsafe mkdir(path, 0o700) == 0, "the fuzzer's folder cannot be made")
+    for name in ["store", "saved"] {
+      require(unsafe mkdir("\(path)/\(name)", 0o700) == 0, "its directories cannot be made")
+    }
+  }
+
+  /// The directory of the store.
+  var store: String { path + "/store" }
+  /// The directory of what is saved or restored from it.
+  var saved: String { path + "/saved" }
+
+  /// Removes it with all files.
+  func remove() {
+    clear(store)
+    clear(saved)
+    for name in [store, saved, path] { unsafe rmdir(name) }
+  }
+
+  /// Removes the files of a directory.
+  func clear(_ directory: String) {
+    for name in Self.names { unsafe unlink("\(directory)/\(name)") }
+  }
+
+  private static let names =
+    ["vault.db", "vault.db.new"].flatMap { [$0, $0 + "-wal", $0 + "-journal"] } + ["vault.lock"]
+
+  /// The content of a file; empty when there is none.
+  static func read(_ path: String) -> [UInt8] {
+    let file = unsafe open(path, O_RDONLY)
+    guard file >= 0 else { return [] }
+    defer { close(file) }
+    var status = stat()
+    guard unsafe fstat(file, &status) == 0 else { return [] }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    require(unsafe Glibc.read(file, &bytes, bytes.count) == bytes.count, "a file cannot be read")
+    return bytes
+  }
+
+  /// Makes a file, and gives it another length if asked to: what lies behind the bytes is a hole.
+  static func write(_ bytes: [UInt8], to path: String, length: Int? = nil) {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    require(file >= 0, "a file cannot be made")
+    defer { close(file) }
+    require(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count, "a file cannot be written")
+    // Longer than the file system can have it, it stays as it is.
+    if let length { _ = ftruncate(file, length) }
+  }
+}

@@ -1,0 +1,104 @@
+/// A page of a tree while a hostile hand is at it (sqlite.org/fileformat2.html §1.6).
+struct PageDraft {
+  var bytes: [UInt8]
+  /// Whether it has the file's header before its own.
+  let isFirst: Bool
+
+  var header: Int { isFirst ? 100 : 0 }
+  var kind: UInt8 { bytes[header] }
+  private var isTree: Bool { [2, 5, 10, 13].contains(kind) }
+  private var isLeaf: Bool { kind >= 10 }
+  private var pointers: Int { header + (isLeaf ? 8 : 12) }
+  /// How many cells it has, and no more than a page can have.
+  var count: Int { isTree ? min(number16(header + 3), (bytes.count - pointers) / 2) : 0 }
+
+  func number16(_ place: Int) -> Int { Int(bytes[place]) << 8 | Int(bytes[place + 1]) }
+
+  mutating func put(_ value: UInt32, at place: Int, size: Int) {
+    guard place >= 0, place + size <= bytes.count else { return }
+    for index in 0..<size { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * (size - 1 - index))) }
+  }
+
+  /// Where the address of a cell is; nil when there is no cell.
+  func pointer(_ index: Int) -> Int? { count > 0 ? pointers + 2 * (index % count) : nil }
+
+  /// Where a cell is; nil when there is none.
+  func cell(_ index: Int) -> Int? {
+    guard let pointer = pointer(index) else { return nil }
+    let place = number16(pointer)
+    return place < bytes.count - 4 ? place : nil
+  }
+
+  /// Where a cell has the page behind it, or where this page has its last child.
+  func child(_ index: Int) -> Int? {
+    guard isTree, !isLeaf else { return nil }
+    return index % (count + 1) == count ? header + 8 : cell(index)
+  }
+
+  /// The bytes of all cells in their order; nil when they do not lie in the page.
+  func cells() -> [[UInt8]]? {
+    guard isTree else { return nil }
+    var found: [[UInt8]] = []
+    for index in 0..<count {
+      guard let start = cell(index), let end = end(start) else { return nil }
+      found.append(Array(bytes[start..<end]))
+    }
+    return found
+  }
+
+  /// Lays these cells as SQLite would, in place of what there is; as many as there is room for.
+  mutating func lay(_ cells: [[UInt8]]) {
+    guard isTree else { return }
+    let kept = Array(bytes[..<pointers])
+    var end = bytes.count
+    var laid = kept + [UInt8](repeating: 0, count: bytes.count - kept.count)
+    var number = 0
+    for cell in cells {
+      let start = end - max(4, cell.count)
+      guard start >= pointers + 2 * (number + 1) else { break }
+      laid.replaceSubrange(start..<start + cell.count, with: cell)
+      laid[pointers + 2 * number] = UInt8(start >> 8)
+      laid[pointers + 2 * number + 1] = UInt8(start & 255)
+      (end, number) = (start, number + 1)
+    }
+    bytes = laid
+    put(0, at: header + 1, size: 2)
+    put(UInt32(number), at: header + 3, size: 2)
+    put(UInt32(end), at: header + 5, size: 2)
+    put(0, at: header + 7, size: 1)
+  }
+
+  /// Where a cell ends.
+  private func end(_ start: Int) -> Int? {
+    var place = isLeaf ? start : start + 4
+    if kind == 5 { return varint(&place).flatMap { _ in place <= bytes.count ? place : nil } }
+    guard let size = varint(&place), size < 1 << 24 else { return nil }
+    if kind == 13, varint(&place) == nil { return nil }
+    let longest = kind == 13 ? bytes.count - 35 : (bytes.count - 12) * 64 / 255 - 23
+    let shortest = (bytes.count - 12) * 32 / 255 - 23
+    var local = size
+    if size > longest {
+      local = shortest + (size - shortest) % (bytes.count - 4)
+      if local > longest { local = shortest }
+      local += 4
+    }
+    return place + local <= bytes.count ? place + local : nil
+  }
+
+  private func varint(_ place: inout Int) -> Int? {
+    var value = 0
+    for _ in 0..<8 {
+      guard place < bytes.count else { return nil }
+      value = value << 7 | Int(bytes[place] & 0x7F)
+      place += 1
+      if bytes[place - 1] < 0x80 { return value }
+    }
+    return nil
+  }
+
+  /// Where the page behind a long row is named: at the end of its cell.
+  func rest(_ index: Int) -> Int? {
+    guard kind != 5, let start = cell(index), let end = end(start), end - start > 500 else { return nil }
+    return end - 4
+  }
+}

@@ -1,0 +1,1 @@
+../Fuzz/SealedBlobFuzz.swift
