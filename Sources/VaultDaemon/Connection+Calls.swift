@@ -29,7 +29,9 @@ extension Connection {
     defer { isProcessed() }
     do throws(FrameError) {
       while mayHandle {
-        guard left == Self.slice || left > 0 && !service.turns.isSpent else { return waitForTurn() }
+        // What came together with a lock is handled with it, or it would be refused.
+        let mayGoOn = !service.turns.isSpent || lockedMeanwhile != nil
+        guard left == Self.slice || left > 0 && mayGoOn else { return waitForTurn() }
         let began = service.clock.monotonic()
         // Also where it has to wait, or is no call: it was read.
         defer { service.turns.charge(service.clock.monotonic() - began) }

@@ -4,6 +4,9 @@ import NIOEmbedded
 import NIOPosix
 import Synchronization
 import Testing
+import VaultCore
+import VaultModel
+import VaultStore
 import VaultTesting
 
 @testable import VaultDaemon
@@ -150,5 +153,34 @@ final class ConnectionStand: Sendable {
     try? group.syncShutdownGracefully()
     withExtendedLifetime(inside) {}
     sandbox.close()
+  }
+}
+
+extension ConnectionStand {
+  /// With a vault that is unlocked and has the item `a`.
+  static func unlocked(_ settings: String, pid: pid_t = getpid()) throws -> ConnectionStand {
+    let key = [UInt8](repeating: 7, count: 32)
+    let stand = try ConnectionStand(settings, pid: pid) { store in
+      let id = VaultID.random().bytes
+      let key = secret(key)
+      let slot = try SlotRecord.make(
+        id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
+        vaultID: id)
+      try Keychain.create(
+        in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
+    }
+    try stand.on { client in
+      guard case .open(let keychain) = client.service.vault.content else { return }
+      try keychain.unlock(vaultKey: secret(key))
+      try keychain.set(ItemChange(name: ItemName("a")), value: secret([1]), now: 1)
+      client.service.unlocked(by: .asked, for: nil)
+    }
+    return stand
+  }
+
+  private static func secret(_ bytes: [UInt8]) -> SecureBytes {
+    SecureBytes(count: bytes.count) { out in
+      for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+    }
   }
 }

@@ -1,9 +1,6 @@
 import Glibc
 import NIOCore
 import Testing
-import VaultCore
-import VaultModel
-import VaultStore
 
 @testable import VaultDaemon
 
@@ -20,29 +17,7 @@ import VaultStore
   private static let others = ["Status", "ListSlots", "Verify", "Monitor"]
 
   private func stand(pid: pid_t = getpid()) throws -> ConnectionStand {
-    let key = [UInt8](repeating: 7, count: 32)
-    let stand = try ConnectionStand("idle = 5m\nmaximum-age = off", pid: pid) { store in
-      let id = VaultID.random().bytes
-      let key = Self.secret(key)
-      let slot = try SlotRecord.make(
-        id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
-        vaultID: id)
-      try Keychain.create(
-        in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
-    }
-    try stand.on { client in
-      guard case .open(let keychain) = client.service.vault.content else { return }
-      try keychain.unlock(vaultKey: Self.secret(key))
-      try keychain.set(ItemChange(name: ItemName("a")), value: Self.secret([1]), now: 1)
-      client.service.unlocked(by: .asked, for: nil)
-    }
-    return stand
-  }
-
-  private static func secret(_ bytes: [UInt8]) -> SecureBytes {
-    SecureBytes(count: bytes.count) { out in
-      for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
-    }
+    try ConnectionStand.unlocked("idle = 5m\nmaximum-age = off", pid: pid)
   }
 
   /// By how many seconds a call, ten seconds after the one before, moves the deadline.

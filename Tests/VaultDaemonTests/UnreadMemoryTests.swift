@@ -3,6 +3,8 @@ import Foundation
 import Testing
 import VaultTesting
 
+@testable import VaultDaemon
+
 /// What is on its way to a client that does not read, or from one that is not finished, when the vault is locked.
 @Suite(
   "What a lock finds on its way",
@@ -182,6 +184,19 @@ struct UnreadMemoryTests {
     #expect(try client.reply().string("state") == "locked")
     #expect(try client.call("Status").error == nil)
     #expect(try watching.reply().string("state") == "locked")
+  }
+
+  @Test("that holds where the lock took so long that it is the others' turn, too") func slowLock() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    let messages = try stand.on { client in
+      client.service.turns.charge(Turns.length)
+      client.send(["Lock", "Status"].map { "{\"method\":\"io.vaultd.Vault.\($0)\"}\0" }.joined())
+      client.call("Status")
+      return client.messages()
+    }
+    #expect(messages.count == 3 && !messages.contains { $0.contains("error") }, "\(messages)")
+    #expect(messages.dropFirst().allSatisfy { $0.contains("\"state\":\"locked\"") })
   }
 
   @Test("before the inhibitor goes, an unread value of after-first-unlock is wiped too, and its connection closed")
