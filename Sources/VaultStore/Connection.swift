@@ -6,7 +6,7 @@ import Glibc
 @safe final class Connection {
   private let handle: OpaquePointer
   // Released after the handle is closed, because closing still writes.
-  private let lock: StoreLock?
+  let lock: StoreLock?
   /// The main file's.
   let path: String
   /// The log's.
@@ -26,7 +26,7 @@ import Glibc
   // How many rely on the main file's staying as it is.
   private var holders = 0
   // The file that SQLite has open as the log; nil until noteLog().
-  private var openLog: FileNumber?
+  var openLog: FileNumber?
 
   /// Opens the existing file at `path`, of any length.
   ///
@@ -65,7 +65,7 @@ import Glibc
     reading = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
   }
 
-  /// Whether the tables are known to be ours. Until then it is the file's fault when SQLite cannot make sense of a statement,
+  /// True once the tables are known to be ours. Until then it is the file's fault when SQLite cannot make sense of a statement,
   /// for all of ours have sense.
   var hasOurTables = false
 
@@ -177,7 +177,7 @@ import Glibc
     if foldsLog, frames >= longLog { foldLog() }
   }
 
-  /// Whether the log is long enough to be folded in between two commits, so that neither has to wait for it.
+  /// True when the log is long enough to be folded in between two commits, so that neither has to wait for it.
   var hasLongLog: Bool { !isFolded && isTrusted && foldsLog && committed.frames >= longLog / 4 }
 
   /// Folds the log into the main file. Where that fails, the log stays, and the next commit tries again.
@@ -226,41 +226,8 @@ import Glibc
     return reading
   }
 
-  // MARK: The files' names
-
-  /// Takes note of which file the log is: after SQLite has looked at the database, which makes one where there is none.
-  func noteLog() { openLog = FileNumber(of: log) }
-
-  /// What is wrong with the files' names and what to do, when another file or none has one of them now. Then what is written
-  /// goes into a file that nobody finds again.
-  var lostFile: VaultError? {
-    // What stands for a closed database has no file.
-    guard lock != nil else { return nil }
-    if hasMoved { return Self.lost("vault.db") }
-    if hasOtherLog { return Self.lost("vault.db-wal") }
-    if openLog != nil, FileNumber(of: log) == nil { return Self.lostLog }
-    return nil
-  }
-
-  /// No file has the log's name. SQLite has the log open nonetheless, and folds it into the main file when that is closed.
-  static let lostLog = VaultError.corrupt(
-    "vault.db-wal was removed while vaultd has it open; stop vaultd, which puts what it still has of it into vault.db, and start it again"
-  )
-
-  /// Whether another file has the log's name now, which SQLite cannot tell. None can have the number of one that is open.
-  private var hasOtherLog: Bool {
-    guard let openLog, let found = FileNumber(of: log) else { return false }
-    return found != openLog
-  }
-
-  private static func lost(_ name: String) -> VaultError {
-    .corrupt(
-      "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until vaultd is stopped"
-    )
-  }
-
-  /// Whether another file, or none, has the main file's name now.
-  private var hasMoved: Bool {
+  /// True when another file, or none, has the main file's name now.
+  var hasMoved: Bool {
     var moved: Int32 = 0
     // Answers with a number of that type.
     return unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved != 0
@@ -287,17 +254,4 @@ struct CommittedLog {
   /// The salts in the log's header at the time: when these are others, the log has begun anew since, because all of it was
   /// folded in. Nil when there was no header.
   var salts: [UInt8]?
-}
-
-/// The number by which the system tells a file from all others.
-private struct FileNumber: Equatable {
-  let device: dev_t
-  let inode: ino_t
-
-  /// Of the file that has that name; nil when there is none.
-  init?(of path: String) {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return nil }
-    (device, inode) = (status.st_dev, status.st_ino)
-  }
 }

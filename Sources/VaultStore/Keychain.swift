@@ -62,7 +62,7 @@ public final class Keychain {
   }
   // The rows that committed transactions have changed, while a rekey has to know.
   var touched: Set<Int64>?
-  /// Whether the files are closed: by ``close()``, or because they could not be opened again when another store had taken
+  /// True when the files are closed: by ``close()``, or because they could not be opened again when another store had taken
   /// their place. Nothing can be read or written here any more, and ``init(opening:)`` tells what there is.
   public internal(set) var isGone = false
 

@@ -35,12 +35,12 @@ struct LogFrames {
     guard sums == (Self.number(header, at: 24), Self.number(header, at: 28)) else { return nil }
   }
 
-  /// Whether a header is whole, and of a log that SQLite writes in another way: no crash leaves that.
+  /// True when a header is whole, and of a log that SQLite writes in another way: no crash leaves that.
   static func isOfAnotherVersion(header: [UInt8]) -> Bool {
     number(header, at: 4) != version && LogFrames(summing: header) != nil
   }
 
-  /// Whether the log goes on with this frame, which is the next one: it has a page, and the checksum goes on. After one with
+  /// True when the log goes on with this frame, which is the next one: it has a page, and the checksum goes on. After one with
   /// which it does not, there is none to go on from: SQLite takes that for the end.
   mutating func goesOn(with frame: [UInt8]) -> Bool {
     add(frame, 0..<8)

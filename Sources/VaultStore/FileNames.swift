@@ -1,7 +1,40 @@
 import Glibc
 
-// A log that has lost its name is in a file that ends with this process.
+// The names of the files that are open, which somebody may take away or give to others.
 extension Connection {
+  /// Takes note of which file the log is: after SQLite has looked at the database, which makes one where there is none.
+  func noteLog() { openLog = FileNumber(of: log) }
+
+  /// What is wrong with the files' names and what to do, when another file or none has one of them now. Then what is written
+  /// goes into a file that nobody finds again.
+  var lostFile: VaultError? {
+    // What stands for a closed database has no file.
+    guard lock != nil else { return nil }
+    if hasMoved { return Self.lost("vault.db") }
+    if hasOtherLog { return Self.lost("vault.db-wal") }
+    if openLog != nil, FileNumber(of: log) == nil { return Self.lostLog }
+    return nil
+  }
+
+  /// No file has the log's name. SQLite has the log open nonetheless, and folds it into the main file when that is closed.
+  static let lostLog = VaultError.corrupt(
+    "vault.db-wal was removed while vaultd has it open; stop vaultd, which puts what it still has of it into vault.db, and start it again"
+  )
+
+  /// True when another file has the log's name now, which SQLite cannot tell. None can have the number of one that is open.
+  var hasOtherLog: Bool {
+    guard let openLog, let found = FileNumber(of: log) else { return false }
+    return found != openLog
+  }
+
+  private static func lost(_ name: String) -> VaultError {
+    .corrupt(
+      "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until vaultd is stopped"
+    )
+  }
+
+  // MARK: A log that was removed
+
   /// Gives what the log has of committed transactions to a file of its name, where there is none: from that the next
   /// opening goes on when folding the log into the main file ends in the middle, on a full disk or with the process.
   ///
@@ -41,5 +74,18 @@ extension Connection {
 
   private static func place(of path: String) -> (folder: String, name: String)? {
     path.lastIndex(of: "/").map { (String(path[..<$0]), String(path[path.index(after: $0)...])) }
+  }
+}
+
+/// The number by which the system tells a file from all others.
+struct FileNumber: Equatable {
+  let device: dev_t
+  let inode: ino_t
+
+  /// Of the file that has that name; nil when there is none.
+  init?(of path: String) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    (device, inode) = (status.st_dev, status.st_ino)
   }
 }
