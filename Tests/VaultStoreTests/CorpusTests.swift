@@ -26,7 +26,7 @@ import VaultTesting
     #expect(
       process.terminationStatus == 0, "\(said.split(separator: "\n").last ?? ""), then: \(complaint.prefix(1000))")
     let lines = said.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-    #expect(lines.count == files.count)
+    #expect(lines.map(\.first) == files.map(\.lastPathComponent).sorted())
     // Each end is come to: else this would prove little.
     let ends = Dictionary(grouping: lines, by: \.last)
     for end in ["whole", "damaged", "refused"] { #expect(ends[end]?.isEmpty == false, "\(end)") }

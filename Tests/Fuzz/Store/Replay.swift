@@ -12,7 +12,7 @@
         // Bytes have no padding: all are initialized.
         let bytes = unsafe input.span.bytes
         let end = arguments[1] == "RestoreFuzz" ? Stage.shared.restore(bytes) : Stage.shared.run(bytes)
-        print(path.split(separator: "/").last ?? "", end.rawValue)
+        print(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...], end.rawValue)
       }
     }
   }
