@@ -117,7 +117,9 @@ final class ConnectionStand: Sendable {
   private let sandbox: Sandbox
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let loop: any EventLoop
-  private let inside: NIOLoopBound<Inside>
+  /// Gone once the stand is closed.
+  private let inside: NIOLoopBoundBox<Inside?>
+  private let service: NIOLoopBound<Service>
 
   /// - Parameters:
   ///   - settings: the text of `vaultd.conf`.
@@ -129,16 +131,20 @@ final class ConnectionStand: Sendable {
     let loop = group.next()
     self.loop = loop
     let hands = Hands()
-    inside = try loop.submit { [store = sandbox.store, socket = sandbox.socket] in
+    (inside, service) = try loop.submit { [store = sandbox.store, socket = sandbox.socket] in
       let clock = Clock(boot: { hands.now }, monotonic: { hands.now }, wall: { 2000 })
       let service = try Service.stand(on: loop, store: store, socket: socket, settings: settings, clock: clock)
-      return NIOLoopBound(try Inside(service, hands, pid: pid), eventLoop: loop)
+      let inside = try Inside(service, hands, pid: pid)
+      return (NIOLoopBoundBox(inside, eventLoop: loop), NIOLoopBound(service, eventLoop: loop))
     }.wait()
   }
 
   /// Runs `body` on the loop, behind all that is waiting there.
   func on<R: Sendable>(_ body: @escaping @Sendable (Inside) throws -> R) throws -> R {
-    try loop.submit { [inside] in try body(inside.value) }.wait()
+    try loop.submit { [inside] in
+      guard let client = inside.value else { throw SandboxError("the stand is closed") }
+      return try body(client)
+    }.wait()
   }
 
   /// Lets the service's loop go round until it is so.
@@ -148,10 +154,14 @@ final class ConnectionStand: Sendable {
   }
 
   func close() {
-    try? on { $0.end() }
+    // On the loop: the channel is for one thread alone, also where it goes.
+    try? loop.submit { [inside] in
+      inside.value?.end()
+      inside.value = nil
+    }.wait()
     // Before the service goes: its turns may be waiting there.
     try? group.syncShutdownGracefully()
-    withExtendedLifetime(inside) {}
+    withExtendedLifetime(service) {}
     sandbox.close()
   }
 }
