@@ -59,17 +59,21 @@ extension Keychain {
   func notice(_ error: VaultError) {
     // What is refused because of an earlier finding is none.
     guard error != Self.failed, let finding = Finding(error) else { return }
-    if failure == nil { whenMet(finding.text) }
-    fail(finding)
+    meet(finding)
     // A check that has passed the place may not say that all is well; one that begins later finds it by itself.
     if pass != nil { doubt(finding) }
   }
 
   /// Has ``integrity`` fail for what the next check cannot find any more, and has that check tell it.
   func notice(_ finding: Finding) {
+    meet(finding)
+    doubt(finding)
+  }
+
+  /// Has ``integrity`` fail, and tells whoever owns the store, unless it has failed before.
+  private func meet(_ finding: Finding) {
     if failure == nil { whenMet(finding.text) }
     fail(finding)
-    doubt(finding)
   }
 
   /// Has ``integrity`` fail for as long as the store is open: what was met once may have been served or copied before, and
