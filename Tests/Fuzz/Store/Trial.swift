@@ -17,6 +17,8 @@ struct Trial {
   var stored: [String: Set<[UInt8]>]
   /// The values that are there, if all is as it was stored last.
   var latest: [String: [UInt8]]
+  /// Whether what an item had before was served after another value was stored, which no whole store does.
+  private var servesEarlier = false
   private static let written = "new/item"
 
   /// The end that a trial came to.
@@ -73,6 +75,7 @@ struct Trial {
       if goesOn { save(keychain) }
       return nil
     }
+    require(!servesEarlier, "all is well, and another value was served than was stored just before")
     expectOneMoment(values)
     try list(keychain)
     if goesOn { require(tryToWrite(keychain, Self.written), "all is well, and nothing can be written") }
@@ -95,7 +98,8 @@ struct Trial {
   ///   walk comes: then what it had before is saved.
   private func read(_ keychain: Keychain, isSaved: Bool = false) -> [String: [UInt8]] {
     var values: [String: [UInt8]] = [:]
-    for name in stored.keys {
+    // In one order: what is read first is remembered.
+    for name in stored.keys.sorted() {
       do {
         let value = try keychain.value(name)
         require(stored[name]?.contains(value) == true, "a value that was never stored")
@@ -164,7 +168,9 @@ struct Trial {
       latest[name] = Self.value
       do {
         let value = try keychain.value(name)
-        require(value == Self.value, "another value than was stored just now")
+        // An item that a broken index did not lead to, where the new one of its name has put that into another order.
+        if value != Self.value { servesEarlier = true }
+        require(stored[name]?.contains(value) == true, "another value than was ever stored")
       } catch VaultError.noSuchItem {
         // A tree that is none: what was put in is not met again.
       } catch let error as VaultError {
