@@ -4,6 +4,7 @@
 #   make install    PREFIX (/usr/local) and DESTDIR are honoured; `make uninstall` takes it all away
 #   make bench      the figures, side by side with their yardsticks
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
+#   make sanitize   the tests under AddressSanitizer and ThreadSanitizer
 #   make fmt        swift format, in place; `make lint` only complains
 
 SHELL   := /bin/bash
@@ -104,6 +105,7 @@ bench: deps bench-deps build $(BENCH_PROGRAMS)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
 
 include Tests/Fuzz/fuzz.mk
+include Tests/Sanitize/sanitize.mk
 include Sources/pam_vault/module.mk
 include systemd/install.mk
 

@@ -1,6 +1,7 @@
 import CMemorySearch
 import Foundation
 import Glibc
+public import Testing
 
 /// Looks for secrets in the memory of a running process, as an attacker who is root would.
 ///
@@ -13,6 +14,12 @@ public struct MemorySearch {
   private let regions: [[UInt8]]
   /// What each region is: its name in /proc/PID/maps, or its address where it has none.
   private let names: [String]
+
+  /// Whether a process shows what it keeps: its memory is root's to read, and a sanitizer has a heap and stacks of its own,
+  /// which keep what was given back to them.
+  public static let isPossible = Root.isAtHand && is_sanitized() == 0
+  /// What is missing where it is not.
+  public static let need: Comment = "needs root to read the memory of a process that is not dumpable, and no sanitizer"
 
   /// Reads all writable memory of the process. Needs root, because `vaultd` is not dumpable.
   ///

@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite(
-  "The client's memory", .enabled(if: Root.isAtHand, "needs root to read the memory of a process that is not dumpable")
+  "The client's memory", .enabled(if: MemorySearch.isPossible, MemorySearch.need)
 )
 struct ClientMemoryTests {
   private static func word() -> String {

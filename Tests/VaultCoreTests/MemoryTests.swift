@@ -1,10 +1,11 @@
+import CMemorySearch
 import Glibc
 import Testing
 
 @testable import VaultCore
 
 /// Searches of all of this process's writable memory for a secret, while it is held and after it was let go.
-@Suite(.serialized) struct MemoryTests {
+@Suite(.serialized, .enabled(if: is_sanitized() == 0, "a sanitizer has a heap of its own")) struct MemoryTests {
   @Test("A secret is in memory while it is held and nowhere afterwards") func held() throws {
     let canary = Canary()
     let count = try canary.hold { secret in

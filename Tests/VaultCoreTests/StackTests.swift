@@ -5,7 +5,8 @@ import Testing
 
 @testable import VaultCore
 
-@Suite("What is left on a stack") struct StackTests {
+@Suite("What is left on a stack", .enabled(if: is_sanitized() == 0, "a sanitizer has stacks of its own"))
+struct StackTests {
   /// All of what a thread's stack holds when `body` has run on it. The stack is memory of this function's own.
   private static func stack(after body: @escaping () -> Void) -> [UInt8] {
     let count = 512 << 10

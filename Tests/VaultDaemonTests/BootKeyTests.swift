@@ -55,7 +55,7 @@ import VaultTesting
 
   @Test(
     "once it has opened the `always` items it is gone from memory",
-    .enabled(if: Root.isAtHand, "needs root to read the memory of a process that is not dumpable"))
+    .enabled(if: MemorySearch.isPossible, MemorySearch.need))
   func forgotten() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

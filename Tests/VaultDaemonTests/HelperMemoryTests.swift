@@ -6,7 +6,7 @@ import VaultTesting
 /// What the programs that the daemon starts have in memory, of the vault's keys and of what a person typed.
 @Suite(
   "The memory of the helper programs",
-  .enabled(if: TestUser.canBeMade, "makes users of the machine and reads a program's memory, which needs root"))
+  .enabled(if: MemorySearch.isPossible, MemorySearch.need))
 struct HelperMemoryTests {
   @discardableResult
   private func wait<T>(_ what: String, for find: () throws -> T?) throws -> T {

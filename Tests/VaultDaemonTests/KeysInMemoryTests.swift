@@ -4,7 +4,7 @@ import VaultTesting
 
 @Suite(
   "Keys in the daemon's memory",
-  .enabled(if: Root.isAtHand, "needs root to read the memory of a process that is not dumpable"))
+  .enabled(if: MemorySearch.isPossible, MemorySearch.need))
 struct KeysInMemoryTests {
   @Test(
     "of all keys that the store and its secrets give, those are in memory that vault-security(7) says, after",

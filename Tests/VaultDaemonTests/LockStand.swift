@@ -153,9 +153,9 @@ final class LockStand {
   }
 
   /// Finds in the daemon's memory exactly the keys that are to be there after a lock, with or without those of
-  /// `after-first-unlock`; needs root.
+  /// `after-first-unlock`, where that can be seen.
   func expectWiped(afterFirstUnlock: Bool) throws {
-    guard Self.isRoot else { return }
+    guard MemorySearch.isPossible else { return }
     let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
     let places = memory.find(keys.keys)
     #expect(Set(places.keys) == Set(afterFirstUnlock ? Held.asleep : Held.locked), "\(places)")
@@ -164,7 +164,7 @@ final class LockStand {
 
   /// The positive control: what will be searched for is found while the vault is open.
   func expectHeld() throws {
-    guard Self.isRoot else { return }
+    guard MemorySearch.isPossible else { return }
     let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
     #expect(Set(memory.find(keys.keys).keys) == Set(Held.unlocked))
   }

@@ -5,7 +5,7 @@ import VaultTesting
 
 @Suite(
   "Presence in the daemon's memory",
-  .enabled(if: TestUser.canBeMade, "makes users of the machine and reads a daemon's memory, which needs root"))
+  .enabled(if: MemorySearch.isPossible, MemorySearch.need))
 struct PresenceSecretsTests {
   private func search(_ vault: UserVault) throws -> MemorySearch {
     try MemorySearch(pid: try #require(vault.sandbox.daemonPid))

@@ -4,8 +4,6 @@ import Testing
 import VaultTesting
 
 @Suite("Secrets in the daemon's memory") struct SecretsTests {
-  private static let isRoot = Root.isAtHand
-
   /// Mixed load: text, bytes, large and small, versions, many connections, errors, a wrong password.
   private func load(_ sandbox: Sandbox, values: [String: [UInt8]]) throws {
     let client = try sandbox.client()
@@ -44,7 +42,7 @@ import VaultTesting
 
   @Test(
     "after a lock no password, no value and no key that opens one is left",
-    .enabled(if: isRoot, "needs root to read the memory of a process that is not dumpable"))
+    .enabled(if: MemorySearch.isPossible, MemorySearch.need))
   func nothingLeft() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -104,10 +102,10 @@ import VaultTesting
       code = try #require(reply.prompt?["code"] as? String)
     }
     func find(_ secret: String) throws -> Set<String> {
-      Self.isRoot ? try MemorySearch(pid: try #require(sandbox.daemonPid)).find(Array(secret.utf8)) : []
+      MemorySearch.isPossible ? try MemorySearch(pid: try #require(sandbox.daemonPid)).find(Array(secret.utf8)) : []
     }
     // The positive control: the code is compared with what is typed next.
-    if let code, Self.isRoot { #expect(try find(code) == ["raw"]) }
+    if let code, MemorySearch.isPossible { #expect(try find(code) == ["raw"]) }
     if bySleep {
       try clock.sleep(seconds: 60)
       #expect(try sandbox.client().call("Status").string("state") == "new")
@@ -122,7 +120,7 @@ import VaultTesting
 
   @Test(
     "hide-names also wipes the keys that open names and tags",
-    .enabled(if: isRoot, "needs root to read the memory of a process that is not dumpable"))
+    .enabled(if: MemorySearch.isPossible, MemorySearch.need))
   func hideNames() throws {
     for hides in [false, true] {
       let sandbox = try Sandbox()
@@ -142,7 +140,7 @@ import VaultTesting
 
   @Test(
     "with hide-names a lock leaves no name and no attribute that was stored, read, listed or searched for",
-    .enabled(if: isRoot, "needs root to read the memory of a process that is not dumpable"))
+    .enabled(if: MemorySearch.isPossible, MemorySearch.need))
   func namesGone() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -6,7 +6,7 @@ import VaultTesting
 /// A helper program that has been given a new key for its keystore, and does not answer.
 @Suite(
   "A helper program that was given a key",
-  .enabled(if: Root.isAtHand, "needs root to read the memory of a process that is not dumpable"))
+  .enabled(if: MemorySearch.isPossible, MemorySearch.need))
 struct StoringHelperTests {
   private static let password = "correct horse battery"
 

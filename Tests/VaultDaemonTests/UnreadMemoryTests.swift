@@ -8,7 +8,7 @@ import VaultTesting
 /// What is on its way to a client that does not read, or from one that is not finished, when the vault is locked.
 @Suite(
   "What a lock finds on its way",
-  .enabled(if: Root.isAtHand, "needs root to read the memory of a process that is not dumpable"))
+  .enabled(if: MemorySearch.isPossible, MemorySearch.need))
 struct UnreadMemoryTests {
   private static let settings = "idle = off\nmax-requests-per-second = 100000"
   private static let password = "correct horse battery"

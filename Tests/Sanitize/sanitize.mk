@@ -1,0 +1,21 @@
+# The tests with all programs built with AddressSanitizer, and with ThreadSanitizer. Left out is what searches memory, where
+# a sanitizer keeps what a program gave back (MemorySearch.isPossible).
+#
+#   make sanitize                           both
+#   make sanitize-thread                    one
+#   make sanitize SUITES=VaultStoreTests    of some suites
+
+SANITIZED  := .build/sanitize
+SANITIZERS := address thread
+SUITES     ?= .
+sanitized   = $(SWIFT) $(1) --sanitize $* --scratch-path $(SANITIZED)/$* -Xlinker $(CURDIR)/$(SANITIZED)/$*.o
+
+.PHONY: sanitize $(addprefix sanitize-,$(SANITIZERS))
+sanitize: $(addprefix sanitize-,$(SANITIZERS))
+$(addprefix sanitize-,$(SANITIZERS)): REPORTS = $(CURDIR)/$(SANITIZED)/$*-reports
+$(addprefix sanitize-,$(SANITIZERS)): sanitize-%: deps
+	@rm -rf $(REPORTS); mkdir -p -m 755 $(SANITIZED); mkdir -m 1777 $(REPORTS)
+	$(CC) -c -DREPORTS='"$(REPORTS)"' Tests/Sanitize/options.c -o $(SANITIZED)/$*.o
+	$(call sanitized,build --build-tests)
+	$(call sanitized,test --skip-build --filter '$(SUITES)'); tests=$$?; \
+	  [ -z "$$(ls $(REPORTS))" ] || { cat $(REPORTS)/*; exit 1; }; exit $$tests
