@@ -15,9 +15,8 @@ public struct MemorySearch {
   /// What each region is: its name in /proc/PID/maps, or its address where it has none.
   private let names: [String]
 
-  /// Whether a process shows what it keeps: its memory is root's to read, and a sanitizer has a heap and stacks of its own,
-  /// which keep what was given back to them.
-  public static let isPossible = Root.isAtHand && is_sanitized() == 0
+  /// Whether a process shows what it keeps: its memory is root's to read, and a sanitizer's besides.
+  public static let isPossible = Root.isAtHand && !Sanitizer.isPresent
   /// What is missing where it is not.
   public static let need: Comment = "needs root to read the memory of a process that is not dumpable, and no sanitizer"
 

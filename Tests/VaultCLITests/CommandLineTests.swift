@@ -5,6 +5,7 @@ import VaultTesting
   @Test(
     "is an error, and no command line without arguments",
     .enabled(if: TestUser.canBeMade, "takes /proc away, which needs root"),
+    .disabled(if: Sanitizer.isPresent, "a sanitizer needs /proc"),
     arguments: ["vault lock", "vault", "vaultd --store /nonexistent/store", "vault-pam", "vault-tpm2", "vault-keyring"])
   func unreadable(line: String) throws {
     let sandbox = try Sandbox()

@@ -179,7 +179,9 @@ import VaultTesting
     #expect(left.isEmpty, "\(left.count) of \(words.count): \(left.prefix(5))")
   }
 
-  @Test("every buffer that could not be locked in memory is counted and shown, also when only the keys were too many")
+  @Test(
+    "every buffer that could not be locked in memory is counted and shown, also when only the keys were too many",
+    .disabled(if: Sanitizer.isPresent, "a sanitizer locks nothing"))
   func unlockedBuffers() throws {
     // Without the right to lock what one likes, and with a limit in KiB.
     func start(_ sandbox: Sandbox, limit: Int) throws {

@@ -1,0 +1,8 @@
+import CMemorySearch
+
+/// A sanitizer that the tests and the programs were built with (`make sanitize`).
+///
+/// It has a heap and stacks of its own, keeps what was given back, takes much more memory, and locks none of it.
+public enum Sanitizer {
+  public static let isPresent = is_sanitized() != 0
+}
