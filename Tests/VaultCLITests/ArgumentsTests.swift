@@ -85,6 +85,8 @@ import Testing
     }
     #expect(try Sizes.seconds("15m") == 900)
     for text in ["", "0", "soon", "-5"] { #expect(throws: (any Error).self) { try Sizes.seconds(text) } }
+    #expect(try Sizes.reuse("1d") == 86_400 && Sizes.reuse("1") == 1)
+    for text in ["86401", "25h", "0"] { #expect(throws: (any Error).self) { try Sizes.reuse(text) } }
     #expect(try Sizes.expiry("2030-01-31") == 1_896_048_000)
     #expect(throws: (any Error).self) { try Sizes.expiry("tomorrow") }
   }

@@ -3,6 +3,8 @@ import Glibc
 import Testing
 import VaultTesting
 
+@testable import VaultCLI
+
 @Suite("vault backup and vault restore") struct BackupTests {
   /// What lies in a folder.
   private func files(_ folder: String) throws -> [String] {
@@ -68,6 +70,41 @@ import VaultTesting
     #expect(try sandbox.run(["backup", sandbox.home + "/none/vault.backup"]).status == 74)
     #expect(try sandbox.run(["backup", "/dev/null", "--force"]).status == 73)
     #expect(try files(sandbox.home) == ["there"])
+  }
+
+  @Test("a file that comes while the backup is made stays, too") func comesMeanwhile() throws {
+    let folder = try ScratchFolder.make()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = folder + "/vault.backup"
+    do {
+      let file = try BackupFile(path, replaces: false)
+      try file.write(unsafe [UInt8]("backup".utf8).span.bytes)
+      try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+      let failure = #expect(throws: Failure.self) { try file.finish() }
+      #expect(failure?.exit == .exists)
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+    #expect(try files(folder) == ["vault.backup"])
+  }
+
+  @Test(
+    "a backup is on the disk before it has its name, and has it on the disk before the command ends",
+    arguments: [[], ["--force"]])
+  func synced(options: [String]) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let trace = sandbox.root + "/trace"
+    let file = sandbox.home + "/vault.backup"
+    let outcome = try sandbox.run(
+      ["-y", "-qq", "-o", trace, "-e", "trace=write,fsync,link,rename", Sandbox.path(of: "vault"), "backup", file]
+        + options, program: "/usr/bin/strace")
+    #expect(outcome.status == 0, "\(outcome)")
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    let written = try #require(calls.lastIndex { $0.hasPrefix("write(") && $0.contains("/.vault-backup-") })
+    let synced = try #require(calls.firstIndex { $0.hasPrefix("fsync(") && $0.contains("/.vault-backup-") })
+    let named = try #require(calls.firstIndex { $0.hasPrefix("link(") || $0.hasPrefix("rename(") })
+    let folder = try #require(calls.firstIndex { $0.hasPrefix("fsync(") && $0.contains("<\(sandbox.home)>") })
+    #expect(written < synced && synced < named && named < folder, "\(calls)")
   }
 
   @Test("a vault that is there is never touched by a restore") func vaultExists() throws {

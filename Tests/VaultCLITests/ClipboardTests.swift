@@ -27,8 +27,8 @@ private struct FakeClipboard {
 
   /// Puts the program in its place. Another process writes it: a child of another test, between its fork and its exec,
   /// would hold a descriptor of ours open, and a file that is open for writing cannot be executed.
-  func install(_ script: String) throws {
-    let line = "mkdir -p bin && cat >bin/xclip && chmod 755 bin/xclip"
+  func install(_ script: String, as name: String = "xclip") throws {
+    let line = "mkdir -p bin && cat >bin/\(name) && chmod 755 bin/\(name)"
     let outcome = try sandbox.run(["-c", "cd && \(line)"], program: "/bin/sh", stdin: Array(script.utf8))
     try #require(outcome.status == 0, "\(outcome)")
   }
@@ -82,6 +82,37 @@ private struct FakeClipboard {
     let outcome = try sandbox.run("get", "web", "--clip", environment: clipboard.environment)
     #expect(outcome.status == 74)
     #expect(outcome.errors.hasPrefix("vault: xclip failed"))
+  }
+
+  @Test("a tool that reads nothing of a large value is an error, too, and no signal")
+  func readsNothing() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    // More than any pipe holds.
+    try sandbox.must(["set", "large"], stdin: String(repeating: "x", count: 1 << 20))
+    let clipboard = try FakeClipboard(sandbox)
+    try clipboard.install("#!/bin/sh\nexit 1\n")
+    let outcome = try sandbox.run("get", "large", "--clip", environment: clipboard.environment)
+    #expect(outcome.status == 74, "\(outcome)")
+    #expect(outcome.errors.hasPrefix("vault: xclip failed"))
+  }
+
+  @Test(
+    "on Wayland the tool is told that it is a secret, and one that knows no such option gets it without",
+    arguments: [("--sensitive", true), ("", false)])
+  func sensitive(option: String, isKnown: Bool) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    let known = isKnown ? "" : "case $1 in --sensitive) exit 1 ;; esac"
+    try clipboard.install(
+      "#!/bin/sh\n\(known)\nprintf '%s ' \"$1\" >\(clipboard.path); cat >>\(clipboard.path)\n", as: "wl-copy")
+    try clipboard.install("#!/bin/sh\nexec cat \(clipboard.path)\n", as: "wl-paste")
+    let outcome = try sandbox.run(
+      "get", "web", "--clip",
+      environment: clipboard.environment.merging(["WAYLAND_DISPLAY": "wayland-0"]) { $1 })
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(clipboard.content == option + " hunter2")
   }
 
   @Test("nothing of the script that copies stays with the tools: no lock, no open file, no directory")

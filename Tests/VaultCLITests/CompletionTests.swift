@@ -117,6 +117,19 @@ import VaultTesting
     #expect(try sandbox.must(["list"]) == "web\n", "\(terminal.screen)")
   }
 
+  @Test("where no daemon runs none is started, and nothing is offered")
+  func startsNone() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let pid = try #require(sandbox.daemonPid)
+    let ended = try sandbox.run(
+      "-c", "kill \(pid); while vault status >/dev/null 2>&1; do :; done", program: "/bin/sh")
+    #expect(ended.status == 0, "\(ended)")
+    let outcome = try sandbox.run("__item-names", "--", "we", "get")
+    #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.isEmpty, "\(outcome)")
+    #expect(sandbox.daemonPid == nil)
+  }
+
   @Test("which names are offered depends on what stands before them")
   func offered() {
     for (name, words, isOffered) in [

@@ -41,7 +41,9 @@ import VaultModel
       (.daemonFailed(status: 139, message: ""), .unavailable), (.disconnected, .unavailable),
       (.protocolViolation("r"), .software), (.fault(.timedOut), .retry), (.timedOut, .retry),
       (.tooLarge(limit: 1), .invalid), (.system("vaultd", errno: 2), .unavailable),
-      (.system("connect", errno: 13), .denied), (.system("recv", errno: 5), .io),
+      (.system("connect", errno: 13), .denied), (.system("connect", errno: 1), .denied),
+      (.system("recv", errno: 5), .io),
+      (.answerTooLarge(limit: 256 << 20), .invalid), (.notText(name: "a"), .invalid),
     ])
   func client(error: ClientError, exit: Exit) { check(Failure(error), exit) }
 

@@ -63,4 +63,20 @@ import VaultTesting
     #expect(outcome.status == 0, "\(outcome)")
     #expect(try String(contentsOfFile: sandbox.home + "/limit", encoding: .utf8) == "12\n")
   }
+
+  @Test("has its own limit of none again while a tool runs, and behind it")
+  func lowersItAgain() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    // What the tool reads ends when the program that started it has gone on.
+    let line = """
+      mkdir bin; printf '#!/bin/sh\\ncat >/dev/null; cat /proc/$PPID/limits >%s/limits\\n' "$HOME" >bin/xclip
+      chmod 755 bin/xclip; ulimit -S -c 12; PATH=$HOME/bin:$PATH DISPLAY=:0 vault get web --clip
+      """
+    let outcome = try sandbox.run("-c", "cd; \(line)", program: "/bin/bash")
+    #expect(outcome.status == 0, "\(outcome)")
+    let limits = try String(contentsOfFile: sandbox.home + "/limits", encoding: .utf8).split(separator: "\n")
+    let limit = try #require(limits.first { $0.hasPrefix("Max core file size") })
+    #expect(limit.split(separator: " ").dropFirst(4).first == "0", "\(limit)")
+  }
 }

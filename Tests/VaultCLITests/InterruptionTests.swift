@@ -119,6 +119,37 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(terminal.isCooked)
   }
 
+  @Test("control-C is a signal and return ends a line also where an earlier program left the terminal without them")
+  func leftModes() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let before = try sandbox.everything()
+    for question in ["set new", "rm name~*"] {
+      let terminal = try Terminal(sandbox, ["-c", "stty -isig; exec vault \(question)"], program: "/bin/sh")
+      try terminal.expect(question == "set new" ? "Value of `new`: " : "[y/N] ")
+      terminal.control("c")
+      #expect(try terminal.wait() == 130)
+    }
+    let terminal = try Terminal(sandbox, ["-c", "stty -icrnl; exec vault rm 'name~*'"], program: "/bin/sh")
+    try terminal.expect("[y/N] ")
+    terminal.type("n")
+    #expect(try terminal.wait() == 77)
+    #expect(try sandbox.everything() == before)
+  }
+
+  @Test("a signal that it was started to ignore, as nohup does, does not end it at a question")
+  func ignored() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["-c", "trap '' HUP USR1; exec vault unlock"], program: "/bin/sh")
+    try terminal.expect(Question.old)
+    for signal in [SIGHUP, SIGUSR1] { terminal.signal(signal) }
+    terminal.type(password)
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.isCooked)
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
+  }
+
   @Test("control-D on an empty line cancels", arguments: Question.all.filter { $0.vault != nil })
   func cancel(question: Question) throws {
     let sandbox = try question.sandbox()

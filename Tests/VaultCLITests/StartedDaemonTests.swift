@@ -32,6 +32,36 @@ import VaultTesting
     }
   }
 
+  @Test("may be that of another client, which was there first")
+  func otherWasFirst() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["lock"])
+    let ended = try sandbox.run(
+      "-c",
+      "kill \(try #require(sandbox.daemonPid)); while vault status >/dev/null 2>&1; do :; done; flock \(sandbox.store)/vault.lock true",
+      program: "/bin/sh")
+    #expect(ended.status == 0, "\(ended)")
+    // What it starts comes too late: another one serves the store, and listens by the time it says so.
+    let programs = sandbox.root + "/bin"
+    let script = """
+      #!/bin/sh
+      mkfifo \(sandbox.root)/ready
+      \(Sandbox.path(of: "vaultd")) --ready-fd 4 3>&- 4>\(sandbox.root)/ready >/dev/null 2>&1 &
+      head -c 1 \(sandbox.root)/ready >/dev/null
+      echo 'vaultd: another one serves the store' >&2
+      exit 73
+
+      """
+    let made = try sandbox.run(
+      "-c",
+      "mkdir \(programs) && cp \(Sandbox.path(of: "vault")) \(programs) && cat >\(programs)/vaultd && chmod 755 \(programs)/vaultd",
+      program: "/bin/sh", stdin: script)
+    #expect(made.status == 0, "\(made)")
+    let outcome = try sandbox.run("get", "web", program: programs + "/vault")
+    #expect(outcome.status == 75 && outcome.errors.contains("the vault is locked"), "\(outcome)")
+  }
+
   @Test("takes back what the script set for itself: niceness, scheduling, personality, soft limits")
   func burdens() throws {
     let sandbox = try Sandbox()

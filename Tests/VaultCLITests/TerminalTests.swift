@@ -85,6 +85,18 @@ import VaultTesting
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "hunter2")
   }
 
+  @Test("a value that ends with a newline gets no other on a terminal, and an empty one gets it")
+  func newlines() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for (value, shown) in [("v\n", "v\r\n"), ("v", "v\r\n"), ("\n", "\r\n"), ("", "\r\n")] {
+      try sandbox.must(["set", "text", "--kind", "note", "--update"], stdin: value)
+      let terminal = try Terminal(sandbox, ["get", "text"])
+      #expect(try terminal.wait() == 0)
+      #expect(terminal.screen == shown, "\(value)")
+    }
+  }
+
   @Test("with --wait nobody is asked")
   func waits() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)
@@ -158,7 +170,7 @@ import VaultTesting
     #expect(plain.screen.hasPrefix("NAME  KIND"))
   }
 
-  @Test("deleting many asks first", arguments: [("y", 0, false), ("n", 77, true), ("", 77, true)])
+  @Test("deleting many asks first", arguments: [("y", 0, false), ("Yes", 0, false), ("n", 77, true), ("", 77, true)])
   func delete(answer: String, status: Int, stays: Bool) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Testing
 
@@ -67,6 +68,19 @@ import Testing
         DaemonEnvironment.path, "HOME=/h", "LC_ALL=C", "XDG_RUNTIME_DIR=/r",
         "DBUS_SESSION_BUS_ADDRESS=unix:path=/b",
       ])
+  }
+
+  @Test("To start one leaves the own personality as it is, and what is started has an ordinary one")
+  func personality() {
+    let own = vault_personality()
+    // ADDR_NO_RANDOMIZE, as setarch(1) sets it. It is this thread's alone.
+    let fixed = own | 0x004_0000
+    _ = vault_set_personality(fixed)
+    defer { _ = vault_set_personality(own) }
+    #expect(
+      clientError { _ = try start("cat /proc/$$/personality; exit 3") } == .daemonFailed(status: 3, message: "00000000")
+    )
+    #expect(vault_personality() == fixed)
   }
 
   @Test("A daemon that never gets ready is ended")

@@ -84,6 +84,15 @@ import VaultAPI
     #expect(isViolation(error) && count == PromptRules.most)
   }
 
+  @Test("a rekey may ask for each of a vault's secrets, and not without end")
+  func rekey() throws {
+    for (count, isToo) in [(3 * 255, false), (PromptRules.mostOfRekey + 1, true)] {
+      let prompts = Array(repeating: ConversationTests.prompt("info"), count: count)
+      let error = try Self.error(prompts) { vault, answer in try vault.rekey(answer: answer) { _ in } }
+      #expect(isToo ? isViolation(error) : error == nil, "\(count)")
+    }
+  }
+
   @Test("a prompt is no novel")
   func novel() throws {
     let text = String(repeating: "x", count: PromptRules.longestText + 1)

@@ -119,6 +119,27 @@ import VaultAPI
     defer { server.close() }
     #expect(throws: ClientError.disconnected) { _ = try server.vault.get("a") }
     #expect(server.heard.count == 1)
+    #expect(throws: ClientError.disconnected) { _ = try server.vault.find("a") }
+    #expect(throws: ClientError.disconnected) { try server.vault.unlock { _ in nil } }
+    #expect(server.heard.count == 3)
+  }
+
+  @Test("An answer that comes too late is not taken for that of the next call")
+  func dropsLateAnswers() throws {
+    let server = try FakeServer { peer, number in
+      guard try peer.read() != nil else { return }
+      // The first connection has its answer when the next call would be on it.
+      if number == 0, try peer.read() == nil { return }
+      peer.reply(#"{"name":"a","version":1,"value":"\#(number)"}"#)
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    var vault = server.vault
+    vault.timeout = .milliseconds(20)
+    #expect(throws: ClientError.timedOut) { _ = try vault.get("a") }
+    vault.timeout = .seconds(60)
+    #expect(try vault.get("b", as: String.self) == "1")
+    #expect(server.connections == 2)
   }
 
   @Test("A daemon that restarts between two calls does not show, even to a call that changes something")

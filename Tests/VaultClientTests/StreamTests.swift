@@ -164,6 +164,12 @@ import VaultAPI
     #expect(try await changes.next() != nil)
   }
 
+  @Test("A change of an item whose name is hidden may be one of any")
+  func hiddenNames() {
+    #expect(Vault.concerns(Wire.Event(event: "item", time: 1, change: "updated"), "a"))
+    #expect(!Vault.concerns(Wire.Event(event: "state", time: 1, state: "locked"), "a"))
+  }
+
   @Test("Changes that nobody took in the meantime count once")
   func coalesces() async throws {
     let all = Gate()

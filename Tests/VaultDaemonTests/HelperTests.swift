@@ -149,4 +149,47 @@ import VaultTesting
     #expect(try sandbox.run("--help", program: name).output.hasPrefix("usage: \(name)"))
     #expect(try sandbox.run("store", program: name).status == 64)
   }
+
+  /// A request that a keystore's program answers in any case.
+  private static let request = #"{"operation":"remove","vault":"00","place":"","locator":""}"# + "\0"
+
+  @Test(
+    "a keystore's program is nobody's to look into, leaves no core file and has its end before it reads a request",
+    arguments: [("vault-tpm2", 60), ("vault-keyring", 30)])
+  func guarded(name: String, limit: Int) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let trace = sandbox.root + "/trace"
+    let script = try sandbox.write(
+      "exec strace -qq -o \(trace) -e trace=prctl,prlimit64,alarm,read \(Sandbox.path(of: name))\n", to: "script")
+    let outcome = try sandbox.run(
+      "-t10", "-", "EXEC:/bin/sh \(script)", program: "/usr/bin/socat", stdin: Self.request)
+    #expect(outcome.output.hasPrefix("{"), "\(outcome)")
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    let read = try #require(calls.firstIndex { $0.contains("\\\"operation\\\"") }, "\(calls)")
+    for call in [
+      "prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE", "prlimit64(0, RLIMIT_CORE, {rlim_cur=0, ", "alarm(\(limit))",
+    ] {
+      #expect(calls[..<read].contains { $0.hasPrefix(call) }, "\(call) is not before \(calls[read])")
+    }
+  }
+
+  @Test(
+    "a keystore's program serves its own user alone", .enabled(if: Root.isAtHand, "only root can be two users"),
+    arguments: ["vault-tpm2", "vault-keyring"])
+  func stranger(name: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    unsafe chmod(sandbox.root, 0o711)
+    let socket = sandbox.root + "/socket"
+    let unit = try Activation(socket, in: sandbox, command: [Sandbox.path(of: name)])
+    unsafe chmod(socket, 0o666)
+    for uid in [0, 65534] {
+      let outcome = try sandbox.run(
+        "--reuid=\(uid)", "--clear-groups", "socat", "-t10", "-,ignoreeof", "UNIX-CONNECT:" + socket,
+        program: "/usr/bin/setpriv", stdin: Self.request)
+      #expect(outcome.output.hasPrefix("{") == (uid == 0) && outcome.output.isEmpty == (uid != 0), "\(outcome)")
+    }
+    withExtendedLifetime(unit) {}
+  }
 }

@@ -51,7 +51,8 @@ struct LoginTests {
       try stand.makeVault()
       try stand.endDaemon()
       let burdens = [
-        "--clear-groups", "/usr/bin/choom", "-n", "300", "--", "/usr/bin/nice", "-n", "7", "/usr/bin/chrt", "--batch",
+        "--clear-groups", "/bin/sh", "-c", "trap '' USR2 WINCH; exec \"$@\"", "sh", "/usr/bin/choom", "-n", "300", "--",
+        "/usr/bin/nice", "-n", "7", "/usr/bin/chrt", "--batch",
         "0",
         "/usr/bin/setarch", "--addr-no-randomize", "/usr/bin/prlimit", "--fsize=1000000:", "--cpu=1000:",
         "--nofile=200:",
@@ -68,6 +69,9 @@ struct LoginTests {
       // proc(5): behind the name come the fields from the third on; the 19th is the niceness, the 41st the policy.
       let fields = try text("stat").split(separator: ")")[1].split(separator: " ")
       #expect(fields[16] == "0" && fields[38] == "0")
+      let ignored = try #require(try text("status").split(separator: "\n").first { $0.hasPrefix("SigIgn:") })
+      let signals = UInt64(ignored.split(separator: "\t")[1], radix: 16) ?? .max
+      for signal in [SIGUSR2, SIGWINCH] { #expect(signals >> UInt64(signal - 1) & 1 == 0, "\(ignored)") }
       #expect(try text("oom_score_adj") == "0\n")
       #expect(try text("personality") == "00000000\n")
       for limit in try text("limits").split(separator: "\n").dropFirst() {
@@ -225,13 +229,27 @@ struct LoginTests {
     }
   }
 
-  @Test("does not go into a directory that others may write") func openDirectory() throws {
+  @Test("does not go into a directory that others may read or write") func openDirectory() throws {
     try withStand { (stand) throws in
       try stand.makeVault()
-      unsafe chmod(stand.sandbox.runtime + "/vault", 0o777)
-      #expect(try stand.logIn().status == 0)
-      unsafe chmod(stand.sandbox.runtime + "/vault", 0o700)
-      #expect(try stand.state() == "cold")
+      for mode in [0o777, 0o755, 0o701, 0o740] as [mode_t] {
+        unsafe chmod(stand.sandbox.runtime + "/vault", mode)
+        #expect(try stand.logIn().status == 0)
+        unsafe chmod(stand.sandbox.runtime + "/vault", 0o700)
+        #expect(try stand.state() == "cold", "\(mode)")
+      }
+    }
+  }
+
+  @Test("gives no password to a conversation whose name is none", arguments: [#"c0\\"x"#, "c0 x", "C0", "c0,"])
+  func strangeName(name: String) throws {
+    try withStand { (stand) throws in
+      let prompt =
+        #"{"parameters":{"conversation":"\#(name)","prompt":{"style":"secret","method":"login","text":"t"}},"continues":true}\0"#
+      let (said, seconds) = try told(
+        stand, as: stand.user, command: "head -zn1 >>FILE; printf '\(prompt)'; exec cat >>FILE")
+      #expect(said == #"{"method":"io.vaultd.Vault.Unlock","parameters":{"method":"login"},"more":true}"# + "\0")
+      #expect(seconds < 2)
     }
   }
 

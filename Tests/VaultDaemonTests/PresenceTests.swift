@@ -67,6 +67,40 @@ struct PresenceTests {
     #expect(items == "\(stand.user.name) root \(told.name) \(told.name)\n")
   }
 
+  @Test(
+    "PAM's modules find no file, no variable and no bus of whoever started the helper, and others find nothing in it")
+  func witnessed() throws {
+    defer { clean() }
+    let root = stand.sandbox.root
+    let module = root + "/witness.so"
+    try WitnessModule.build(at: module, in: stand.sandbox)
+    let witness = try PAMService("auth required \(module) \(root)/found\naccount required pam_permit.so\n")
+    defer { witness.remove() }
+    let bus = "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(root)/bus"
+    // The connection comes to lie between two foreign files, and one lies where it could.
+    let helper = try stand.script(
+      "export \(bus) LD_BIND_NOW=1; exec 3</etc/passwd 5</etc/passwd 9</etc/passwd; exec \"$helper\"")
+    #expect(try stand.check(witness.name, through: helper)?.outcome == .succeeded)
+    let found = try String(contentsOfFile: root + "/found", encoding: .utf8).split(separator: "\n").map(String.init)
+    #expect(found.contains("dumpable 0"))
+    let variables = found.filter { $0.hasPrefix("variable ") }
+    #expect(variables == ["variable PATH=/usr/sbin:/usr/bin:/sbin:/bin", "variable LANG=C.UTF-8"])
+    let descriptors = found.filter { $0.hasPrefix("descriptor ") }.map { $0.split(separator: " ")[2] }
+    #expect(descriptors.count == 4 && descriptors[..<2] == ["/dev/null", "/dev/null"], "\(descriptors)")
+    #expect(descriptors.last?.hasPrefix("socket:") == true && !descriptors.contains("/etc/passwd"), "\(descriptors)")
+  }
+
+  @Test("PAM's modules may say much, and not without end", arguments: [64, 65]) func talkative(count: Int) throws {
+    defer { clean() }
+    let lines = String(repeating: "auth optional pam_echo.so on and on\n", count: count)
+    let service = try PAMService(lines + "auth required pam_permit.so\naccount required pam_permit.so\n")
+    defer { service.remove() }
+    let result = try stand.check(service.name)
+    #expect(
+      result?.outcome == (count == 64 ? .succeeded : .broken("the PAM modules asked more than 64 times")), "\(count)")
+    #expect(result?.said.count == 64)
+  }
+
   @Test("too many tries, a module that is not there, a service that is not there: each its own outcome")
   func otherOutcomes() throws {
     defer { clean() }

@@ -11,15 +11,8 @@ struct LockCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func run() throws {
-    var isRunning = true
-    do throws(Failure) {
-      let session = try Session(globals, startsDaemon: false)
-      try session.call { vault in try vault.lock() }
-    } catch {
-      guard error.exit == .unavailable else { throw error }
-      isRunning = false
-      Output.note("no daemon is running, so nothing is unlocked")
-    }
+    let isRunning = try lock(Session(globals, startsDaemon: false))
+    if !isRunning { Output.note("no daemon is running, so nothing is unlocked") }
     guard globals.json else { return }
     try Output.json { writer in
       writer.beginObject()
@@ -28,6 +21,18 @@ struct LockCommand: ParsableCommand {
       writer.key("daemon")
       writer.bool(isRunning)
       writer.endObject()
+    }
+  }
+
+  /// False where nobody listens. Only then is nothing open: a daemon that hangs up may go on, with its keys.
+  private func lock(_ session: Session) throws(Failure) -> Bool {
+    try session.call { vault in
+      do {
+        try vault.lock()
+        return true
+      } catch ClientError.noDaemon {
+        return false
+      }
     }
   }
 }

@@ -40,16 +40,15 @@ struct Doctor {
   private func daemon(_ findings: inout [Finding]) -> Wire.StatusReply? {
     let status: Wire.StatusReply
     do throws(Failure) {
-      let session = try Session(globals, startsDaemon: false)
-      status = try session.call { vault in try vault.status() }
-    } catch {
-      if error.exit == .unavailable && !globals.system {
+      guard let answer = try answer() else {
         findings.append(.warn("daemon", "none is running", fix: "the next command starts one"))
-      } else {
-        let parts = error.message.split(separator: ";", maxSplits: 1).map(String.init)
-        let fix = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "see its log"
-        findings.append(.fail("daemon", parts.first ?? error.message, fix: fix))
+        return nil
       }
+      status = answer
+    } catch {
+      let parts = error.message.split(separator: ";", maxSplits: 1).map(String.init)
+      let fix = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "see its log"
+      findings.append(.fail("daemon", parts.first ?? error.message, fix: fix))
       return nil
     }
     findings.append(.ok("daemon", "process \(status.pid) answers; the vault is \(status.state)"))
@@ -74,6 +73,13 @@ struct Doctor {
       findings.append(.ok(Doctor.memory, "the daemon's keys stay out of the swap"))
     }
     return status
+  }
+
+  /// The daemon's word; nil where nobody listens and a command would start one.
+  private func answer() throws(Failure) -> Wire.StatusReply? {
+    try Session(globals, startsDaemon: false).call { vault in
+      do { return try vault.status() } catch ClientError.noDaemon where !globals.system { return nil }
+    }
   }
 
   /// The ways in that the vault has, and what keeps one from being used now.
