@@ -2,6 +2,7 @@ import Dispatch
 import NIOCore
 import NIOPosix
 import Testing
+import VaultTesting
 
 @testable import VaultDaemon
 
