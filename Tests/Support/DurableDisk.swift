@@ -31,6 +31,8 @@ import Glibc
 
   /// Without those that leave the same as one before.
   public private(set) var cuts: [Cut] = []
+  /// What was synced, in this order: paths below the folder.
+  public private(set) var syncs: [String] = []
 
   /// What there is: names by folders, and contents, by inode.
   private struct Snapshot {
@@ -83,6 +85,7 @@ import Glibc
     if descriptor >= 0, unsafe fstat(descriptor, &status) == 0 {
       if let names = now.names[status.st_ino] { synced.names[status.st_ino] = names }
       if let content = now.contents[status.st_ino] { synced.contents[status.st_ino] = content }
+      if let path = path(of: status.st_ino) { syncs.append(path) }
     }
     note(isAfterwards: false)
   }
@@ -110,6 +113,16 @@ import Glibc
       }
     }
     now.names[number] = names
+  }
+
+  /// Nil for what has no name any more.
+  private func path(of number: ino_t) -> String? {
+    if number == rootNumber { return "" }
+    for (folder, names) in now.names {
+      guard let name = names.first(where: { $0.value == number })?.key, let path = path(of: folder) else { continue }
+      return path.isEmpty ? name : path + "/" + name
+    }
+    return nil
   }
 
   private func note(isAfterwards: Bool) {

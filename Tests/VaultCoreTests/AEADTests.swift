@@ -36,6 +36,17 @@ import VaultModel
     #expect(first[24...] != second[24...])
   }
 
+  // A byte that is random has one value in all of them once in 10^300 runs.
+  @Test("Every byte of a nonce is random") func wholeNonce() {
+    let key = RandomBytes.secret(count: 32)
+    var seen = [Set<UInt8>](repeating: [], count: 24)
+    for _ in 0..<128 {
+      let sealed = [1, 2, 3].lend { AEAD.seal($0, key: key, associatedData: []) }
+      for index in seen.indices { seen[index].insert(sealed[index]) }
+    }
+    #expect(seen.allSatisfy { $0.count > 1 }, "\(seen.map(\.count))")
+  }
+
   @Test("Every truncation, extension and flipped bit is refused and leaves no plaintext behind") func damage() throws {
     let key = RandomBytes.secret(count: 32)
     let plaintext = [UInt8](repeating: 0x5A, count: 40)

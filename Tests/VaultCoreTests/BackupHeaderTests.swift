@@ -57,6 +57,32 @@ import VaultModel
     #expect(first.salt != second.salt)
   }
 
+  @Test("Another salt is another key of the stream") func salted() throws {
+    var header = try header([slot(1)])
+    let piece = [UInt8]("the database".utf8)
+    var sealed = [UInt8](repeating: 0, count: piece.count + StreamSealer.overhead)
+    do {
+      var sealer = header.seal(backupKey: Subkey.backup.derive(from: classKey))
+      var span = sealed.mutableSpan
+      var out = unsafe span.mutableBytes
+      _ = sealer.seal(unsafe piece.span.bytes, isLast: true, associatedData: RawSpan(), into: &out)
+    }
+    for bit in [nil, 0, 255] {
+      let salted = try BackupHeader(
+        vaultID: header.vaultID, created: header.created, size: header.size,
+        salt: bit.map { header.salt.flipping(bit: $0) } ?? header.salt, slots: header.slots,
+        wrappedKey: header.wrappedKey, streamHeader: header.streamHeader)
+      let error = failure { () throws(CryptoError) in
+        var opener = try salted.open(vaultKey: vaultKey)
+        var opened = [UInt8](repeating: 0, count: piece.count)
+        var span = opened.mutableSpan
+        var out = unsafe span.mutableBytes
+        _ = try opener.open(unsafe sealed.span.bytes, isLast: true, associatedData: RawSpan(), into: &out)
+      }
+      #expect(error == (bit == nil ? nil : .authenticationFailed))
+    }
+  }
+
   @Test("Every truncation and extension is refused") func truncated() throws {
     let bytes = try header([slot(1)]).encoded()
     for count in 0..<bytes.count {

@@ -39,6 +39,24 @@ import Testing
     #expect(try canary.occurrences() == 0)
   }
 
+  @Test("The locked memory that a large value took is given back once it is let go") func largeValue() async {
+    // In a process of its own, where nobody else makes any.
+    await #expect(processExitsWith: .success) {
+      let scratch = Scratch()
+      func made(_ body: () -> Void) -> Int {
+        let before = SecureBytes.made.total
+        body()
+        return SecureBytes.made.total - before
+      }
+      #expect(made { scratch.fill(count: 100) { _ in } } == 0)
+      #expect(made { scratch.empty() } == 0)
+      for _ in 0..<2 {
+        #expect(made { scratch.fill(count: 1 << 20) { _ in } } == 1)
+        #expect(made { scratch.empty() } == 1)
+      }
+    }
+  }
+
   @Test("Making and opening a slot leaves neither its password nor the vault key behind") func slots() throws {
     let password = Canary()
     let vaultKey = Canary()

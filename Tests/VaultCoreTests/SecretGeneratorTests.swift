@@ -55,6 +55,20 @@ import VaultModel
     }
   }
 
+  // Of the hundredth that comes up least, 128 words are expected: none of them is drawn once in 10^55 runs.
+  @Test("The words of a phrase come from the whole of the list") func wholeList() throws {
+    let list = (0..<WordList.count).map { String(decoding: WordList.word($0), as: UTF8.self) }
+    let places = Dictionary(uniqueKeysWithValues: zip(list, list.indices))
+    var parts: Set<Int> = []
+    for _ in 0..<200 {
+      let phrase = String(decoding: try SecretGenerator.phrase(words: 64).array, as: UTF8.self)
+      for word in phrase.split(separator: "-") {
+        if let place = places[String(word)] { parts.insert(place * 100 / list.count) }
+      }
+    }
+    #expect(parts.count == 100)
+  }
+
   @Test("Two phrases and two passwords differ") func fresh() throws {
     #expect(try SecretGenerator.phrase().array != SecretGenerator.phrase().array)
     #expect(try SecretGenerator.password().array != SecretGenerator.password().array)

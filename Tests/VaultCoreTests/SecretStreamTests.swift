@@ -76,7 +76,7 @@ import Testing
     #expect(!opens(header, sealed))
   }
 
-  @Test("Pieces that are left out, moved, doubled, cut or of another stream are noticed") func order() {
+  @Test("Pieces that are left out, moved, doubled, cut or of another stream are noticed") func order() throws {
     let (header, sealed) = sealed(pieces)
     let (otherHeader, other) = self.sealed(pieces)
     #expect(opens(header, sealed) && opens(otherHeader, other))
@@ -86,6 +86,19 @@ import Testing
     #expect(!opens(header, [sealed[0], sealed[1], sealed[1], sealed[2]]))
     #expect(!opens(header, [sealed[0], sealed[1], sealed[2], sealed[2]]))
     #expect(!opens(header, [sealed[0], other[1], sealed[2]]))
+    // Nor does anything follow the piece that is marked as the last.
+    var opener = try StreamOpener(key: key, header: header)
+    var room = [UInt8](repeating: 0, count: 3)
+    var span = room.mutableSpan
+    var out = unsafe span.mutableBytes
+    let none = RawSpan()
+    for piece in sealed.dropLast() {
+      _ = try opener.open(unsafe piece.span.bytes, isLast: false, associatedData: none, into: &out)
+    }
+    let last = sealed[sealed.count - 1]
+    #expect(throws: CryptoError.authenticationFailed) {
+      try opener.open(unsafe last.span.bytes, isLast: false, associatedData: none, into: &out)
+    }
     for piece in sealed.indices {
       for count in 0..<sealed[piece].count {
         var cut = sealed

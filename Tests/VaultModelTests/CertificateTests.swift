@@ -119,6 +119,10 @@ struct CertificateTests {
     #expect(throws: Never.self) { try Self.expiry(Self.skeleton(good, good)) }
     #expect(throws: ValueError.self) { try Self.expiry(notAfter: 0x16, "270301123000Z") }
     #expect(throws: ValueError.self) { try Self.expiry(Self.skeleton(good, [])) }
+    // The beginning has to be a time as well.
+    for begin in [Self.time(0x17, "261301000000Z"), Self.time(0x17, ""), Self.time(0x16, "260101000000Z")] {
+      #expect(throws: ValueError.self) { try Self.expiry(Self.skeleton(begin, good)) }
+    }
     #expect(throws: ValueError.self) { try Self.expiry(Self.skeleton(good, good + good)) }
   }
 }

@@ -61,7 +61,8 @@ struct WiFiTests {
     }
     for bad in [
       ["security": "wpa"], ["security": ""], ["security": "WPA2-EAP"], ["bssid": "00:11:22:aa:bb"],
-      ["bssid": "00:11:22:aa:bb:cg"], ["bssid": "00:11-22:aa:bb:cc"], ["bssid": "00.11.22.aa.bb.cc"],
+      ["bssid": "00:11:22:aa:bb:cg"], ["bssid": "00:11-22:aa:bb:cc"], ["bssid": "00-11:22-aa-bb-cc"],
+      ["bssid": "00.11.22.aa.bb.cc"],
       ["bssid": "00:11:22:aa:bb:cc:"], ["bssid": ""], ["hidden": "yes"],
     ] {
       #expect(!Self.accepts("password", bad))

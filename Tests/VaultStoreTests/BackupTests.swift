@@ -241,6 +241,17 @@ struct BackedUp: ~Copyable {
     expectCorrupt { _ = try keychain.beginBackup(now: 3000) }
   }
 
+  @Test("A file that somebody cut short under the open store is not copied") func cutShort() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try fill(keychain)
+    // The log is folded in by it.
+    _ = try BackedUp.backup(keychain)
+    let size = try #require(try fixture.files()["vault.db"]?.count)
+    #expect(unsafe truncate(fixture.path("vault.db"), size - 4096) == 0)
+    expectCorrupt { _ = try keychain.beginBackup(now: 3000) }
+  }
+
   @Test("No other process can open the store while it is backed up, nor after") func locks() throws {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()

@@ -103,6 +103,19 @@ import VaultModel
     #expect(result?.findings.count { $0.text.hasSuffix("is not the one its head names") } == 59)
   }
 
+  @Test("names that a check under way has found go with a lock that hides names, and not with another")
+  func hidden() throws {
+    let keychain = try Self.manyVersions(60).unlocked()
+    keychain.beginVerification()
+    func names() -> Int { keychain.pass?.verification.findings.count { $0.name != nil } ?? 0 }
+    while names() == 0 { #expect(try keychain.continueVerification(records: 16) == nil) }
+    keychain.lock(hidingNames: false)
+    #expect(names() > 0)
+    keychain.lock(hidingNames: true)
+    #expect(keychain.pass?.verification.findings.isEmpty == false)
+    #expect(names() == 0)
+  }
+
   @Test(
     "a row that is long counts for many, whatever makes it long",
     arguments: [

@@ -199,6 +199,32 @@ import VaultStore
     }
   }
 
+  @Test("a file that lacks its last page alone is refused where the log has other pages")
+  func lastPage() throws {
+    let fixture = try fixture()
+    let other = try Fixture(create: false)
+    try other.makeDirectory()
+    do {
+      let keychain = try fixture.unlocked()
+      // What is said about the vault stands in pages of its own, which are none of the last.
+      try keychain.markStale(.recovery)
+      for (name, data) in try fixture.files() where name != "vault.lock" {
+        #expect(
+          FileManager.default.createFile(
+            atPath: other.path(name), contents: data, attributes: [.posixPermissions: 0o600]))
+      }
+      withExtendedLifetime(keychain) {}
+    }
+    let whole = try #require(try other.files()["vault.db"])
+    try write(whole.dropLast(4096), other)
+    let before = try other.files()
+    expectCorrupt { _ = try other.open() }
+    #expect(try other.files().filter { $0.key != "vault.lock" } == before)
+    try write(whole, other)
+    let keychain = try other.open()
+    #expect(keychain.staleSlots == [1])
+  }
+
   @Test("a file that the log completes is opened, and one that it does not is refused")
   func shortWithLog() throws {
     let fixture = try fixture()

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VaultCore
 import VaultModel
@@ -72,6 +73,43 @@ import VaultModel
     #expect(item.versions.map(\.number) == [1, 2] && item.modified == 4000)
     #expect(try keychain.text("a") == "two")
     #expect(try keychain.text("a", version: 1) == "one")
+  }
+
+  @Test("changed attributes are held against the value that stays, and where they do not fit nothing changes")
+  func changedAttributes() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    let (wpa, wep) = (["ssid": "home"], ["ssid": "home", "security": "WEP"])
+    try keychain.put("net", "12345678", kind: .wifi, attributes: wpa)
+    let change = ItemChange(name: try name("net"), attributes: wep, update: true)
+    expect(\.isInvalidValue) { try keychain.set(change, now: 3000) }
+    #expect(try keychain.item(named: name("net")).attributes == wpa)
+    // With a value that fits them they may change.
+    #expect(try keychain.set(change, value: secret("12345"), now: 3000) == 2)
+    #expect(try keychain.item(named: name("net")).attributes == wep)
+  }
+
+  @Test("a renewed certificate brings its own end of validity, unless the change names another")
+  func renewedCertificate() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    func certificate(_ kind: String) throws -> (text: String, expires: Int64?) {
+      let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/kind")
+      let text = try String(contentsOf: folder.appending(path: "certificate-\(kind).pem"), encoding: .utf8)
+      let facts = try secret(text).withBytes { (bytes: RawSpan) throws(ValueError) in
+        try ItemKind.certificate.validate(bytes, attributes: [:])
+      }
+      return (text, facts.expires)
+    }
+    let (old, new) = (try certificate("utctime"), try certificate("generalizedtime"))
+    #expect(old.expires != nil && new.expires != nil && old.expires != new.expires)
+    func expires() throws -> Int64? { try keychain.item(named: name("a")).expires }
+    try keychain.put("a", old.text, kind: .certificate)
+    #expect(try expires() == old.expires)
+    try keychain.put("a", new.text, kind: nil, update: true)
+    #expect(try expires() == new.expires)
+    try keychain.put("a", old.text, kind: nil, expires: 9000, update: true)
+    #expect(try expires() == 9000)
   }
 
   @Test("the ten newest versions are kept, under their own numbers")

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
+import VaultTesting
 
 @testable import VaultStore
 
@@ -140,6 +141,42 @@ import VaultModel
       #expect(try keychain.verify().isOK)
     }
     #expect(3..<100 ~= operations)
+  }
+
+  @Test("the log that is put back is on the disk, name and all, before the file changes")
+  func closedInOrder() throws {
+    let fixture = try IntegrityTests.filled()
+    var keychain: Keychain? = try fixture.unlocked()
+    try keychain?.put("last", "in the log alone")
+    try Loss.removed.strike("vault.db-wal", of: fixture)
+    let disk = try DurableDisk(at: fixture.parent)
+    disk.watch { keychain = nil }
+    let log = try #require(disk.syncs.firstIndex(of: "vault/vault.db-wal"), "\(disk.syncs)")
+    let directory = try #require(disk.syncs[log...].firstIndex(of: "vault"), "\(disk.syncs)")
+    let file = try #require(disk.syncs.firstIndex(of: "vault/vault.db"), "\(disk.syncs)")
+    #expect(directory < file, "\(disk.syncs)")
+    #expect(try fixture.unlocked().text("last") == "in the log alone")
+  }
+
+  @Test("where only the log is gone and it cannot be put back, the file stays as it is", arguments: [false, true])
+  func notPutBack(isClosed: Bool) async throws {
+    let fixture = try Fixture(key: [UInt8](repeating: 4, count: 32))
+    let before = try #require(fixture.files()["vault.db"])
+    let directory = fixture.directory
+    await #expect(processExitsWith: .success) { [directory = directory as String, isClosed = isClosed as Bool] in
+      signal(SIGXFSZ, SIG_IGN)
+      var keychain: Keychain? = try Keychain(opening: directory)
+      try keychain?.unlock(vaultKey: secret([UInt8](repeating: 4, count: 32)))
+      for index in 0..<40 { try keychain?.put("last", "\(index)", update: true) }
+      #expect(unsafe unlink(directory + "/vault.db-wal") == 0)
+      // The log is longer, and the file is not.
+      var limit = rlimit(rlim_cur: 300_000, rlim_max: 300_000)
+      #expect(unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0)
+      if isClosed { expect(\.isStorage) { try keychain?.close() } }
+      keychain = nil
+    }
+    #expect(try fixture.files()["vault.db"] == before)
+    #expect(try fixture.unlocked().names("") == [])
   }
 
   @Test(

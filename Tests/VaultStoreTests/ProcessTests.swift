@@ -21,6 +21,37 @@ import VaultStore
     for _ in 0..<3 { _ = try fixture.open() }
   }
 
+  @Test("a longer number that an earlier owner wrote leaves nothing beside the present one's")
+  func earlierNumber() throws {
+    let fixture = try Fixture()
+    try Data("4194304999\n".utf8).write(to: URL(filePath: fixture.path("vault.lock")))
+    let keychain = try fixture.open()
+    #expect(throws: VaultError.inUse(pid: getpid())) { try fixture.open() }
+    withExtendedLifetime(keychain) {}
+  }
+
+  @Test("the store is free once its owner lets go, though a child that is being started still has the lock's file")
+  func sharedLock() throws {
+    let fixture = try Fixture()
+    var shared: Int32 = -1
+    do {
+      let keychain = try fixture.open()
+      var lock = stat()
+      #expect(unsafe stat(fixture.path("vault.lock"), &lock) == 0)
+      let own = try #require(
+        (0 as Int32..<1024).first { number in
+          var status = stat()
+          return unsafe fstat(number, &status) == 0 && (status.st_dev, status.st_ino) == (lock.st_dev, lock.st_ino)
+        })
+      // The same open file under another number, as between fork and exec.
+      shared = dup(own)
+      withExtendedLifetime(keychain) {}
+    }
+    #expect(shared >= 0)
+    defer { close(shared) }
+    _ = try fixture.open()
+  }
+
   @Test("another process is refused while the store is open")
   func otherProcess() async throws {
     let fixture = try Fixture()

@@ -54,6 +54,32 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("a way in that became stale while a rekey went on is stale in the new store too")
+  func staleMeanwhile() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    let rekey = try fixture.rekey(keychain)
+    try keychain.markStale(.recovery)
+    #expect(keychain.staleSlots == [1])
+    try rekey.complete()
+    #expect(keychain.slots.map(\.label) == ["slot 1, again"])
+    #expect(keychain.staleSlots == [1])
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("nothing is copied from a store that was not checked since it was opened")
+  func unchecked() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    let rekey = try Rekey(
+      keychain, carrying: keychain.slots, slots: [fixture.nextSlot()], nextKey: secret(Fixture.nextKey),
+      vaultKey: fixture.vaultKey, bootKey: fixture.bootKey, now: 2000)
+    expect(\.isStorage) { _ = try rekey.step(records: 16) }
+    #expect(rekey.progress.done == 0)
+    #expect(try keychain.verify().isOK)
+    try rekey.complete()
+  }
+
   @Test("a step ends with an item whose values are long, in all versions together") func weight() throws {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()

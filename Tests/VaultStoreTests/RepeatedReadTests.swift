@@ -1,7 +1,8 @@
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
+
+@testable import VaultStore
 
 /// Reading an item again answers from the store as it is now, whatever was read before.
 @Suite struct RepeatedReadTests {
@@ -110,6 +111,25 @@ import VaultStore
     #expect(throws: VaultError.locked) { try keychain.text("b") }
     try keychain.unlock(vaultKey: fixture.vaultKey)
     #expect(try keychain.text("a") == "one")
+  }
+
+  @Test("nothing of what was read is kept beyond a lock that hides names or takes all keys of another class, or a wipe")
+  func forgotten() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", "one")
+    let isKept = { try keychain.recent[name("a")] != nil }
+    let ends: [(hasNames: Bool, () -> Void)] = [
+      (true, { keychain.lock(hidingNames: false) }), (false, { keychain.lock(hidingNames: true) }),
+      (false, { keychain.lock(hidingNames: false, keepingAfterFirstUnlock: false) }), (false, { keychain.wipe() }),
+    ]
+    for (index, end) in ends.enumerated() {
+      try keychain.unlock(vaultKey: fixture.vaultKey)
+      #expect(try keychain.text("a") == "one")
+      #expect(try isKept())
+      end.1()
+      #expect(try isKept() == end.hasNames, "\(index)")
+    }
   }
 
   @Test("many items read in turn are never taken for each other")

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
+
+@testable import VaultStore
 
 @Suite struct RestoreTests {
   /// A vault of a few pieces, and its backup.
@@ -48,6 +49,47 @@ import VaultStore
       flipped[offset] ^= 1 << UInt8(offset % 8)
       #expect(try isRefused(flipped, fixture), "\(offset)")
     }
+  }
+
+  /// A backup of the closed vault as its file is, by somebody who has the key that backups are sealed with.
+  private func sealed(_ fixture: Fixture, slots: [SlotRecord]) throws -> [UInt8] {
+    let wrapped = try #require(try fixture.open().database.key(KeyName.vault(.afterFirstUnlock)))
+    let vault = try VaultID(fixture.vaultID)
+    let classKey = try wrapped.withSpan { (wrapped: RawSpan) throws(CryptoError) in
+      try KeyWrap.unwrap(wrapped, of: .afterFirstUnlock, under: .vault, key: fixture.vaultKey, vaultID: vault)
+    }
+    let file = [UInt8](try #require(fixture.files()["vault.db"]))
+    var header = try BackupHeader(vaultID: vault, created: 3000, size: file.count, slots: slots, wrappedKey: wrapped)
+    var sealer = header.seal(backupKey: Subkey.backup.derive(from: classKey))
+    var all = header.encoded()
+    for index in 0..<header.pieces {
+      let start = index * BackupHeader.pieceCount
+      let piece = Array(file[start..<start + header.pieceSize(index)])
+      var room = [UInt8](repeating: 0, count: piece.count + StreamSealer.overhead)
+      var span = room.mutableSpan
+      var out = unsafe span.mutableBytes
+      let first = index == 0 ? header.encoded() : []
+      _ = first.withSpan { (first: RawSpan) in
+        piece.withSpan { sealer.seal($0, isLast: index == header.pieces - 1, associatedData: first, into: &out) }
+      }
+      all += room
+    }
+    return all
+  }
+
+  @Test("Slots that the vault in a backup does not have, or that it does not vouch for, are refused") func otherSlots()
+    throws
+  {
+    let fixture = try Fixture()
+    let own = try fixture.open().slots
+    #expect(try !isRefused(sealed(fixture, slots: own), fixture))
+    // Whoever knew a password of before has a slot that opens the vault, too.
+    let old = try fixture.slot(1, "an old password")
+    #expect(try isRefused(sealed(fixture, slots: [old]), fixture))
+    #expect(try isRefused(sealed(fixture, slots: own + [fixture.slot(2, "another")]), fixture))
+    let record = old.encoded().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    try fixture.sql("UPDATE slots SET record = x'\(record)' WHERE id = 1")
+    #expect(try isRefused(sealed(fixture, slots: [old]), fixture))
   }
 
   @Test("A flipped byte anywhere is noticed, and so is an exchanged or repeated piece") func pieces() throws {

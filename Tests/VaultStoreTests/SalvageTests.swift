@@ -41,6 +41,19 @@ import VaultStore
     #expect(try content(again) == before)
   }
 
+  @Test("the number of a slot that was removed before is given out no more in what is saved") func slotNumbers() throws
+  {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
+      try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey)
+      #expect(keychain.nextSlotID == 3)
+    }
+    #expect(try salvage(fixture).target.nextSlotID == 3)
+    #expect(try Keychain(opening: fixture.path("salvage")).nextSlotID == 3)
+  }
+
   @Test("as soon as all is saved the store is no longer read, and can be given a new key", arguments: [false, true])
   func released(isGivenUp: Bool) throws {
     let fixture = try VerifyTests.fixture()
