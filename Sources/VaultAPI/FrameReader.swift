@@ -33,6 +33,12 @@ public struct FrameReader: ~Copyable, Sendable {
   /// The bytes kept, taken frames that were not dropped yet among them.
   internal var heldCount: Int { buffer.count }
 
+  /// Lends the bytes kept; tests find those of taken frames wiped.
+  internal borrowing func withHeldBytes<R>(_ body: (RawSpan) -> R) -> R { buffer.withBytes(body) }
+
+  /// The number of values that the next frame has room for already; tests hold it to what usual frames have.
+  internal var spareCount: Int { spare.records.capacity }
+
   /// The number of bytes that were moved inside the reader so far; tests hold the work linear with it.
   internal var movedCount: Int { buffer.movedCount }
 

@@ -162,6 +162,8 @@ public final class PrivateBus: Sendable {
     let child: Child
     let logFile: String
 
+    public var pid: Int32 { child.pid }
+
     /// What it was asked and what it sent so far.
     public var log: String { (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? "" }
 

@@ -11,6 +11,16 @@ extension FrameReader {
     while let frame = try next() { texts.append(frame.member("a", of: frame.root).flatMap { frame.string($0) }) }
     return texts
   }
+
+  /// The places of the kept bytes that are not zero.
+  var heldPlaces: [Int] {
+    borrowing get {
+      withHeldBytes { bytes in
+        let bytes = Span<UInt8>(_bytes: bytes)
+        return bytes.indices.filter { bytes[$0] != 0 }
+      }
+    }
+  }
 }
 
 @Suite struct FrameReaderTests {
@@ -167,6 +177,35 @@ extension FrameReader {
       let elements = frame.member("a", of: frame.root).map { frame.elements(of: $0).count }
       #expect(elements == ["{}": nil, "{\"a\":[]}": 0][text, default: 1001])
       reader.takeBack(frame)
+    }
+  }
+
+  @Test("A frame that was taken is wiped at once, one that was refused too, also while others wait behind it")
+  func wipesTaken() throws {
+    var reader = FrameReader()
+    let frames = [FrameReaderTests.frame(of: 100), Array("garbage".utf8), FrameReaderTests.frame(of: 50)]
+    try reader.append(frames.flatMap { $0 + [0] })
+    let isTaken = try reader.next() != nil
+    #expect(isTaken)
+    #expect(reader.heldPlaces == Array(101..<108) + Array(109..<159))
+    do {
+      let isTaken = try reader.next() != nil
+      Issue.record("\(isTaken)")
+    } catch {}
+    #expect(reader.heldPlaces == Array(109..<159))
+  }
+
+  @Test("A frame of very many values leaves no memory for as many behind, a usual one its own")
+  func keepsUsualRoom() throws {
+    for (values, room) in [(100, 1...1024), (30_000, 0...1024)] {
+      var reader = FrameReader()
+      try reader.append(Array("{\"a\":[\(String(repeating: "1,", count: values))2]}\0".utf8))
+      guard let frame = try reader.next() else {
+        Issue.record("no frame")
+        return
+      }
+      reader.takeBack(frame)
+      #expect(room.contains(reader.spareCount), "\(values)")
     }
   }
 

@@ -34,4 +34,25 @@ import VaultModel
       #expect(!given.satisfy(policy, own, now: end))
     }
   }
+
+  @Test("it counts no more when one of the slots is gone by which it did, and others stay") func slots() throws {
+    let own = try session()
+    let (first, second, third) = (try slot(1), try slot(2), try slot(3))
+    var given = Authorizations()
+    given.add(.presence, by: own, with: [first, second], now: 0)
+    given.add(.password, by: own, with: [third], now: 0)
+    let (presence, password) = (Policy(require: .userPresence), Policy(require: .password))
+    given.forget([try slot(4)])
+    #expect(given.satisfy(presence, own, now: 0) && given.satisfy(password, own, now: 0))
+    given.forget([third])
+    #expect(given.satisfy(presence, own, now: 0) && !given.satisfy(password, own, now: 0))
+    given.forget([second])
+    #expect(!given.satisfy(presence, own, now: 0))
+  }
+
+  private func slot(_ id: UInt32) throws -> SlotRecord {
+    try SlotRecord.make(
+      id: id, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil,
+      vaultKey: RandomBytes.secret(count: 32), vaultID: VaultID.random().bytes)
+  }
 }

@@ -37,6 +37,29 @@ import VaultTesting
     #expect(throws: BusError.self) { try stand.call(silent.method("Hello")) { try $0.string() } }
   }
 
+  @Test("a call that waits for its answer ends when the bus goes") func waiting() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let real = try PrivateBus(.session, in: sandbox)
+    let stand = try BusStand(real.address)
+    try stand.wait(connected: true)
+    let name = "vault.test.Silent"
+    try real.mock(name, [name, "/", name]).pause()
+    let done = stand.loop.makePromise(of: Void.self)
+    stand.loop.execute { [bus = stand.bus] in
+      let silent = BusMethod.Object(destination: name, path: "/", interface: name)
+      bus.value.call(silent.method("Hello"), limit: .hours(1)) { result in
+        done.completeWith(Result { _ = try result.get() })
+      }
+    }
+    // A test that waits for ever tells nothing.
+    stand.loop.scheduleTask(in: .seconds(60)) { done.fail(SandboxError("waited in vain")) }
+    // It is on its way by then.
+    _ = try stand.call(driver.method("GetId")) { try $0.string() }
+    real.stop()
+    #expect(throws: BusError.disconnected) { try done.futureResult.wait() }
+  }
+
   @Test("a call before the bus has answered the greeting waits for it, and no longer than it may") func early() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

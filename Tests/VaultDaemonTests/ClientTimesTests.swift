@@ -130,6 +130,37 @@ import VaultAPI
     }
   }
 
+  @Test("of many calls that come at once some are handled, and the rest in another turn") func many()
+    throws
+  {
+    try withStand { stand in
+      let first = try stand.on { client in
+        client.send(String(repeating: #"{"method":"io.vaultd.Vault.Nonsense"}"# + "\0", count: 80))
+        return client.messages().count
+      }
+      #expect(first == 32)
+      try stand.goRound("the rest to be handled") { !$0.connection.inbound.hasCall && !$0.connection.isScheduled }
+      let rest = try stand.on { $0.messages().count }
+      #expect(rest == 48)
+    }
+  }
+
+  @Test("a long frame that asks for what takes long is read in one turn and handled in another") func long() throws {
+    for (length, isPutOff) in [(60_000, false), (70_000, true)] {
+      try withStand { stand in
+        let value = String(repeating: "v", count: length)
+        let first = try stand.on { client in
+          client.call("Set", #"{"name":"a","value":"\#(value)"}"#)
+          return client.messages().count
+        }
+        #expect(first == (isPutOff ? 0 : 1))
+        try stand.goRound("it to be handled") { !$0.connection.inbound.hasCall && !$0.connection.isScheduled }
+        let rest = try stand.on { $0.messages().count }
+        #expect(rest == (isPutOff ? 1 : 0))
+      }
+    }
+  }
+
   @Test("past its rate a client is answered later, and not refused") func rate() throws {
     try withStand("max-requests-per-second = 10") { stand in
       let counts = try stand.on { client in

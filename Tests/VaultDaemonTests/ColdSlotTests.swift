@@ -114,6 +114,24 @@ struct ColdSlotTests {
     #expect(try record(vault) == edited)
   }
 
+  @Test("of one whose key stays in memory an edited record gets none, and the log says what to do") func memory() throws
+  {
+    let vault = try UserVault(pam: PAMService.password)
+    defer { vault.close() }
+    let other = vault.user.uid &+ 4711
+    try vault.make()
+    #expect(try vault.addSlot("memory", ["users": [Int(other)]]).reply?.integer("slot") == 2)
+    try vault.sandbox.stopDaemon()
+    _ = try edit(vault, from: other, to: vault.user.uid)
+    try vault.start()
+    #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)
+    #expect(
+      vault.sandbox.daemonLog.contains("slot 2 was changed by another program and is ignored; remove it"),
+      "\(vault.sandbox.daemonLog)")
+    #expect(
+      try vault.obstacle(to: "pam") == "no key in memory (the daemon started); unlock with the password once")
+  }
+
   private func users(_ vault: UserVault) throws -> [Int] {
     let slots = try vault.client().call("ListSlots").parameters["slots"] as? [WireClient.Message] ?? []
     return slots.first { $0["id"] as? Int == 2 }?["users"] as? [Int] ?? []

@@ -104,6 +104,37 @@ private let password = "correct horse battery"
     #expect(try asking.dropFirst().map { try $0.reply().error } == Array(repeating: "BackingOff", count: 19))
   }
 
+  @Test("who leaves while an answer is tried on the first of several slots has made an attempt") func left() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    // Long enough for a client to leave, whatever else runs.
+    #expect(try sandbox.converse("Init", ["kdf_memory": 256 << 20, "kdf_passes": 10]) { _ in password }?.error == nil)
+    let floor: WireClient.Message = ["kind": "password", "kdf_memory": 19 << 20, "kdf_passes": 2]
+    let added = try sandbox.converse("AddSlot", floor) {
+      $0["style"] as? String == "secret" ? password : "another password"
+    }
+    #expect(added?.error == nil)
+    let pid = try #require(sandbox.daemonPid)
+    func size() throws -> Int {
+      let pages = try String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8).prefix { $0 != " " }
+      return try #require(Int(pages)) * 4096
+    }
+    func isOver() throws -> Bool {
+      let methods = try sandbox.client().call("Status").parameters["methods"] as? [WireClient.Message] ?? []
+      return methods.contains { $0["name"] as? String == "password" && $0["available"] as? Bool == true }
+    }
+    let before = try size()
+    var asking: WireClient? = try sandbox.client()
+    let id = try #require(try asking?.call("Unlock", more: true).string("conversation"))
+    #expect(try sandbox.client().call("Respond", ["conversation": id, "answer": "wrong"]).error == nil)
+    while try size() < before + (128 << 20), try !isOver() { sched_yield() }
+    asking = nil
+    while try !isOver() { sched_yield() }
+    let failures = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
+    #expect(failures.hasPrefix("\(geteuid()) password 1 "), "\(failures)")
+  }
+
   @Test("while one is derived, Status says of every way that would derive another that it has to wait") func status()
     throws
   {

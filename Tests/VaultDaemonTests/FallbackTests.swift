@@ -195,5 +195,11 @@ struct FallbackTests {
     let login = try vault.unlock(typing: [vault.user.password])
     #expect(login.said.last == "secret Password")
     #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
+    // Nor does it have the slot count for no finger at all, when the password is given.
+    try vault.lock()
+    #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)
+    // fprintd is asked for this after it was for that.
+    #expect(try vault.obstacle(to: "fingerprint") == "there is no fingerprint reader")
+    #expect(vault.sandbox.daemonLog.components(separatedBy: "now counts for the fingers").count == 3)
   }
 }

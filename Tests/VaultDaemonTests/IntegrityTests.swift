@@ -61,6 +61,37 @@ import VaultTesting
     }
   }
 
+  @Test("each result that is being told hears of such a lock, and of no other", arguments: [true, false])
+  func hidingLock(hides: Bool) throws {
+    let stand = try ConnectionStand.unlocked("hide-names = \(hides)")
+    defer { stand.close() }
+    let names = try stand.on { client in
+      var result = Verification()
+      result.add(Finding(.damaged, item: 1, name: try ItemName("a"), "version 1 of item 1"))
+      let report = VerifyReport(result, because: nil)
+      client.service.check.reports[ObjectIdentifier(client.connection)] = report
+      client.service.lock(because: .asked)
+      return report.findings.map(\.name)
+    }
+    #expect(names == [hides ? nil : "a"])
+  }
+
+  @Test("when the check cannot go on, those who wait for it and the status are told") func givenUp() throws {
+    let stand = try ConnectionStand.unlocked("idle = off")
+    defer { stand.close() }
+    try stand.on { client in
+      client.call("Verify", more: true)
+      guard case .open(let keychain) = client.service.vault.content else { return }
+      // It stands for a disk that fails.
+      try keychain.database.connection.execute("ALTER TABLE heads RENAME TO gone")
+    }
+    try stand.goRound("the error") { client in
+      client.messages().contains { $0.contains("io.vaultd.Vault.StorageFailed") }
+    }
+    let warnings = try stand.on { $0.service.status([]).warnings }
+    #expect(warnings.contains { $0.hasPrefix("the store could not be checked: ") }, "\(warnings)")
+  }
+
   private func verify(_ sandbox: Sandbox) throws -> Result {
     let client = try sandbox.client()
     return try result(client.call("Verify", more: true), from: client)

@@ -84,11 +84,11 @@ final class LockStand {
     try system.call("org.freedesktop.login1", Self.logindPath, Self.manager, "ListInhibitors")
   }
 
-  /// Whether the daemon holds an inhibitor, as the kernel knows it: the mocked logind's is the only pipe that it was not
-  /// started with.
+  /// Whether the daemon holds an inhibitor, as the kernel knows it: a pipe whose other end is the mocked logind's. What its
+  /// helpers say on their standard error comes by pipes, too.
   func holdsInhibitor() throws -> Bool {
-    let own = try Self.pipes(of: "self")
-    return try !Self.pipes(of: "\(#require(sandbox.daemonPid))").subtracting(own).isEmpty
+    let pipes = try Self.pipes(of: "\(#require(sandbox.daemonPid))")
+    return try !pipes.isDisjoint(with: Self.pipes(of: "\(logind.pid)"))
   }
 
   private static func pipes(of process: String) throws -> Set<String> {

@@ -140,6 +140,34 @@ import VaultTesting
     try stand.expectWiped(afterFirstUnlock: false)
   }
 
+  @Test("a session of which nobody says whose it is locks, too") func unknownSession() throws {
+    let stand = try LockStand()
+    let path = LockStand.logindPath + "/session/odd"
+    // It has no property that names its user.
+    try stand.system.call(
+      "org.freedesktop.login1", LockStand.logindPath, "org.freedesktop.DBus.Mock", "AddObject", "ssa{sv}a(ssss)", path,
+      LockStand.session, "0", "0")
+    try stand.system.emit("org.freedesktop.login1", path, LockStand.session, "Lock", "")
+    #expect(try stand.nextEvent() == "locked: the session was locked")
+  }
+
+  @Test("an inhibitor that is given when the machine is on its way to sleep again does not hold it up")
+  func lateInhibitor() throws {
+    let stand = try LockStand()
+    func asked() -> Int { stand.logind.log.components(separatedBy: #"Inhibit "sleep""#).count }
+    let before = asked()
+    try stand.prepareForSleep(true)
+    try stand.wait("the inhibitor's end") { try stand.inhibitors() == "a(ssssuu) 0" }
+    // The daemon hears of both at once, and is given what it asked for at the first after the second.
+    try stand.sandbox.signalDaemon(SIGSTOP)
+    try stand.prepareForSleep(false)
+    try stand.prepareForSleep(true)
+    try stand.sandbox.signalDaemon(SIGCONT)
+    try stand.wait("the daemon to ask for another one") { asked() == before + 1 }
+    try stand.wait("its end") { try stand.inhibitors() == "a(ssssuu) 0" }
+    #expect(try !stand.holdsInhibitor())
+  }
+
   @Test("a screen locker that covers the screen locks", arguments: lockers) func screen(name: String) throws {
     let stand = try LockStand(lockers: [name])
     try stand.expectHeld()

@@ -72,6 +72,22 @@ struct MemorySlotTests {
     #expect(try vault.unlock(["method": "pam"]).reply?.string("reason") == reason)
   }
 
+  @Test("the maximum age that locks the vault takes the key as well, however late that was made") func made() throws {
+    let stand = try FingerStand()
+    defer { stand.close() }
+    let vault = stand.vault
+    let clock = try MachineClock(in: vault.sandbox)
+    try vault.make("idle = off\nmaximum-age = 1h", environment: clock.environment)
+    #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)
+    try clock.pass(seconds: 3000)
+    _ = try vault.addSlot("memory")
+    #expect(try vault.obstacle(to: "pam") == nil)
+    try clock.pass(seconds: 600)
+    #expect(
+      try vault.obstacle(to: "pam") == "no key in memory (the maximum age was reached); unlock with the password once")
+    #expect(try vault.state() == "locked: the maximum age was reached")
+  }
+
   @Test("a shorter maximum age holds for a key that is kept already") func reconfigured() throws {
     let stand = try FingerStand()
     defer { stand.close() }

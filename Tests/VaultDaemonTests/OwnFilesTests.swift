@@ -3,6 +3,8 @@ import Glibc
 import Testing
 import VaultTesting
 
+@testable import VaultDaemon
+
 private let password = "correct horse battery"
 
 @Suite("Files that decide what the daemon does") struct OwnFilesTests {
@@ -88,6 +90,38 @@ private let password = "correct horse battery"
     #expect(reply?.error == "BackingOff")
     #expect((1...60_000).contains(reply?.integer("retry_after_ms") ?? 0))
     #expect(sandbox.daemonLog.contains("everyone waits a minute: \(path) \(damage.message)"))
+  }
+
+  @Test("each kind of file has the modes that let somebody else in") func modes() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let path = try sandbox.write("content", to: "file")
+    let all: [mode_t] = [0o40, 0o20, 0o10, 0o4, 0o2, 0o1]
+    for (access, refused) in [
+      (OwnFile.Access.writtenByUs, [0o20, 0o2]), (.ours, all), (.credential, [0o20, 0o4, 0o2, 0o1]),
+    ] as [(OwnFile.Access, [mode_t])] {
+      for mode in all {
+        unsafe chmod(path, 0o600 | mode)
+        var isRefused = false
+        do throws(OwnFile.Problem) { _ = try OwnFile.read(path, access) { _, size in size } } catch {
+          if case .untrusted = error { isRefused = true }
+        }
+        #expect(isRefused == refused.contains(mode), "\(access) \(mode)")
+      }
+    }
+  }
+
+  @Test("what a killed daemon left half written keeps no failed attempt from being kept") func leftOver()
+    throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password)
+    try Data("half".utf8).write(to: URL(fileURLWithPath: sandbox.store + "/backoff.new"))
+    #expect(try sandbox.unlock("wrong")?.error == "AuthenticationFailed")
+    let kept = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
+    #expect(kept.hasPrefix("\(geteuid()) password 1 "), "\(kept)")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff.new"))
   }
 
   @Test("a count beyond all numbers ends no daemon") func absurd() throws {

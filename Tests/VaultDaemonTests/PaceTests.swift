@@ -36,16 +36,22 @@ import VaultTesting
     return keychain
   }
 
-  @Test("a client that does not take what is sent is given up on") func backup() throws {
+  @Test("a client that does not take what is sent is given up on, and the key is gone with it") func backup() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let keychain = try Self.vault(in: sandbox, RandomBytes.secret(count: 32))
     let (socket, client) = try Self.pair()
     defer { close(client) }
-    let sending = BackupSending(stream: try keychain.beginBackup(now: 1), socket: socket, now: Hours().next)
-    guard case .tooSlow = sending.run() else {
+    let stream = try keychain.beginBackup(now: 1)
+    guard case .tooSlow = BackupSending(stream: stream, socket: socket, now: Hours().next).run() else {
       Issue.record("it was waited for")
       return
+    }
+    #expect(throws: VaultError.locked) {
+      var bytes = [UInt8](repeating: 0, count: BackupStream.largestPart)
+      var span = bytes.mutableSpan
+      var room = unsafe span.mutableBytes
+      _ = try stream.next(into: &room)
     }
     keychain.endBackup()
   }

@@ -44,6 +44,8 @@ struct PeerTests {
     #expect(answers["deriving Rekey"] == "Denied None [1, 2, 3]")
     #expect(answers["of a session without leader"] == "served,served PresenceRequired")
     #expect(answers["of a later one of the same number"] == "PresenceRequired")
+    #expect(answers["of a session"] == "served,served")
+    #expect(answers["of a later session of the same number"] == "PresenceRequired")
   }
 
   @Test("one that has ended, a zombie and another of the same number are not served") func ended() throws {
@@ -58,6 +60,16 @@ struct PeerTests {
     check(answers)
     // What vault-security(7) says remains; were it served no more, the sentence there could go.
     #expect(answers["reused before the accept"] == "served")
+  }
+
+  @Test("a user's vault serves that user, and nobody else, not even root") func root() throws {
+    let vault = try UserVault()
+    defer { vault.close() }
+    try vault.start()
+    let reply = try vault.sandbox.client().call("Status")
+    #expect(reply.error == "Denied", "\(reply)")
+    #expect(reply.string("reason") == "this vault serves uid \(vault.user.uid) alone, and you are uid 0")
+    #expect(try vault.client().call("Status").error == nil)
   }
 
   @Test("a connection costs one question about its process") func asked() throws {

@@ -166,7 +166,7 @@ import VaultTesting
     }
   }
 
-  @Test("one that is begun while a backup is read waits with its end for that, and both are whole")
+  @Test("one that is begun while a backup is read waits with its end for that, both are whole, and no slot is made")
   func duringBackup() throws {
     try withVault { sandbox, _ throws in
       try fill(sandbox, 30)
@@ -175,9 +175,19 @@ import VaultTesting
       for name in ["large", "larger"] {
         #expect(try sandbox.client().call("Set", ["name": name, "value": large]).error == nil)
       }
+      // It is about to change the ways in of the store that is to go.
+      let adding = try sandbox.client()
+      let asked = try adding.call("AddSlot", floor.merging(["kind": "password"]) { old, _ in old }, more: true)
+      let id = try #require(asked.string("conversation"))
+      #expect(try sandbox.client().call("Respond", ["conversation": id, "answer": password]).error == nil)
+      #expect(try adding.reply().prompt?["style"] as? String == "new-secret")
+
       let reader = try sandbox.client()
       let size = try #require(try reader.call("Backup", upgrade: true).integer("size"))
       let begun = try begin(sandbox) { _ in password }
+      let late = try sandbox.client().call("Respond", ["conversation": id, "answer": "another password"])
+      #expect(late.error == "NoSuchConversation")
+      #expect(try adding.reply().error == "Cancelled")
       func progress() throws -> WireClient.Message? {
         try sandbox.client().call("Status").parameters["rekey"] as? WireClient.Message
       }

@@ -119,6 +119,50 @@ private let password = "correct horse battery"
     #expect(try sandbox.client().call("Get", ["name": "item/2"]).string("value")?.count == 60_000)
   }
 
+  @Test("one that was asked for its password before another began is refused behind it") func second() throws {
+    let backup = try Self.backup()
+    let sandbox = try empty()
+    defer { sandbox.close() }
+    let asking = try sandbox.client()
+    let header = Data(backup[..<sandbox.headerCount(backup)]).base64EncodedString()
+    let asked = try asking.call("Restore", ["header": header], more: true, upgrade: true)
+    let conversation = try #require(asked.string("conversation"))
+    let client = try begin(sandbox, backup)
+    let answer: WireClient.Message = ["conversation": conversation, "answer": password]
+    #expect(try sandbox.client().call("Respond", answer).error == nil)
+    #expect(try asking.reply().error == "Busy")
+    client.send(Array(backup[(sandbox.headerCount(backup) + 100_000)...]))
+    client.finishSending()
+    #expect(try client.reply().error == nil)
+    #expect(try sandbox.unlock(password)?.error == nil)
+  }
+
+  @Test("who was asked before another one gave a wrong secret has to wait after it, too") func asked() throws {
+    let backup = try Self.backup()
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    // The next failure costs the longest wait, and up to then there is none.
+    #expect(unsafe mkdir(sandbox.store, 0o700) == 0)
+    let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+    try Data("\(geteuid()) password 6 \(boot.trimmingCharacters(in: .newlines)) 0\n".utf8).write(
+      to: URL(fileURLWithPath: sandbox.store + "/backoff"))
+    try sandbox.startDaemon()
+    let header = Data(backup[..<sandbox.headerCount(backup)]).base64EncodedString()
+    var asking: [(client: WireClient, id: String)] = []
+    for _ in 0..<2 {
+      let client = try sandbox.client()
+      let asked = try client.call("Restore", ["header": header], more: true, upgrade: true)
+      asking.append((client, try #require(asked.string("conversation"), "\(asked)")))
+    }
+    var errors: [String?] = []
+    for (one, answer) in zip(asking, ["wrong horse battery", password]) {
+      #expect(try sandbox.client().call("Respond", ["conversation": one.id, "answer": answer]).error == nil)
+      errors.append(try one.client.reply().error)
+    }
+    #expect(errors == ["AuthenticationFailed", "BackingOff"])
+    try expectNew(sandbox)
+  }
+
   @Test("settings with another boot key end it, at the question and on the way, and leave nothing") func settings()
     throws
   {

@@ -2,22 +2,42 @@ import Testing
 import VaultTesting
 
 @Suite("Under a service manager") struct ServiceManagerTests {
-  @Test("a socket that was handed over is served, and stays when the daemon ends") func socketActivation() throws {
+  @Test("a socket that was handed over is served, and stays when the daemon ends", arguments: [false, true])
+  func socketActivation(isUsual: Bool) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let socket = sandbox.root + "/handed"
+    // The unit's own is where the daemon would make one.
+    let socket = isUsual ? sandbox.socket : sandbox.root + "/handed"
     let script = """
+      mkdir -p \(sandbox.runtime)/vault
       systemd-socket-activate -l \(socket) -E HOME -E XDG_RUNTIME_DIR -E XDG_DATA_HOME -E XDG_CONFIG_HOME \
         \(Sandbox.path(of: "vaultd")) 2>\(sandbox.root)/log & pid=$!
       until [ -S \(socket) ]; do kill -0 $pid || exit 1; done
       printf '{"method":"io.vaultd.Vault.Status"}\\0' | socat -t 20 - UNIX-CONNECT:\(socket),retry=200,interval=0.05
       kill $pid; wait $pid; echo "ended with $?"
       [ -S \(socket) ] && echo 'the socket is there'
-      [ -e \(sandbox.socket) ] || echo 'no other was made'
+      [ \(socket) = \(sandbox.socket) ] || [ ! -e \(sandbox.socket) ] && echo 'no other was made'
       """
     let outcome = try sandbox.run("-c", script, program: "/bin/sh")
     #expect(outcome.output.contains(#""state":"new""#), "\(outcome)")
     #expect(outcome.output.contains("ended with 0\nthe socket is there\nno other was made\n"), "\(outcome)")
+  }
+
+  @Test("of several sockets none is served, and the reason is told") func twoSockets() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let sockets = [sandbox.root + "/first", sandbox.root + "/second"]
+    // It has ended when the connection has, whose socket nobody else holds.
+    let script = """
+      systemd-socket-activate -l \(sockets[0]) -l \(sockets[1]) -E HOME -E XDG_RUNTIME_DIR -E XDG_DATA_HOME \
+        -E XDG_CONFIG_HOME \(Sandbox.path(of: "vaultd")) 2>\(sandbox.root)/log & pid=$!
+      until [ -S \(sockets[1]) ]; do kill -0 $pid || exit 1; done
+      printf '{"method":"io.vaultd.Vault.Status"}\\0' | socat -t 20 - UNIX-CONNECT:\(sockets[0]),retry=200,interval=0.05
+      kill $pid; wait $pid; echo "ended with $?"
+      grep -o 'one listening Unix stream socket' \(sandbox.root)/log
+      """
+    let outcome = try sandbox.run("-c", script, program: "/bin/sh")
+    #expect(outcome.output == "ended with 74\none listening Unix stream socket\n", "\(outcome)")
   }
 
   @Test("the manager is told when the daemon is ready and when it stops") func notification() throws {

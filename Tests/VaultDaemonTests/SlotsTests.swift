@@ -86,6 +86,21 @@ import VaultTesting
     #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "served cold")
   }
 
+  @Test("an init that was begun before another one made the vault changes no byte") func lateInit() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    var before: [String: Data] = [:]
+    let late = try sandbox.converse("Init", floor) { _ in
+      _ = try? sandbox.converse("Init", floor) { _ in password }
+      before = (try? files(sandbox)) ?? [:]
+      return "another password"
+    }
+    #expect(late?.error == "VaultExists")
+    #expect(before["boot.key"] != nil)
+    #expect(try files(sandbox) == before)
+  }
+
   @Test("a short password and a weak Argon2id are refused")
   func weak() throws {
     let sandbox = try Sandbox()

@@ -167,9 +167,11 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let folder = sandbox.runtime + "/vault"
-    unsafe mkdir(folder, 0o777)
-    unsafe chmod(folder, 0o777)
-    #expect(try sandbox.run(program: "vaultd").status == 78)
+    unsafe mkdir(folder, 0o700)
+    for mode in [0o777, 0o770, 0o702] as [mode_t] {
+      unsafe chmod(folder, mode)
+      #expect(try sandbox.run(program: "vaultd").status == 78, "\(mode)")
+    }
     unsafe rmdir(folder)
     unsafe symlink(sandbox.home, folder)
     #expect(try sandbox.run(program: "vaultd").status == 78)

@@ -88,6 +88,17 @@ struct UnreadMemoryTests {
     #expect(try sandbox.client().call("Get", ["name": "230000"]).string("value")?.hasPrefix(words[0]) == true)
   }
 
+  @Test("of a value that is being read what the socket has taken is gone, without a lock") func part() throws {
+    let sandbox = try stand()
+    defer { sandbox.close() }
+    let (first, rest) = (KeyStage.word(), KeyStage.word())
+    try store("a", Self.value(first, 20_000) + Self.value(rest, 900_000), "when-unlocked", sandbox)
+    let clients = try ask([try Self.frame("Get", ["name": "a"])], sandbox)
+    try expectFound([rest], sandbox)
+    #expect(try found([first, rest], sandbox) == [rest])
+    withExtendedLifetime(clients) {}
+  }
+
   @Test("small values that are not read go as well, together with the one in the middle of which the socket was full")
   func small() throws {
     let sandbox = try stand()
