@@ -15,7 +15,8 @@
 #define __has_feature(feature) 0
 #endif
 
-int is_sanitized(void) { return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer); }
+int is_thread_sanitized(void) { return __has_feature(thread_sanitizer); }
+int is_sanitized(void) { return __has_feature(address_sanitizer) || is_thread_sanitized(); }
 
 /* In C because the tests run unoptimized too; Package.swift optimizes this file alone. */
 int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count) {

@@ -5,4 +5,6 @@ import CMemorySearch
 /// It has a heap and stacks of its own, keeps what was given back, takes much more memory, and locks none of it.
 public enum Sanitizer {
   public static let isPresent = is_sanitized() != 0
+  /// Whether it is ThreadSanitizer, which lets no program begin that may write no file of a MiB.
+  public static let needsFiles = is_thread_sanitized() != 0
 }

@@ -2,8 +2,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether a sanitizer was built in. */
+/* Whether a sanitizer was built in, and whether it is that of threads. */
 int is_sanitized(void);
+int is_thread_sanitized(void);
 
 /* Whether any of `count` 8-byte needles stands anywhere in `size` bytes. */
 int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count);
