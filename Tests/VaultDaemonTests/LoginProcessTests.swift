@@ -6,17 +6,9 @@ import VaultTesting
 /// The program that a login happens in: pam_vault.so must not show in it.
 @Suite("A login's program", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct LoginProcessTests {
-  private func withStand(
-    session: (before: String, behind: String) = ("", ""), _ body: (LoginStand) throws -> Void
-  ) throws {
-    let stand = try LoginStand(session: session)
-    defer { stand.close() }
-    try body(stand)
-  }
-
   @Test("is held up by nothing that goes on behind it: none of its files stays open, however long a daemon takes")
   func holdsNothing() throws {
-    try withStand { (stand) throws in
+    try LoginStand.with { (stand) throws in
       let folder = stand.sandbox.runtime + "/vault"
       unsafe mkdir(folder, 0o700)
       unsafe chown(folder, stand.user.uid, stand.user.uid)
@@ -36,7 +28,7 @@ struct LoginProcessTests {
 
   @Test("goes on with its signals as they were") func signals() throws {
     let line = "session required pam_exec.so quiet ROOT/look ROOT/"
-    try withStand(session: (line + "before", line + "behind")) { (stand) throws in
+    try LoginStand.with(session: (line + "before", line + "behind")) { (stand) throws in
       let root = stand.sandbox.root
       // The parent of what pam_exec starts is the login.
       try stand.sandbox.run(
@@ -51,7 +43,7 @@ struct LoginProcessTests {
   }
 
   @Test("needs no module of PAM's to say where the user's socket is") func usualPlace() throws {
-    try withStand { (stand) throws in
+    try LoginStand.with { (stand) throws in
       try stand.makeVault()
       let usual = "/run/user/\(stand.user.uid)"
       unsafe mkdir("/run/user", 0o755)

@@ -28,6 +28,15 @@ final class LoginStand: Sendable {
     return root + "/.build/pam/pam_vault.so"
   }
 
+  /// Lends one that goes behind `body`.
+  static func with(
+    session: (before: String, behind: String) = ("", ""), _ body: (LoginStand) throws -> Void
+  ) throws {
+    let stand = try LoginStand(session: session)
+    defer { stand.close() }
+    try body(stand)
+  }
+
   /// Makes the account and the service.
   ///
   /// - Parameter session: lines before and behind the module's own.
