@@ -19,9 +19,7 @@ public final class MachineClock {
     file = sandbox.root + "/slept"
     library = sandbox.root + "/clock.so"
     try Data(count: 24).write(to: URL(fileURLWithPath: file))
-    let built = try sandbox.run(
-      ["-shared", "-fPIC", "-x", "c", "-o", library, "-"], program: "/usr/bin/cc", stdin: Array(Self.source.utf8))
-    guard built.status == 0 else { throw SandboxError("clock.so: \(built)") }
+    try sandbox.compileLibrary(Self.source, to: library)
   }
 
   /// Has the machine have slept for so long in all, in seconds.

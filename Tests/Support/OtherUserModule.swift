@@ -3,9 +3,7 @@
 public enum OtherUserModule {
   /// Builds it at `path`. A service names the path, and behind it the user.
   public static func build(at path: String, in sandbox: Sandbox) throws {
-    let built = try sandbox.run(
-      ["-shared", "-fPIC", "-x", "c", "-o", path, "-", "-lpam"], program: "/usr/bin/cc", stdin: Array(source.utf8))
-    guard built.status == 0 else { throw SandboxError("\(path): \(built)") }
+    try sandbox.compileLibrary(source, to: path, ["-lpam"])
   }
 
   private static let source = """

@@ -26,17 +26,21 @@ import VaultModel
     try bytes.lend { (bytes: RawSpan) throws(CryptoError) in try BackupHeader(decoding: bytes) }
   }
 
+  /// A stream of one piece.
+  private func seal(_ piece: [UInt8], _ header: inout BackupHeader) -> [UInt8] {
+    var sealed = [UInt8](repeating: 0, count: piece.count + StreamSealer.overhead)
+    var sealer = header.seal(backupKey: Subkey.backup.derive(from: classKey))
+    var span = sealed.mutableSpan
+    var out = unsafe span.mutableBytes
+    _ = sealer.seal(unsafe piece.span.bytes, isLast: true, associatedData: RawSpan(), into: &out)
+    return sealed
+  }
+
   @Test("A header reads back as it was written, and its stream opens with the vault key alone") func roundTrip() throws
   {
     var header = try header([slot(1, .password), slot(2)])
     let piece = [UInt8]("the database".utf8)
-    var sealed = [UInt8](repeating: 0, count: piece.count + StreamSealer.overhead)
-    do {
-      var sealer = header.seal(backupKey: Subkey.backup.derive(from: classKey))
-      var span = sealed.mutableSpan
-      var out = unsafe span.mutableBytes
-      _ = sealer.seal(unsafe piece.span.bytes, isLast: true, associatedData: RawSpan(), into: &out)
-    }
+    let sealed = seal(piece, &header)
     let read = try decode(header.encoded())
     #expect(read == header)
     #expect(read.slots.map(\.id) == [1, 2])
@@ -60,13 +64,7 @@ import VaultModel
   @Test("Another salt is another key of the stream") func salted() throws {
     var header = try header([slot(1)])
     let piece = [UInt8]("the database".utf8)
-    var sealed = [UInt8](repeating: 0, count: piece.count + StreamSealer.overhead)
-    do {
-      var sealer = header.seal(backupKey: Subkey.backup.derive(from: classKey))
-      var span = sealed.mutableSpan
-      var out = unsafe span.mutableBytes
-      _ = sealer.seal(unsafe piece.span.bytes, isLast: true, associatedData: RawSpan(), into: &out)
-    }
+    let sealed = seal(piece, &header)
     for bit in [nil, 0, 255] {
       let salted = try BackupHeader(
         vaultID: header.vaultID, created: header.created, size: header.size,

@@ -61,10 +61,8 @@ import VaultTesting
       .deletingLastPathComponent().appendingPathComponent("Sources/CWipingHeap").path
     func build(_ more: [String], as name: String) throws -> String {
       let program = sandbox.root + "/" + name
-      let built = try sandbox.run(
-        ["-w", "-O0", "-fno-builtin", "-I", sources + "/include", "-o", program, "-x", "c", "-"] + more,
-        program: "/usr/bin/cc", stdin: Array(Self.source.utf8))
-      try #require(built.status == 0, "\(built)")
+      try sandbox.compile(
+        Self.source, to: program, ["-w", "-O0", "-fno-builtin", "-I", sources + "/include"] + more)
       return program
     }
     let each = "free 0\ngrow 0 kept\nshrink 0 kept\nnothing none 0\nnew some\n"

@@ -1,0 +1,19 @@
+import Foundation
+
+extension Sandbox {
+  /// Compiles C: what is loaded into another program from outside, or takes the place of a part of it. The compiler is the one
+  /// that Swift brings.
+  ///
+  /// - Parameter arguments: what the compiler is told beside the source and the place of the result.
+  public func compile(_ source: String, to path: String, _ arguments: [String]) throws {
+    let built = try run(
+      ["clang", "-o", path, "-x", "c", "-", "-x", "none"] + arguments, program: "/usr/bin/env",
+      stdin: Array(source.utf8), environment: ["PATH": ProcessInfo.processInfo.environment["PATH"]])
+    guard built.status == 0 else { throw SandboxError("\(path): \(built)") }
+  }
+
+  /// Compiles a library to load into a program.
+  public func compileLibrary(_ source: String, to path: String, _ arguments: [String] = []) throws {
+    try compile(source, to: path, ["-shared", "-fPIC"] + arguments)
+  }
+}
