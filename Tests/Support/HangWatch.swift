@@ -18,8 +18,8 @@ public final class HangWatch: Sendable {
   }
 
   /// How long a test may take, and all of them, in seconds. The longest one takes some minutes on a busy machine, and one that
-  /// suspends waits for its turn behind hundreds of others.
-  public static let limits = (test: 900, run: 3600)
+  /// suspends waits for its turn behind hundreds of others. A sanitizer takes several times as long.
+  public static let limits = Sanitizer.isPresent ? (test: 3600, run: 14400) : (test: 900, run: 3600)
 
   private let limits: (test: Int, run: Int)
   private let began: Int
