@@ -44,8 +44,8 @@ extension HeadRecord {
   /// Refuses what the encoding has no room for.
   ///
   /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, more than ``mostVersions`` versions,
-  ///   versions that do not ascend from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1, numbers above
-  ///   ``lastNumber``.
+  ///   versions that do not ascend from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1,
+  ///   numbers above ``lastNumber``.
   public func validate() throws(CryptoError) {
     guard policyRevision >= 1, headRevision >= 1 else { throw .limits("a revision is below 1") }
     guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {

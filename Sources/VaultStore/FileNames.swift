@@ -5,8 +5,8 @@ extension Connection {
   /// Takes note of which file the log is: after SQLite has looked at the database, which makes one where there is none.
   func noteLog() { openLog = FileNumber(of: log) }
 
-  /// What is wrong with the files' names and what to do, when another file or none has one of them now. Then what is written
-  /// goes into a file that nobody finds again.
+  /// The error of files whose names other files have now, or none, with what to do. What is written goes then into a file that
+  /// nobody finds again.
   var lostFile: VaultError? {
     // What stands for a closed database has no file.
     guard lock != nil else { return nil }

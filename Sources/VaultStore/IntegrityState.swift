@@ -99,7 +99,7 @@ public struct Finding: Hashable, Sendable {
     self.text = text
   }
 
-  /// What an error says of the store; nil when that is nothing.
+  /// The finding that an error is; nil when it says nothing of the store.
   init?(_ error: VaultError) {
     guard case .corrupt(let reason) = error else { return nil }
     self.init(.damaged, reason)

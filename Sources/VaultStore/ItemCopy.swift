@@ -4,8 +4,8 @@ import VaultModel
 /// Copies items from one vault's store into another of the same vault id: opened with the keys of the one, so that every
 /// record is authenticated, and sealed under the keys of the other.
 ///
-/// Identity, revisions, versions, times and policy stay what they are, and the row too unless another is given. Both keychains need their keys in memory, and the
-/// target a transaction that is open. One item is one result, so that a damaged one costs no other.
+/// Identity, revisions, versions, times and policy stay what they are, and the row too unless another is given. Both keychains
+/// need their keys in memory, and the target a transaction that is open. One item is one result, so that a damaged one costs no other.
 struct ItemCopy {
   let source: Keychain
   let target: Keychain

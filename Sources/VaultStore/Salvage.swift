@@ -89,8 +89,8 @@ public final class Salvage {
     return (min(walked, count), count)
   }
 
-  /// Goes on over at most so many items, where a long one counts for several; whether that was the last one. Then the source is no longer read, however long
-  /// ``target`` is kept.
+  /// Goes on over at most so many items, where a long one counts for several; true at the last one. Then the source is no
+  /// longer read, however long ``target`` is kept.
   ///
   /// - Throws: ``VaultError/locked`` when a key of the source is gone; ``VaultError/storage(_:)`` when the system fails to
   ///   read or to write. There is no going on after either.

@@ -9,7 +9,7 @@ import Glibc
 /// had when it was last synced or what it has now, and of a folder the names of then or those of now (fsync(2) of a file says
 /// nothing of its name). A file that was never synced is empty.
 @safe public final class DurableDisk {
-  /// What is left of what was not synced.
+  /// The part that is left of what was not synced.
   public enum Luck: CaseIterable, Sendable { case nothing, names, contents, everything }
 
   /// Paths below the folder, and what is there; nil for a folder.

@@ -19,7 +19,7 @@ struct FileShape {
   static let room = 4 << 20
   /// How many pages are to be looked at for each one that the log grows by beyond that.
   static let pace = 2
-  /// How many pages and frames one commit looks at: as many as take a few milliseconds.
+  /// The number of pages and frames that one commit looks at: as many as take a few milliseconds.
   static let mostAtOnce = 2000
   /// The size of a log in bytes beside a store of so many pages from which on a check is taken on from the first commit,
   /// and the faster the longer the log: one that crashes have made so long is to become not much longer by the next one.
@@ -97,7 +97,7 @@ struct FileShape {
     return (frozen.heldFrames + frozen.count) * min(growth, allowed) / allowed + 1
   }
 
-  /// What an error says of the store; nil when it says nothing. While a salvage reads what it can, a page that the disk does
+  /// The words of an error about the store; nil when it has none. While a salvage reads what it can, a page that the disk does
   /// not give is damage like any other.
   private static func damage(_ error: VaultError, _ keychain: Keychain) -> String? {
     switch error {
