@@ -12,8 +12,51 @@ static inline int vault_bind_text_copy(sqlite3_stmt *s, int i, const char *p, in
     return sqlite3_bind_text(s, i, p, n, SQLITE_TRANSIENT);
 }
 
-/* Without its memory statistics SQLite takes no process-wide lock for each allocation. Before its first use only. */
-static inline int vault_sqlite_without_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+/* SQLite's own functions for memory, and how long a piece may be. */
+struct vault_memory {
+    sqlite3_mem_methods methods;
+    int longest;
+};
+static inline struct vault_memory *vault_memory(void) {
+    static struct vault_memory memory;
+    return &memory;
+}
+
+/* Whether this thread was refused a piece of memory since it asked that. */
+static inline int *vault_memory_refused(void) {
+    static _Thread_local int refused;
+    return &refused;
+}
+static inline int vault_memory_was_refused(void) {
+    int refused = *vault_memory_refused();
+    *vault_memory_refused() = 0;
+    return refused;
+}
+
+static inline int vault_memory_admits(int n) {
+    if (n <= vault_memory()->longest) return 1;
+    *vault_memory_refused() = 1;
+    return 0;
+}
+static inline void *vault_memory_get(int n) { return vault_memory_admits(n) ? vault_memory()->methods.xMalloc(n) : 0; }
+static inline void *vault_memory_resize(void *p, int n) {
+    return vault_memory_admits(n) ? vault_memory()->methods.xRealloc(p, n) : 0;
+}
+
+/* Has SQLite take no piece of memory longer than that: where it looks a key up, it believes a file how long each key is,
+   whatever SQLITE_LIMIT_LENGTH says, and reads so much of it. And without its memory statistics it takes no process-wide
+   lock for each piece. Before its first use, and in one source file only: each has variables of its own. */
+static inline int vault_sqlite_configure(int longest) {
+    sqlite3_mem_methods methods;
+    int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_GETMALLOC, &vault_memory()->methods);
+    if (code != SQLITE_OK) return code;
+    vault_memory()->longest = longest;
+    methods = vault_memory()->methods;
+    methods.xMalloc = vault_memory_get;
+    methods.xRealloc = vault_memory_resize;
+    return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+}
 
 /* sqlite3_db_config is variadic; every option used here takes an on-off switch. */
 static inline int vault_db_switch(sqlite3 *db, int option, int on) {

@@ -48,8 +48,7 @@ import Glibc
     }
     unsafe handle = opened
     unsafe budget.watch(handle)
-    unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Self.longestColumn)
-    unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+    for (limit, value) in Self.limits { unsafe sqlite3_limit(handle, limit, value) }
     for (option, on) in Self.switches { unsafe vault_db_switch(handle, option, on) }
     // The lock mode comes first: it decides that the log's index lives in our memory and not in a shared file.
     try execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -67,7 +66,12 @@ import Glibc
 
   /// True once the tables are known to be ours. Until then it is the file's fault when SQLite cannot make sense of a statement,
   /// for all of ours have sense.
-  var hasOurTables = false
+  var hasOurTables = false {
+    didSet {
+      budget.isOfStore = hasOurTables
+      unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, hasOurTables ? Self.longestColumn : Self.longestStatement)
+    }
+  }
 
   /// Whether what the disk does not give is damage like any other, to go on after, and no failure of the moment.
   var takesUnreadableForDamage = false
@@ -89,10 +93,19 @@ import Glibc
   }
 
   // Refused, without harm, when something in this process used SQLite before.
-  private static let configured: Bool = vault_sqlite_without_statistics() == SQLITE_OK
+  private static let configured: Bool = vault_sqlite_configure(2 * longestColumn) == SQLITE_OK
 
   /// The longest text or blob that is ever read or written, in bytes: a sealed value of the largest size and room.
   private static let longestColumn: Int32 = 2 << 20
+
+  /// The longest statement, in bytes: of ours, and of those that the schema of a file has.
+  private static let longestStatement: Int32 = 8192
+
+  /// The limits until the tables are known to be ours: SQLite reads all of a file's schema before we see any of it.
+  private static let limits: [(Int32, Int32)] = [
+    (SQLITE_LIMIT_LENGTH, longestStatement), (SQLITE_LIMIT_SQL_LENGTH, longestStatement), (SQLITE_LIMIT_COLUMN, 16),
+    (SQLITE_LIMIT_EXPR_DEPTH, 16), (SQLITE_LIMIT_ATTACHED, 0),
+  ]
 
   private static let switches: [(Int32, Int32)] = [
     (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1), (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
@@ -242,6 +255,11 @@ import Glibc
   /// The error for a result code of a call on this connection.
   func error(_ code: Int32) -> VaultError {
     if code & 0xFF == SQLITE_ERROR, !hasOurTables { return .corrupt("vault.db: its tables cannot be read") }
+    // Asked at each error, so that what one was refused is not held against a later one.
+    let wasRefused = vault_memory_was_refused() != 0
+    if wasRefused, code & 0xFF == SQLITE_NOMEM {
+      return .corrupt("vault.db: a row claims to be longer than any")
+    }
     return SQLiteFailure.error(
       code, system: unsafe vault_db_system_error(handle), takesUnreadableForDamage: takesUnreadableForDamage)
   }

@@ -4,16 +4,18 @@ internal import CSQLite
 ///
 /// A tree whose pages lead in circles has no end, and where no row of it matches, no step over it comes back by itself.
 /// No statement of ours looks at more than some thousand rows in one step, however large the store is; so the bound is
-/// one number.
+/// one number. Before the tables are known to be ours it is a smaller one: the schema that SQLite reads then has a few rows.
 @safe final class StepBudget {
   /// How often SQLite asks, and how often it may.
-  private static let (interval, calls) = (Int32(4096), 64)
+  private static let (interval, calls, callsOfSchema) = (Int32(4096), 64, 1)
+  /// Whether the tables are known to be ours.
+  var isOfStore = false
   /// How many more times SQLite may ask.
   private let left: UnsafeMutablePointer<Int>
 
   init() {
     unsafe left = .allocate(capacity: 1)
-    unsafe left.initialize(to: Self.calls)
+    unsafe left.initialize(to: Self.callsOfSchema)
   }
 
   // After the connection, which is what asks, was closed.
@@ -32,5 +34,5 @@ internal import CSQLite
   }
 
   /// Gives the next step its due.
-  func refill() { unsafe left.pointee = Self.calls }
+  func refill() { unsafe left.pointee = isOfStore ? Self.calls : Self.callsOfSchema }
 }

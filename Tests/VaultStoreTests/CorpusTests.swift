@@ -8,24 +8,19 @@ import VaultTesting
   func replay(fuzzer: String) throws {
     let corpus = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(fuzzer)")
     let files = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: Sandbox.path(of: "store-replay"))
-    // In memory, and removed here: a program that ends with a message removes nothing.
-    let folder = "/dev/shm/vault-corpus-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    // Removed here: a program that ends with a message removes nothing.
+    let folder = try ScratchFolder.make()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    process.environment = ProcessInfo.processInfo.environment.merging(["FUZZ_FOLDER": folder]) { $1 }
-    process.arguments = [fuzzer] + files.map(\.path).sorted()
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(
-      process.terminationStatus == 0, "\(said.split(separator: "\n").last ?? ""), then: \(complaint.prefix(1000))")
-    let lines = said.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    let outcome = try sandbox.run(
+      [fuzzer] + files.map(\.path).sorted(), program: "store-replay", environment: ["FUZZ_FOLDER": folder], seconds: 600
+    )
+    var lines = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    #expect(outcome.status == 0, "\(lines.last ?? []), then: \(outcome.errors.prefix(1000))")
+    let last = lines.popLast() ?? []
+    let memory = try #require(last.first == "KiB" ? last.last.flatMap { Int($0) } : nil)
+    #expect(memory < 128 << 10 || Sanitizer.isPresent)
     #expect(lines.map(\.first) == files.map(\.lastPathComponent).sorted())
     // Each end is come to: else this would prove little.
     let ends = Dictionary(grouping: lines, by: \.last)

@@ -1,12 +1,14 @@
 import CSQLite
 import Foundation
+import Glibc
 import Testing
 
 /// What an adversary makes of the pages of a closed store (sqlite.org/fileformat2.html §1.6): trees that are laid anew from the
 /// cells that two states of the store have. No key is needed for any of it.
 struct PageForge {
   static let size = 4096
-  private let fixture: Fixture
+  /// The store's main file.
+  private let path: String
   private(set) var data: [UInt8]
 
   /// A cell of a tree's leaf: the number of its row, 0 in an index, and its bytes.
@@ -16,20 +18,26 @@ struct PageForge {
   }
 
   /// Takes the closed store, with all of it in the main file.
-  init(_ fixture: Fixture) throws {
-    self.fixture = fixture
-    _ = try Fixture.run(fixture.path("vault.db"), "PRAGMA wal_checkpoint(TRUNCATE)")
-    data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: fixture.path("vault.db"))))
+  init(_ fixture: Fixture) throws { try self.init(fixture.directory) }
+
+  /// The same, of the store in a folder.
+  init(_ directory: String) throws {
+    path = directory + "/vault.db"
+    _ = try Fixture.run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  /// Writes the file, with a header that fits it.
-  mutating func write() throws {
-    put(data.count / Self.size, at: 28, bytes: 4)
+  /// Writes the file, with a header that fits it, and a hole behind it where it is to have more pages.
+  mutating func write(pages: Int = 0) throws {
+    let pages = max(pages, data.count / Self.size)
+    put(pages, at: 28, bytes: 4)
     let counter = number(at: 24, bytes: 4) + 1
     put(counter, at: 24, bytes: 4)
     put(counter, at: 92, bytes: 4)
-    try Data(data).write(to: URL(fileURLWithPath: fixture.path("vault.db")))
-    try setMode(fixture.path("vault.db"), 0o600)
+    try Data(data).write(to: URL(fileURLWithPath: path))
+    let result = unsafe truncate(path, off_t(pages * Self.size))
+    try #require(result == 0)
+    try setMode(path, 0o600)
   }
 
   /// Leaves the file as it was, and puts these pages and the first into a log beside it (sqlite.org/walformat.html).
@@ -58,9 +66,8 @@ struct PageForge {
       add(content)
       log += frame + [1, 2, 3, 4, 5, 6, 7, 8] + big(sums.0) + big(sums.1) + content
     }
-    let path = fixture.path("vault.db-wal")
-    try Data(log).write(to: URL(fileURLWithPath: path))
-    try setMode(path, 0o600)
+    try Data(log).write(to: URL(fileURLWithPath: path + "-wal"))
+    try setMode(path + "-wal", 0o600)
   }
 
   // MARK: Numbers
@@ -97,7 +104,7 @@ struct PageForge {
   // MARK: What there is
 
   func root(_ name: String) throws -> Int {
-    try Fixture.run(fixture.path("vault.db"), "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
+    try Fixture.run(path, "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
   }
 
   /// The cells of a tree in their order: those of the leaves, and in an index those between them.

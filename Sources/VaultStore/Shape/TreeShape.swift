@@ -103,6 +103,8 @@ struct TreeShape {
     let key = try tree.key(record, cell.row)
     if let last, !last.precedes(key) { throw page.page.damaged("rows out of order") }
     last = key
+    // No number of ours is, and what walks over rows begins behind the lowest there can be.
+    guard key.numbers.0 >= 0, key.numbers.1 >= 0 else { throw page.page.damaged("a row below zero") }
     if let rest = cell.rest { rests.append(rest) }
     if tree.table == Schema.schema.table { rows.append(try Schema.Row(record)) }
     if let marks {

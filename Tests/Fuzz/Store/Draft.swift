@@ -46,6 +46,12 @@ struct Draft {
     return PageDraft(bytes: Array(folded[index * Self.pageSize..<(index + 1) * Self.pageSize]), isFirst: index == 0)
   }
 
+  /// Puts a number at the beginning of a page, counted from 1, of the main file.
+  mutating func putPage(_ page: Int, number: UInt32) {
+    let start = (page - 1) * Self.pageSize
+    main.replaceSubrange(start..<start + 4, with: LogFile.bytes(number))
+  }
+
   /// Puts a number into the header of the file, wherever page 1 is read from.
   mutating func putHeader(_ value: UInt32, at place: Int, size: Int) {
     func put(_ bytes: inout [UInt8]) {

@@ -2,13 +2,13 @@
 struct Edit {
   static let size = 10
   /// What is done.
-  private let operation: UInt8
+  let operation: UInt8
   /// How the number is to be read, and where it goes.
-  private let mode: UInt8
+  let mode: UInt8
   let page: UInt8
-  private let index: UInt8
-  private let place: UInt16
-  private let value: UInt32
+  let index: UInt8
+  let place: UInt16
+  let value: UInt32
 
   init(_ bytes: RawSpan) {
     func byte(_ index: Int) -> UInt8 {
@@ -24,7 +24,7 @@ struct Edit {
   var isInLog: Bool { mode & 0x80 != 0 }
 
   /// The number that is written: as it stands, a small one, one on an edge, or one near to what is there.
-  private func number(_ old: Int, pages: Int) -> UInt32 {
+  func number(_ old: Int, pages: Int) -> UInt32 {
     switch mode & 3 {
     case 0: return value
     case 1: return value % 64
@@ -40,6 +40,7 @@ struct Edit {
 
   /// Does it.
   func apply(to draft: inout Draft) {
+    if (248...251).contains(operation) { return claim(&draft) }
     switch operation % 24 {
     case 0: byte(&draft)
     case 1: header(&draft)
@@ -137,6 +138,24 @@ extension Edit {
     }
   }
 
+  /// A row as long as it likes, in a file that has so many pages: what follows of it lies on one page again and again, or on
+  /// page after page.
+  private func claim(_ draft: inout Draft) {
+    let size = Int(number(1 << 28, pages: draft.pageCount) >> 1)
+    draft.main += [UInt8](repeating: 0, count: Draft.pageSize)
+    let rest = draft.pageCount
+    draft.putPage(rest, number: UInt32(mode & 0x10 == 0 ? rest : rest + 1))
+    draft.change(self) { page in
+      guard var cells = page.cells(), !cells.isEmpty else { return }
+      let at = Int(index) % cells.count
+      if let cell = page.claim(cells[at], size: size, rest: UInt32(rest)) { cells[at] = cell }
+      page.lay(cells)
+    }
+    let pages = max(draft.pageCount, size / Draft.pageSize + 10)
+    draft.mainLength = pages * Draft.pageSize
+    draft.putHeader(UInt32(pages), at: 28, size: 4)
+  }
+
   private func replacePage(_ draft: inout Draft) {
     let moment = mode & 0x40 == 0 ? draft.story.moments.count - 1 : Int(place)
     let other = draft.page(Int(index), moment: moment)
@@ -205,91 +224,5 @@ extension Edit {
 
   private init(page: UInt8, isInLog: Bool) {
     (operation, mode, self.page, index, place, value) = (0, isInLog ? 0x80 : 0, page, 0, 0, 0)
-  }
-}
-
-// To the files.
-extension Edit {
-  /// More pages, or a hole of any size; the header counts them if it is told to.
-  private func grow(_ draft: inout Draft) {
-    if mode & 3 < 2 {
-      let other = draft.page(Int(page), moment: draft.story.moments.count - 1)
-      draft.main += mode & 1 == 0 ? [UInt8](repeating: 0, count: Draft.pageSize) : other.bytes
-      if mode & 0x10 != 0 { draft.putHeader(UInt32(draft.pageCount), at: 28, size: 4) }
-    } else {
-      // Up to 16 TiB, which is what four bytes of pages are.
-      draft.mainLength = (mode & 3 == 2 ? Int(value % 4096) : Int(value)) * Draft.pageSize
-      if mode & 0x10 != 0 { draft.putHeader(UInt32((draft.mainLength ?? 0) / Draft.pageSize), at: 28, size: 4) }
-    }
-  }
-
-  private func cut(_ draft: inout Draft) {
-    let length =
-      mode & 1 == 0 ? Int(value) % (draft.pageCount + 1) * Draft.pageSize : Int(value) % (draft.main.count + 1)
-    draft.main = Array(draft.main[..<length])
-    if mode & 0x10 != 0 { draft.putHeader(UInt32(draft.pageCount), at: 28, size: 4) }
-  }
-
-  private func dropFrames(_ draft: inout Draft) {
-    guard var frames = draft.log?.frames, !frames.isEmpty else { return }
-    let (from, to) = (Int(value >> 16) % frames.count, Int(value & 0xFFFF) % frames.count)
-    switch mode & 3 {
-    case 0: frames.removeLast(Int(value) % (frames.count + 1))
-    case 1: frames.remove(at: to)
-    case 2: frames.swapAt(from, to)
-    default: frames.insert(frames[from], at: to)
-    }
-    draft.log?.frames = frames
-  }
-
-  /// A frame with a page of any moment, which may end a transaction.
-  private func addFrame(_ draft: inout Draft) {
-    guard draft.log != nil else { return startLog(&draft) }
-    let (content, pages) = (draft.page(Int(index), moment: Int(place)).bytes, draft.pageCount)
-    let page = mode & 0x10 == 0 ? UInt32(index) + 1 : number(Int(index) + 1, pages: pages)
-    let count = mode & 0x20 == 0 ? UInt32(0) : value >> 16
-    let frame = LogFile.Frame(page: page, pageCount: mode & 0x40 == 0 ? count : UInt32(pages), content: content)
-    draft.isOld = true
-    draft.log?.frames.append(frame)
-  }
-
-  /// A log where there is none: that of any moment.
-  private func startLog(_ draft: inout Draft) {
-    let moments = draft.story.moments.filter { !$0.log.isEmpty }
-    guard !moments.isEmpty else { return }
-    draft.log = LogFile(moments[Int(place) % moments.count].log)
-    draft.isOld = true
-  }
-
-  private func frameHead(_ draft: inout Draft) {
-    guard let count = draft.log?.frames.count, count > 0, var frame = draft.log?.frames[Int(page) % count] else {
-      return
-    }
-    switch index % 3 {
-    case 0: frame.page = number(Int(frame.page), pages: draft.pageCount)
-    case 1: frame.pageCount = number(Int(frame.pageCount), pages: draft.pageCount)
-    default: frame.stray = number(0, pages: 0)
-    }
-    draft.log?.frames[Int(page) % count] = frame
-  }
-
-  private func logHeader(_ draft: inout Draft) {
-    guard var header = draft.log?.header else { return }
-    let start = 4 * (Int(index) % 6)
-    header.replaceSubrange(
-      start..<start + 4, with: LogFile.bytes(number(Int(header[start + 3]), pages: draft.pageCount)))
-    draft.log?.header = header
-  }
-
-  /// The main file of another moment beside this log.
-  private func otherMain(_ draft: inout Draft) {
-    let moment = draft.story.moments[Int(place) % draft.story.moments.count]
-    draft.main = mode & 1 == 0 ? moment.main : moment.folded
-    draft.isOld = true
-  }
-
-  private func otherLog(_ draft: inout Draft) {
-    if mode & 0x10 == 0 { return startLog(&draft) }
-    draft.log = nil
   }
 }

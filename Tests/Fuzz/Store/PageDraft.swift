@@ -68,21 +68,51 @@ struct PageDraft {
     put(0, at: header + 7, size: 1)
   }
 
+  /// A leaf's cell made to say that its row is so long, with what is there of it; nil for a cell of another page.
+  func claim(_ cell: [UInt8], size: Int, rest: UInt32) -> [UInt8]? {
+    guard isLeaf, size > bytes.count else { return nil }
+    var place = 0
+    func skip() {
+      while place < cell.count - 1, cell[place] >= 0x80 { place += 1 }
+      place += 1
+    }
+    skip()
+    let behindSize = place
+    if kind == 13 { skip() }
+    let local = local(size)
+    var payload = Array(cell[min(place, cell.count)...].prefix(local))
+    payload += [UInt8](repeating: 0, count: local - payload.count)
+    return Self.varint(size) + cell[min(behindSize, cell.count)..<min(place, cell.count)] + payload
+      + LogFile.bytes(rest)
+  }
+
+  private static func varint(_ value: Int) -> [UInt8] {
+    var (bytes, rest) = ([UInt8(value & 0x7F)], value >> 7)
+    while rest > 0 {
+      bytes.insert(UInt8(rest & 0x7F) | 0x80, at: 0)
+      rest >>= 7
+    }
+    return bytes
+  }
+
+  /// The part of a row of that size that lies in the page, in bytes.
+  private func local(_ size: Int) -> Int {
+    let longest = kind == 13 ? bytes.count - 35 : (bytes.count - 12) * 64 / 255 - 23
+    let shortest = (bytes.count - 12) * 32 / 255 - 23
+    if size <= longest { return size }
+    let local = shortest + (size - shortest) % (bytes.count - 4)
+    return local > longest ? shortest : local
+  }
+
   /// Where a cell ends.
   private func end(_ start: Int) -> Int? {
     var place = isLeaf ? start : start + 4
     if kind == 5 { return varint(&place).flatMap { _ in place <= bytes.count ? place : nil } }
     guard let size = varint(&place), size < 1 << 24 else { return nil }
     if kind == 13, varint(&place) == nil { return nil }
-    let longest = kind == 13 ? bytes.count - 35 : (bytes.count - 12) * 64 / 255 - 23
-    let shortest = (bytes.count - 12) * 32 / 255 - 23
-    var local = size
-    if size > longest {
-      local = shortest + (size - shortest) % (bytes.count - 4)
-      if local > longest { local = shortest }
-      local += 4
-    }
-    return place + local <= bytes.count ? place + local : nil
+    let local = local(size)
+    let end = place + local + (local < size ? 4 : 0)
+    return end <= bytes.count ? end : nil
   }
 
   private func varint(_ place: inout Int) -> Int? {

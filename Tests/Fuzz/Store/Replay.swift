@@ -2,7 +2,7 @@
   import Glibc
 
   /// Repeats the inputs that were kept of a fuzzer: `store-replay StoreFuzz FILE…`. A line for each says how it ended; the
-  /// first one that does not hold ends the program with a message.
+  /// first one that does not hold ends the program with a message. The last line is how much memory the program had at most.
   @main
   enum Replay {
     static func main() {
@@ -14,6 +14,17 @@
         let end = arguments[1] == "RestoreFuzz" ? Stage.shared.restore(bytes) : Stage.shared.run(bytes)
         print(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...], end.rawValue)
       }
+      print("KiB", peak())
+    }
+
+    /// The most memory that the process had, in KiB. getrusage(2) would count what it was before it became this program.
+    private static func peak() -> Int {
+      var text = [UInt8](repeating: 0, count: 4096)
+      let file = unsafe open("/proc/self/status", O_RDONLY)
+      require(unsafe file >= 0 && read(file, &text, text.count) > 0, "proc(5) cannot be read")
+      close(file)
+      let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+      return Int(line?.filter(\.isNumber) ?? "") ?? .max
     }
   }
 #endif
