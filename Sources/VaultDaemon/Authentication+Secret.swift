@@ -17,12 +17,17 @@ extension Authentication {
       return conversation.fail(obstacle)
     }
     let kept = conversation.keepsSecret ? Handover(secret.withBytes { SecureBytes(copying: $0) }) : nil
-    service.open(slots(kind), vaultID: keychain.vaultID, with: secret, by: caller(kind), for: conversation) {
+    let slots = slots(kind)
+    let tried = TrialBudget.affordable(slots)
+    service.open(Array(tried), vaultID: keychain.vaultID, with: secret, by: caller(kind), for: conversation) {
       [self] opened in
       switch opened {
       case .success(let opened):
         if let kept { conversation.isProven(by: kept) }
         succeed(opened.vaultKey, opened.slot)
+      case .failure(.authenticationFailed) where tried.count < slots.count:
+        let reason = "\(slots.count - tried.count) slots were not tried, with which it would take too long"
+        conversation.fail(.corrupt(reason: reason, newer: false))
       case .failure(let fault): conversation.fail(fault)
       }
     }

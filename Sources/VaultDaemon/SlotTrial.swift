@@ -39,8 +39,8 @@ enum SlotTrial {
   }
 }
 
-/// The limit of work in trying one secret on all slots. A header with slots at the ceiling would otherwise keep the one
-/// worker busy for as long as it likes.
+/// The limit of work in trying one secret on all slots. A backup's header, or a store that somebody else wrote to, whose
+/// slots are at the ceiling would otherwise keep the one worker busy for as long as it likes.
 enum TrialBudget {
   static let slots = 64
   /// Bytes times passes: eight derivations at the ceiling.
@@ -56,5 +56,12 @@ enum TrialBudget {
       sum += work
     }
     return sum <= work
+  }
+
+  /// The first of `slots`, as many as may be tried at once: all, where nobody but this program has added any.
+  static func affordable(_ slots: [SlotRecord]) -> ArraySlice<SlotRecord> {
+    var first = slots[...]
+    while !admits(first.compactMap(\.kdf)) { first.removeLast() }
+    return first
   }
 }

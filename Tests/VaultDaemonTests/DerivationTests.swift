@@ -16,9 +16,7 @@ private let password = "correct horse battery"
     let made = try sandbox.converse("Init", ["kdf_memory": 256 << 20, "kdf_passes": 2]) { _ in password }
     #expect(made?.error == nil)
     let pid = try #require(sandbox.daemonPid)
-    let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmSize:") })
-    let size = try #require(Int(line.filter(\.isNumber))) << 10
+    let size = try ProcessMemory.bytes("VmSize", of: pid)
     func limit(_ bytes: String) throws {
       let set = try sandbox.run(["--pid", "\(pid)", "--as=\(bytes)"], program: "/usr/bin/prlimit")
       #expect(set.status == 0, "\(set)")
@@ -44,6 +42,31 @@ private let password = "correct horse battery"
     #expect(
       reply.error == "InvalidBackup" && reply.string("reason") == "its slots would take too long to try", "\(reply)")
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff"))
+  }
+
+  @Test("of a store with more slots than can be tried the first ones are, and the others are told of")
+  func tooManySlots() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try MachineClock(in: sandbox)
+    _ = try sandbox.makeVault(password: password)
+    try sandbox.stopDaemon()
+    let other = try SlotRecord.make(
+      id: 2, kind: .password, label: "", created: 1, secret: RandomBytes.secret(count: 32), kdf: .floor,
+      vaultKey: RandomBytes.secret(count: 32), vaultID: VaultID.random().bytes)
+    var record = other.encoded()
+    for id in UInt8(2)...66 {
+      // Behind the format's version.
+      record[1] = id
+      let hex = record.map { String(format: "%02x", $0) }.joined()
+      try sandbox.editStore("INSERT INTO slots VALUES(\(id), x'\(hex)')")
+    }
+    try sandbox.startDaemon()
+    let wrong = try sandbox.unlock("wrong")
+    #expect(wrong?.error == "Corrupt", "\(String(describing: wrong))")
+    #expect(wrong?.string("reason") == "2 slots were not tried, with which it would take too long")
+    try sandbox.waitOut("password")
+    #expect(try sandbox.unlock(password)?.error == nil)
   }
 
   @Test("no password is taken that would make the vault's backups such") func limit() throws {
