@@ -45,6 +45,9 @@ static inline void vault_value_unref(SecretValue *value) { secret_value_unref(va
 /* Not in the Glibc module. */
 static inline int vault_random(void *bytes, size_t count) { return getrandom(bytes, count, 0) == (ssize_t)count; }
 
+/* The service of this name. libsecret 0.20 takes a name and goes by its own variable all the same, for everything that
+   follows. GLib's thread for the bus, which may run by now, reads no environment. */
 static inline SecretService *vault_open_service(const char *name, GError **error) {
+    g_setenv("SECRET_SERVICE_BUS_NAME", name, TRUE);
     return secret_service_open_sync(SECRET_TYPE_SERVICE, name, SECRET_SERVICE_OPEN_SESSION, NULL, error);
 }

@@ -122,10 +122,10 @@ public enum PresenceWire {
 }
 
 extension PresenceWire {
-  /// True when a name is one of ours. It becomes part of a path, and PAM would take any service for a test of
-  /// passwords.
+  /// True when a name is one of ours: `vault`, or `vault-` and more. It becomes part of a path, and PAM would take any
+  /// service for a test of passwords.
   public static func isService(_ name: String) -> Bool {
-    name.hasPrefix("vault") && name.utf8.count <= 64
+    (name == "vault" || name.hasPrefix("vault-")) && name.utf8.count <= 64
       && name.utf8.allSatisfy {
         ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z")) || ($0 >= 48 && $0 <= 57) || $0 == 45
       }

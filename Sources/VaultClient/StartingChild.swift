@@ -4,7 +4,7 @@ internal import VaultProcess
 
 /// A program that was just started and will say on descriptor 3 when it is ready.
 struct StartingChild: ~Copyable {
-  private let pid: pid_t
+  let pid: pid_t
   private let ready: Descriptor
   private let output: Descriptor
   private var written: [UInt8] = []

@@ -9,7 +9,7 @@ enum Caller {
   ///   - own: the uid this process runs as.
   ///   - vault: the uid of the system vault's daemon, when there is such a user.
   static func refusal(of request: PresenceWire.Request, peer: UInt32, own: UInt32, vault: UInt32?) -> String? {
-    guard PresenceWire.isService(request.service) else { return "the PAM service's name has to begin with vault" }
+    guard PresenceWire.isService(request.service) else { return "the PAM service has to be vault or begin with vault-" }
     if own == 0 {
       // Any account, because unlocking the system's vault is a matter between its daemon and PAM; but for nobody
       // else, lest every user could try passwords as root.

@@ -86,16 +86,26 @@ import VaultTesting
     }
   }
 
-  /// Passes what comes to another bus name on to the keyring, as a second provider.
+  /// Passes what comes to another bus name on to the keyring, as a second provider. Told so, it gives the name up to somebody
+  /// who answers nothing once it was spoken to, and before it answers.
   private static let relay = """
     import sys, dbus, dbus.bus, dbus.lowlevel
     from dbus.mainloop.glib import DBusGMainLoop
     from gi.repository import GLib
     DBusGMainLoop(set_as_default=True)
     bus = dbus.bus.BusConnection(sys.argv[1])
+    heir = dbus.bus.BusConnection(sys.argv[1]) if sys.argv[2:] == ['gives-up'] else None
     def passed(connection, message):
+      global heir
       if message.get_type() != 1 or not message.get_path().startswith('/org/freedesktop/secrets'):
         return dbus.lowlevel.HANDLER_RESULT_NOT_YET_HANDLED
+      if heir:
+        gone = dbus.lowlevel.MethodCallMessage(
+          'org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', 'ReleaseName')
+        gone.append('org.example.Keys')
+        kept.append(heir)
+        heir = None
+        connection.send_message(gone)
       copy = dbus.lowlevel.MethodCallMessage(
         'org.freedesktop.secrets', message.get_path(), message.get_interface(), message.get_member())
       copy.append(*message.get_args_list(), signature=message.get_signature())
@@ -108,8 +118,10 @@ import VaultTesting
         connection.send_message(back)
       connection.send_message_with_reply(copy, answer, 10.0)
       return dbus.lowlevel.HANDLER_RESULT_HANDLED
+    kept = []
     bus.add_message_filter(passed)
     bus.request_name('org.example.Keys')
+    if heir: heir.request_name('org.example.Keys')
     GLib.MainLoop().run()
     """
 
@@ -131,6 +143,21 @@ import VaultTesting
     relay.stop()
     let gone = KeystoreStand.error { try stand.fetch(locator, from: .keyring) }
     #expect(gone?.reason.hasPrefix("no keyring answers at org.example.Keys") == true, "\(String(describing: gone))")
+  }
+
+  @Test("the keyring that was looked at is the one that gets the key, whoever has its name by then")
+  func handedOver() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let bus = try PrivateBus(.session, in: sandbox)
+    let keyring = try OtherKeyring(in: sandbox, on: bus)
+    _ = try bus.program("org.example.Keys", "/usr/bin/python3", ["-c", Self.relay, bus.address, "gives-up"])
+    let stand = try KeystoreStand(sandbox, "keyring-bus-name = org.example.Keys")
+    _ = try stand.store(KeystoreStand.newKey(), in: .keyring)
+    #expect(try keyring.count() == 1)
+    // And the next one meets the heir.
+    #expect(KeystoreStand.error { try stand.store(KeystoreStand.newKey(), in: .keyring) }?.code == .unavailable)
+    #expect(try keyring.count() == 1)
   }
 
   @Test("a keyring that does not answer costs its time limit and no more") func silent() throws {

@@ -29,9 +29,11 @@ import VaultAPI
 
   @Test("a service is one of ours, and no path") func services() {
     for name in ["vault", "vault-biometry", "vault-test-0"] { #expect(PresenceWire.isService(name), "\(name)") }
-    let long = "vault" + String(repeating: "x", count: 60)
+    let long = "vault-" + String(repeating: "x", count: 59)
+    #expect(PresenceWire.isService(String(long.dropLast())))
     for name in [
-      "", "login", "other", "Vault", "vault/../login", "vault.d", "vault ", "vault\0", "våult", "vaultæ", long,
+      "", "login", "other", "Vault", "vaults", "vault2", "vault/../login", "vault.d", "vault ", "vault\0", "våult",
+      "vaultæ", long,
     ] {
       #expect(!PresenceWire.isService(name), "\(name)")
       #expect(refused(name, uid: 0, peer: 0, own: 0))
