@@ -1,12 +1,18 @@
 import VaultCore
 import VaultModel
 
+#if !SWIFT_PACKAGE
+  @c(LLVMFuzzerTestOneInput)
+  public func fuzzBackup(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    // libFuzzer lends `count` bytes for the call.
+    _ = unsafe exerciseBackup(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
+    return 0
+  }
+#endif
+
 /// The beginning of a backup as an attacker with the file might write it: decoding ends in an error or in a header that
-/// encodes to the very same bytes, and whose numbers fit each other. Anything else traps.
-@c(LLVMFuzzerTestOneInput)
-func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  // libFuzzer's buffer lives for the call.
-  let input = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count))
+/// encodes to the very same bytes, and whose numbers fit each other. Anything else traps. Whether it is a header.
+func exerciseBackup(_ input: RawSpan) -> Bool {
   if let prefix = try? BackupPrefix(input) {
     precondition(prefix.headerCount <= BackupPrefix.maximumHeader, "a header beyond the limit")
     for (index, byte) in prefix.bytes.enumerated() {
@@ -14,7 +20,7 @@ func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       precondition(unsafe input.unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte, "a prefix has two encodings")
     }
   }
-  guard let header = try? BackupHeader(decoding: input) else { return 0 }
+  guard let header = try? BackupHeader(decoding: input) else { return false }
   let encoded = header.encoded()
   precondition(encoded.count == input.byteCount, "a header has two encodings")
   for (index, byte) in encoded.enumerated() {
@@ -22,5 +28,5 @@ func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(unsafe input.unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte, "a header has two encodings")
   }
   precondition(header.streamCount != nil && header.pieceSize(header.pieces - 1) > 0, "a header's pieces do not fit")
-  return 0
+  return true
 }

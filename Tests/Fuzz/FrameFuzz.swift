@@ -1,4 +1,5 @@
 import VaultAPI
+import VaultKeystore
 
 /// Whatever bytes come, the frame parser answers with an error or with a frame all of whose accessors hold.
 #if !SWIFT_PACKAGE
@@ -16,6 +17,7 @@ import VaultAPI
 func exerciseFrame(_ text: RawSpan) -> Bool {
   guard let frame = try? Frame(parsing: text) else { return false }
   readAsMessages(frame)
+  readAsHelpers(frame)
   let copy = rewritten(frame)
   let again = try? copy.withBytes { bytes throws(FrameError) in try Frame(parsing: bytes) }
   guard let again else { fatalError("what was written cannot be read") }
@@ -60,14 +62,43 @@ private func take(_ reader: inout FrameReader) -> Int {
 private func readAsMessages(_ frame: borrowing Frame) {
   if let call = try? Call(frame) {
     _ = MethodName(frame, call.method)
-    _ = try? Wire.GetParameters(frame, call.parameters)
     if let set = try? Wire.SetParameters(frame, call.parameters) { _ = try? frame.content(set.value, set.data) }
-    _ = try? Wire.SetManyParameters(frame, call.parameters)
+    for type in parameters { read(type, frame, call.parameters) }
   }
   if let reply = try? Reply(frame) {
     _ = reply.error.map { try? Fault(frame, error: $0, reply.parameters) }
-    _ = try? Wire.StatusReply(frame, reply.parameters)
-    _ = try? Wire.FindReply(frame, reply.parameters)
+    for type in replies { read(type, frame, reply.parameters) }
+  }
+}
+
+private let parameters: [any WireValue.Type] = [
+  Wire.GetParameters.self, Wire.SetManyParameters.self, Wire.FindParameters.self, Wire.DeleteParameters.self,
+  Wire.InitParameters.self, Wire.UnlockParameters.self, Wire.RespondParameters.self, Wire.AddSlotParameters.self,
+  Wire.RekeyParameters.self, Wire.RestoreParameters.self,
+]
+
+private let replies: [any WireValue.Type] = [
+  Wire.StatusReply.self, Wire.FindReply.self, Wire.ListSlotsReply.self, Wire.VerifyReply.self,
+  Wire.ConversationReply.self, Wire.Event.self,
+]
+
+private func read(_ type: (some WireValue).Type, _ frame: borrowing Frame, _ node: Frame.Node?) {
+  _ = try? type.init(frame, node)
+}
+
+/// As the daemon reads what the programs of keystores and PAM say.
+private func readAsHelpers(_ frame: borrowing Frame) {
+  for operation in [KeystoreRequest.Operation.store, .fetch, .remove] {
+    if case .fetched(let key)? = KeystoreReply(frame, to: operation) {
+      precondition(key.count == KeystoreRequest.keyCount, "a key of another length")
+    }
+  }
+  if let message = try? PresenceWire.Message(frame, frame.root) {
+    var writer = JSONWriter()
+    message.write(to: &writer)
+    let copy = writer.take()
+    let again = try? copy.withBytes { bytes throws(FrameError) in try Frame(parsing: bytes) }
+    guard let again, (try? PresenceWire.Message(again, again.root)) == message else { fatalError("another message") }
   }
 }
 

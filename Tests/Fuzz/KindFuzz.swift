@@ -1,11 +1,18 @@
 import Glibc
 import VaultModel
 
+#if !SWIFT_PACKAGE
+  @c(LLVMFuzzerTestOneInput)
+  public func fuzzKind(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    // libFuzzer lends `count` bytes for the call.
+    unsafe exerciseKind(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
+    return 0
+  }
+#endif
+
 /// Checks any bytes as a value of every kind, and, wrapped in PEM armour, as the inside of a certificate and of keys.
-@c(LLVMFuzzerTestOneInput)
-public func fuzzKind(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-  // libFuzzer lends `size` bytes for the call.
-  let value = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: data, count: size))
+func exerciseKind(_ value: RawSpan) {
+  let size = value.byteCount
   for kind in ItemKind.allCases {
     // What a kind asks of its attributes is the same for all values of one length.
     let attributes: [String: String] = kind == .wifi ? networks[size % networks.count] : [:]
@@ -14,14 +21,13 @@ public func fuzzKind(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     case .blob: precondition(isAccepted)
     case .password: precondition(isAccepted == (size > 0))
     case .note:
-      let bytes = unsafe UnsafeBufferPointer(start: data, count: size)
-      precondition(unsafe isAccepted == (String(validating: bytes, as: UTF8.self) != nil))
+      let isText = unsafe value.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) != nil }
+      precondition(isAccepted == isText)
     case .pairingCode: _ = accepts(value, kind, pattern)
     default: break
     }
   }
   unsafe armour.check(value)
-  return 0
 }
 
 private let pattern = ["pattern": "##-#"]

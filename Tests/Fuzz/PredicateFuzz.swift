@@ -1,20 +1,29 @@
 import VaultModel
 
-/// Reads any bytes as a query. What reads must search without a trap and say nothing wrong about itself; what does not
-/// must point at a place inside the query.
-@c(LLVMFuzzerTestOneInput)
-public func fuzzPredicate(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-  // libFuzzer lends `size` bytes for the call.
-  let text = unsafe String(decoding: UnsafeBufferPointer(start: data, count: size), as: UTF8.self)
+#if !SWIFT_PACKAGE
+  @c(LLVMFuzzerTestOneInput)
+  public func fuzzPredicate(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    // libFuzzer lends `count` bytes for the call.
+    let text = unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    _ = exercisePredicate(text, now: times[count & 3])
+    return 0
+  }
+#endif
+
+/// The edges of time, and a day in the middle, in Unix seconds.
+let times: [Int64] = [.min, 0, 1_795_264_565, .max]
+
+/// Reads any text as a query. What reads must search without a trap and say nothing wrong about itself; what does not
+/// must point at a place inside the query. Whether it was read.
+func exercisePredicate(_ text: String, now: Int64) -> Bool {
   do throws(QueryError) {
     let query = try Query(parsing: text)
-    // The edges of time, and a day in the middle.
-    let now = [Int64.min, 0, 1_795_264_565, .max][size & 3]
     for item in items where query.matches(item, now: now) { check(query, found: item) }
+    return true
   } catch {
     precondition((0...text.utf8.count).contains(error.position) && !error.reason.isEmpty)
+    return false
   }
-  return 0
 }
 
 /// An index that trusts what the query says about itself must still find `item`.

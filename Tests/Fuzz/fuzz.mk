@@ -1,4 +1,4 @@
-# One fuzz target per parser: Tests/Fuzz/<Name>Fuzz.swift, its kept inputs in Tests/Fuzz/Corpus/<Name>Fuzz or <name>.
+# One fuzz target per parser: Tests/Fuzz/<Name>Fuzz.swift, its kept inputs in Tests/Fuzz/Corpus/<Name>Fuzz.
 # The modules are compiled again with libFuzzer's coverage and AddressSanitizer; SwiftPM cannot do that.
 #
 #   make fuzz                         a minute of each
@@ -50,7 +50,7 @@ fuzz-target = $(FUZZ)/$1: Tests/Fuzz/$1.swift $3 $(patsubst %,$(FUZZ)/%.o,$2)
 FUZZ_STORE := $(wildcard Tests/Fuzz/Store/*.swift)
 $(call fuzz-target,KindFuzz,VaultModel)
 $(call fuzz-target,PredicateFuzz,VaultModel)
-$(call fuzz-target,FrameFuzz,VaultAPI VaultModel)
+$(call fuzz-target,FrameFuzz,VaultKeystore VaultProcess VaultAPI VaultModel)
 $(call fuzz-target,RecordFuzz,VaultCore VaultModel)
 $(call fuzz-target,BackupFuzz,VaultCore VaultModel)
 $(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultKeystore VaultProcess VaultAPI VaultModel)
@@ -65,7 +65,7 @@ $(FUZZ)/%Fuzz:
 	  $(if $(findstring VaultCore,$^),-lsodium) $(if $(findstring VaultStore,$^),-lsqlite3) \
 	  $(if $(findstring VaultTPM2,$^),-ltss2-esys -ltss2-mu -ltss2-tctildr) -o $@
 
-kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1 Tests/Fuzz/Corpus/$(shell tr A-Z a-z <<<'$(1:Fuzz=)'))
+kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1)
 
 # The longest input, where it is not 4096 bytes; and the stores' are long from the first on, because a few bytes are no edit.
 FUZZ_LENGTH_KindFuzz  := 2048
@@ -87,7 +87,7 @@ $(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(FUZZ)/%
 	@export FUZZ_FOLDER=$$(mktemp -d /dev/shm/vault-fuzz.XXXXXX); trap 'rm -rf "$$FUZZ_FOLDER"' EXIT; \
 	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$(FUZZ_ASAN) nice $< -max_total_time=$(FUZZ_SECONDS) \
 	  -runs=$(or $(FUZZ_RUNS),-1) -timeout=10 \
-	  -rss_limit_mb=1024 $(FUZZ_START_$*) -max_len=$(or $(FUZZ_LENGTH_$*),4096) $(patsubst %,-dict=%,$(wildcard Tests/Fuzz/$*.dict)) \
+	  -rss_limit_mb=1024 -malloc_limit_mb=64 $(FUZZ_START_$*) -max_len=$(or $(FUZZ_LENGTH_$*),4096) $(patsubst %,-dict=%,$(wildcard Tests/Fuzz/$*.dict)) \
 	  -print_final_stats=1 -artifact_prefix=$(FUZZ)/$*- $(FUZZ)/found/$* $(call kept-corpus,$*) >$(FUZZ)/$*.log 2>&1 \
 	  || { tail -n 60 $(FUZZ)/$*.log; exit 1; }
 	@grep -E '^stat::(number_of_executed_units|average_exec_per_sec|new_units_added)' $(FUZZ)/$*.log

@@ -1,44 +1,23 @@
 import Foundation
 import Testing
 
-@testable import VaultCore
-
-@Suite struct CorpusTests {
-  @Test("Every kept input of the record fuzzer is an error or a record with that one encoding") func replay() throws {
-    let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Fuzz/Corpus/RecordFuzz")
-    let files = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
-    var heads = 0
-    var slots = 0
-    for file in files {
-      let bytes = [UInt8](try Data(contentsOf: file))
-      if let head = try? bytes.lend({ (bytes: RawSpan) throws(CryptoError) in try HeadRecord(decoding: bytes) }) {
-        #expect(head.encoded().array == bytes, "\(file.lastPathComponent)")
-        heads += 1
-      }
-      if let slot = try? bytes.lend({ (bytes: RawSpan) throws(CryptoError) in try SlotRecord(decoding: bytes) }) {
-        #expect(slot.encoded() == bytes, "\(file.lastPathComponent)")
-        slots += 1
-      }
-    }
-    // Both good and bad records of both kinds are kept: else this would prove little.
-    #expect(heads >= 3 && slots >= 2 && files.count >= heads + slots + 6)
+@Suite("The kept inputs of the fuzzers of records") struct CorpusTests {
+  private func inputs(_ fuzzer: String) throws -> [[UInt8]] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(fuzzer)")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    return try files.map { [UInt8](try Data(contentsOf: $0)) }
   }
 
-  @Test("Every kept input of the backup fuzzer is an error or a header with that one encoding") func replayBackups()
-    throws
-  {
-    let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Fuzz/Corpus/BackupFuzz")
-    let files = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
-    var headers = 0
-    for file in files {
-      let bytes = [UInt8](try Data(contentsOf: file))
-      if let header = try? bytes.lend({ (bytes: RawSpan) throws(CryptoError) in try BackupHeader(decoding: bytes) }) {
-        #expect(header.encoded() == bytes, "\(file.lastPathComponent)")
-        headers += 1
-      }
-    }
-    #expect(headers == 4 && files.count >= headers + 8)
+  @Test("Each is an error or a record with that one encoding") func records() throws {
+    let inputs = try inputs("RecordFuzz")
+    let found = Dictionary(grouping: inputs) { exerciseRecord(unsafe $0.span.bytes) }
+    // Both good and bad records of all kinds are kept: else this would prove little.
+    #expect(found[.head, default: []].count >= 3 && found[.slot, default: []].count >= 2)
+    #expect(found[.hashes, default: []].count >= 1 && found[nil, default: []].count >= 6)
+  }
+
+  @Test("Each is an error or a backup's header with that one encoding") func backups() throws {
+    let inputs = try inputs("BackupFuzz")
+    #expect(inputs.count { exerciseBackup(unsafe $0.span.bytes) } == 4 && inputs.count >= 12)
   }
 }
