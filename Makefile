@@ -70,19 +70,16 @@ bench-deps:
 demo: deps build
 	@Tests/demo.sh $(abspath $(BIN))
 
-# The last lines are `swift test`'s own, or say once more what failed, which stands far above them otherwise.
 test: deps lint check demo
 	rm -rf .build/tmp
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
-	$(call run-tests,)
-	$(RELEASE) --product store-flipper
-	$(call run-tests,--skip-build --filter '$(RELEASE_SUITES)',VAULT_PROGRAMS=$(abspath $(BIN)))
+	@Tests/run.sh
+	for program in store-flipper stack-proof; do $(RELEASE) --product $$program || exit; done
+	@VAULT_PROGRAMS=$(abspath $(BIN)) Tests/run.sh '$(RELEASE_SUITES)'
 
 # What is told of the programs as they are installed: what stays in memory is the optimizer's doing too, and the client is
 # another file. The rest of the suites are about sources, which one build proves.
-RELEASE_SUITES := VaultCLITests|Memory|Secrets|FlippedByte|BootKey|LoginTests|LockTriggers|Storing|LongAnswers|Derivation
-
-run-tests = $(if $(2),export $(2);) $(SWIFT) test $(1) 2>&1 | tee .build/test.log || { grep -aE '^(✘|↳|.*error:)' .build/test.log; exit 1; }
+RELEASE_SUITES := VaultCLITests|StackTests|VaultDaemonTests.*Memory|Secrets|FlippedByte|BootKey|LoginTests|LockTriggers|Storing|LongAnswers|Derivation
 
 # Man pages, units, the installed tree; the system's units under a system manager.
 check: deps build

@@ -117,6 +117,9 @@ let package = Package(
     .executableTarget(
       name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreFlipper",
       swiftSettings: strict),
+    // Looks at what calls with a key leave on a stack: in a program, of which there is an optimized one.
+    .executableTarget(
+      name: "stack-proof", dependencies: ["VaultCore", "CSodium"], path: "Tests/StackProof", swiftSettings: strict),
     // Repeats what the fuzzers of whole stores were fed with: in a process of its own, whose random numbers repeat, too.
     .executableTarget(
       name: "store-replay", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSodium"],
@@ -129,7 +132,8 @@ let package = Package(
       path: "Tests/Support", swiftSettings: strict),
     .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
     .testTarget(
-      name: "VaultCoreTests", dependencies: ["VaultCore", "VaultModel", "CSodium", "CMemorySearch"],
+      name: "VaultCoreTests",
+      dependencies: ["VaultCore", "VaultModel", "CSodium", "CMemorySearch", "stack-proof", "VaultTesting"],
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
       name: "VaultStoreTests",
@@ -138,7 +142,8 @@ let package = Package(
         "store-replay", "VaultTesting",
       ],
       swiftSettings: strict),
-    .testTarget(name: "VaultAPITests", dependencies: ["VaultAPI", "VaultModel"], swiftSettings: strict),
+    .testTarget(
+      name: "VaultAPITests", dependencies: ["VaultAPI", "VaultKeystore", "VaultModel"], swiftSettings: strict),
     .testTarget(
       name: "VaultClientTests", dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux", "VaultTesting"],
       swiftSettings: strict),

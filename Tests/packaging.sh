@@ -121,7 +121,7 @@ units_keep_others_out() {
   for unit in systemd/user/*.socket; do must_say "$unit" SocketMode=0600 DirectoryMode=0700; done
   for unit in systemd/*/*.service; do must_say "$unit" UMask=0077 LimitCORE=0; done
   for unit in systemd/*/vaultd.service; do
-    must_say "$unit" NoNewPrivileges=yes RestrictAddressFamilies=AF_UNIX MemoryDenyWriteExecute=yes SystemCallArchitectures=native \
+    must_say "$unit" LimitMEMLOCK=64M NoNewPrivileges=yes RestrictAddressFamilies=AF_UNIX MemoryDenyWriteExecute=yes SystemCallArchitectures=native \
       SystemCallFilter=@system-service 'SystemCallFilter=~@privileged'
   done
   must_say systemd/system/vaultd.service User=_vaultd StateDirectoryMode=0700 CapabilityBoundingSet= PrivateNetwork=yes \

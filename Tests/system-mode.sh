@@ -49,6 +49,10 @@ echo 'correct horse battery' | vault unlock --password-stdin
 echo 'correct horse battery' | vault slot add pam --keystore memory --user "$(id -u _vaultd)" --password-stdin
 vault status --json | grep -q '"name":"pam","available":true' || fail "$(vault status --json)"
 
+# The socket outlives the daemon, which starts again for whoever asks.
+systemctl stop vaultd.service
+[[ $(vault status --json) == *'"state":"cold"'* ]] || fail "after the daemon ended nobody starts it again"
+
 # A daemon that was taken over puts links wherever it can, while the socket is made again and again.
 echo secret >/etc/victim
 chmod 600 /etc/victim

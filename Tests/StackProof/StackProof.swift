@@ -1,0 +1,68 @@
+import CSodium
+import Glibc
+import VaultCore
+
+/// Looks at the stack of a thread after each call that is given a key: `stack-proof`. A program of its own, so that the calls
+/// are also looked at as they are optimized. Each line says of a call what it has left; that of libsodium by itself, which
+/// leaves a key, shows that a key is found.
+@main
+enum StackProof {
+  static func main() throws { for line in try lines() { print(line) } }
+
+  // Not in main(), whose closures belong to the main actor.
+  private static func lines() throws -> [String] {
+    let key = RandomBytes.array(count: 32)
+    let salt = [UInt8](repeating: 1, count: 16)
+    let message = [UInt8](repeating: 7, count: 300)
+    func secret() -> SecureBytes { unsafe SecureBytes(copying: key.span.bytes) }
+    func array(_ bytes: borrowing SecureBytes) -> [UInt8] {
+      bytes.withBytes { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
+    }
+
+    let sealed = unsafe AEAD.seal(message.span.bytes, key: secret(), associatedData: salt)
+    // XChaCha20 computes with a key of its own for each nonce.
+    var perMessage = [UInt8](repeating: 0, count: 32)
+    _ = unsafe crypto_core_hchacha20(&perMessage, sealed, key, nil)
+    let keys = [
+      ("key", key), ("message key", perMessage), ("subkey", array(KDF.subkey(1, context: "a-test--", of: secret()))),
+      ("root", array(try Argon2id.derive(secret(), salt: salt, parameters: .floor))),
+    ]
+
+    let calls: [(name: String, call: () -> Void)] = [
+      (
+        "libsodium",
+        {
+          var root = [UInt8](repeating: 0, count: 32)
+          let password = key.map { CChar(bitPattern: $0) }
+          _ = unsafe crypto_pwhash(&root, 32, password, 32, salt, 2, 19 << 20, crypto_pwhash_alg_argon2id13())
+        }
+      ),
+      ("Argon2id", { _ = try? Argon2id.derive(secret(), salt: salt, parameters: .floor) }),
+      ("KDF", { _ = KDF.subkey(1, context: "a-test--", of: secret()) }),
+      ("AEAD seal", { _ = unsafe AEAD.seal(message.span.bytes, key: secret(), associatedData: salt) }),
+      ("AEAD open", { _ = try? AEAD.open(unsafe sealed.span.bytes, key: secret(), associatedData: salt) }),
+      (
+        "AEAD refuse",
+        { _ = try? AEAD.open(unsafe sealed.span.bytes, key: secret(), associatedData: unsafe message.span.bytes) }
+      ),
+      ("hash", { _ = unsafe KeyedHash.hash(message.span.bytes, key: secret(), count: 32) }),
+      ("tag", { _ = Tag(domain: 1, "a name", key: secret()) }),
+      (
+        "stream",
+        {
+          var sealer = StreamSealer(key: secret())
+          var room = [UInt8](repeating: 0, count: 400)
+          var span = room.mutableSpan
+          var out = unsafe span.mutableBytes
+          _ = unsafe sealer.seal(message.span.bytes, isLast: true, associatedData: salt.span.bytes, into: &out)
+        }
+      ),
+      ("sealed box", { _ = SealedBox.publicKey(of: secret()) }),
+    ]
+    return calls.map { name, call in
+      let stack = ThreadStack.copy(after: call)
+      let left = keys.filter { ThreadStack.has($0.1, stack) }.map(\.0)
+      return "\(name): \(left.isEmpty ? "nothing" : left.joined(separator: ", "))"
+    }
+  }
+}
