@@ -18,37 +18,32 @@
 int is_thread_sanitized(void) { return __has_feature(thread_sanitizer); }
 int is_sanitized(void) { return __has_feature(address_sanitizer) || is_thread_sanitized(); }
 
-/* In C because the tests run unoptimized too; Package.swift optimizes this file alone. */
-int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count) {
-    static const uint8_t zeros[64];
-    static _Thread_local uint8_t first_two[1 << 16];
-    memset(first_two, 0, sizeof first_two);
-    for (size_t i = 0; i < count; i++) first_two[needles[i][0] | needles[i][1] << 8] = 1;
-    for (size_t at = 0; at + 8 <= size; at++) {
-        if (!first_two[memory[at] | memory[at + 1] << 8]) {
-            /* Most memory is zeros. No needle begins with two of them here, so none begins among these but the last. */
-            if (memory[at] == 0 && !first_two[0] && at + 64 <= size && memcmp(memory + at, zeros, 64) == 0) at += 62;
-            continue;
-        }
-        for (size_t i = 0; i < count; i++)
-            if (memcmp(memory + at, needles[i], 8) == 0) return 1;
-    }
-    return 0;
+/* Before the first test of whatever suites are run; not there in programs without tests. */
+extern void vault_tests_begin(void) __attribute__((weak));
+__attribute__((constructor)) static void begin(void) {
+    if (vault_tests_begin) vault_tests_begin();
 }
 
-void memory_search_each(
-    const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count, uint8_t *found) {
+/* In C because the tests run unoptimized too; Package.swift optimizes this file alone. */
+void memory_search(
+    const uint8_t *memory, size_t size, const struct needle *needles, size_t count, uint8_t *found) {
+    static const uint8_t zeros[64];
     /* Chains of the needles that begin with the same two bytes; 0 ends one. */
     uint32_t *first = calloc(1 << 16, sizeof *first), *next = calloc(count + 1, sizeof *next);
     if (!first || !next) abort();
     for (size_t i = 0; i < count; i++) {
-        uint32_t *head = &first[needles[i][0] | needles[i][1] << 8];
+        uint32_t *head = &first[needles[i].bytes[0] | needles[i].bytes[1] << 8];
         next[i + 1] = *head;
         *head = (uint32_t)i + 1;
     }
-    for (size_t at = 0; at + 8 <= size; at++)
+    for (size_t at = 0; at + 4 <= size; at++) {
         for (uint32_t i = first[memory[at] | memory[at + 1] << 8]; i; i = next[i])
-            if (memcmp(memory + at, needles[i - 1], 8) == 0) found[i - 1] = 1;
+            if (needles[i - 1].length <= size - at &&
+                memcmp(memory + at, needles[i - 1].bytes, needles[i - 1].length) == 0)
+                found[i - 1] = 1;
+        /* Most memory is zeros. Where no needle begins with two of them, none begins among these but at the last. */
+        if (memory[at] == 0 && !first[0] && size - at >= 64 && memcmp(memory + at, zeros, 64) == 0) at += 62;
+    }
     free(first);
     free(next);
 }

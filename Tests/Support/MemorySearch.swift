@@ -7,8 +7,8 @@ public import Testing
 ///
 /// It searches every writable page, and the registers of every thread, for every window of 16 bytes of the secret: as it
 /// is, in hex, escaped as JSON does, and in base64 at each of the three alignments. Each such window holds one of the
-/// blocks of 8 that lie side by side in the secret, so these are what it looks for; by chance one turns up in 2^40
-/// searches.
+/// blocks of 8 that lie side by side in the secret, so these are what it looks for, or what such a form makes of as many
+/// bytes: by chance one of 32 letters and digits turns up in 2^40 places.
 public struct MemorySearch {
   /// What one region of the process held when it was read.
   private let regions: [[UInt8]]
@@ -52,6 +52,9 @@ public struct MemorySearch {
     self.names = names
   }
 
+  /// Takes `bytes` for all that a process has in memory.
+  public init(of bytes: [UInt8]) { (regions, names) = ([bytes], ["the bytes"]) }
+
   private static func registers(of thread: Int32) -> [UInt8] {
     var registers = [UInt8](repeating: 0, count: 64 << 10)
     let count = unsafe thread_registers(thread, &registers, registers.count)
@@ -77,80 +80,75 @@ public struct MemorySearch {
   public var size: Int { regions.reduce(0) { $0 + $1.count } }
 
   /// In which forms the secret was found; empty when none of it is there.
-  public func find(_ secret: [UInt8]) -> Set<String> {
-    precondition(secret.count >= 16, "a shorter secret would be found by chance")
-    var found: Set<String> = []
-    for (form, text) in Self.forms(of: secret) where isPresent(Self.blocks(text)) { found.insert(form) }
-    return found
-  }
+  public func find(_ secret: [UInt8]) -> Set<String> { findForms(of: ["": secret])["", default: []] }
 
   /// In which forms each of the secrets was found, by its name; those that were not are left out. One pass for all of them.
   public func findForms(of secrets: [String: [UInt8]]) -> [String: Set<String>] {
-    var texts: [String: [UInt8]] = [:]
-    for (name, secret) in secrets {
-      for (form, text) in Self.forms(of: secret) { texts["\(name)\0\(form)"] = text }
-    }
+    let forms = secrets.flatMap { name, secret in Self.forms(of: secret).map { (name, $0) } }
     var found: [String: Set<String>] = [:]
-    for key in find(texts).keys {
-      let parts = key.split(separator: "\0")
-      found[String(parts[0]), default: []].insert(String(parts[1]))
+    for index in places(of: forms.map { Self.needles($1.text, width: $1.width) }).keys {
+      let (name, form) = forms[index]
+      found[name, default: []].insert(form.name)
     }
     return found
   }
 
   /// The names of the keys that are there as they are, each with where; one pass for all of them.
   public func find(_ keys: [String: [UInt8]]) -> [String: Set<String>] {
-    var owners: [String] = []
-    var blocks: [UInt8] = []
-    for (name, key) in keys {
-      precondition(key.count >= 16, "a shorter key would be found by chance")
-      let some = Self.blocks(key)
-      owners += [String](repeating: name, count: some.count / 8)
-      blocks += some
-    }
-    var places: [String: Set<String>] = [:]
+    let keys = Array(keys)
+    for (_, key) in keys { precondition(key.count >= 2 * Self.width, "a shorter key would be found by chance") }
+    let found = places(of: keys.map { Self.needles($0.value, width: Self.width) })
+    return Dictionary(uniqueKeysWithValues: found.map { (keys[$0].key, $1) })
+  }
+
+  /// Where any of each group of needles stands, by the group's number.
+  private func places(of groups: [[needle]]) -> [Int: Set<String>] {
+    let owners = groups.enumerated().flatMap { index, group in [Int](repeating: index, count: group.count) }
+    let needles = groups.flatMap { $0 }
+    var places: [Int: Set<String>] = [:]
     for (region, place) in zip(regions, names) {
-      var found = [UInt8](repeating: 0, count: owners.count)
-      unsafe blocks.withUnsafeBytes { needles in
-        // Eight bytes each, side by side, as the C side reads them; `found` has one byte for each.
-        guard let start = unsafe needles.baseAddress?.assumingMemoryBound(to: Block.self) else { return }
-        unsafe memory_search_each(region, region.count, start, owners.count, &found)
-      }
+      var found = [UInt8](repeating: 0, count: needles.count)
+      unsafe memory_search(region, region.count, needles, needles.count, &found)
       for (owner, isThere) in zip(owners, found) where isThere != 0 { places[owner, default: []].insert(place) }
     }
     return places
   }
 
-  private func isPresent(_ blocks: [UInt8]) -> Bool {
-    unsafe blocks.withUnsafeBytes { needles in
-      let count = needles.count / 8
-      // Eight bytes each, side by side, as the C side reads them.
-      guard let start = unsafe needles.baseAddress?.assumingMemoryBound(to: Block.self) else { return false }
-      return regions.contains { unsafe memory_search($0, $0.count, start, count) != 0 }
-    }
-  }
+  /// How many bytes of a secret are looked for side by side.
+  private static let width = 8
 
-  private typealias Block = (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8)
+  /// A secret as it may be written, and how much of that is what ``width`` bytes of it make wherever they begin.
+  private typealias Form = (name: String, text: [UInt8], width: Int)
 
-  private static func forms(of secret: [UInt8]) -> [(String, [UInt8])] {
+  private static func forms(of secret: [UInt8]) -> [Form] {
+    precondition(secret.count >= 2 * width, "a shorter secret would be found by chance")
     let hex = secret.map { String(format: "%02x", $0) }.joined()
-    var forms = [("raw", secret), ("hex", Array(hex.utf8)), ("HEX", Array(hex.uppercased().utf8))]
+    var forms: [Form] = [
+      ("raw", secret, width), ("hex", Array(hex.utf8), 2 * width), ("HEX", Array(hex.uppercased().utf8), 2 * width),
+    ]
     // What is no text never goes into a JSON string; escaping it anyway gives runs of U+FFFD, which any memory has.
     if let text = String(validating: secret, as: UTF8.self),
       let json = try? JSONEncoder().encode(text).dropFirst().dropLast(), [UInt8](json) != secret
     {
-      forms.append(("JSON", [UInt8](json)))
+      forms.append(("JSON", [UInt8](json), width))
     }
     for shift in 0..<3 {
       // The first and last characters also hold bits of the neighbours.
       let encoded = Data([UInt8](repeating: 0, count: shift) + secret).base64EncodedData()
-      forms.append(("base64+\(shift)", [UInt8](encoded.dropFirst(4).dropLast(4))))
+      forms.append(("base64+\(shift)", [UInt8](encoded.dropFirst(4).dropLast(4)), width * 4 / 3))
     }
     return forms
   }
 
-  /// The bytes, cut to a whole number of blocks of 8.
-  private static func blocks(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.prefix(bytes.count / 8 * 8)) }
+  /// Cut into blocks that lie side by side, without what is left at the end.
+  private static func needles(_ bytes: [UInt8], width: Int) -> [needle] {
+    stride(from: 0, through: bytes.count - width, by: width).map { start in
+      var needle = needle()
+      needle.length = UInt32(width)
+      unsafe withUnsafeMutableBytes(of: &needle.bytes) { unsafe $0.copyBytes(from: bytes[start..<(start + width)]) }
+      return needle
+    }
+  }
 
   private static func read(_ memory: Int32, from start: UInt64, to end: UInt64) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -6,12 +6,15 @@
 int is_sanitized(void);
 int is_thread_sanitized(void);
 
-/* Whether any of `count` 8-byte needles stands anywhere in `size` bytes. */
-int memory_search(const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count);
+/* What is looked for; 4 bytes at least. */
+struct needle {
+    uint8_t bytes[16];
+    uint32_t length;
+};
 
-/* Sets `found[i]` to 1 for each of the `count` 8-byte needles that stands anywhere in `size` bytes. */
-void memory_search_each(
-    const uint8_t *memory, size_t size, const uint8_t (*needles)[8], size_t count, uint8_t *found);
+/* Sets `found[i]` to 1 for each of the needles that stands anywhere in `size` bytes. */
+void memory_search(
+    const uint8_t *memory, size_t size, const struct needle *needles, size_t count, uint8_t *found);
 
 /* Stops a thread for a moment and puts all its registers into `registers`; how many bytes that is,
    0 when there is no such thread or it may not be traced. */

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultTesting
+
+@Suite("The search for secrets in memory") struct MemorySearchTests {
+  private let secret = Array("k7#\"m2\\p9x4w8v3n6t5r2q4".utf8)
+  private let noise = RandomBytes.array(count: 4096)
+
+  /// What the program under test might make of a piece of the secret.
+  private static let forms: [(String, @Sendable ([UInt8]) -> [UInt8])] = [
+    ("raw", { $0 }),
+    ("hex", { bytes in Array(bytes.map { String(format: "%02x", $0) }.joined().utf8) }),
+    ("HEX", { bytes in Array(bytes.map { String(format: "%02X", $0) }.joined().utf8) }),
+    ("base64", { bytes in Array(Data(bytes).base64EncodedData()) }),
+  ]
+
+  @Test("finds every window of 16 bytes of one, in every form", arguments: forms.indices) func windows(index: Int) {
+    let (name, form) = Self.forms[index]
+    for start in 0...(secret.count - 16) {
+      let window = form(Array(secret[start..<(start + 16)]))
+      for offset in [0, 1, 7, 4000] {
+        let found = MemorySearch(of: noise[..<offset] + window + noise[offset...]).find(secret)
+        #expect(found.contains { $0.hasPrefix(name) }, "\(name) of \(start)..., at \(offset): \(found)")
+      }
+      #expect(!MemorySearch(of: noise + window).find(secret).isEmpty, "\(name) of \(start)..., at the end")
+    }
+  }
+
+  @Test("finds one among others where it stands in zeros, and after them") func zeros() {
+    let others = (0..<100).map { ("other \($0)", RandomBytes.array(count: 32)) }
+    let secrets = Dictionary(uniqueKeysWithValues: others + [("the secret", secret)])
+    for count in [0, 1, 62, 63, 64, 65, 127, 128, 129, 5000] {
+      let zeros = [UInt8](repeating: 0, count: count)
+      #expect(MemorySearch(of: zeros + secret + zeros).find(secrets) == ["the secret": ["the bytes"]], "\(count)")
+    }
+    let escaped = Array("k7#\\\"m2\\\\p9x4".utf8)
+    #expect(MemorySearch(of: noise + escaped).find(secret) == ["JSON"])
+  }
+
+  @Test("finds a secret that begins with zeros") func leadingZeros() {
+    let key = [UInt8](repeating: 0, count: 8) + RandomBytes.array(count: 24)
+    for count in 0..<130 {
+      let memory = [UInt8](repeating: 0, count: count) + key[..<16]
+      #expect(MemorySearch(of: memory).find(key).contains("raw"), "\(count)")
+    }
+  }
+
+  @Test("takes no shorter piece for it: four characters in hex are eight digits, which memory is full of")
+  func pieces() {
+    let word = Array("3456789a3456789a3456789a3456789a".utf8)
+    #expect(MemorySearch(of: Array("30313233343536373839".utf8) + noise).find(word) == [])
+    for (name, form) in Self.forms {
+      let piece = form(Array(secret[8..<15]))
+      #expect(MemorySearch(of: noise + piece + noise).find(secret) == [], "\(name)")
+    }
+  }
+}
