@@ -11,6 +11,9 @@ extension Sandbox {
     (try? String(contentsOfFile: root + "/vaultd.log", encoding: .utf8)) ?? ""
   }
 
+  /// The clock that the daemon lives by, where it is not the machine's.
+  public var clock: MachineClock? { state.withLock { $0.clock } }
+
   /// Starts `vaultd` and returns when it listens.
   ///
   /// - Parameters:
@@ -34,7 +37,7 @@ extension Sandbox {
     do {
       child = try Child(
         command[0], command.dropFirst() + arguments + ["--ready-fd", "3"],
-        environment: self.environment(with: environment),
+        environment: self.environment(with: (clock?.environment ?? [:]).merging(environment) { $1 }),
         descriptors: [
           .null, .file(log, flags), .file(log, flags), .ours(ready.write),
         ])

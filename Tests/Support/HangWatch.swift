@@ -8,7 +8,8 @@ import Testing
 ///
 /// swift-testing's own limit (`.timeLimit`) cancels a test's task, and then waits for it: a thread that waits for another
 /// process does not hear of that. So this one watches the folders that tests make: one that is still there after so long is
-/// of a test that hangs, or of one that has left it behind. No test has to say anything for that.
+/// of a test that hangs, or of one that has left it behind. No test has to say anything for that. One that makes none is ended
+/// with the whole run; `make test` then names those that had begun.
 public final class HangWatch: Sendable {
   /// One folder of a test that has not ended.
   private struct Entry {
@@ -25,7 +26,7 @@ public final class HangWatch: Sendable {
   private let began: Int
   private let entries = Mutex<[String: Entry]>([:])
 
-  /// The one that watches this process, from the first folder on.
+  /// The one that watches this process, from its start on.
   static let ofThisRun: HangWatch = {
     let watch = HangWatch(limits: limits, now: seconds())
     Thread.detachNewThread {
@@ -79,3 +80,7 @@ public final class HangWatch: Sendable {
     return time.tv_sec
   }
 }
+
+/// Begins the watch; called before the first test, whichever it is.
+@c(vault_tests_begin)
+public func testsBegin() { _ = HangWatch.ofThisRun }

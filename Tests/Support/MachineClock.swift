@@ -1,25 +1,29 @@
 import CLinux
 import Foundation
 import Glibc
+import Synchronization
 
 /// The clocks of a machine that sleeps when a test says so and tells nobody, or on which so much time passes; the one that goes
 /// on in a sleep may also stand still but for that.
 ///
 /// A library that is loaded before the C library answers for `CLOCK_BOOTTIME` and `CLOCK_MONOTONIC`; all other clocks stay
 /// what they are. The kernel's timers do, too: a program notices when it looks at a clock, as `vaultd` does at each request.
-public final class MachineClock {
+public final class MachineClock: Sendable {
   private let file: String
   private let library: String
-  private var passed: Int64 = 0
+  private let passed = Mutex<Int64>(0)
 
   /// What a program needs in its environment to live by this clock.
-  public var environment: [String: String?] { ["LD_PRELOAD": library, "VAULT_TEST_SLEPT": file] }
+  var environment: [String: String?] { ["LD_PRELOAD": library, "VAULT_TEST_SLEPT": file] }
 
+  /// Makes the clock by which every daemon lives that is started in `sandbox` from now on.
+  @discardableResult
   public init(in sandbox: Sandbox) throws {
     file = sandbox.root + "/slept"
     library = sandbox.root + "/clock.so"
     try Data(count: 24).write(to: URL(fileURLWithPath: file))
     try sandbox.compileLibrary(Self.source, to: library)
+    sandbox.state.withLock { $0.clock = self }
   }
 
   /// Has the machine have slept for so long in all, in seconds.
@@ -27,8 +31,10 @@ public final class MachineClock {
 
   /// Has so much more time have passed, in which it was awake, in seconds.
   public func pass(seconds: Int64) throws {
-    passed += seconds
-    try put(passed, at: 16)
+    try passed.withLock { passed throws in
+      passed += seconds
+      try put(passed, at: 16)
+    }
   }
 
   /// Has the clock stand still from now on, so that a time is over when a test says so, however slow the machine is.

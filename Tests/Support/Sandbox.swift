@@ -27,6 +27,7 @@ public final class Sandbox: Sendable {
   struct State {
     var children: [Child] = []
     var daemon: Child?
+    var clock: MachineClock?
     var closed = false
   }
   let state = Mutex(State())
@@ -86,10 +87,11 @@ public final class Sandbox: Sendable {
   ///   - program: `vault`, `vaultd` or an absolute path.
   ///   - stdin: all of standard input.
   ///   - environment: changes to ``environment``; nil removes a variable.
-  /// - Throws: ``SandboxError`` when it does not start, or has not closed its output after a minute.
+  /// - Throws: ``SandboxError`` when it does not start, or has not closed its output after so many seconds.
   @discardableResult
   public func run(
-    _ arguments: [String], program: String = "vault", stdin: [UInt8] = [], environment: [String: String?] = [:]
+    _ arguments: [String], program: String = "vault", stdin: [UInt8] = [], environment: [String: String?] = [:],
+    seconds: Int32 = 60
   ) throws -> Outcome {
     let (input, output, errors) = (try Child.pipe(), try Child.pipe(), try Child.pipe())
     let child: Child
@@ -103,7 +105,7 @@ public final class Sandbox: Sendable {
     }
     for end in [input.read, output.write, errors.write] { Glibc.close(end) }
     var streams = Streams(input: input.write, output: output.read, errors: errors.read, unsent: stdin[...])
-    guard streams.exchange(seconds: 60), let status = child.wait() else {
+    guard streams.exchange(seconds: seconds), let status = child.wait() else {
       child.signal(SIGKILL)
       throw SandboxError(
         """

@@ -52,6 +52,22 @@ public final class SoftwareTPM: Sendable {
     for name in ["socket", "socket.ctrl", "pid"] { unsafe unlink(folder + "/" + name) }
   }
 
+  /// Puts a listener on the way to it, and answers how libtss2 names the two together, and what was heard.
+  public func listener() throws -> (device: String, heard: () throws -> [UInt8]) {
+    let way = folder + "/way"
+    let (there, back) = (way + ".there", way + ".back")
+    for (ending, dump) in [("", ["-r", there, "-R", back]), (".ctrl", [])] {
+      let log = way + ending + ".log"
+      _ = try sandbox.keep(
+        Child(
+          "/usr/bin/socat", dump + ["UNIX-LISTEN:\(way)\(ending),fork", "UNIX-CONNECT:\(folder)/socket\(ending)"],
+          environment: sandbox.environment,
+          descriptors: [.null, .file(log, O_WRONLY | O_CREAT), .file(log, O_WRONLY | O_CREAT)]))
+      while !FileManager.default.fileExists(atPath: way + ending) { sched_yield() }
+    }
+    return ("swtpm:path=" + way, { try [there, back].flatMap { try Data(contentsOf: URL(fileURLWithPath: $0)) } })
+  }
+
   /// Lets it answer nothing until ``resume()``.
   public func pause() { running.withLock { $0?.signal(SIGSTOP) } }
   public func resume() { running.withLock { $0?.signal(SIGCONT) } }

@@ -4,7 +4,10 @@ import CSQLite
 extension Sandbox {
   /// Runs statements on the store's database.
   public func editStore(_ statements: String...) throws {
-    for statement in statements { _ = try Sandbox.query(store + "/vault.db", statement) }
+    var connection: OpaquePointer?
+    defer { unsafe sqlite3_close(connection) }
+    try Sandbox.check(unsafe sqlite3_open_v2(store + "/vault.db", &connection, SQLITE_OPEN_READWRITE, nil))
+    for statement in statements { try Sandbox.check(unsafe sqlite3_exec(connection, statement, nil, nil, nil)) }
   }
 
   /// Copies rows of the store's database aside; each as a statement that puts it back.

@@ -13,8 +13,18 @@ public final class TestUser: Sendable {
   private let sandbox: Sandbox
   private let isRemoved = Mutex(false)
 
-  /// The tools that change the user database wait for its lock a second at a time; taking turns is faster.
-  private static let turn = Mutex(())
+  /// Runs `body` while no other process of tests changes the user database: the tools that do wait for its lock a second at a
+  /// time, and taking turns is faster.
+  private static func inTurn<R>(_ body: () throws -> R) throws -> R {
+    // A file that is always there, and that nobody else locks.
+    let file = unsafe open("/usr/sbin/useradd", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw SandboxError("useradd: \(errno)") }
+    defer { close(file) }
+    while flock(file, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw SandboxError("flock: \(errno)") }
+    }
+    return try body()
+  }
 
   public init(in sandbox: Sandbox) throws {
     self.sandbox = sandbox
@@ -58,10 +68,22 @@ public final class TestUser: Sendable {
 
   private static func run(_ sandbox: Sandbox, _ tool: String, arguments: [String], input: String = "") throws {
     let path = ["/usr/sbin/", "/usr/bin/"].map { $0 + tool }.first { FileManager.default.fileExists(atPath: $0) }
-    let outcome = try turn.withLock { _ in
-      try sandbox.run(arguments, program: path ?? tool, stdin: Array(input.utf8))
-    }
+    let outcome = try inTurn { try sandbox.run(arguments, program: path ?? tool, stdin: Array(input.utf8)) }
     guard outcome.status == 0 else { throw SandboxError("\(tool): \(outcome)") }
+  }
+}
+
+extension Sandbox {
+  /// A line for a shell in a mount namespace of its own: it sees an account of this line of passwd(5) alone under its name.
+  ///
+  /// All of `/etc` is another one there: a file that lies over `/etc/passwd` would go when that is next replaced, by
+  /// whomever.
+  public func otherAccount(_ line: String) -> String {
+    let name = line.prefix { $0 != ":" }
+    return """
+      cp -a /etc \(root)/etc 2>/dev/null
+      { echo "\(line)"; grep -v "^\(name):" /etc/passwd; } >\(root)/etc/passwd && mount --bind \(root)/etc /etc || exit
+      """
   }
 }
 

@@ -53,20 +53,18 @@ public final class UserVault: Sendable {
   // MARK: The daemon
 
   /// Starts the daemon with these settings beside `pam-service`.
-  public func start(_ config: String = "idle = off", environment: [String: String?] = [:]) throws {
+  public func start(_ config: String = "idle = off") throws {
     try sandbox.configure("pam-service = \(service.name)\n\(config)\n")
     try giveAway(sandbox.home, sandbox.runtime, sandbox.root + "/data", sandbox.root + "/config")
-    try sandbox.startDaemon(environment: environment, through: ["/usr/bin/setpriv"] + identity + [programs + "/vaultd"])
+    try sandbox.startDaemon(through: ["/usr/bin/setpriv"] + identity + [programs + "/vaultd"])
   }
 
   /// Starts it and makes the vault, with the smallest Argon2id that is allowed.
   ///
   /// - Returns: the recovery code, when one was asked for.
   @discardableResult
-  public func make(
-    _ config: String = "idle = off", recovery: Bool = false, environment: [String: String?] = [:]
-  ) throws -> String? {
-    try start(config, environment: environment)
+  public func make(_ config: String = "idle = off", recovery: Bool = false) throws -> String? {
+    try start(config)
     var code: String?
     let talk = try converse("Init", ["recovery": recovery, "kdf_memory": 19 << 20, "kdf_passes": 2]) { prompt in
       guard let shown = prompt["code"] as? String else { return .answer(password) }

@@ -93,6 +93,20 @@ import VaultTesting
     return terminal
   }
 
+  @Test("a name is completed from a beginning that had to be quoted", arguments: shells)
+  func quotedBeginning(shell: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "a b c"], stdin: "<value>")
+    let terminal = try self.shell(shell, sandbox)
+    for _ in 1...2 {
+      terminal.type("vault get a\\ b\t")
+      try terminal.expect("<value>")
+    }
+    terminal.type("exit")
+    try terminal.wait()
+  }
+
   @Test("a name that would be a predicate or an option is completed only behind two dashes", arguments: shells)
   func predicates(shell: String) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

@@ -19,6 +19,39 @@ import VaultTesting
     }
   }
 
+  /// The arguments without which a command asks nothing of the daemon.
+  private static func operands(_ command: String, file: String) -> [String] {
+    switch command {
+    case "get", "set", "find", "show", "history", "rm": ["web"]
+    case "mv": ["web", "moved"]
+    case "slot add": ["recovery"]
+    case "slot remove": ["1"]
+    case "backup", "salvage": [file + "-2"]
+    case "restore": [file]
+    default: []
+    }
+  }
+
+  @Test("every command asks the daemon that it was told, and no other")
+  func socket() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let file = sandbox.home + "/vault.backup"
+    try sandbox.must(["backup", file])
+    let before = try sandbox.everything()
+    // It answers that there is no vault, whatever it is asked.
+    let other = try ScriptedDaemon(sandbox, [:])
+    defer { other.close() }
+    for command in try CommandTree.dump().commands where !["slot", "completions"].contains(command.words) {
+      let words = command.words.split(separator: " ").map(String.init)
+      let outcome = try sandbox.run(words + Self.operands(command.words, file: file) + ["--socket", other.socket])
+      let said = outcome.output + outcome.errors
+      #expect(outcome.status == 78 && said.contains("there is no vault yet"), "\(command.words): \(outcome)")
+    }
+    #expect(try sandbox.everything() == before)
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
+  }
+
   @Test("no option takes a secret")
   func noSecrets() throws {
     for command in try CommandTree.dump().commands {

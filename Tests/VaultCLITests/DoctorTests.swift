@@ -15,7 +15,7 @@ import VaultTesting
     #expect(other?.level == .fail && other?.text.contains("belongs to uid \(geteuid()), not \(geteuid() + 1)") == true)
   }
 
-  @Test("settings of another user's are a failure, root's are not", .enabled(if: geteuid() == 0, "gives a file away"))
+  @Test("settings of another user's are a failure, root's are not", .enabled(if: Root.isAtHand, "gives a file away"))
   func settings() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

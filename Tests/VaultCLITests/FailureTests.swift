@@ -2,6 +2,7 @@ import Testing
 import VaultAPI
 import VaultClient
 import VaultModel
+import VaultTesting
 
 @testable import VaultCLI
 
@@ -54,6 +55,22 @@ import VaultModel
     #expect(parts.count == 2, "\(failure.message) says not what to do")
     #expect(!failure.message.contains("\n") && !failure.message.hasSuffix("."))
     #expect(failure.message.first?.isUppercase == false || failure.message.hasPrefix("XDG_"))
+  }
+
+  @Test("attributes that cannot be read are not taken for none, and nothing is stored without them")
+  func unreadAttributes() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try ScriptedDaemon(
+      sandbox,
+      [
+        "Show": [#"{"error":"io.vaultd.Vault.StorageFailed","parameters":{"reason":"r"}}"#],
+        "Set": [#"{"parameters":{"version":2}}"#],
+      ])
+    defer { daemon.close() }
+    let outcome = try sandbox.run(
+      ["set", "web", "--update", "--attr", "a=b", "--socket", daemon.socket], stdin: Array("v".utf8))
+    #expect(outcome.status == 74 && outcome.errors.contains("the disk did not do its part"), "\(outcome)")
   }
 
   @Test("text from elsewhere cannot move the cursor")

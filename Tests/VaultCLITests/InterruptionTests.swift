@@ -137,6 +137,18 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try sandbox.everything() == before)
   }
 
+  @Test("a terminal that was left without echo has none after a question that is shown, either")
+  func leftEcho() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["-c", "stty -echo; exec vault rm 'name~*'"], program: "/bin/sh")
+    try terminal.expect("[y/N] ")
+    #expect(terminal.echoes)
+    terminal.type("n")
+    #expect(try terminal.wait() == 77)
+    #expect(!terminal.echoes)
+  }
+
   @Test("a signal that it was started to ignore, as nohup does, does not end it at a question")
   func ignored() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)

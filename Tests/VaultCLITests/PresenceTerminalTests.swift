@@ -61,6 +61,23 @@ struct PresenceTerminalTests {
     #expect(!password.screen.contains("login"))
   }
 
+  @Test("an item that needs the unlock and then a proof that the unlock was not is had after both") func both() throws {
+    let vault = try vault()
+    defer { vault.close() }
+    let opened = try vault.run("unlock", "--password-stdin", stdin: vault.password + "\n")
+    #expect(opened.status == 0, "\(opened)")
+    let stored = try vault.run("set", "door", "--require", "password", stdin: "hunter3")
+    #expect(stored.status == 0, "\(stored)")
+    try vault.lock()
+    let terminal = try vault.terminal("get", "door")
+    try terminal.expect("Password: ")
+    terminal.type(vault.user.password)
+    try terminal.expect("Password to use door (asked by: vault get door): ")
+    terminal.type(vault.password)
+    try terminal.expect("hunter3")
+    #expect(try terminal.wait() == 0)
+  }
+
   @Test("in a container, whose processes belong to a session from outside, a proof counts for the one that gave it")
   func container() throws {
     let sandbox = try Sandbox()

@@ -158,16 +158,18 @@ import VaultTesting
     #expect(try sandbox.must(["get", "piped"]) == "two\nlines\n")
   }
 
-  @Test("list is a table with a bold heading, and plain with NO_COLOR")
+  @Test("list is a table with a bold heading, and plain with NO_COLOR and on a terminal that knows no more")
   func table() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let coloured = try Terminal(sandbox, ["list"])
     try coloured.wait()
     #expect(coloured.screen.hasPrefix("\u{1B}[1mNAME  KIND      MODIFIED    EXPIRES\u{1B}[0m\r\nweb   password  20"))
-    let plain = try Terminal(sandbox, ["list"], environment: ["NO_COLOR": "1"])
-    try plain.wait()
-    #expect(plain.screen.hasPrefix("NAME  KIND"))
+    for (name, value) in ["NO_COLOR": "1", "TERM": "dumb"] {
+      let plain = try Terminal(sandbox, ["list"], environment: [name: value])
+      try plain.wait()
+      #expect(plain.screen.hasPrefix("NAME  KIND"), "\(name)")
+    }
   }
 
   @Test("deleting many asks first", arguments: [("y", 0, false), ("Yes", 0, false), ("n", 77, true), ("", 77, true)])

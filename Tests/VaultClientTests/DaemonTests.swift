@@ -83,9 +83,23 @@ import Testing
     #expect(vault_personality() == fixed)
   }
 
-  @Test("A daemon that never gets ready is ended")
-  func endsTheSlow() {
-    #expect(clientError { _ = try start("exec sleep 1000", within: .milliseconds(50)) } == .timedOut)
+  @Test("Of what says where things are nothing is left out")
+  func wholeEnvironment() {
+    let all = [
+      "HOME", "USER", "LOGNAME", "LANG", "LC_MESSAGES", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS",
+      "DBUS_SYSTEM_BUS_ADDRESS", "SECRET_SERVICE_BUS_NAME",
+    ].map { $0 + "=x" }
+    #expect(DaemonEnvironment.lines(from: all) == [DaemonEnvironment.path] + all)
+  }
+
+  @Test("A daemon that never gets ready is ended, and none of it is left")
+  func endsTheSlow() throws {
+    var child = try StartingChild("/bin/sh", ["-c", "exec sleep 1000"])
+    let pid = child.pid
+    var error: ClientError?
+    do { _ = try child.waitUntilReady(Deadline(after: .milliseconds(50))) } catch let met { error = met }
+    #expect(error == .timedOut)
+    #expect(kill(pid, 0) == -1 && errno == ESRCH)
   }
 
   @Test("It gets its arguments behind the descriptor, and a program that is not there is an error")

@@ -51,7 +51,8 @@ final class FakeServer: Sendable {
   /// Serves each connection with `serve` on a thread of its own; the number counts connections from 0. With
   /// `listening` false it only makes the socket.
   init(
-    listening: Bool = true, in parent: String = "/tmp", _ serve: @escaping @Sendable (FakePeer, Int) throws -> Void
+    listening: Bool = true, in parent: String = ScratchFolder.place,
+    _ serve: @escaping @Sendable (FakePeer, Int) throws -> Void
   ) throws {
     self.serve = serve
     directory = try ScratchFolder.make(in: parent)

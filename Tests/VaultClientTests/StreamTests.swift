@@ -122,6 +122,23 @@ import VaultAPI
     seenEnd.wait()
   }
 
+  @Test("However long a daemon was there, the time without one begins when it goes")
+  func patienceBegins() async throws {
+    let patience = Duration.seconds(1)
+    let server = try FakeServer { peer, number in
+      guard try peer.read() != nil else { return }
+      let begin = ContinuousClock.now
+      peer.reply(#"{"event":"state","time":\#(number),"state":"locked","cause":"c"}"#, continues: true)
+      if number > 0 { return try peer.waitForEnd() }
+      // The first daemon outlives the patience.
+      while ContinuousClock.now - begin <= patience { usleep(10_000) }
+    }
+    defer { server.close() }
+    var events = server.vault.events(patience: patience).makeAsyncIterator()
+    #expect(try await events.next()?.time == 0)
+    #expect(try await events.next()?.time == 1)
+  }
+
   @Test("It ends with an error when no daemon comes back")
   func endsWithoutDaemon() async throws {
     let server = try FakeServer { peer, _ in

@@ -54,6 +54,12 @@ import Testing
     #expect(error?.isMalformed == true)
   }
 
+  @Test("Calibration aims at the time that it is told") func target() {
+    // Times for which no machine is too slow or too fast.
+    #expect(Argon2id.Parameters.calibrated(target: 0) == .default)
+    #expect(Argon2id.Parameters.calibrated(target: 1e9).passes == Argon2id.Parameters.ceiling.passes)
+  }
+
   @Test("Calibration scales memory first, then passes, and never leaves the limits") func calibration() throws {
     typealias P = Argon2id.Parameters
     func scaled(_ measured: Double, ram: Int = 16 << 30) -> P {

@@ -26,6 +26,14 @@ import VaultCore
     }
   }
 
+  @Test("A scratch that is filled anew holds nothing of what was in it") func scratch() {
+    let scratch = Scratch()
+    scratch.fill(count: 100) { for place in 0..<100 { $0.storeBytes(of: 7, toByteOffset: place, as: UInt8.self) } }
+    scratch.fill(count: 1) { $0.storeBytes(of: 7, toByteOffset: 0, as: UInt8.self) }
+    let rest = scratch.fill(count: 100) { SecureBytes(copying: $0.bytes).array }
+    #expect(rest == [UInt8](repeating: 0, count: 100))
+  }
+
   @Test("Comparison sees every byte and the length") func comparison() {
     let bytes = SecureBytes([1, 2, 3])
     #expect(bytes.isEqual(to: SecureBytes([1, 2, 3])) == true)

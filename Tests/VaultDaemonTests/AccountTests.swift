@@ -22,11 +22,8 @@ import VaultTesting
   func foreign(home: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // Nobody else sees the accounts of this mount namespace.
     let script = """
-      grep -v ^_vaultd: /etc/passwd >\(sandbox.root)/passwd
-      echo '_vaultd:x:64123:64123::\(home):/usr/sbin/nologin' >>\(sandbox.root)/passwd
-      chmod 644 \(sandbox.root)/passwd && mount --bind \(sandbox.root)/passwd /etc/passwd
+      \(sandbox.otherAccount("_vaultd:x:64123:64123::\(home):/usr/sbin/nologin"))
       exec setpriv --reuid=64123 --regid=64123 --clear-groups \(Sandbox.path(of: "vaultd")) --system --config /nonexistent
       """
     unsafe chmod(sandbox.root, 0o711)

@@ -212,9 +212,7 @@ private let password = "correct horse battery"
     // The check after the unlock fills the database's cache.
     try sandbox.awaitCheck()
     func peak(_ sandbox: Sandbox) throws -> Int {
-      let text = try String(contentsOfFile: "/proc/\(try #require(sandbox.daemonPid))/status", encoding: .utf8)
-      let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
-      return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }) << 10
+      try ProcessMemory.bytes("VmHWM", of: #require(sandbox.daemonPid))
     }
     let before = try peak(sandbox)
     let (bytes, last) = try sandbox.client().backup()

@@ -105,6 +105,22 @@ import VaultAPI
     }
   }
 
+  @Test("a call that has waited for an unlock as long as it said is answered once, and not again at the unlock")
+  func timedOut() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    let (early, late, isWaiting) = try stand.on { client in
+      client.service.lock(because: .asked)
+      client.call("Get", #"{"name":"a","wait_ms":2000}"#)
+      client.pass(.milliseconds(1999))
+      let early = client.messages()
+      client.pass(.milliseconds(1))
+      return (early, client.messages(), !client.service.waiters.isEmpty)
+    }
+    #expect(early == [] && late.count == 1 && late[0].contains("io.vaultd.Vault.TimedOut"), "\(late)")
+    #expect(!isWaiting)
+  }
+
   @Test("one that watches and does not read is cut off as soon as too much is unread, and keeps no event of others")
   func deafMonitor() throws {
     for (reads, count) in [(false, 3000), (true, 300)] {

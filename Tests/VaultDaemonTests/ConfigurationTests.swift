@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import Testing
 
@@ -9,6 +10,21 @@ import Testing
     #expect(settings == Configuration())
     #expect(settings.idle == 300)
     #expect(settings.maximumAge == 43200)
+  }
+
+  @Test("what the example has commented out is read, and is the default") func example() throws {
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let example = source.deletingLastPathComponent().appendingPathComponent("systemd/vaultd.conf")
+    let settings = try String(contentsOf: example, encoding: .utf8).split(separator: "\n").compactMap { line in
+      line.wholeMatch(of: /#([a-z0-9-]+ = .*)/).map { String($0.1) }
+    }
+    #expect(settings.count == 11, "\(settings)")
+    var read = try Configuration(parsing: settings.joined(separator: "\n"))
+    // These are other ones for each user, or have another form.
+    #expect(read.bootKey == .file("/etc/vault/boot.key"))
+    #expect(read.keyringBusName == "org.freedesktop.secrets")
+    (read.bootKey, read.keyringBusName) = (nil, nil)
+    #expect(read == Configuration())
   }
 
   @Test("every key is read") func everyKey() throws {

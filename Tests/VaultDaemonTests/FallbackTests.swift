@@ -61,7 +61,7 @@ struct FallbackTests {
     let vault = stand.vault
     let clock = try MachineClock(in: vault.sandbox)
     try clock.hold()
-    let code = try #require(try vault.make(recovery: true, environment: clock.environment))
+    let code = try #require(try vault.make(recovery: true))
     _ = try vault.addSlot("file", ["insecure": true])
     for milliseconds in [1000, 2000] {
       let wrong = try vault.unlock(["method": "pam"], touching: threeWrong, on: stand.reader, typing: ["wrong"])
@@ -74,7 +74,7 @@ struct FallbackTests {
     // A restart changes nothing of it.
     try vault.sandbox.stopDaemon()
     #expect(try failures(vault).hasPrefix("\(vault.user.uid) pam 2 "))
-    try vault.start(environment: clock.environment)
+    try vault.start()
 
     let talk = try vault.unlock(["method": "pam"], touching: ["finger-B", "finger-A"], on: stand.reader)
     #expect(talk.said.first == "info Fingerprint to unlock the vault")
@@ -124,7 +124,7 @@ struct FallbackTests {
     let vault = stand.vault
     let clock = try MachineClock(in: vault.sandbox)
     try clock.hold()
-    try vault.make(environment: clock.environment)
+    try vault.make()
     // Not in memory, where its key would not outlive what the clock tells below: a sleep.
     _ = try vault.addSlot("file", ["insecure": true])
     let daemon = try #require(vault.sandbox.daemonPid)

@@ -37,12 +37,18 @@ import VaultTesting
     }
   }
 
-  @Test("a removed key is gone, and removing it again is no error") func remove() throws {
+  @Test("a removed key is gone, removing it again is no error, and one that cannot be removed is told of") func remove()
+    throws
+  {
     try withKey { stand, _, locator, path in
       try stand.remove(locator, from: .file)
       #expect(unsafe access(path, F_OK) != 0)
       #expect(KeystoreStand.error { try stand.fetch(locator, from: .file) }?.code == .notFound)
       try stand.remove(locator, from: .file)
+      try #require(unsafe mkdir(path, 0o700) == 0)
+      let kept = KeystoreStand.error { try stand.remove(locator, from: .file) }
+      #expect(
+        kept?.code == .unavailable && kept?.reason.hasPrefix("unlink \(path): ") == true, "\(String(describing: kept))")
     }
   }
 

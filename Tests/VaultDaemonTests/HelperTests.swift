@@ -174,6 +174,28 @@ import VaultTesting
     }
   }
 
+  @Test("a keystore's program waits for the rest of a request", arguments: ["vault-tpm2", "vault-keyring"])
+  func parts(name: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    // Its own end is kept open here, too: by that it is seen that it has taken the first part.
+    let script = """
+      import array, fcntl, socket, subprocess, sys, termios
+      request = sys.stdin.buffer.read()
+      ours, theirs = socket.socketpair()
+      child = subprocess.Popen([sys.argv[1]], stdin=theirs)
+      ours.sendall(request[:20])
+      left = array.array('i', [20])
+      while left[0] and child.poll() is None: fcntl.ioctl(theirs, termios.FIONREAD, left)
+      ours.sendall(request[20:])
+      theirs.close()
+      print(ours.recv(4096).decode().strip('\\0'), child.wait())
+      """
+    let outcome = try sandbox.run(
+      ["-c", script, Sandbox.path(of: name)], program: "/usr/bin/python3", stdin: Array(Self.request.utf8))
+    #expect(outcome.output.hasPrefix("{") && outcome.output.hasSuffix("} 0\n"), "\(outcome)")
+  }
+
   @Test(
     "a keystore's program serves its own user alone", .enabled(if: Root.isAtHand, "only root can be two users"),
     arguments: ["vault-tpm2", "vault-keyring"])

@@ -108,7 +108,7 @@ final class KeyStage {
 
   /// The machine sleeps and wakes, and a request finds out.
   func sleep() throws {
-    try #require(surroundings.clock).sleep(seconds: 3600)
+    try #require(sandbox.clock).sleep(seconds: 3600)
     let status = try sandbox.client().call("Status")
     #expect(status.string("state") == "new" || status.string("cause") == "the machine slept", "\(status)")
   }

@@ -34,7 +34,6 @@ extension KeyStage {
   final class Surroundings {
     private(set) var settings = ""
     private(set) var environment: [String: String?] = [:]
-    private(set) var clock: MachineClock?
     private(set) var chip: SoftwareTPM?
     private(set) var keyring: OtherKeyring?
     private var service: PAMService?
@@ -44,11 +43,7 @@ extension KeyStage {
     init(of place: Place, in sandbox: Sandbox) throws {
       self.sandbox = sandbox
       boot = place.boot
-      if place.sleeps {
-        let clock = try MachineClock(in: sandbox)
-        self.clock = clock
-        environment = clock.environment
-      }
+      if place.sleeps { try MachineClock(in: sandbox) }
       if [place.keystore, place.boot].contains("tpm2") {
         let chip = try SoftwareTPM(in: sandbox)
         self.chip = chip

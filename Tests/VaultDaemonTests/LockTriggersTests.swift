@@ -126,10 +126,15 @@ import VaultTesting
     func lock(_ id: String) throws {
       if byHint { try stand.callSession(id, "SetLockedHint", "true") } else { try stand.callSession(id, "Lock") }
     }
+    func question(_ id: String) -> String {
+      "Get /org/freedesktop/login1/session/\(id) org.freedesktop.login1.Session.User"
+    }
+    // That it is not locked is no reason to ask whose it is.
+    try stand.callSession("own", "SetLockedHint", "false")
     try lock("other")
     // The answer to whose it is goes out before the next signal does.
-    let question = "Get /org/freedesktop/login1/session/other org.freedesktop.login1.Session.User"
-    try stand.wait("the daemon to ask whose session it is") { stand.logind.log.contains(question) }
+    try stand.wait("the daemon to ask whose session it is") { stand.logind.log.contains(question("other")) }
+    #expect(!stand.logind.log.contains(question("own")))
     try stand.prepareForSleep(true)
     #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
     try stand.prepareForSleep(false)
@@ -226,13 +231,18 @@ import VaultTesting
     try stand.wait("the inhibitor's end") { try stand.inhibitors() == "a(ssssuu) 0" }
   }
 
-  @Test("a session that was locked while nobody could say so locks when the bus is back") func caughtUp() throws {
+  @Test(
+    "a session that was locked while nobody could say so locks when logind, or the bus, is back",
+    arguments: [false, true])
+  func caughtUp(withBus: Bool) throws {
     let stand = try LockStand()
-    stand.logind.stop()
+    if withBus { stand.system.stop() } else { stand.logind.stop() }
     try stand.wait("logind's end") { try !stand.locksOn().contains("sleep") }
-    #expect(try stand.warnings().contains { $0.hasPrefix("no logind on the system bus: ") })
-    // The daemon looks when the session is locked already.
+    let gone = withBus ? "no system bus: " : "no logind on the system bus: "
+    #expect(try stand.warnings().contains { $0.hasPrefix(gone) })
+    // The daemon looks when the session is locked already. Without the bus it is not even sent the signal that says so.
     try stand.sandbox.signalDaemon(SIGSTOP)
+    if withBus { try stand.system.start() }
     try stand.restartLogind()
     try stand.callSession("own", "SetLockedHint", "true")
     try stand.sandbox.signalDaemon(SIGCONT)

@@ -57,7 +57,7 @@ struct MemorySlotTests {
     defer { stand.close() }
     let vault = stand.vault
     let clock = try MachineClock(in: vault.sandbox)
-    try vault.make("idle = off\nmaximum-age = 1h", environment: clock.environment)
+    try vault.make("idle = off\nmaximum-age = 1h")
     _ = try vault.addSlot("memory")
     try clock.pass(seconds: 3000)
     try stand.expectFingerOpens()
@@ -77,7 +77,7 @@ struct MemorySlotTests {
     defer { stand.close() }
     let vault = stand.vault
     let clock = try MachineClock(in: vault.sandbox)
-    try vault.make("idle = off\nmaximum-age = 1h", environment: clock.environment)
+    try vault.make("idle = off\nmaximum-age = 1h")
     #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)
     try clock.pass(seconds: 3000)
     _ = try vault.addSlot("memory")

@@ -43,7 +43,7 @@ extension SlotsTests {
 
   @Test("of several login slots those that are stale are not tried, nor is one that became so while it was asked for")
   func staleOfSeveral() throws {
-    try withVault { (sandbox, _) throws in
+    try withVault(onClock: true) { (sandbox, _) throws in
       func setLogin(_ method: String, to login: String) throws {
         let reply = try sandbox.converse(method, floor.merging(["kind": "login"]) { old, _ in old }) {
           $0["style"] as? String == "secret" ? password : login
@@ -78,7 +78,7 @@ extension SlotsTests {
     "a slot that was removed or replaced and is put back into the store proves nothing, however it is asked",
     arguments: Past.allCases)
   func revived(_ past: Past) throws {
-    try withVault { sandbox, _ throws in
+    try withVault(onClock: true) { sandbox, _ throws in
       let old = "an old password of slot 2"
       let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password"]) { $1 }) {
         $0["style"] as? String == "secret" ? password : old

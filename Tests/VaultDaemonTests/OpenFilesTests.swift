@@ -63,6 +63,29 @@ import VaultTesting
     #expect(try String(contentsOfFile: sandbox.home + "/limits", encoding: .utf8) == "1024\n2000\n")
   }
 
+  @Test("a helper that has ended leaves nothing open behind") func helpers() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let password = "correct horse battery"
+    try sandbox.write("head -c 1 <&0 >/dev/null; exit 1", to: "script")
+    try sandbox.startDaemon(
+      config: "boot-key = tpm2:\(sandbox.home)/boot.key", through: [ScriptedHelper.daemon(in: sandbox)])
+    let pid = try #require(sandbox.daemonPid)
+    func open() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count }
+    func useHelper() throws {
+      let made = try sandbox.converse("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2]) { _ in password }
+      #expect(made?.error == "Misconfigured", "\(String(describing: made))")
+    }
+    // Clients that have left are noticed after their last reply.
+    try useHelper()
+    var least = try open()
+    for _ in 0..<100 { least = min(least, try open()) }
+    for _ in 0..<8 { try useHelper() }
+    let deadline = Date(timeIntervalSinceNow: 30)
+    while try open() > least + 2, Date() < deadline { sched_yield() }
+    #expect(try open() <= least + 2)
+  }
+
   @Test("with the lowest and as many clients as there may be, everything can be done") func full() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -92,7 +92,7 @@ private let password = "correct horse battery"
     #expect(sandbox.daemonLog.contains("everyone waits a minute: \(path) \(damage.message)"))
   }
 
-  @Test("each kind of file has the modes that let somebody else in") func modes() throws {
+  @Test("each kind of file has the modes that let somebody else in, and none is left open") func modes() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let path = try sandbox.write("content", to: "file")
@@ -109,6 +109,11 @@ private let password = "correct horse battery"
         #expect(isRefused == refused.contains(mode), "\(access) \(mode)")
       }
     }
+    // Whether it was read or refused.
+    let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path
+    }
+    #expect(open == [])
   }
 
   @Test("what a killed daemon left half written keeps no failed attempt from being kept") func leftOver()

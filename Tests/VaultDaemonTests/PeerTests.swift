@@ -42,6 +42,7 @@ struct PeerTests {
     #expect(answers["deriving AddSlot"] == "Denied [1]")
     #expect(answers["deriving ChangePassword"] == "Denied served")
     #expect(answers["deriving Rekey"] == "Denied None [1, 2, 3]")
+    #expect(answers["deriving Unlock"] == "Denied locked")
     #expect(answers["of a session without leader"] == "served,served PresenceRequired")
     #expect(answers["of a later one of the same number"] == "PresenceRequired")
     #expect(answers["of a session"] == "served,served")

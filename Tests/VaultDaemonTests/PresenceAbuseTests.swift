@@ -48,6 +48,7 @@ struct PresenceAbuseTests {
     let result = try stand.check("vault", through: stand.script("echo $$ >$pid; \(script); exec sleep 1000"))
     // For that, and not because it says nothing afterwards.
     #expect(result?.outcome == .broken("vault-pam " + reason), "\(String(describing: result))")
+    #expect(result.map { $0.said.count <= 100 } == true)
     try stand.waitForEnd(of: stand.pid())
   }
 

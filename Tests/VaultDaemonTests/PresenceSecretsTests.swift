@@ -33,7 +33,7 @@ struct PresenceSecretsTests {
     defer { stand.close() }
     let vault = stand.vault
     let clock = try MachineClock(in: vault.sandbox)
-    try vault.make(config, environment: clock.environment)
+    try vault.make(config)
     _ = try vault.addSlot("file", ["insecure": true])
     _ = try vault.addSlot("memory")
     let keys = try VaultKeys(of: vault.sandbox, password: vault.password)

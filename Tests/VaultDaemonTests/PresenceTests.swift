@@ -186,13 +186,11 @@ struct PresenceTests {
   func foreignAccount(name: String, home: String) throws {
     defer { clean() }
     let uid = stand.user.uid
-    // Nobody else sees the accounts of this mount namespace.
-    let passwd = stand.sandbox.root + "/passwd"
     let helper = try stand.script(
       """
       exec unshare --mount sh -c '
-        { echo "\(name):x:\(uid):\(uid)::\(home):/bin/sh"; cat /etc/passwd; } >\(passwd)
-        mount --bind \(passwd) /etc/passwd && exec "$0"' "$helper"
+      \(stand.sandbox.otherAccount("\(name):x:\(uid):\(uid)::\(home):/bin/sh"))
+      exec "$0"' "$helper"
       """)
     let unit = try stand.listen(helper)
     unsafe chmod(stand.socket, 0o666)

@@ -11,6 +11,7 @@ import VaultTesting
   private func sandbox() throws -> Sandbox {
     let sandbox = try Sandbox()
     do {
+      try MachineClock(in: sandbox)
       _ = try sandbox.makeVault(password: first, config: "idle = off")
       try sandbox.unlock(first)
       try succeed(sandbox, "AddSlot", ["kind": "password"], second)
@@ -127,6 +128,7 @@ import VaultTesting
   func rekeyAtItsCode() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
+    try MachineClock(in: sandbox)
     _ = try sandbox.makeVault(password: first, config: "idle = off", recovery: true)
     try sandbox.unlock(first)
     let rekey = try prove(sandbox, "Rekey", [:], first)

@@ -93,6 +93,16 @@ import Testing
     #expect(throws: RawSocket.Problem.tooSlow) { _ = try pace.milliseconds(60_000) }
   }
 
+  @Test("the socket is closed when nobody refers to it any more") func closed() throws {
+    let client = try pair(patience: 60_000).1
+    defer { close(client) }
+    // A child that another test is just starting may hold the other end for a moment.
+    var polled = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
+    #expect(unsafe poll(&polled, 1, 30_000) == 1)
+    var byte: UInt8 = 0
+    #expect(unsafe recv(client, &byte, 1, Int32(MSG_DONTWAIT)) == 0)
+  }
+
   @Test("bytes behind the end show") func notAtEnd() throws {
     let (socket, client) = try pair(patience: 60_000)
     defer { close(client) }

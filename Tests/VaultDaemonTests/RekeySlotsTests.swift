@@ -36,9 +36,30 @@ extension RekeyTests {
     }
   }
 
+  @Test("a rekey that is left after it put a key into a keystore takes it out again")
+  func leftWithKey() throws {
+    try withVault { sandbox, _ throws in
+      for parameters: WireClient.Message in [
+        ["kind": "pam", "keystore": "file", "insecure": true], ["kind": "recovery"],
+      ] {
+        let added = try sandbox.converse("AddSlot", parameters) { $0["code"] as? String ?? password }
+        #expect(added?.error == nil, "\(String(describing: added))")
+      }
+      let before = try presenceKeys(sandbox)
+      let client = try sandbox.client()
+      let id = try #require(try client.call("Rekey", more: true).string("conversation"))
+      #expect(try sandbox.client().call("Respond", ["conversation": id, "answer": password]).error == nil)
+      while try client.reply().prompt?["code"] == nil {}
+      #expect(try presenceKeys(sandbox).count == 2)
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try client.reply().error == "Cancelled")
+      try waitUntil { try presenceKeys(sandbox) == before }
+    }
+  }
+
   @Test("another password is kept by typing it, and left out otherwise")
   func otherPasswords() throws {
-    try withVault { sandbox, _ throws in
+    try withVault(onClock: true) { sandbox, _ throws in
       for number in 2...4 {
         let added = try sandbox.converse("AddSlot", floor.merging(["kind": "password"]) { $1 }) { prompt in
           prompt["style"] as? String == "secret" ? password : "password number \(number)"

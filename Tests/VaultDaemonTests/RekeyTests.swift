@@ -7,9 +7,10 @@ import VaultTesting
   let password = "correct horse battery"
   let floor: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
 
-  func withVault(recovery: Bool = false, _ body: (Sandbox, String) throws -> Void) throws {
+  func withVault(recovery: Bool = false, onClock: Bool = false, _ body: (Sandbox, String) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
+    if onClock { try MachineClock(in: sandbox) }
     let code = try sandbox.makeVault(password: password, config: "idle = off", recovery: recovery)
     try sandbox.unlock(password)
     try body(sandbox, code ?? "")
@@ -98,7 +99,7 @@ import VaultTesting
 
   @Test("a rekey asks for the password once, makes a new recovery code, and keeps everything else")
   func complete() throws {
-    try withVault(recovery: true) { sandbox, code throws in
+    try withVault(recovery: true, onClock: true) { sandbox, code throws in
       try fill(sandbox, 30)
       var asked: [String] = []
       let begun = try begin(sandbox) { text in
@@ -213,7 +214,9 @@ import VaultTesting
       }
       #expect(added?.error == nil, "\(String(describing: added))")
       let before = try presenceKeys(sandbox)
-      let begun = try begin(sandbox) { _ in password }
+      // `false` gives nothing up.
+      #expect(try sandbox.client().call("Rekey", ["cancel": false], more: true).prompt != nil)
+      let begun = try begin(sandbox, ["cancel": false]) { _ in password }
       #expect(try presenceKeys(sandbox).count == 2)
       #expect(try sandbox.client().call("Rekey", ["cancel": true], more: true).parameters["cancelled"] as? Bool == true)
       #expect(try begun.last().error == "Cancelled")

@@ -19,8 +19,9 @@ private let password = "correct horse battery"
     return try sandbox.client().backup().bytes
   }
 
-  private func empty() throws -> Sandbox {
+  private func empty(onClock: Bool = false) throws -> Sandbox {
     let sandbox = try Sandbox()
+    if onClock { try MachineClock(in: sandbox) }
     try sandbox.startDaemon(config: "idle = off")
     return sandbox
   }
@@ -191,7 +192,7 @@ private let password = "correct horse battery"
     throws
   {
     let backup = try Self.backup()
-    let sandbox = try empty()
+    let sandbox = try empty(onClock: true)
     defer { sandbox.close() }
     do { _ = try begin(sandbox, backup) }
     try sandbox.waitOut("password", of: backup)
@@ -259,9 +260,7 @@ extension Sandbox {
     while true {
       let reply = try client().call("Restore", ["header": header, "method": method], more: true, upgrade: true)
       if reply.error == "Busy" { continue }
-      guard let wait = reply.integer("retry_after_ms") else { return }
-      var time = timespec(tv_sec: wait / 1000, tv_nsec: wait % 1000 * 1_000_000 + 999_999)
-      unsafe nanosleep(&time, nil)
+      guard try waitOut(reply) else { return }
     }
   }
 }

@@ -48,6 +48,7 @@ import VaultTesting
     defer { sandbox.close() }
     let password = randomText(32)
     let wrong = randomText(32)
+    try MachineClock(in: sandbox)
     let code = try #require(try sandbox.makeVault(password: password, config: "idle = off", recovery: true))
     #expect(try sandbox.unlock(wrong)?.error == "AuthenticationFailed")
     try sandbox.waitOut("password")
@@ -88,7 +89,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let clock = try MachineClock(in: sandbox)
-    try sandbox.startDaemon(config: "idle = off", environment: clock.environment)
+    try sandbox.startDaemon(config: "idle = off")
     let password = randomText(32)
     let asking = try sandbox.client()
     let parameters: WireClient.Message = ["recovery": true, "kdf_memory": 19 << 20, "kdf_passes": 2]

@@ -35,7 +35,14 @@ import VaultTesting
 
   @Test("a key that is being derived from a secret") func deriving() throws {
     let lines = try lines(3) { service, lines, gate in
-      service.workers.run(on: service.loop, { gate.wait() }, then: { lines.add("derived") })
+      let connection = Connection(peer: Peer(uid: geteuid(), pid: getpid()), service: service)
+      let conversation = Conversation(connection: connection, service: service) { _, _ in nil }
+      let isBegun = service.derive(for: conversation) { _ in
+        gate.wait()
+      } then: {
+        lines.add("derived")
+      }
+      try #require(isBegun)
     }
     #expect(lines == ["let go", "derived", "asleep"])
   }

@@ -73,4 +73,13 @@ import VaultCore
     #expect(!TrialBudget.admits([.init(memory: .max, passes: .max)]))
     #expect(!TrialBudget.admits([.init(memory: -1, passes: 1)]))
   }
+
+  @Test("of more slots than may be tried the first ones are") func affordable() throws {
+    let slot = try SlotRecord.make(
+      id: 1, kind: .password, label: "", created: 0, secret: RandomBytes.secret(count: 32), kdf: .floor,
+      vaultKey: RandomBytes.secret(count: 32), vaultID: VaultID.random().bytes)
+    #expect(TrialBudget.affordable(Array(repeating: slot, count: 64)).count == 64)
+    #expect(TrialBudget.affordable(Array(repeating: slot, count: 255)).indices == 0..<64)
+    #expect(TrialBudget.affordable([]).isEmpty)
+  }
 }

@@ -22,6 +22,21 @@ import VaultTesting
     try stand.remove(locators[0], from: .tpm2)
   }
 
+  @Test("whoever listens on the way to the TPM hears no key, sealed or opened") func listener() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let (device, heard) = try SoftwareTPM(in: sandbox).listener()
+    let stand = try KeystoreStand(sandbox, "tpm2-device = \(device)")
+    let key = KeystoreStand.newKey()
+    let locator = try stand.store(key, in: .tpm2)
+    #expect(try stand.fetch(locator, from: .tpm2) == key)
+    let all = try heard()
+    // Its public part, behind two bytes of length, is heard both when it is made and when it is loaded.
+    let publicPart = locator[..<(2 + Int(locator[0]) << 8 + Int(locator[1]))]
+    #expect(all.split(separator: publicPart, omittingEmptySubsequences: false).count > 2)
+    #expect(!all.contains(key))
+  }
+
   @Test("after the TPM was cleared, and on another machine, the key stays shut") func otherChip() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

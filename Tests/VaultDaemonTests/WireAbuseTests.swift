@@ -147,13 +147,13 @@ import VaultTesting
     try withDaemon { (sandbox) throws in
       #expect(try sandbox.client().call("Status").error == nil)
       let pid = try #require(sandbox.daemonPid)
-      let before = try Self.residentBytes(pid)
+      let before = try ProcessMemory.bytes("VmRSS", of: pid)
       let half = [UInt8](repeating: UInt8(ascii: " "), count: 1_900_000)
       let clients = try (0..<40).map { _ in try sandbox.client() }
       for client in clients { client.send(half) }
       // All was taken in, or refused, by now: a round trip with whoever came last is behind it.
       #expect(try sandbox.client().call("Status").error == nil)
-      #expect(try Self.residentBytes(pid) < before + 48 << 20)
+      #expect(try ProcessMemory.bytes("VmRSS", of: pid) < before + 48 << 20)
       for client in clients { client.finishSending() }
       let told = try clients.filter { try $0.receive()?["error"] as? String == "io.vaultd.Vault.TooManyRequests" }
       #expect(told.count >= 30 && told.count < 40)
@@ -198,13 +198,6 @@ import VaultTesting
     let status = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") })
     return try #require(Int(line.filter(\.isNumber)))
-  }
-
-  private static func residentBytes(_ pid: Int32) throws -> Int {
-    let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-    let kilobytes = try #require(Int(line.filter(\.isNumber)))
-    return kilobytes * 1024
   }
 
   @Test("the interface describes itself") func introspection() throws {

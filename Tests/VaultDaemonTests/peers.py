@@ -285,6 +285,9 @@ while "prompt" in (reply := receive(recovery))["parameters"]:
 assert converse("AddSlot", kind="password", **COST) == "served"
 answer = deriving("Rekey", code, "", OTHER, method="recovery")
 print("deriving Rekey:", answer, status().get("rekey"), slots())
+assert ask(connection(), "Lock") == "served"
+print("deriving Unlock:", deriving("Unlock", OTHER), status()["state"])
+assert converse("Unlock") == "served"
 assert converse("RemoveSlot", id=3) == "served"
 
 for start in range(0, 3000, 120):

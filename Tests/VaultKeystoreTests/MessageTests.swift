@@ -91,7 +91,9 @@ import VaultAPI
     }
     for text in ["{}", #"{"error":"odd","reason":"x"}"#, #"{"error":"refused"}"#, #"{"key":"AAAA"}"#] {
       let reply = try frame(text)
-      if case .some = KeystoreReply(reply, to: .fetch) { Issue.record("\(text)") }
+      for operation in [KeystoreRequest.Operation.fetch, .remove] {
+        if case .some = KeystoreReply(reply, to: operation) { Issue.record("\(operation): \(text)") }
+      }
     }
   }
 }

@@ -15,7 +15,7 @@ enum Fixture {
   }
 
   /// A kept input of the kinds, as text.
-  static func text(_ name: String) throws -> String { String(decoding: try bytes("kind", name), as: UTF8.self) }
+  static func text(_ name: String) throws -> String { String(decoding: try bytes("KindFuzz", name), as: UTF8.self) }
 
   /// The bytes of a value's first PEM block.
   static func decoded(_ text: [UInt8]) throws -> [UInt8]? {

@@ -31,7 +31,7 @@ struct PrivateKeyTests {
       ("ssh-ed25519-gcm", .sshKey),
     ])
   func truncation(name: String, kind: ItemKind) throws {
-    let bytes = try Fixture.bytes("kind", name)
+    let bytes = try Fixture.bytes("KindFuzz", name)
     for count in 0..<bytes.count - 1 {
       #expect(throws: ValueError.self, "\(count) bytes") { try kind.check(Array(bytes.prefix(count))) }
     }
@@ -65,7 +65,7 @@ struct PrivateKeyTests {
 
   @Test("An OpenSSH key whose inner lengths do not add up is refused")
   func innerLengths() throws {
-    let key = try #require(try Fixture.decoded(Fixture.bytes("kind", "ssh-ed25519")))
+    let key = try #require(try Fixture.decoded(Fixture.bytes("KindFuzz", "ssh-ed25519")))
     func accepts(_ key: [UInt8]) -> Bool {
       ItemKind.sshKey.accepts(armour("OPENSSH PRIVATE KEY", key))
     }

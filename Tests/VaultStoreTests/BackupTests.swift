@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
+
+@testable import VaultStore
 
 /// A vault whose backup a known password opens.
 struct BackedUp: ~Copyable {
@@ -210,6 +211,17 @@ struct BackedUp: ~Copyable {
     let stream = try keychain.beginBackup(now: 3000)
     stream.wipe()
     #expect(throws: VaultError.locked) { _ = try BackedUp.bytes(of: stream) }
+  }
+
+  @Test("A backup that cannot begin keeps neither the log from being folded in nor a new store from its place")
+  func notBegun() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    // The class's keys without the one that seals backups.
+    let key = try keychain.unwrap(.afterFirstUnlock, under: .vault, fixture.vaultKey)
+    keychain.afterFirstUnlock = ClassKeys(classKey: key)
+    #expect(throws: VaultError.locked) { _ = try keychain.beginBackup(now: 3000) }
+    #expect(keychain.database.connection.foldsLog && keychain.canBeReplaced)
   }
 
   @Test("There is one backup at a time") func one() throws {

@@ -74,6 +74,9 @@ import VaultModel
     #expect(throws: VaultError.self) { _ = try keychain.verify() }
     #expect(throws: VaultError.self) { _ = try keychain.beginBackup(now: 1) }
     #expect(throws: VaultError.self) { try keychain.dropRekey() }
+    // What takes no key.
+    expect(\.isStorage) { try keychain.markStale(.recovery) }
+    #expect(keychain.staleSlots.isEmpty)
     #expect(throws: VaultError.locked) { _ = try Salvage(keychain, in: fixture.path("salvage"), now: 1) }
     expectCorrupt { try keychain.unlock(vaultKey: fixture.vaultKey) }
     expectCorrupt { try keychain.openAlways(bootKey: fixture.bootKey) }

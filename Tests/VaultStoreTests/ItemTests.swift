@@ -94,7 +94,7 @@ import VaultModel
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     func certificate(_ kind: String) throws -> (text: String, expires: Int64?) {
-      let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/kind")
+      let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/KindFuzz")
       let text = try String(contentsOf: folder.appending(path: "certificate-\(kind).pem"), encoding: .utf8)
       let facts = try secret(text).withBytes { (bytes: RawSpan) throws(ValueError) in
         try ItemKind.certificate.validate(bytes, attributes: [:])

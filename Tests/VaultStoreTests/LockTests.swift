@@ -86,6 +86,16 @@ import VaultStore
     #expect(served(keychain) == AccessClass.allCases)
   }
 
+  @Test("a lock that keeps nothing but always closes the names of both other classes")
+  func nothingKept() throws {
+    let keychain = try fixture().unlocked()
+    keychain.lock(hidingNames: true, keepingAfterFirstUnlock: false)
+    #expect(served(keychain) == [.always])
+    #expect(AccessClass.allCases.filter(keychain.opensNames) == [.always])
+    #expect(try keychain.names("") == ["always"])
+    #expect(throws: VaultError.locked) { try keychain.item(named: name("after-first-unlock")) }
+  }
+
   @Test("wiping takes all keys")
   func wiped() throws {
     let fixture = try fixture()

@@ -112,7 +112,7 @@ final class FileCopy {
   let directory: String
 
   init(_ files: [String: Data]) throws {
-    directory = try ScratchFolder.make(in: FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp")
+    directory = try ScratchFolder.make()
     for (name, data) in files { try put(name, data) }
   }
 

@@ -17,6 +17,8 @@ import VaultModel
       let stream = try keychain.beginBackup(now: 2000)
       #expect(!keychain.canBeReplaced)
       #expect(throws: VaultError.storage("a backup is being made")) { try rekey.complete() }
+      // From the beginning.
+      #expect(rekey.progress.done == 0 && rekey.progress.of == 5)
       #expect(try Contents(keychain) == expected)
       stream.wipe()
     }
@@ -52,6 +54,31 @@ import VaultModel
     try keychain.delete([name("later")])
     #expect(try Contents(keychain) == before)
     #expect(try keychain.verify().isOK)
+  }
+
+  @Test("what was read shortly before the new store took the old one's place is read after it too")
+  func readBefore() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    let rekey = try fixture.rekey(keychain)
+    while try !rekey.step(records: 16) {}
+    for _ in 0..<2 { #expect(try keychain.text("folder 1/item 1") == "first 1") }
+    try rekey.finish()
+    #expect(try keychain.text("folder 1/item 1") == "first 1")
+    #expect(keychain.integrity == .ok)
+  }
+
+  @Test("an item that is renamed behind the last step has its new name in the new store, though no count tells of it")
+  func renamedAtTheEnd() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    let rekey = try fixture.rekey(keychain)
+    while try !rekey.step(records: 16) {}
+    try keychain.move(from: name("folder 1/item 1"), to: name("folder 1/other"), now: 3000)
+    try #require(throws: VaultError.storage("the rekey is not at its end")) { try rekey.finish() }
+    try rekey.complete()
+    #expect(try keychain.text("folder 1/other") == "first 1")
+    #expect(throws: VaultError.noSuchItem) { try keychain.text("folder 1/item 1") }
   }
 
   @Test("a way in that became stale while a rekey went on is stale in the new store too")

@@ -54,6 +54,20 @@ import VaultStore
     #expect(try Keychain(opening: fixture.path("salvage")).nextSlotID == 3)
   }
 
+  @Test("an item that had expired is not served out of what is saved, whatever the clock says by then") func expired()
+    throws
+  {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("a", expires: 5500)
+      try keychain.put("b", now: 7000)
+    }
+    let target = try salvage(fixture).target
+    #expect(throws: VaultError.expired(5500)) { try target.text("a", now: 5000) }
+    #expect(target.newestTime == 7000)
+  }
+
   @Test("as soon as all is saved the store is no longer read, and can be given a new key", arguments: [false, true])
   func released(isGivenUp: Bool) throws {
     let fixture = try VerifyTests.fixture()

@@ -147,6 +147,22 @@ import VaultStore
     #expect(keychain.damagedSlots.isEmpty)
   }
 
+  @Test("slots that cannot be read count to the most that may be there")
+  func most() throws {
+    let fixture = try Fixture()
+    try fixture.sql(
+      "WITH n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 255) INSERT INTO slots SELECT i, x'00' FROM n")
+    let keychain = try fixture.unlocked()
+    #expect(keychain.slots.map(\.id) == [1] && keychain.damagedSlots == Array(2...255))
+    #expect(throws: VaultError.invalidValue("a vault has at most 255 slots")) {
+      try keychain.addSlot(fixture.slot(keychain.nextSlotID, "one more"), vaultKey: fixture.vaultKey)
+    }
+    // With one less there is room again.
+    try keychain.removeSlot(id: 255, vaultKey: fixture.vaultKey)
+    try keychain.addSlot(fixture.slot(keychain.nextSlotID, "one more"), vaultKey: fixture.vaultKey)
+    #expect(keychain.slots.count == 2)
+  }
+
   @Test(
     "a vault without a readable slot is corrupt", arguments: ["DELETE FROM slots", "UPDATE slots SET record = x''"])
   func noSlots(sql: String) throws {

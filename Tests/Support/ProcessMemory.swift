@@ -1,0 +1,12 @@
+import Foundation
+
+/// The numbers of proc(5) about a process's memory.
+public enum ProcessMemory {
+  /// A line of `/proc/PID/status` that tells of memory, such as `VmHWM`, the most that was resident; in bytes.
+  public static func bytes(_ name: String, of pid: Int32) throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+    guard let line, let kilobytes = Int(line.filter(\.isNumber)) else { throw SandboxError("no \(name) of \(pid)") }
+    return kilobytes << 10
+  }
+}
