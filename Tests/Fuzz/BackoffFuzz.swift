@@ -5,32 +5,31 @@
   public func fuzzBackoff(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // libFuzzer lends `count` bytes for the call.
     let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
-    if let text = unsafe String(validating: bytes, as: UTF8.self) { exerciseBackoff(text) }
+    if let text = unsafe String(validating: bytes, as: UTF8.self) { exerciseBackoff(text, now: bootTimes[count & 1]) }
     return 0
   }
 #endif
 
-/// Reads any text as the file of failed attempts, shortly after the start of the machine and a year later: nobody has to wait
-/// longer than the longest time, another attempt is counted, and what is written down of it reads the same.
+/// Shortly after the start of the machine and a year later, in nanoseconds.
+let bootTimes: [Int64] = [1_000_000_000, 31_536_000_000_000_000]
+
+/// Reads any text as the file of failed attempts: nobody has to wait longer than the longest time, another attempt is
+/// counted, and what is written down of it reads the same.
 @discardableResult
-func exerciseBackoff(_ text: String) -> Backoff {
-  var last = Backoff()
-  for now in [1_000_000_000, 31_536_000_000_000_000] as [Int64] {
-    let backoff = Backoff(parsing: text, bootID: "this", now: now)
-    let callers = Array(backoff.failures.keys.prefix(1)) + [Backoff.Caller(uid: 77, method: "unheard")]
-    for caller in callers {
-      guard (0...Backoff.longest * 1_000_000_000).contains(backoff.wait(for: caller, now: now)) else {
-        fatalError("\(caller) waits too long")
-      }
-      var next = backoff
-      let seconds = next.charge(caller, now: now)
-      guard (1...Backoff.longest).contains(seconds), next.wait(for: caller, now: now) == seconds * 1_000_000_000 else {
-        fatalError("\(caller) waits \(seconds) s after another attempt")
-      }
+func exerciseBackoff(_ text: String, now: Int64) -> Backoff {
+  let backoff = Backoff(parsing: text, bootID: "this", now: now)
+  let callers = Array(backoff.failures.keys.prefix(1)) + [Backoff.Caller(uid: 77, method: "unheard")]
+  for caller in callers {
+    guard (0...Backoff.longest * 1_000_000_000).contains(backoff.wait(for: caller, now: now)) else {
+      fatalError("\(caller) waits too long")
     }
-    let again = Backoff(parsing: backoff.text(bootID: "this"), bootID: "this", now: now)
-    if again != backoff { fatalError("written down and read, it is another") }
-    last = backoff
+    var next = backoff
+    let seconds = next.charge(caller, now: now)
+    guard (1...Backoff.longest).contains(seconds), next.wait(for: caller, now: now) == seconds * 1_000_000_000 else {
+      fatalError("\(caller) waits \(seconds) s after another attempt")
+    }
   }
-  return last
+  let again = Backoff(parsing: backoff.text(bootID: "this"), bootID: "this", now: now)
+  if again != backoff { fatalError("written down and read, it is another") }
+  return backoff
 }

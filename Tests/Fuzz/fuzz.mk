@@ -33,9 +33,9 @@ $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
 $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultDaemon/%.swift,$(FUZZ_DAEMON)) \
   $(patsubst %,$(FUZZ)/%.o,Logging VaultKeystore VaultProcess VaultCore VaultAPI VaultModel)
 
-# To call the tracer at each comparison takes the values' parsers more than half of their time; their words are in a
-# dictionary instead.
-fuzz-coverage = $(if $(filter VaultModel KindFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
+# To call the tracer at each comparison takes the parsers of values and frames up to half of their time; their words are in
+# dictionaries instead.
+fuzz-coverage = $(if $(filter VaultModel KindFuzz VaultAPI FrameFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
 fuzz-comma := ,
 
 $(FUZZ)/%.o:
@@ -73,19 +73,21 @@ FUZZ_LENGTH_StoreFuzz := 321
 FUZZ_LENGTH_RestoreFuzz := 209
 FUZZ_START_StoreFuzz := -len_control=0
 FUZZ_START_RestoreFuzz := -len_control=0
-FUZZ_LENGTH_BackoffFuzz := 512
+FUZZ_LENGTH_FrameFuzz := 1024
+FUZZ_LENGTH_BackoffFuzz := 256
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048
 
 # What it finds worth keeping goes to the first folder, under .build; the kept corpus is only read. A crash leaves its
-# input in .build/fuzz and fails the rule. A store's files lie in memory, in a folder that goes with the rule.
+# input in .build/fuzz and fails the rule. A store's files lie in memory, in a folder that goes with the rule. Sets have one
+# order in all runs, so that an input does again what it did.
 .PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))
 fuzz: deps $(addprefix fuzz-,$(FUZZERS))
 $(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(FUZZ)/%
 	@mkdir -p $(FUZZ)/found/$*
 	@echo "$*: $(if $(FUZZ_RUNS),$(FUZZ_RUNS) inputs,$(FUZZ_SECONDS) s)"
 	@export FUZZ_FOLDER=$$(mktemp -d /dev/shm/vault-fuzz.XXXXXX); trap 'rm -rf "$$FUZZ_FOLDER"' EXIT; \
-	SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$(FUZZ_ASAN) nice $< -max_total_time=$(FUZZ_SECONDS) \
+	SWIFT_DETERMINISTIC_HASHING=1 SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=$(FUZZ_ASAN) nice $< -max_total_time=$(FUZZ_SECONDS) \
 	  -runs=$(or $(FUZZ_RUNS),-1) -timeout=10 \
 	  -rss_limit_mb=1024 -malloc_limit_mb=64 $(FUZZ_START_$*) -max_len=$(or $(FUZZ_LENGTH_$*),4096) $(patsubst %,-dict=%,$(wildcard Tests/Fuzz/$*.dict)) \
 	  -print_final_stats=1 -artifact_prefix=$(FUZZ)/$*- $(FUZZ)/found/$* $(call kept-corpus,$*) >$(FUZZ)/$*.log 2>&1 \

@@ -31,7 +31,7 @@ import VaultModel
     let texts = try texts("BackoffFuzz")
     #expect(texts.count >= 11)
     for (name, text) in texts {
-      let backoff = exerciseBackoff(text)
+      let backoff = try #require(bootTimes.map { exerciseBackoff(text, now: $0) }.last)
       // Whoever is not in a file that cannot be read is suspected with everybody.
       let isDoubted = ["garbage", "count-low", "uid-huge", "everybody", "everybody-twice", "everybody-earlier"]
       if name.count < 40 { #expect((backoff.suspicion != nil) == isDoubted.contains(name), "\(name)") }

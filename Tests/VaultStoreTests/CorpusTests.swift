@@ -14,8 +14,8 @@ import VaultTesting
     let folder = try ScratchFolder.make()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let outcome = try sandbox.run(
-      [fuzzer] + files.map(\.path).sorted(), program: "store-replay", environment: ["FUZZ_FOLDER": folder], seconds: 600
-    )
+      [fuzzer] + files.map(\.path).sorted(), program: "store-replay",
+      environment: ["FUZZ_FOLDER": folder, "SWIFT_DETERMINISTIC_HASHING": "1"], seconds: 600)
     var lines = outcome.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     #expect(outcome.status == 0, "\(lines.last ?? []), then: \(outcome.errors.prefix(1000))")
     let last = lines.popLast() ?? []

@@ -17,7 +17,8 @@ struct Trial {
   var stored: [String: Set<[UInt8]>]
   /// The values that are there, if all is as it was stored last.
   var latest: [String: [UInt8]]
-  /// Whether what an item had before was served after another value was stored, which no whole store does.
+  /// Whether an item was served with what it had before the trial stored another value, which no whole store does: a broken
+  /// index did not lead to it, and the new one of its name lies beside it or has put the index into another order.
   private var servesEarlier = false
   private static let written = "new/item"
 
@@ -93,18 +94,15 @@ struct Trial {
   // MARK: Reading
 
   /// All values; nil where there is none.
-  ///
-  /// - Parameter isSaved: whether they are what was saved of a damaged store. What was put into one just now may lie where no
-  ///   walk comes: then what it had before is saved.
-  private func read(_ keychain: Keychain, isSaved: Bool = false) -> [String: [UInt8]] {
+  private mutating func read(_ keychain: Keychain) -> [String: [UInt8]] {
     var values: [String: [UInt8]] = [:]
     // In one order: what is read first is remembered.
     for name in stored.keys.sorted() {
       do {
         let value = try keychain.value(name)
         require(stored[name]?.contains(value) == true, "a value that was never stored")
-        let isLast = value == latest[name] || isSaved && value == story.last.values[name]
-        require(isOld || isLast, "a value that is not the last one")
+        require(isOld || [latest[name], story.last.values[name]].contains(value), "a value that is not the last one")
+        if value != latest[name], latest[name] == Self.value { servesEarlier = true }
         values[name] = value
       } catch VaultError.noSuchItem {
       } catch let error as VaultError {
@@ -117,7 +115,7 @@ struct Trial {
   }
 
   /// What is found is what is served.
-  private func list(_ keychain: Keychain) throws(VaultError) {
+  private mutating func list(_ keychain: Keychain) throws(VaultError) {
     guard let query = try? Query(parsing: "kind=note") else { fatalError("a query is not read") }
     var after: Int64?
     var names: Set<String> = []
@@ -168,7 +166,6 @@ struct Trial {
       latest[name] = Self.value
       do {
         let value = try keychain.value(name)
-        // An item that a broken index did not lead to, where the new one of its name has put that into another order.
         if value != Self.value { servesEarlier = true }
         require(stored[name]?.contains(value) == true, "another value than was ever stored")
       } catch VaultError.noSuchItem {
@@ -204,7 +201,7 @@ struct Trial {
   }
 
   /// Saves what is whole. What is saved was stored, and is a store of which all is well.
-  private func save(_ keychain: Keychain) {
+  private mutating func save(_ keychain: Keychain) {
     defer { folder.clear(spare) }
     do throws(VaultError) {
       let salvage = try Salvage(keychain, in: spare, now: 2000)
@@ -213,7 +210,7 @@ struct Trial {
         steps += 1
         require(steps < 1000, "a salvage has no end")
       }
-      _ = read(salvage.target, isSaved: true)
+      _ = read(salvage.target)
       let result = try salvage.target.verify()
       require(result.isOK, "what was saved is damaged: \(result.findings.map(\.text))")
     } catch {
