@@ -140,18 +140,17 @@ extension Database {
     } ?? 0
   }
 
-  /// The lowest row from `first` on that no item has.
+  /// A row that no item has, near the begin of `range` unless those are taken; nil where none was met.
   ///
-  /// - Parameter first: 1 or more.
-  func freeRow(from first: Int64) throws(VaultError) -> Int64 {
-    var free = first
-    try statements.heads.bind(1, first - 1)
-    try statements.heads.each { (row: Statement) throws(VaultError) in
-      guard try row.integer(0) == free, free < .max else { return false }
-      free += 1
-      return true
+  /// It guesses: to walk over the rows that are taken lasts as long as somebody has made the file.
+  func freeRow(in range: Range<Int64>) throws(VaultError) -> Int64? {
+    for bits in 16...32 {
+      let width = UInt32(clamping: min(range.upperBound - range.lowerBound, 1 << bits))
+      let row = range.lowerBound + Int64(RandomBytes.uniform(below: width))
+      try statements.headClass.bind(1, row)
+      if try statements.headClass.first({ _ in true }) == nil { return row }
     }
-    return free
+    return nil
   }
 
   /// Stores the head of a new item and the current value beside it.

@@ -25,8 +25,9 @@ extension Keychain {
     let row = max(own, known.max() ?? 1, try database.lastRow(upTo: end - 1) + 1)
     if row < end { return row }
     // Somebody has put an item just below the end.
-    let free = try database.freeRow(from: own)
-    guard free < end else { throw .corrupt("there is no number left for an item of class \(accessible.name)") }
+    guard own < end, let free = try database.freeRow(in: own..<end) else {
+      throw .corrupt("there is no number left for an item of class \(accessible.name)")
+    }
     return free
   }
 

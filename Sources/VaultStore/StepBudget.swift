@@ -4,10 +4,11 @@ internal import CSQLite
 ///
 /// A tree whose pages lead in circles has no end, and where no row of it matches, no step over it comes back by itself.
 /// No statement of ours looks at more than some thousand rows in one step, however large the store is; so the bound is
-/// one number. Before the tables are known to be ours it is a smaller one: the schema that SQLite reads then has a few rows.
+/// one number. Before the tables are known to be ours it is a smaller one: the schema that SQLite reads then, and parses
+/// without an instruction, has nine rows.
 @safe final class StepBudget {
   /// How often SQLite asks, and how often it may.
-  private static let (interval, calls, callsOfSchema) = (Int32(4096), 64, 1)
+  private static let (interval, calls, callsOfSchema) = (Int32(512), 512, 1)
   /// Whether the tables are known to be ours.
   var isOfStore = false
   /// How many more times SQLite may ask.

@@ -73,14 +73,16 @@ import VaultTesting
     try forge.write(pages: size / 4096 + 10)
     let errors = try use(sandbox)
     #expect(errors.contains("Corrupt"), "\(errors)")
-    #expect(try peak(sandbox) < 128 << 20)
+    #expect(try Sanitizer.isPresent || peak(sandbox) < 128 << 20)
   }
 
-  @Test("tables that are not ours, few and long or many and short, are refused unread", arguments: [10, 5000])
-  func tables(count: Int) throws {
+  @Test(
+    "tables that are not ours, few and long or many and short, are refused unread",
+    arguments: [(10, 400_000), (1100, 4000), (10_000, 400), (5000, 0)])
+  func tables(count: Int, words: Int) throws {
     let sandbox = try store()
     defer { sandbox.close() }
-    let list = count == 10 ? "replace(hex(zeroblob(400000)), '00', '1,') || '1'" : "'1'"
+    let list = "replace(hex(zeroblob(\(words))), '00', '1,') || '1'"
     // As text: nobody has to read it to put it in.
     try sandbox.editStore(
       "PRAGMA writable_schema = ON",
@@ -91,6 +93,6 @@ import VaultTesting
       """)
     let errors = try use(sandbox)
     #expect(errors.allSatisfy { $0 == "Corrupt" }, "\(errors)")
-    #expect(try peak(sandbox) < 64 << 20)
+    #expect(try Sanitizer.isPresent || peak(sandbox) < 64 << 20)
   }
 }

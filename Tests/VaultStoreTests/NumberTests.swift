@@ -157,9 +157,26 @@ import VaultModel
     try fixture.sql("UPDATE heads SET id = \(row) WHERE id = 4", "UPDATE tags SET item = \(row) WHERE item = 4")
     let keychain = try fixture.unlocked()
     // The token has the row before.
-    #expect(try keychain.nextRow(for: .whenUnlocked) == 4)
+    #expect(try (first..<row).contains(keychain.nextRow(for: .whenUnlocked)))
     for index in 0..<3 { try keychain.put("new \(index)") }
+    for index in 0..<3 { #expect(try keychain.text("new \(index)") == "value") }
     #expect(try !keychain.verify().isOK)
+  }
+
+  @Test("nor do rows that somebody has filled from the lowest free one on, however many: they are not walked over")
+  func filled() throws {
+    let fixture = try ForgeryTests.fixture()
+    let first = try #require(try fixture.unlocked().facts[.whenUnlocked]?.nextRow)
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+    let columns = "randomblob(16), class, revision, policy, current, sealed, value FROM heads"
+    try fixture.sql(
+      "\(rows) INSERT INTO heads SELECT i, \(columns), n WHERE id = 4",
+      "INSERT INTO heads SELECT \(first + Keychain.rowsApart - 1), \(columns) WHERE id = 4")
+    let keychain = try fixture.unlocked()
+    let next = try (0..<4).map { _ in try keychain.nextRow(for: .whenUnlocked) }
+    #expect(next.allSatisfy { (101..<first + Keychain.rowsApart - 1).contains($0) }, "\(next)")
+    // The one behind the last would be found by a walk, again and again.
+    #expect(Set(next).count > 1, "\(next)")
   }
 
   @Test("an item that changes its class counts among the rows of its new one")
