@@ -20,6 +20,8 @@ struct Configuration: Sendable, Equatable {
   var keyringBusName: String?
   /// The PAM service that says who is there; with `-biometry` after it, the one that a finger alone satisfies.
   var pamService = "vault"
+  /// The PAM service that asks for a finger alone.
+  var biometryService: String { Self.biometryService(of: pamService) }
   /// Connections held at once, over all clients.
   var maxConnections = 256
   static let connectionLimits = 4...4096
@@ -74,8 +76,8 @@ struct Configuration: Sendable, Equatable {
       guard Self.isBusName(value) else { return "keyring-bus-name is a bus name such as org.freedesktop.secrets" }
       keyringBusName = value
     case "pam-service":
-      guard PresenceWire.isService(value) else {
-        return "pam-service is `vault` or begins with `vault-`, in lower case letters, digits and dashes"
+      guard PresenceWire.isService(Self.biometryService(of: value)), PresenceWire.isService(value) else {
+        return "pam-service is `vault` or begins with `vault-`, in at most 55 lower case letters, digits and dashes"
       }
       pamService = value
     case "max-connections":
@@ -99,6 +101,8 @@ struct Configuration: Sendable, Equatable {
   }
 
   /// Only what reaches a TPM: libtss2 also takes a command to run, or the path of any library, for a kind of connection.
+  private static func biometryService(of service: String) -> String { service + "-biometry" }
+
   private static func isDevice(_ value: String) -> Bool {
     guard let colon = value.firstIndex(of: ":"), value.utf8.count <= 255 else { return false }
     let settings = value[value.index(after: colon)...]

@@ -43,7 +43,7 @@ extension Service {
   }
 
   func biometryQuestion(for uid: UInt32) -> PresencePrompt.Question {
-    PresencePrompt.Question(pam: configuration.pamService + "-biometry", uid: uid, takesPassword: false)
+    PresencePrompt.Question(pam: configuration.biometryService, uid: uid, takesPassword: false)
   }
 
   // MARK: What stands in the way

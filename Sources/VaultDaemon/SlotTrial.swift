@@ -50,17 +50,24 @@ enum TrialBudget {
     guard costs.count <= slots else { return false }
     var sum = 0
     for cost in costs {
-      let (work, overflow) = cost.memory.multipliedReportingOverflow(by: cost.passes)
+      let work = work(of: cost)
       // Both terms are checked, so the sum stays far below the largest number.
-      guard !overflow, (0...Self.work).contains(work) else { return false }
+      guard (0...Self.work).contains(work) else { return false }
       sum += work
     }
     return sum <= work
   }
 
-  /// The first of `slots`, as many as may be tried at once: all, where nobody but this program has added any.
+  private static func work(of cost: Argon2id.Parameters) -> Int {
+    let (work, overflow) = cost.memory.multipliedReportingOverflow(by: cost.passes)
+    return overflow ? .max : work
+  }
+
+  /// Those of `slots` that may be tried at once: all, where nobody but this program has added any. The cheapest come first, so
+  /// that what somebody else put in costs nobody more than their own slot does, for each.
   static func affordable(_ slots: [SlotRecord]) -> ArraySlice<SlotRecord> {
-    var first = slots[...]
+    let costs = slots.map { slot in (work: slot.kdf.map(work(of:)) ?? 0, slot: slot) }
+    var first = costs.sorted { ($0.work, $0.slot.id) < ($1.work, $1.slot.id) }.map(\.slot)[...]
     while !admits(first.compactMap(\.kdf)) { first.removeLast() }
     return first
   }

@@ -152,7 +152,8 @@ extension Keychain {
     for (id, record) in try database.slots() {
       guard let id = UInt32(exactly: id) else { throw .corrupt("a slot has an impossible number") }
       let slot = record.withSpan { try? SlotRecord(decoding: $0) }
-      if let slot, slot.id == id {
+      // None was ever given the number 0, which would come before all others.
+      if let slot, slot.id == id, id > 0 {
         found.append(slot)
       } else {
         damaged.append(id)

@@ -140,9 +140,10 @@ public struct MemorySearch {
     return forms
   }
 
-  /// Cut into blocks that lie side by side, without what is left at the end.
+  /// Cut into blocks that lie side by side; the last one ends where the bytes do.
   private static func needles(_ bytes: [UInt8], width: Int) -> [needle] {
-    stride(from: 0, through: bytes.count - width, by: width).map { start in
+    let last = bytes.count - width
+    return (Array(stride(from: 0, to: last, by: width)) + [last]).map { start in
       var needle = needle()
       needle.length = UInt32(width)
       unsafe withUnsafeMutableBytes(of: &needle.bytes) { unsafe $0.copyBytes(from: bytes[start..<(start + width)]) }

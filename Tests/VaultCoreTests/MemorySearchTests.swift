@@ -4,7 +4,11 @@ import VaultCore
 import VaultTesting
 
 @Suite("The search for secrets in memory") struct MemorySearchTests {
-  private let secret = Array("k7#\"m2\\p9x4w8v3n6t5r2q4".utf8)
+  /// Of any length up to 57, with characters that JSON escapes.
+  private static func secret(_ count: Int) -> [UInt8] {
+    Array("k7#\"m2\\p9x4w8v3n6t5r2q4a9b8c7d6e5f4g3h2j2k3m4n5p6q7r8s9t2".utf8.prefix(count))
+  }
+  private let secret = Self.secret(24)
   private let noise = RandomBytes.array(count: 4096)
 
   /// What the program under test might make of a piece of the secret.
@@ -17,13 +21,16 @@ import VaultTesting
 
   @Test("finds every window of 16 bytes of one, in every form", arguments: forms.indices) func windows(index: Int) {
     let (name, form) = Self.forms[index]
-    for start in 0...(secret.count - 16) {
-      let window = form(Array(secret[start..<(start + 16)]))
-      for offset in [0, 1, 7, 4000] {
-        let found = MemorySearch(of: noise[..<offset] + window + noise[offset...]).find(secret)
-        #expect(found.contains { $0.hasPrefix(name) }, "\(name) of \(start)..., at \(offset): \(found)")
+    for count in [16, 17, 24, 25, 26, 27, 40, 41, 57] {
+      let secret = Self.secret(count)
+      #expect(secret.count == count)
+      for start in 0...(count - 16) {
+        let window = form(Array(secret[start..<(start + 16)]))
+        let found = MemorySearch(of: noise[..<start] + window + noise[start...]).find(secret)
+        #expect(found.contains { $0.hasPrefix(name) }, "\(name) from \(start) on of \(count): \(found)")
+        let atEnd = MemorySearch(of: noise + window).find(secret)
+        #expect(!atEnd.isEmpty, "\(name) from \(start) on of \(count), at the end")
       }
-      #expect(!MemorySearch(of: noise + window).find(secret).isEmpty, "\(name) of \(start)..., at the end")
     }
   }
 

@@ -91,6 +91,10 @@ import Testing
       ("idle = 5m\nidle = 6m", 2, "idle is set twice"), ("hide-names = yes", 1, "hide-names is true or false"),
       ("keep-across-sleep = ", 1, "keep-across-sleep is true or false"),
       ("boot-key = key", 1, "boot-key is an absolute path, tpm2: and an absolute path, or credential: and a name"),
+      (
+        "pam-service = vault-\(String(repeating: "a", count: 50))", 1,
+        "pam-service is `vault` or begins with `vault-`, in at most 55 lower case letters, digits and dashes"
+      ),
       ("keyring-bus-name = :1.2", 1, "keyring-bus-name is a bus name such as org.freedesktop.secrets"),
       ("keyring-bus-name = secrets", 1, "keyring-bus-name is a bus name such as org.freedesktop.secrets"),
       ("max-connections = 0", 1, "max-connections is from 4 to 4096"),

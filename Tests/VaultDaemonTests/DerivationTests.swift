@@ -44,7 +44,7 @@ private let password = "correct horse battery"
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff"))
   }
 
-  @Test("of a store with more slots than can be tried the first ones are, and the others are told of")
+  @Test("of a store with more slots than can be tried the cheapest and first are, and the others are told of")
   func tooManySlots() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -28,6 +28,19 @@ import VaultCore
     return (outcome, tried)
   }
 
+  @Test("that costs least is tried first, and one at the ceiling last, whatever their numbers") func order() throws {
+    let costs = [4, 2, 3].map { Argon2id.Parameters(memory: Argon2id.Parameters.floor.memory, passes: $0) }
+    let slots = try costs.enumerated().map { index, cost in
+      try SlotRecord.make(
+        id: UInt32(index + 1), kind: .password, label: "", created: 0, secret: RandomBytes.secret(count: 32), kdf: cost,
+        vaultKey: RandomBytes.secret(count: 32), vaultID: VaultID.random().bytes)
+    }
+    #expect(TrialBudget.affordable(slots).map(\.id) == [2, 3, 1])
+    #expect(TrialBudget.affordable(slots + slots).map(\.id) == [2, 2, 3, 3, 1, 1])
+    let free = try Self.slots(70)
+    #expect(TrialBudget.affordable(free).map(\.id) == free.map(\.id))
+  }
+
   private func name(_ result: (SlotTrial.Outcome, Int)) -> String {
     switch result.0 {
     case .opened: "opened, \(result.1)"

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VaultCore
 import VaultModel
@@ -144,6 +145,16 @@ import VaultStore
     #expect(keychain.nextSlotID == 3)
     #expect(throws: VaultError.lastSlot) { try keychain.removeSlot(id: 1, vaultKey: fixture.vaultKey) }
     try keychain.removeSlot(id: 2, vaultKey: fixture.vaultKey)
+    #expect(keychain.damagedSlots.isEmpty)
+  }
+
+  @Test("a slot with the number 0, which none was ever given, comes before none") func zero() throws {
+    let fixture = try Fixture()
+    let record = try fixture.slot(0, "first").encoded().map { String(format: "%02x", $0) }.joined()
+    try fixture.sql("INSERT INTO slots VALUES(0, x'\(record)')")
+    let keychain = try fixture.unlocked()
+    #expect(keychain.slots.map(\.id) == [1] && keychain.damagedSlots == [0])
+    try keychain.removeSlot(id: 0, vaultKey: fixture.vaultKey)
     #expect(keychain.damagedSlots.isEmpty)
   }
 
