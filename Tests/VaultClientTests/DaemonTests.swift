@@ -1,6 +1,8 @@
 import CLinux
+import Foundation
 import Glibc
 import Testing
+import VaultTesting
 
 @testable import VaultClient
 
@@ -110,6 +112,19 @@ import Testing
     #expect(echoed == .daemonFailed(status: 0, message: "--ready-fd 3 --socket /a b"))
     let missing = clientError { _ = try Daemon.start(program: "/no/vaultd", arguments: [], timeout: .seconds(60)) }
     #expect(missing == .system("start /no/vaultd", errno: ENOENT))
+  }
+
+  @Test("Of the folders of PATH those alone are looked into that are named from the root on")
+  func findsFromTheRoot() throws {
+    let folder = try ScratchFolder.make()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    #expect(FileManager.default.createFile(atPath: folder + "/vaultd", contents: nil))
+    #expect(unsafe chmod(folder + "/vaultd", 0o700) == 0)
+    let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
+    let relative = String(repeating: "../", count: depth) + folder.dropFirst()
+    #expect(unsafe access(relative + "/vaultd", X_OK) == 0)
+    #expect(clientError { _ = try Daemon.find(on: relative) } == .system("vaultd", errno: ENOENT))
+    #expect(try Daemon.find(on: "\(relative):/nowhere:\(folder)") == folder + "/vaultd")
   }
 
   @Test("Where somebody listens, none is started; the system's never is")

@@ -29,20 +29,20 @@ import VaultAPI
     #expect(pages == 1)
   }
 
-  /// Sends the reply without end.
-  private static func endless(_ reply: String) throws -> FakeServer {
+  /// Sends the reply ten times as often as makes so many bytes. Then it ends, so that whoever takes it all does not hang.
+  private static func flood(_ reply: String, bytes: Int) throws -> FakeServer {
     try FakeServer { peer, _ in
       guard try peer.read() != nil else { return }
-      while !peer.isGone { peer.reply(reply, continues: true) }
+      for _ in 0..<(10 * bytes / reply.utf8.count) where !peer.isGone { peer.reply(reply, continues: true) }
     }
   }
 
-  @Test("Items, findings and losses without end are an error, and not kept")
+  @Test("Items, findings and losses of more bytes than an answer may have are an error, and not kept")
   func isBounded() throws {
     let limit = 10_000
     let finding = #"{"kind":"damaged","text":"t"}"#
     for reply in ["{\"items\":[\(Self.item("a"))]}", "{\"findings\":[\(finding)]}", "{\"losses\":[\(finding)]}"] {
-      let server = try Self.endless(reply)
+      let server = try Self.flood(reply, bytes: limit)
       defer { server.close() }
       var vault = server.vault
       vault.longestListing = limit
@@ -179,6 +179,21 @@ import VaultAPI
     #expect(picked == 4)
     var changes = server.vault.changes(of: "a").makeAsyncIterator()
     #expect(try await changes.next() != nil)
+  }
+
+  @Test("A watcher is told once at the start, though nothing has changed")
+  func watcherBegins() async throws {
+    let server = try FakeServer { peer, _ in
+      guard try peer.read() != nil else { return }
+      peer.reply(#"{"event":"state","time":0,"state":"unlocked","cause":"c"}"#, continues: true)
+      // Ends the stream, so that what came before can be counted.
+      peer.send("garbage")
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    var count = 0
+    await #expect(throws: ClientError.self) { for try await _ in server.vault.changes(of: "a") { count += 1 } }
+    #expect(count == 1)
   }
 
   @Test("A change of an item whose name is hidden may be one of any")

@@ -56,22 +56,25 @@ import VaultModel
 
   @Test("A class's keys differ from each other, and forgetting takes what it says") func classKeys() {
     let classKey = RandomBytes.secret(count: 32)
-    var keys = ClassKeys(classKey: classKey)
+    var keys = ClassKeys(classKey: classKey, sealingBackups: true)
     var seen: Set<[UInt8]> = [classKey.array]
     for subkey in Subkey.allCases { seen.insert(subkey.derive(from: classKey).array) }
     #expect(seen.count == 8)
-    #expect(held(keys) == [true, true, true, true])
+    #expect(held(keys) == [true, true, true, true, true])
     keys.forgetValues()
-    #expect(held(keys) == [false, true, true, false])
+    #expect(held(keys) == [false, true, true, false, false])
     keys.forgetAll()
-    #expect(held(keys) == [false, false, false, false])
-    #expect(held(ClassKeys()) == [false, false, false, false])
+    #expect(held(keys) == [false, false, false, false, false])
+    #expect(held(ClassKeys()) == [false, false, false, false, false])
+    #expect(held(ClassKeys(classKey: classKey)) == [true, true, true, true, false])
   }
 
-  /// Which of the values, metadata, tags and integrity keys are there.
+  /// Which of the values, metadata, tags, integrity and backup keys are there.
   private func held(_ keys: borrowing ClassKeys) -> [Bool] {
     let (opensValues, opensMetadata) = (keys.opensValues, keys.opensMetadata)
-    let held = [keys.values != nil, keys.metadata != nil, keys.tags != nil, keys.integrity != nil]
+    let held = [
+      keys.values != nil, keys.metadata != nil, keys.tags != nil, keys.integrity != nil, keys.backup != nil,
+    ]
     #expect(opensValues == held[0] && opensMetadata == held[1])
     return held
   }

@@ -1,5 +1,7 @@
+import CSQLite
 import Foundation
 import Testing
+import VaultStore
 import VaultTesting
 
 /// What a file of some pages says that it has: rows as long as memory is, and tables that SQLite would take hours to read.
@@ -57,23 +59,44 @@ import VaultTesting
     return PageForge.varint(Int64(size)) + payload + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: rest >> $0) }
   }
 
+  /// Puts a key as long as memory, whose pages lead in a circle, before all others of a tree. Nobody has the store open.
+  private func putLongKey(in tree: String, of store: String) throws {
+    // So long that what a page of the tree has of it is the least there can be.
+    let size = 489 + 4092 * 100_000
+    var forge = try PageForge(store)
+    let root = try forge.root(tree)
+    let rest = forge.emptyPage()
+    forge.put(rest, at: PageForge.offset(rest), bytes: 4)
+    forge.leaf([.init(bytes: cell(tree, size: size, rest: rest))] + forge.cells(root), isTable: false, on: root)
+    try forge.write(pages: size / 4096 + 10)
+  }
+
   @Test(
     "a key as long as memory, whose pages lead in a circle, is damage wherever it is met",
     arguments: ["meta", "keys", "tags", "sqlite_autoindex_vals_1"])
   func longKey(tree: String) throws {
     let sandbox = try store()
     defer { sandbox.close() }
-    // So long that what a page of the tree has of it is the least there can be.
-    let size = 489 + 4092 * 100_000
-    var forge = try PageForge(sandbox.store)
-    let root = try forge.root(tree)
-    let rest = forge.emptyPage()
-    forge.put(rest, at: PageForge.offset(rest), bytes: 4)
-    forge.leaf([.init(bytes: cell(tree, size: size, rest: rest))] + forge.cells(root), isTable: false, on: root)
-    try forge.write(pages: size / 4096 + 10)
+    try putLongKey(in: tree, of: sandbox.store)
     let errors = try use(sandbox)
     #expect(errors.contains("Corrupt"), "\(errors)")
     #expect(try Sanitizer.isPresent || peak(sandbox) < 128 << 20)
+  }
+
+  @Test("memory that runs out after a key was as long as memory is no damage")
+  func noMemory() throws {
+    let claiming = try Fixture()
+    try putLongKey(in: "keys", of: claiming.directory)
+    expectCorrupt { _ = try claiming.unlocked() }
+    // The same thread has another store open.
+    let fixture = try Fixture()
+    let disk = try FaultyDisk(fixture)
+    let keychain = try fixture.unlocked()
+    disk.fail(after: 0, .init(code: SQLITE_NOMEM, number: ENOMEM, text: "out of memory"))
+    expect(\.isStorage) { try keychain.put("a") }
+    disk.recover()
+    try keychain.put("a")
+    #expect(keychain.integrity != .failed)
   }
 
   @Test(

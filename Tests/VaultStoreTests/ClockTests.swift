@@ -57,6 +57,20 @@ import VaultStore
     }
   }
 
+  @Test("the time of a deletion is known like that of any other change")
+  func deletion() throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      for text in ["a", "b"] { try keychain.put(text, expires: 5000) }
+      try keychain.delete([name("b")], now: 7000)
+      #expect(keychain.newestTime == 7000)
+    }
+    let keychain = try fixture.unlocked()
+    #expect(keychain.newestTime == 7000)
+    #expect(throws: VaultError.expired(5000)) { try keychain.text("a", now: 3000) }
+  }
+
   @Test("while a class's key is away its time stays, and the next write that has the key brings it up")
   func away() throws {
     let fixture = try Fixture()

@@ -148,6 +148,24 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("what was noted of an item before the disk failed is not written when the item is gone afterwards")
+  func goneAfterFailure() throws {
+    let fixture = try Fixture.withItems(12)
+    let keychain = try fixture.unlocked()
+    _ = try fixture.rekey(keychain)
+    let disk = try FaultyDisk(fixture, in: "rekey")
+    let rekey = try fixture.resume(keychain)
+    disk.fail(after: 0, FaultyDisk.Failure.allCases[0])
+    // A step as long as that walks all items before it writes.
+    #expect(throws: VaultError.storage("vault.db: the disk is full")) { while try !rekey.step(records: 1000) {} }
+    disk.recover()
+    try keychain.delete([name("folder 1/item 1")])
+    let expected = try Contents(keychain)
+    try rekey.complete()
+    #expect(try Contents(keychain) == expected)
+    #expect(try keychain.verify().isOK)
+  }
+
   @Test("wherever the power is cut while the second store is filled, it can be gone on with")
   func powerCut() throws {
     let fixture = try Fixture.withItems(12)
