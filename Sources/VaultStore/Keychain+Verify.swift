@@ -19,8 +19,8 @@ extension Keychain {
   /// Goes on with the check over at most so many records, where a long value counts for several.
   ///
   /// When it comes to its end with all keys, ``integrity`` tells the result; a check without all of them tells only of
-  /// what is wrong. A store in which anything wrong was met stays failed until it is opened anew: a check that finds nothing
-  /// then tells of that.
+  /// what is wrong. A store in which anything wrong was met is not written to from then on and stays failed until it is opened
+  /// anew: a check that finds nothing then tells of that.
   /// - Returns: the result at the end, nil before it and when none is under way.
   /// - Throws: ``VaultError/storage(_:)`` when the system failed to read; the check is then given up. Whatever is corrupt is
   ///   a finding.
@@ -30,6 +30,8 @@ extension Keychain {
     defer { if pass == nil { current.thaw() } }
     do throws(VaultError) {
       guard try current.step(self, records: max(1, records)) else {
+        // At once: what is left to read may last as long as somebody has made the file.
+        current.verification.findings.forEach(fail)
         pass = current
         return nil
       }

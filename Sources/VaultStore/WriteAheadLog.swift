@@ -9,10 +9,13 @@ import Glibc
 /// word. But a transaction is only begun when the one before it has reached the disk. So a damaged frame with a
 /// transaction's end behind it, and more behind that, was not left by a crash; nor was a damaged header with frames.
 ///
-/// Holes are passed over, for a file may claim any length at no cost: zeros are no frame, because no page has the number 0.
+/// Holes are passed over, for a file may claim any length at no cost: zeros are no frame, because no page has the number 0. A
+/// file system may have written what came later first, and leave a few of them.
 struct WriteAheadLog {
   /// Linux's SEEK_DATA (lseek(2)), which glibc shows to none but GNU sources.
   private static let seekData: Int32 = 3
+
+  private static let mostHoles = 1000
 
   /// The pages that the log has, from whole frames before the first damaged one.
   private(set) var pages: Set<Int> = []
@@ -46,10 +49,13 @@ struct WriteAheadLog {
     guard var frames = LogFrames(header: header) else { throw .corrupt("vault.db-wal is damaged") }
     var isIntact = true
     var endsTransaction = false
+    var holes = 0
     repeat {
       let page = LogFrames.page(frame)
       if page == 0, frame.allSatisfy({ $0 == 0 }) {
         isIntact = false
+        holes += 1
+        guard holes <= Self.mostHoles else { throw .corrupt("vault.db-wal is damaged") }
         guard let last = Self.lastFrame(in: file, beforeDataBehind: offset) else { return }
         offset = last
         continue

@@ -45,10 +45,11 @@ import VaultTesting
     #expect(MemorySearch(of: noise + escaped).find(secret) == ["JSON"])
   }
 
-  @Test("finds a secret that begins with zeros") func leadingZeros() {
-    let key = [UInt8](repeating: 0, count: 8) + RandomBytes.array(count: 24)
+  @Test("finds the beginning of a secret that begins with zeros, behind zeros", arguments: [1, 2, 3, 7])
+  func leadingZeros(few: Int) {
+    let key = [UInt8](repeating: 0, count: few) + [UInt8](repeating: 7, count: 32 - few)
     for count in 0..<130 {
-      let memory = [UInt8](repeating: 0, count: count) + key[..<16]
+      let memory = [UInt8](repeating: 0, count: count) + key[..<8] + [1]
       #expect(MemorySearch(of: memory).find(key).contains("raw"), "\(count)")
     }
   }

@@ -1,6 +1,6 @@
 import Testing
-import VaultCore
 
+@testable import VaultCore
 @testable import VaultDaemon
 
 @Suite("A secret tried on slots") struct SlotTrialTests {
@@ -37,6 +37,16 @@ import VaultCore
     }
     #expect(TrialBudget.affordable(slots).map(\.id) == [2, 3, 1])
     #expect(TrialBudget.affordable(slots + slots).map(\.id) == [2, 2, 3, 3, 1, 1])
+    // What a slot at the ceiling is, without the minutes that it takes to make one.
+    let ceiling = Argon2id.Parameters.ceiling
+    let dear = try (4...12).map { (id: UInt32) in
+      try SlotRecord(
+        id: id, kind: .password, label: "", created: 0, kdf: ceiling, salt: slots[0].salt, wrapped: slots[0].wrapped,
+        extensions: slots[0].extensions)
+    }
+    #expect(TrialBudget.affordable(Array(dear[..<8])).count == 8)
+    #expect(TrialBudget.affordable(dear).count == 8)
+    #expect(TrialBudget.affordable(dear + slots).map(\.id) == [2, 3, 1, 4, 5, 6, 7, 8, 9, 10])
     let free = try Self.slots(70)
     #expect(TrialBudget.affordable(free).map(\.id) == free.map(\.id))
   }
