@@ -3,8 +3,8 @@ import Glibc
 import VaultCore
 
 /// Looks at the stack of a thread after each call that is given a key: `stack-proof`. A program of its own, so that the calls
-/// are also looked at as they are optimized. Each line says of a call what it has left; that of libsodium by itself, which
-/// leaves a key, shows that a key is found.
+/// are also looked at as they are optimized. Each line says of a call what it has left; those of libsodium by itself, which
+/// leaves a key, and of a copy of each key show that they are found.
 @main
 enum StackProof {
   static func main() throws { for line in try lines() { print(line) } }
@@ -35,6 +35,16 @@ enum StackProof {
           var root = [UInt8](repeating: 0, count: 32)
           let password = key.map { CChar(bitPattern: $0) }
           _ = unsafe crypto_pwhash(&root, 32, password, 32, salt, 2, 19 << 20, crypto_pwhash_alg_argon2id13())
+        }
+      ),
+      (
+        "a copy",
+        {
+          unsafe withUnsafeTemporaryAllocation(byteCount: 32 * keys.count, alignment: 16) { copy in
+            unsafe copy.copyBytes(from: keys.flatMap(\.1))
+            // Which the compiler does not know, so that it copies.
+            _ = unsafe sodium_is_zero(copy.baseAddress, copy.count)
+          }
         }
       ),
       ("Argon2id", { _ = try? Argon2id.derive(secret(), salt: salt, parameters: .floor) }),

@@ -43,11 +43,14 @@ public struct MemorySearch {
       return
     }
     for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").compactMap(Int32.init) {
-      regions.append(Self.registers(of: thread))
+      let read = Self.registers(of: thread)
+      // It may have ended meanwhile.
+      guard read.count > 512 || !FileManager.default.fileExists(atPath: "/proc/\(pid)/task/\(thread)") else {
+        throw SandboxError("the registers of thread \(thread) cannot be read")
+      }
+      regions.append(read)
       names.append("the registers of thread \(thread)")
     }
-    // Another thread may have ended meanwhile, but not the first one.
-    guard Self.registers(of: pid).count > 512 else { throw SandboxError("the registers of \(pid) cannot be read") }
     self.regions = regions
     self.names = names
   }
@@ -58,7 +61,7 @@ public struct MemorySearch {
   private static func registers(of thread: Int32) -> [UInt8] {
     var registers = [UInt8](repeating: 0, count: 64 << 10)
     let count = unsafe thread_registers(thread, &registers, registers.count)
-    return Array(registers[..<count])
+    return Array(registers[..<max(0, count)])
   }
 
   /// The whole of /proc/PID/maps. The kernel gives it a page at a time, which Foundation takes for its end.
@@ -158,10 +161,9 @@ public struct MemorySearch {
     while at < end {
       let wanted = min(Int(end - at), chunk.count)
       let count = unsafe pread(memory, &chunk, wanted, off_t(at))
-      // Pages that were never touched, or went away meanwhile.
-      guard count > 0 else { break }
-      bytes += chunk[..<count]
-      at += UInt64(count)
+      // A page that cannot be read, or went away meanwhile, has nothing; those behind it may.
+      bytes += chunk[..<max(0, count)]
+      at += UInt64(count > 0 ? count : 4096)
     }
     return bytes
   }

@@ -27,14 +27,24 @@ public enum ScratchFolder {
     return folder
   }
 
-  /// Removes the folders of processes that have ended.
+  /// Removes the folders of processes that have ended, and ends what those have left running there.
   public static func removeLeftovers(in place: String) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] {
       let parts = name.split(separator: "-", omittingEmptySubsequences: false)
       guard parts.count == 3, parts[0] == "v", let pid = pid_t(parts[1]), pid > 0 else { continue }
       // Another user's process gives EPERM.
       guard kill(pid, 0) != 0, errno == ESRCH else { continue }
+      endProcesses(in: place + "/" + name)
       try? FileManager.default.removeItem(atPath: place + "/" + name)
+    }
+  }
+
+  /// Ends all whose variables name that folder.
+  private static func endProcesses(in folder: String) {
+    let mark = Data("=\(folder)/".utf8)
+    for pid in (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(pid_t.init) ?? [] {
+      guard FileManager.default.contents(atPath: "/proc/\(pid)/environ")?.range(of: mark) != nil else { continue }
+      kill(pid, SIGKILL)
     }
   }
 }
