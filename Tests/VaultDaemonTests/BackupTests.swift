@@ -149,24 +149,46 @@ private let password = "correct horse battery"
     #expect(refused.string("state") == "cold")
   }
 
-  @Test("a sleep, which wipes its key, calls a backup off, and its client is told") func sleep() throws {
-    let stand = try LockStand()
+  /// A client to which a backup of two megabytes is on its way.
+  private func begin(_ stand: LockStand) throws -> WireClient {
     let value = String(repeating: "v", count: 1 << 20)
     let client = try stand.sandbox.client()
     #expect(try client.call("Set", ["name": "big", "value": value]).error == nil)
     #expect(try client.call("Set", ["name": "big2", "value": value]).error == nil)
     #expect(try client.call("Backup", upgrade: true).error == nil)
-    try stand.prepareForSleep(true)
-    // The inhibitor is let go when no key is left, with the client still not reading.
-    try stand.wait("the inhibitor to be released") { try !stand.inhibitors().contains(#""sleep" "vault""#) }
+    return client
+  }
+
+  /// The bytes that are left of it, and how it ended.
+  private func rest(_ client: WireClient) throws -> (count: Int, last: WireClient.Reply) {
     var count = 0
     while let length = try client.receive(count: 4), length != [0, 0, 0, 0] {
       count += try #require(try client.receive(count: length.reversed().reduce(0) { $0 << 8 | Int($1) })).count
     }
-    let last = try client.reply()
+    return (count, try client.reply())
+  }
+
+  @Test("a sleep, which wipes its key, calls a backup off, and its client is told") func sleep() throws {
+    let stand = try LockStand()
+    let client = try begin(stand)
+    try stand.prepareForSleep(true)
+    // The inhibitor is let go when no key is left, with the client still not reading.
+    try stand.wait("the inhibitor to be released") { try !stand.inhibitors().contains(#""sleep" "vault""#) }
+    let (count, last) = try rest(client)
     #expect(last.error == "Locked")
     #expect(last.string("cause") == "the machine goes to sleep")
     #expect(count < 2 << 20)
+  }
+
+  @Test("a sleep that leaves its key leaves a backup alone") func keptAcrossSleep() throws {
+    let stand = try LockStand(config: "keep-across-sleep = true")
+    let client = try begin(stand)
+    try stand.prepareForSleep(true)
+    // What was stored was told of before.
+    while try stand.nextEvent() != "locked: the machine goes to sleep" {}
+    let (count, last) = try rest(client)
+    #expect(last.error == nil)
+    #expect(count > 2 << 20)
   }
 
   @Test("a vault that nothing portable opens is not backed up, and the answer says what to do") func noSlot() throws {

@@ -192,6 +192,22 @@ import VaultAPI
     }
   }
 
+  @Test("another rate counts from then on, also for who is connected") func otherRate() throws {
+    try withStand("max-requests-per-second = 10") { stand in
+      let counts = try stand.on { client in
+        for _ in 0..<15 { client.call("Nonsense") }
+        var counts = [client.messages().count]
+        client.service.reconfigure(try Configuration(parsing: "max-requests-per-second = 20"))
+        for _ in 0..<4 {
+          client.pass(.milliseconds(100))
+          counts.append(client.messages().count)
+        }
+        return counts
+      }
+      #expect(counts == [10, 2, 2, 1, 0])
+    }
+  }
+
   @Test("what came in is wiped where it came in, whole frames and parts of one") func received() throws {
     try withStand { stand in
       let left = try stand.on { client in

@@ -12,6 +12,7 @@ private let password = "correct horse battery"
   {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
+    try MachineClock(in: sandbox)
     try sandbox.startDaemon()
     let made = try sandbox.converse("Init", ["kdf_memory": 256 << 20, "kdf_passes": 2]) { _ in password }
     #expect(made?.error == nil)
@@ -25,6 +26,14 @@ private let password = "correct horse battery"
     for _ in 0..<2 { #expect(try sandbox.unlock(password)?.error == "OutOfMemory") }
     #expect(try sandbox.unlock("wrong")?.error == "OutOfMemory")
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/backoff"))
+    try limit("unlimited:unlimited")
+    #expect(try sandbox.unlock("wrong")?.error == "AuthenticationFailed")
+    try sandbox.waitOut("password")
+    try limit("\(size + (96 << 20)):unlimited")
+    #expect(try sandbox.unlock(password)?.error == "OutOfMemory")
+    // Nor does it take back what was held against somebody before.
+    let failures = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
+    #expect(failures.hasPrefix("\(geteuid()) password 1 "), "\(failures)")
     try limit("unlimited:unlimited")
     #expect(try sandbox.unlock(password)?.error == nil)
   }

@@ -87,7 +87,7 @@ import VaultTesting
   }
 
   /// Passes what comes to another bus name on to the keyring, as a second provider. Told so, it gives the name up to somebody
-  /// who answers nothing once it was spoken to, and before it answers.
+  /// who answers nothing once it was spoken to, and before it answers; or it has nothing deleted.
   private static let relay = """
     import sys, dbus, dbus.bus, dbus.lowlevel
     from dbus.mainloop.glib import DBusGMainLoop
@@ -106,6 +106,9 @@ import VaultTesting
         kept.append(heir)
         heir = None
         connection.send_message(gone)
+      if sys.argv[2:] == ['keeps'] and message.get_member() == 'Delete':
+        connection.send_message(dbus.lowlevel.ErrorMessage(message, 'org.example.Kept', 'it stays'))
+        return dbus.lowlevel.HANDLER_RESULT_HANDLED
       copy = dbus.lowlevel.MethodCallMessage(
         'org.freedesktop.secrets', message.get_path(), message.get_interface(), message.get_member())
       copy.append(*message.get_args_list(), signature=message.get_signature())
@@ -157,6 +160,20 @@ import VaultTesting
     #expect(try keyring.count() == 1)
     // And the next one meets the heir.
     #expect(KeystoreStand.error { try stand.store(KeystoreStand.newKey(), in: .keyring) }?.code == .unavailable)
+    #expect(try keyring.count() == 1)
+  }
+
+  @Test("a key that the other keyring does not remove is not said to be gone") func kept() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let bus = try PrivateBus(.session, in: sandbox)
+    let keyring = try OtherKeyring(in: sandbox, on: bus)
+    _ = try bus.program("org.example.Keys", "/usr/bin/python3", ["-c", Self.relay, bus.address, "keeps"])
+    let stand = try KeystoreStand(sandbox, "keyring-bus-name = org.example.Keys")
+    let locator = try stand.store(KeystoreStand.newKey(), in: .keyring)
+    let kept = KeystoreStand.error { try stand.remove(locator, from: .keyring) }
+    #expect(kept?.code == .unavailable)
+    #expect(kept?.reason.hasPrefix("the keyring does not remove the key: ") == true, "\(String(describing: kept))")
     #expect(try keyring.count() == 1)
   }
 

@@ -55,4 +55,18 @@ struct LoginProcessTests {
       try stand.wait("the vault to open") { try stand.state() == "unlocked" }
     }
   }
+
+  @Test("looks for the vault where the daemon does, past a path that is not absolute") func relative() throws {
+    try LoginStand.with { (stand) throws in
+      try stand.makeVault()
+      try stand.endDaemon()
+      let share = stand.sandbox.home + "/.local/share"
+      try FileManager.default.createDirectory(atPath: share, withIntermediateDirectories: true)
+      try FileManager.default.moveItem(atPath: stand.sandbox.store, toPath: share + "/vault")
+      let login = try stand.pamtester(
+        "authenticate", "acct_mgmt", "open_session", typed: [stand.user.password], but: ["XDG_DATA_HOME": "data"])
+      #expect(login.status == 0, "\(login)")
+      try stand.wait("the vault to open") { try stand.state() == "unlocked" }
+    }
+  }
 }

@@ -139,14 +139,15 @@ final class LoginStand: Sendable {
   ///   - identity: options of setpriv(1); without any it runs as root.
   ///   - other: who logs in, in place of the test's user.
   ///   - missing: the variables that PAM's modules do not set.
+  ///   - others: those that they set otherwise.
   @discardableResult
   func pamtester(
     _ operations: String..., typed: [String], identity: [String] = [], user other: TestUser? = nil,
-    without missing: [String] = []
+    without missing: [String] = [], but others: [String: String] = [:]
   ) throws -> Outcome {
     let variables = sandbox.environment.filter {
       ($0.key == "HOME" || $0.key.hasPrefix("XDG_")) && !missing.contains($0.key)
-    }
+    }.merging(others) { $1 }
     return try sandbox.run(
       identity + ["/usr/bin/pamtester"] + variables.map { "-E\($0.key)=\($0.value)" } + [
         service.name, (other ?? user).name,

@@ -205,6 +205,37 @@ import VaultTesting
     #expect(try get() == "PresenceRequired")
   }
 
+  @Test("an unlock shows what was typed for it: a login password that somebody is there, a recovery code nothing")
+  func unlocks() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let login = "the login password"
+    try succeed(sandbox, "AddSlot", ["kind": "login"], login)
+    var code = ""
+    let added = try sandbox.converse("AddSlot", ["kind": "recovery"]) { prompt in
+      if let shown = prompt["code"] as? String { code = shown }
+      return prompt["style"] as? String == "secret" ? first : code
+    }
+    #expect(added?.error == nil && added != nil)
+    let client = try sandbox.client()
+    for name in ["user-presence", "password"] {
+      #expect(try client.call("Set", ["name": name, "value": "v", "require": name, "reuse": 3600]).error == nil)
+    }
+    let shown = [
+      (method: "login", secret: login, presence: "v", password: "PresenceRequired"),
+      (method: "recovery", secret: code, presence: "PresenceRequired", password: "PresenceRequired"),
+      (method: "password", secret: first, presence: "v", password: "v"),
+    ]
+    for (method, secret, presence, password) in shown {
+      #expect(try client.call("Lock").error == nil)
+      #expect(try sandbox.unlock(secret, ["method": method])?.error == nil)
+      for (name, expected) in [("user-presence", presence), ("password", password)] {
+        let reply = try client.call("Get", ["name": name])
+        #expect((reply.error ?? reply.string("value")) == expected, "\(name) after \(method)")
+      }
+    }
+  }
+
   @Test("a vault that is being made is given up by a lock", arguments: [false, true], [false, true])
   func initialization(bySignal: Bool, atCode: Bool) throws {
     let sandbox = try Sandbox()

@@ -57,6 +57,22 @@ extension RekeyTests {
     }
   }
 
+  @Test("who was asked for a password before a rekey began hears of it then, and is asked nothing more")
+  func askedBefore() throws {
+    try withVault { sandbox, _ throws in
+      try fill(sandbox, 3000)
+      let asked = try sandbox.client()
+      let prompt = try asked.call("AddSlot", floor.merging(["kind": "password"]) { $1 }, more: true)
+      let id = try #require(prompt.string("conversation"))
+      let begun = try begin(sandbox) { _ in password }
+      // It rests, so that it is under way for as long as this takes.
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try begun.last().error == "Locked")
+      #expect(try sandbox.client().call("Respond", ["conversation": id, "answer": password]).error == nil)
+      #expect(try asked.reply().error == "Rekeying")
+    }
+  }
+
   @Test("another password is kept by typing it, and left out otherwise")
   func otherPasswords() throws {
     try withVault(onClock: true) { sandbox, _ throws in

@@ -83,6 +83,24 @@ import VaultTesting
     #expect(unreached?.reason.hasPrefix("the TPM at swtpm:path=/nonexistent cannot be reached") == true)
   }
 
+  @Test("a TPM that is locked out, for what others tried, seals and opens keys all the same") func lockedOut() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let chip = try SoftwareTPM(in: sandbox)
+    let stand = try KeystoreStand(sandbox, "tpm2-device = \(chip.device)")
+    let key = KeystoreStand.newKey()
+    let locator = try stand.store(key, in: .tpm2)
+    try chip.run(
+      "tpm2_dictionarylockout", "--setup-parameters", "--max-tries=1", "--recovery-time=1000",
+      "--lockout-recovery-time=1000")
+    // Somebody's value with a password, and a wrong one for it.
+    let index = "0x1500001"
+    try chip.run("tpm2_nvdefine", index, "-C", "o", "-s", "8", "-p", "right", "-a", "authread|authwrite")
+    #expect(throws: SandboxError.self) { try chip.run("tpm2_nvread", index, "-C", index, "-P", "wrong") }
+    #expect(try stand.fetch(locator, from: .tpm2) == key)
+    #expect(try stand.fetch(stand.store(key, in: .tpm2), from: .tpm2) == key)
+  }
+
   @Test("an owner hierarchy with a password is refused, not damaged") func ownerPassword() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
