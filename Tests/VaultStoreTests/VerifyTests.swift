@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
+
+@testable import VaultStore
 
 /// Somebody edits the store while it is closed. A check names what was done, and to which item.
 @Suite struct VerifyTests {
@@ -41,6 +42,19 @@ import VaultStore
     init(_ sql: String..., kind: Finding.Kind, _ text: String, items: Set<Int64> = []) {
       (self.sql, self.kind, self.text, self.items) = (sql, kind, text, items)
     }
+  }
+
+  @Test("from the first thing on that it finds nothing is written, however long the rest of it takes")
+  func atOnce() throws {
+    let fixture = try Self.fixture()
+    try fixture.sql("UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1")
+    let keychain = try fixture.unlocked()
+    keychain.beginVerification()
+    while !keychain.hasFailed { try #require(try keychain.continueVerification(records: 1) == nil) }
+    expectCorrupt { try keychain.put("new") }
+    var result: Verification?
+    while result == nil { result = try keychain.continueVerification(records: 1) }
+    #expect(result?.isOK == false)
   }
 
   @Test(
