@@ -22,25 +22,27 @@ static inline struct vault_memory *vault_memory(void) {
     return &memory;
 }
 
-/* Whether this thread was refused a piece of memory since it asked that. */
-static inline int *vault_memory_refused(void) {
-    static _Thread_local int refused;
-    return &refused;
+/* Whether the system had no piece of memory for this thread since it asked that. Where SQLite says that there was none,
+   and this does not, the piece was too long: refused here, or so long that SQLite itself does not ask for it. */
+static inline int *vault_memory_lack(void) {
+    static _Thread_local int lack;
+    return &lack;
 }
-static inline int vault_memory_was_refused(void) {
-    int refused = *vault_memory_refused();
-    *vault_memory_refused() = 0;
-    return refused;
+static inline int vault_memory_was_lacking(void) {
+    int lack = *vault_memory_lack();
+    *vault_memory_lack() = 0;
+    return lack;
 }
 
-static inline int vault_memory_admits(int n) {
-    if (n <= vault_memory()->longest) return 1;
-    *vault_memory_refused() = 1;
-    return 0;
+static inline void *vault_memory_got(void *p) {
+    if (!p) *vault_memory_lack() = 1;
+    return p;
 }
-static inline void *vault_memory_get(int n) { return vault_memory_admits(n) ? vault_memory()->methods.xMalloc(n) : 0; }
+static inline void *vault_memory_get(int n) {
+    return n > vault_memory()->longest ? 0 : vault_memory_got(vault_memory()->methods.xMalloc(n));
+}
 static inline void *vault_memory_resize(void *p, int n) {
-    return vault_memory_admits(n) ? vault_memory()->methods.xRealloc(p, n) : 0;
+    return n > vault_memory()->longest ? 0 : vault_memory_got(vault_memory()->methods.xRealloc(p, n));
 }
 
 /* Has SQLite take no piece of memory longer than that: where it looks a key up, it believes a file how long each key is,

@@ -261,9 +261,9 @@ import Glibc
   /// The error for a result code of a call on this connection.
   func error(_ code: Int32) -> VaultError {
     if code & 0xFF == SQLITE_ERROR, !hasOurTables { return .corrupt("vault.db: its tables cannot be read") }
-    // Asked at each error, so that what one was refused is not held against a later one.
-    let wasRefused = vault_memory_was_refused() != 0
-    if wasRefused, code & 0xFF == SQLITE_NOMEM {
+    // Asked at each error, so that what was lacking at one is not so at a later one.
+    let wasLacking = vault_memory_was_lacking() != 0
+    if code & 0xFF == SQLITE_NOMEM, Self.configured, !wasLacking {
       return .corrupt("vault.db: a row claims to be longer than any")
     }
     return SQLiteFailure.error(

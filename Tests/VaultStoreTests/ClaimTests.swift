@@ -1,4 +1,3 @@
-import CSQLite
 import Foundation
 import Testing
 import VaultStore
@@ -60,9 +59,8 @@ import VaultTesting
   }
 
   /// Puts a key as long as memory, whose pages lead in a circle, before all others of a tree. Nobody has the store open.
-  private func putLongKey(in tree: String, of store: String) throws {
-    // So long that what a page of the tree has of it is the least there can be.
-    let size = 489 + 4092 * 100_000
+  /// - Parameter size: so long that what a page of the tree has of it is the least there can be.
+  private func putLongKey(in tree: String, of store: String, size: Int) throws {
     var forge = try PageForge(store)
     let root = try forge.root(tree)
     let rest = forge.emptyPage()
@@ -73,30 +71,57 @@ import VaultTesting
 
   @Test(
     "a key as long as memory, whose pages lead in a circle, is damage wherever it is met",
-    arguments: ["meta", "keys", "tags", "sqlite_autoindex_vals_1"])
-  func longKey(tree: String) throws {
+    arguments: ["meta", "keys", "tags", "sqlite_autoindex_vals_1"], [489 + 4092 * 100_000, Int(Int32.max)])
+  func longKey(tree: String, size: Int) throws {
     let sandbox = try store()
     defer { sandbox.close() }
-    try putLongKey(in: tree, of: sandbox.store)
+    try putLongKey(in: tree, of: sandbox.store, size: size)
     let errors = try use(sandbox)
     #expect(errors.contains("Corrupt"), "\(errors)")
     #expect(try Sanitizer.isPresent || peak(sandbox) < 128 << 20)
   }
 
-  @Test("memory that runs out after a key was as long as memory is no damage")
+  @Test(
+    "memory that the system does not have is no damage, and what is read when it has some again is right",
+    .enabled(if: !Sanitizer.isPresent, "a sanitizer has a heap of its own"))
   func noMemory() throws {
-    let claiming = try Fixture()
-    try putLongKey(in: "keys", of: claiming.directory)
-    expectCorrupt { _ = try claiming.unlocked() }
-    // The same thread has another store open.
-    let fixture = try Fixture()
-    let disk = try FaultyDisk(fixture)
-    let keychain = try fixture.unlocked()
-    disk.fail(after: 0, .init(code: SQLITE_NOMEM, number: ENOMEM, text: "out of memory"))
-    expect(\.isStorage) { try keychain.put("a") }
-    disk.recover()
-    try keychain.put("a")
-    #expect(keychain.integrity != .failed)
+    let sandbox = try store()
+    defer { sandbox.close() }
+    let (library, shortage) = (sandbox.root + "/shortage.so", sandbox.root + "/shortage")
+    try sandbox.compileLibrary(Self.shortage(shortage), to: library)
+    try sandbox.startDaemon(environment: ["LD_PRELOAD": library])
+    #expect(try sandbox.unlock(password)?.error == nil)
+    let value = String(repeating: "long", count: 200_000)
+    #expect(try sandbox.client().call("Set", ["name": "long", "value": value]).error == nil)
+    // So that it is read from the file.
+    #expect(try sandbox.client().call("Lock").error == nil)
+    #expect(try sandbox.unlock(password)?.error == nil)
+    #expect(FileManager.default.createFile(atPath: shortage, contents: nil))
+    let refused = try sandbox.client().call("Get", ["name": "long"])
+    #expect(
+      refused.error == "StorageFailed" && refused.string("reason")?.contains("out of memory") == true, "\(refused)")
+    try FileManager.default.removeItem(atPath: shortage)
+    #expect(try sandbox.client().call("Get", ["name": "long"]).string("value") == value)
+    #expect(try sandbox.client().call("Set", ["name": "b", "value": "2"]).error == nil)
+  }
+
+  /// A library that has no long piece of memory for SQLite while the file is there.
+  private static func shortage(_ file: String) -> String {
+    """
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <stdlib.h>
+    #include <string.h>
+    #include <unistd.h>
+    void *__libc_malloc(size_t);
+    void *malloc(size_t count) {
+      Dl_info caller;
+      if (count > 500000 && access("\(file)", F_OK) == 0 && dladdr(__builtin_return_address(0), &caller) &&
+          strstr(caller.dli_fname, "libsqlite3"))
+        return NULL;
+      return __libc_malloc(count);
+    }
+    """
   }
 
   @Test(
