@@ -43,12 +43,7 @@ public struct MemorySearch {
       return
     }
     for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").compactMap(Int32.init) {
-      let read = Self.registers(of: thread)
-      // It may have ended meanwhile.
-      guard read.count > 512 || !FileManager.default.fileExists(atPath: "/proc/\(pid)/task/\(thread)") else {
-        throw SandboxError("the registers of thread \(thread) cannot be read")
-      }
-      regions.append(read)
+      regions.append(try Self.registers(of: thread, in: pid))
       names.append("the registers of thread \(thread)")
     }
     self.regions = regions
@@ -57,6 +52,18 @@ public struct MemorySearch {
 
   /// Takes `bytes` for all that a process has in memory.
   public init(of bytes: [UInt8]) { (regions, names) = ([bytes], ["the bytes"]) }
+
+  /// Those of a thread; none of one that has ended meanwhile.
+  private static func registers(of thread: Int32, in pid: Int32) throws -> [UInt8] {
+    // One that is ending is there for a moment, but cannot be traced.
+    for _ in 0..<1000 {
+      let found = registers(of: thread)
+      if found.count > 512 { return found }
+      guard FileManager.default.fileExists(atPath: "/proc/\(pid)/task/\(thread)") else { return [] }
+      usleep(1000)
+    }
+    throw SandboxError("the registers of thread \(thread) cannot be read")
+  }
 
   private static func registers(of thread: Int32) -> [UInt8] {
     var registers = [UInt8](repeating: 0, count: 64 << 10)
