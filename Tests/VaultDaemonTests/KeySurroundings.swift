@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import VaultCore
+import VaultKeystore
 import VaultModel
 import VaultTesting
 
@@ -90,7 +91,7 @@ extension KeyStage {
       case .file:
         let name = terms.locator.map { String(format: "%02x", $0) }.joined()
         return FileManager.default.contents(atPath: "\(sandbox.store)/presence-\(name).key").map { [UInt8]($0) }
-      case .tpm2, .keyring: return try keystores().fetch(terms.locator, from: kind, vault: vault)
+      case .tpm2, .keyring: return try fetch(terms.locator, from: kind, vault)
       }
     }
 
@@ -98,14 +99,20 @@ extension KeyStage {
       switch boot {
       case "tpm2":
         let sealed = FileManager.default.contents(atPath: sealedBootKey).map { [UInt8]($0) } ?? []
-        return try keystores().fetch(sealed, from: .tpm2, vault: vault)
+        return try fetch(sealed, from: .tpm2, vault)
       case "credential": return FileManager.default.contents(atPath: credentials + "/boot").map { [UInt8]($0) }
       default: return nil
       }
     }
 
-    private func keystores() throws -> KeystoreStand {
-      try KeystoreStand(sandbox, chip.map { "tpm2-device = \($0.device)" } ?? "")
+    private func fetch(_ locator: [UInt8], from kind: KeystoreKind, _ vault: [UInt8]) throws -> [UInt8] {
+      let keystores = try KeystoreStand(sandbox, chip.map { "tpm2-device = \($0.device)" } ?? "")
+      do { return try keystores.fetch(locator, from: kind, vault: vault) } catch let error as KeystoreError {
+        guard let chip, error.reason.contains("busy") else { throw error }
+        // What a helper left that was ended in the midst of its work: no resource manager flushes it (vaultd.conf(5)).
+        try chip.run("tpm2_flushcontext", "-t")
+        return try keystores.fetch(locator, from: kind, vault: vault)
+      }
     }
   }
 }
