@@ -52,7 +52,9 @@ extension SlotsTests {
     for one in asking {
       #expect(try sandbox.client().call("Respond", ["conversation": one.id, "answer": password]).error == nil)
     }
-    #expect(try asking.map { try $0.client.reply().error } == [nil, "BackingOff"])
+    let errors = try asking.map { try $0.client.reply().error }
+    // The first one is still at its derivation, or has made the vault, when the second answer comes.
+    #expect(errors == [nil, "BackingOff"] || errors == [nil, "VaultExists"], "\(errors)")
     try sandbox.unlock(password)
     let set = try sandbox.client().call("Set", ["name": "a", "value": "served cold", "accessible": "always"])
     #expect(set.error == nil)
