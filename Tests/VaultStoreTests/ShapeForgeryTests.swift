@@ -43,7 +43,11 @@ import VaultModel
       let keychain = try fixture.unlocked()
       keychain.beginVerification()
       var result: Verification?
-      for _ in 0..<100_000 where result == nil { result = try keychain.continueVerification(records: records) }
+      var steps = 0
+      while result == nil, steps < 100_000 {
+        result = try keychain.continueVerification(records: records)
+        steps += 1
+      }
       let findings = try #require(result, sourceLocation: sourceLocation).findings
       #expect(
         findings.contains { $0.kind == .damaged && $0.text.contains(text) }, "\(findings.map(\.text))",
