@@ -19,7 +19,7 @@ extension Authentication {
     let kept = conversation.keepsSecret ? Handover(secret.withBytes { SecureBytes(copying: $0) }) : nil
     let slots = slots(kind)
     let tried = TrialBudget.affordable(slots)
-    service.open(Array(tried), vaultID: keychain.vaultID, with: secret, by: caller(kind), for: conversation) {
+    service.open(tried, vaultID: keychain.vaultID, with: secret, by: caller(kind), for: conversation) {
       [self] opened in
       switch opened {
       case .success(let opened):

@@ -76,7 +76,7 @@ struct Configuration: Sendable, Equatable {
       guard Self.isBusName(value) else { return "keyring-bus-name is a bus name such as org.freedesktop.secrets" }
       keyringBusName = value
     case "pam-service":
-      guard PresenceWire.isService(Self.biometryService(of: value)), PresenceWire.isService(value) else {
+      guard PresenceWire.isService(Self.biometryService(of: value)) else {
         return "pam-service is `vault` or begins with `vault-`, in at most 55 lower case letters, digits and dashes"
       }
       pamService = value

@@ -65,9 +65,9 @@ enum TrialBudget {
 
   /// Those of `slots` that may be tried at once: all, where nobody but this program has added any. The cheapest come first, so
   /// that what somebody else put in costs nobody more than their own slot does, for each.
-  static func affordable(_ slots: [SlotRecord]) -> ArraySlice<SlotRecord> {
+  static func affordable(_ slots: [SlotRecord]) -> [SlotRecord] {
     let costs = slots.map { slot in (work: slot.kdf.map(work(of:)) ?? 0, slot: slot) }
-    var first = costs.sorted { ($0.work, $0.slot.id) < ($1.work, $1.slot.id) }.map(\.slot)[...]
+    var first = costs.sorted { ($0.work, $0.slot.id) < ($1.work, $1.slot.id) }.map(\.slot)
     while !admits(first.compactMap(\.kdf)) { first.removeLast() }
     return first
   }

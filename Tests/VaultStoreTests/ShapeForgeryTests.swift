@@ -41,13 +41,7 @@ import VaultModel
   ) throws {
     for records in [1, 16, 1 << 20] {
       let keychain = try fixture.unlocked()
-      keychain.beginVerification()
-      var result: Verification?
-      var steps = 0
-      while result == nil, steps < 100_000 {
-        result = try keychain.continueVerification(records: records)
-        steps += 1
-      }
+      let result = try keychain.verify(inStepsOf: records, atMost: 100_000)
       let findings = try #require(result, sourceLocation: sourceLocation).findings
       #expect(
         findings.contains { $0.kind == .damaged && $0.text.contains(text) }, "\(findings.map(\.text))",

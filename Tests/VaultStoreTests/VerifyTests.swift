@@ -250,13 +250,7 @@ import VaultModel
         found += 1
         continue
       }
-      keychain.beginVerification()
-      var result: Verification?
-      var steps = 0
-      while result == nil, steps < 10_000 {
-        result = try keychain.continueVerification(records: records)
-        steps += 1
-      }
+      let result = try keychain.verify(inStepsOf: records, atMost: 10_000)
       #expect(result != nil, "page \(page)")
       if result?.findings.isEmpty == false { found += 1 }
     }
@@ -279,5 +273,12 @@ extension Keychain {
   fileprivate func verifyOnce() throws -> Verification? {
     beginVerification()
     return try continueVerification(records: 1024)
+  }
+
+  /// Checks the store in steps of so many records; nil when it has no end within so many steps.
+  func verify(inStepsOf records: Int, atMost steps: Int) throws -> Verification? {
+    beginVerification()
+    for _ in 0..<steps { if let result = try continueVerification(records: records) { return result } }
+    return nil
   }
 }
