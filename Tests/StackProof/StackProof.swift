@@ -42,7 +42,7 @@ enum StackProof {
         {
           unsafe withUnsafeTemporaryAllocation(byteCount: 32 * keys.count, alignment: 16) { copy in
             unsafe copy.copyBytes(from: keys.flatMap(\.1))
-            // Which the compiler does not know, so that it copies.
+            // The compiler does not know this call, so it has to copy for it.
             _ = unsafe sodium_is_zero(copy.baseAddress, copy.count)
           }
         }

@@ -111,7 +111,7 @@ public struct MemorySearch {
     return Dictionary(uniqueKeysWithValues: found.map { (keys[$0].key, $1) })
   }
 
-  /// Where any of each group of needles stands, by the group's number.
+  /// The places of each group of needles that stands anywhere, by the group's number.
   private func places(of groups: [[needle]]) -> [Int: Set<String>] {
     let owners = groups.enumerated().flatMap { index, group in [Int](repeating: index, count: group.count) }
     let needles = groups.flatMap { $0 }
@@ -124,7 +124,7 @@ public struct MemorySearch {
     return places
   }
 
-  /// How many bytes of a secret are looked for side by side.
+  /// The number of bytes of a secret that are looked for side by side.
   private static let width = 8
 
   /// A secret as it may be written, and how much of that is what ``width`` bytes of it make wherever they begin.

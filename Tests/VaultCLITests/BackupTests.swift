@@ -68,7 +68,7 @@ import VaultTesting
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
     try sandbox.must(["backup", file, "--force"])
     #expect(FileManager.default.contents(atPath: file)?.starts(with: Data("vaultbk\n".utf8)) == true)
-    // What is no file is not replaced even so. It is the sandbox's own: a device of the machine would be gone if it was.
+    // Anything but a file is not replaced even so. The pipe is the sandbox's own: a device of the machine could be lost.
     let pipe = sandbox.home + "/pipe"
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     #expect(try sandbox.run(["backup", sandbox.home, "--force"]).status == 73)

@@ -69,7 +69,7 @@ import VaultModel
     #expect(held(ClassKeys(classKey: classKey)) == [true, true, true, true, false])
   }
 
-  /// Which of the values, metadata, tags, integrity and backup keys are there.
+  /// The presence of the values, metadata, tags, integrity and backup keys.
   private func held(_ keys: borrowing ClassKeys) -> [Bool] {
     let (opensValues, opensMetadata) = (keys.opensValues, keys.opensMetadata)
     let held = [

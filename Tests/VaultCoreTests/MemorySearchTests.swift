@@ -11,7 +11,7 @@ import VaultTesting
   private let secret = Self.secret(24)
   private let noise = RandomBytes.array(count: 4096)
 
-  /// What the program under test might make of a piece of the secret.
+  /// The forms that a program might give a piece of the secret.
   private static let forms: [(String, @Sendable ([UInt8]) -> [UInt8])] = [
     ("raw", { $0 }),
     ("hex", { bytes in Array(bytes.map { String(format: "%02x", $0) }.joined().utf8) }),

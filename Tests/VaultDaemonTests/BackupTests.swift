@@ -184,7 +184,7 @@ private let password = "correct horse battery"
     let stand = try LockStand(config: "keep-across-sleep = true")
     let client = try begin(stand)
     try stand.prepareForSleep(true)
-    // What was stored was told of before.
+    // The events of what was stored come first.
     while try stand.nextEvent() != "locked: the machine goes to sleep" {}
     let (count, last) = try rest(client)
     #expect(last.error == nil)

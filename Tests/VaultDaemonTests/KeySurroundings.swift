@@ -109,7 +109,7 @@ extension KeyStage {
       let keystores = try KeystoreStand(sandbox, chip.map { "tpm2-device = \($0.device)" } ?? "")
       do { return try keystores.fetch(locator, from: kind, vault: vault) } catch let error as KeystoreError {
         guard let chip, error.reason.contains("busy") else { throw error }
-        // What a helper left that was ended in the midst of its work: no resource manager flushes it (vaultd.conf(5)).
+        // A helper that was ended in the midst of its work has left objects: no resource manager flushes them.
         try chip.run("tpm2_flushcontext", "-t")
         return try keystores.fetch(locator, from: kind, vault: vault)
       }
