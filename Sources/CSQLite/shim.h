@@ -12,52 +12,56 @@ static inline int vault_bind_text_copy(sqlite3_stmt *s, int i, const char *p, in
     return sqlite3_bind_text(s, i, p, n, SQLITE_TRANSIENT);
 }
 
-/* SQLite's own functions for memory, and how long a piece may be. */
-struct vault_memory {
-    sqlite3_mem_methods methods;
+/* Without its memory statistics SQLite takes no process-wide lock for each piece of memory. Before its first use. */
+static inline int vault_sqlite_configure(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
+/* The functions of a file whose pages are looked at as they are read, and the file's own. */
+struct vault_guard {
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *own;
+    int page;
     int longest;
 };
-static inline struct vault_memory *vault_memory(void) {
-    static struct vault_memory memory;
-    return &memory;
+
+/* Whether a page of an index has a key that claims to be longer than `longest` bytes (sqlite.org/fileformat2.html, section
+   1.6). What does not lie in the page is left to SQLite, which refuses it (cell_size_check). */
+static inline int vault_page_overclaims(const unsigned char *page, int size, int longest) {
+    int inner = page[0] == 2, count = page[3] << 8 | page[4];
+    if (!inner && page[0] != 10) return 0;
+    for (int at = inner ? 12 : 8; count > 0 && at + 1 < size; count--, at += 2) {
+        int key = ((page[at] << 8 | page[at + 1]) & (size - 1)) + (inner ? 4 : 0), claim = 0;
+        for (int more = 1; more && key < size; key++) {
+            claim = claim << 7 | (page[key] & 0x7F);
+            more = page[key] & 0x80;
+            if (claim > longest) return 1;
+        }
+    }
+    return 0;
 }
 
-/* Whether the system had no piece of memory for this thread since it asked that. Where SQLite says that there was none,
-   and this does not, the piece was too long: refused here, or so long that SQLite itself does not ask for it. */
-static inline int *vault_memory_lack(void) {
-    static _Thread_local int lack;
-    return &lack;
-}
-static inline int vault_memory_was_lacking(void) {
-    int lack = *vault_memory_lack();
-    *vault_memory_lack() = 0;
-    return lack;
+static inline int vault_guarded_read(sqlite3_file *file, void *p, int n, sqlite3_int64 at) {
+    const struct vault_guard *guard = (const struct vault_guard *)file->pMethods;
+    int code = guard->own->xRead(file, p, n, at);
+    return code == SQLITE_OK && n == guard->page && vault_page_overclaims(p, n, guard->longest) ? SQLITE_CORRUPT : code;
 }
 
-static inline void *vault_memory_got(void *p) {
-    if (!p) *vault_memory_lack() = 1;
-    return p;
-}
-static inline void *vault_memory_get(int n) {
-    return n > vault_memory()->longest ? 0 : vault_memory_got(vault_memory()->methods.xMalloc(n));
-}
-static inline void *vault_memory_resize(void *p, int n) {
-    return n > vault_memory()->longest ? 0 : vault_memory_got(vault_memory()->methods.xRealloc(p, n));
+/* Has the file refuse a page with a key that claims to be longer than `longest` bytes. SQLite believes a page of an index
+   how long its keys are, whatever SQLITE_LIMIT_LENGTH says: it reads so much into memory, and of 2 GiB it writes to where
+   there is none. The guard is the file's until that is closed; without an effect where there is no file. */
+static inline void vault_guard_file(sqlite3_file *file, struct vault_guard *guard, int page, int longest) {
+    if (!file || !file->pMethods) return;
+    guard->own = file->pMethods;
+    guard->methods = *file->pMethods;
+    guard->methods.xRead = vault_guarded_read;
+    guard->page = page;
+    guard->longest = longest;
+    file->pMethods = &guard->methods;
 }
 
-/* Has SQLite take no piece of memory longer than that: where it looks a key up, it believes a file how long each key is,
-   whatever SQLITE_LIMIT_LENGTH says, and reads so much of it. And without its memory statistics it takes no process-wide
-   lock for each piece. Before its first use, and in one source file only: each has variables of its own. */
-static inline int vault_sqlite_configure(int longest) {
-    sqlite3_mem_methods methods;
-    int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_GETMALLOC, &vault_memory()->methods);
-    if (code != SQLITE_OK) return code;
-    vault_memory()->longest = longest;
-    methods = vault_memory()->methods;
-    methods.xMalloc = vault_memory_get;
-    methods.xRealloc = vault_memory_resize;
-    return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+static inline sqlite3_file *vault_main_file(sqlite3 *db) {
+    sqlite3_file *file = 0;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    return file;
 }
 
 /* sqlite3_db_config is variadic; every option used here takes an on-off switch. */

@@ -27,6 +27,8 @@ import Glibc
   private var holders = 0
   // The file that SQLite has open as the log; nil until noteLog().
   var openLog: FileNumber?
+  // Of the main file and of the log.
+  private let guards: UnsafeMutablePointer<vault_guard>
 
   /// Opens the existing file at `path`, of any length.
   ///
@@ -47,6 +49,9 @@ import Glibc
       throw SQLiteFailure.error(code)
     }
     unsafe handle = opened
+    unsafe guards = .allocate(capacity: 2)
+    unsafe guards.initialize(repeating: vault_guard(), count: 2)
+    unsafe limitKeys(of: vault_main_file(handle), with: guards)
     unsafe budget.watch(handle)
     for (limit, value) in Self.limitsOfSchema { unsafe sqlite3_limit(handle, limit, value) }
     for (option, on) in Self.switches { unsafe vault_db_switch(handle, option, on) }
@@ -88,6 +93,7 @@ import Glibc
     // A log that is only gone is folded in from its open file: nothing is lost then.
     do throws(VaultError) { try putBackLog() } catch { distrust() }
     unsafe sqlite3_close_v2(handle)
+    unsafe guards.deallocate()
     if reading >= 0 { close(reading) }
     // SQLite makes an empty log on its first look; what is not ours is left without one, as it was.
     var status = stat()
@@ -95,7 +101,7 @@ import Glibc
   }
 
   // Refused, without harm, when something in this process used SQLite before.
-  private static let configured: Bool = vault_sqlite_configure(2 * longestColumn) == SQLITE_OK
+  private static let configured: Bool = vault_sqlite_configure() == SQLITE_OK
 
   /// The longest text or blob that is ever read or written, in bytes: a sealed value of the largest size and room.
   private static let longestColumn: Int32 = 2 << 20
@@ -171,6 +177,16 @@ import Glibc
   /// Writes the log through to the main file and empties it.
   func checkpoint() throws(VaultError) {
     if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
+  }
+
+  // MARK: What a file claims
+
+  /// Has the log refuse keys that claim to be too long, as the main file does. Call it once, after SQLite has looked at the
+  /// database and before it reads an index.
+  func limitKeysOfLog() { unsafe limitKeys(of: vault_log(handle), with: guards + 1) }
+
+  private func limitKeys(of file: UnsafeMutablePointer<sqlite3_file>?, with new: UnsafeMutablePointer<vault_guard>) {
+    unsafe vault_guard_file(file, new, Int32(DatabaseHeader.pageSize), Self.longestColumn)
   }
 
   // MARK: The log
@@ -261,11 +277,6 @@ import Glibc
   /// The error for a result code of a call on this connection.
   func error(_ code: Int32) -> VaultError {
     if code & 0xFF == SQLITE_ERROR, !hasOurTables { return .corrupt("vault.db: its tables cannot be read") }
-    // Asked at each error, so that what was lacking at one is not so at a later one.
-    let wasLacking = vault_memory_was_lacking() != 0
-    if code & 0xFF == SQLITE_NOMEM, Self.configured, !wasLacking {
-      return .corrupt("vault.db: a row claims to be longer than any")
-    }
     return SQLiteFailure.error(
       code, system: unsafe vault_db_system_error(handle), takesUnreadableForDamage: takesUnreadableForDamage)
   }

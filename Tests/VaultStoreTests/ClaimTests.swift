@@ -14,7 +14,9 @@ import VaultTesting
     let sandbox = try Sandbox()
     _ = try sandbox.makeVault(password: password, config: "idle = off")
     try sandbox.unlock(password)
-    #expect(try sandbox.client().call("Set", ["name": "a", "value": "1"]).error == nil)
+    for value in ["1", "2", "3", "4"] {
+      #expect(try sandbox.client().call("Set", ["name": "a", "value": value, "update": true]).error == nil)
+    }
     try sandbox.stopDaemon()
     return sandbox
   }
@@ -58,24 +60,48 @@ import VaultTesting
     return PageForge.varint(Int64(size)) + payload + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: rest >> $0) }
   }
 
-  /// Puts a key as long as memory, whose pages lead in a circle, before all others of a tree. Nobody has the store open.
+  /// The place of a key that is put into a tree.
+  enum Place: CaseIterable {
+    /// Before all others, where every search meets it.
+    case first
+    /// Behind all others, where a walk meets it that began before.
+    case last
+    /// The same, in a log beside the file.
+    case lastInLog
+  }
+
+  /// Puts a key as long as memory, whose pages lead in a circle, into a tree. Nobody has the store open.
   /// - Parameter size: so long that what a page of the tree has of it is the least there can be.
-  private func putLongKey(in tree: String, of store: String, size: Int) throws {
+  private func putLongKey(in tree: String, of store: String, size: Int, _ place: Place) throws {
     var forge = try PageForge(store)
     let root = try forge.root(tree)
     let rest = forge.emptyPage()
+    let pages = size / 4096 + 10
+    if place == .lastInLog { try forge.write(pages: pages) }
     forge.put(rest, at: PageForge.offset(rest), bytes: 4)
-    forge.leaf([.init(bytes: cell(tree, size: size, rest: rest))] + forge.cells(root), isTable: false, on: root)
-    try forge.write(pages: size / 4096 + 10)
+    var cells = forge.cells(root)
+    cells.insert(.init(bytes: cell(tree, size: size, rest: rest)), at: place == .first ? 0 : cells.count)
+    forge.leaf(cells, isTable: false, on: root)
+    if place == .lastInLog {
+      try forge.writeLog([root, rest], count: pages)
+    } else {
+      try forge.write(pages: pages)
+    }
   }
 
   @Test(
     "a key as long as memory, whose pages lead in a circle, is damage wherever it is met",
-    arguments: ["meta", "keys", "tags", "sqlite_autoindex_vals_1"], [489 + 4092 * 100_000, Int(Int32.max)])
-  func longKey(tree: String, size: Int) throws {
+    arguments: [
+      ("meta", .first, 489 + 4092 * 100_000), ("keys", .first, 489 + 4092 * 100_000), ("keys", .first, Int(Int32.max)),
+      ("tags", .first, 489 + 4092 * 100_000), ("tags", .last, Int(Int32.max)), ("vals", .first, Int(Int32.max)),
+      ("vals", .last, 489 + 4092 * 100_000), ("vals", .last, Int(Int32.max)), ("vals", .last, Int(UInt32.max)),
+      ("vals", .lastInLog, Int(Int32.max)),
+    ] as [(String, Place, Int)])
+  func longKey(table: String, place: Place, size: Int) throws {
     let sandbox = try store()
     defer { sandbox.close() }
-    try putLongKey(in: tree, of: sandbox.store, size: size)
+    let tree = table == "vals" ? "sqlite_autoindex_vals_1" : table
+    try putLongKey(in: tree, of: sandbox.store, size: size, place)
     let errors = try use(sandbox)
     #expect(errors.contains("Corrupt"), "\(errors)")
     #expect(try Sanitizer.isPresent || peak(sandbox) < 128 << 20)

@@ -42,9 +42,12 @@ struct PageForge {
 
   /// Leaves the file as it was, and puts these pages and the first into a log beside it (sqlite.org/walformat.html).
   ///
-  /// - Parameter endingEach: whether each of them is a transaction; otherwise all are one. A page 0 has what page 1 has.
-  mutating func writeLog(_ pages: [Int], endingEach: Bool = false) throws {
-    put(data.count / Self.size, at: 28, bytes: 4)
+  /// - Parameters:
+  ///   - endingEach: whether each of them is a transaction; otherwise all are one. A page 0 has what page 1 has.
+  ///   - count: the number of pages that the database has by it.
+  mutating func writeLog(_ pages: [Int], endingEach: Bool = false, count: Int? = nil) throws {
+    let count = count ?? data.count / Self.size
+    put(count, at: 28, bytes: 4)
     var log: [UInt8] = [0x37, 0x7F, 0x06, 0x83, 0, 45, 226, 24, 0, 0, 16, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
     var sums: (UInt32, UInt32) = (0, 0)
     func add(_ bytes: ArraySlice<UInt8>) {
@@ -60,7 +63,7 @@ struct PageForge {
     add(log[...])
     log += big(sums.0) + big(sums.1)
     for (index, page) in ([1] + pages).enumerated() {
-      let frame = big(UInt32(page)) + big(endingEach || index == pages.count ? UInt32(data.count / Self.size) : 0)
+      let frame = big(UInt32(page)) + big(endingEach || index == pages.count ? UInt32(count) : 0)
       let content = data[Self.offset(max(1, page))..<Self.offset(max(1, page)) + Self.size]
       add(frame[...])
       add(content)
