@@ -84,12 +84,11 @@ extension KeyScene {
 
   private static let boots = ["tpm2", "credential"].flatMap { boot in
     [
-      KeyScene(name: "boot key, \(boot): init", place: .boot(boot), held: Held.cold) { _ in },
+      KeyScene(name: "boot key, \(boot): init", place: .boot(boot), held: Held.cold) { try $0.awaitBootKey() },
       KeyScene(name: "boot key, \(boot): a start", place: .boot(boot), held: Held.cold) { stage in
         try stage.sandbox.stopDaemon()
         try stage.start()
-        // Held until the key is there.
-        #expect(try stage.sandbox.client().call("Get", ["name": "none"]).error == "Locked")
+        try stage.awaitBootKey()
       },
       KeyScene(
         name: "boot key, \(boot): a rekey and a lock", place: .boot(boot), held: Held.locked.map { "next " + $0 }
@@ -99,6 +98,7 @@ extension KeyScene {
         try stage.awaitEnd(of: begun.client)
         try stage.computeKeys(recovery: begun.code, as: "next ")
         try stage.lock()
+        try stage.awaitBootKey()
       },
     ]
   }

@@ -113,6 +113,12 @@ final class KeyStage {
     #expect(status.string("state") == "new" || status.string("cause") == "the machine slept", "\(status)")
   }
 
+  /// Returns when the boot key has opened what it opens: the TPM gives it after the answer, and a call waits until then.
+  func awaitBootKey() throws {
+    let error = try sandbox.client().call("Get", ["name": "none"]).error
+    #expect(["Locked", "NoSuchItem"].contains(error), "\(error ?? "")")
+  }
+
   /// Items of each class.
   func fill(_ count: Int = 3) throws {
     let classes = ["when-unlocked", "after-first-unlock", "always"]
