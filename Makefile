@@ -104,7 +104,7 @@ bench: deps bench-deps build $(BENCH_PROGRAMS)
 include Tests/Fuzz/fuzz.mk
 include Tests/Sanitize/sanitize.mk
 include Sources/pam_vault/module.mk
-include systemd/install.mk
+include Sources/vaultd/install.mk
 
 clean:
 	rm -rf .build

@@ -41,7 +41,7 @@ let package = Package(
     .executable(name: "vault-keyring", targets: ["vault-keyring"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
     // The internals that the nested benchmark and fuzz builds measure.
-    .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultAPI", "VaultModel"]),
+    .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultWire", "VaultModel"]),
   ],
   dependencies: [
     // NIO's wiping allocator hook is SPI, so the version is exact.
@@ -65,44 +65,56 @@ let package = Package(
     .target(name: "VaultModel", swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
     .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
+    // The types of the interfaces are generated from their definitions.
     .target(
-      name: "VaultAPI", dependencies: ["VaultModel"], exclude: ["io.vaultd.Vault.varlink"], swiftSettings: strict),
+      name: "VaultWire", dependencies: ["VaultModel"],
+      exclude: ["io.vaultd.Vault.varlink", "org.varlink.service.varlink"], swiftSettings: strict,
+      plugins: ["WirePlugin"]),
+    .executableTarget(name: "WireGenerator", swiftSettings: strict),
+    .plugin(
+      name: "WirePlugin", capability: .buildTool(), dependencies: ["WireGenerator"], path: "Sources/WirePlugin"),
     .target(
-      name: "VaultClient", dependencies: ["VaultProcess", "VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
+      name: "VaultClient", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "CLinux"], swiftSettings: strict),
     // The beginning and the end of a program, and the start of others.
     .target(name: "VaultProcess", dependencies: ["CLinux"], swiftSettings: strict),
     // PAM's modules load into this one alone, which holds no key.
-    .target(name: "VaultPAM", dependencies: ["VaultProcess", "VaultAPI", "CPAM", "CLinux"], swiftSettings: strict),
-    // The messages between the daemon and the programs of its keystores, and the common part of those programs.
     .target(
-      name: "VaultKeystore", dependencies: ["VaultProcess", "VaultAPI", "VaultModel", "CLinux"], swiftSettings: strict),
-    .target(name: "VaultTPM2", dependencies: ["VaultKeystore", "VaultAPI", "CTPM2"], swiftSettings: strict),
+      name: "VaultPAM", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "CPAM", "CLinux"],
+      swiftSettings: strict),
+    // The common part of the programs that keep keys for the daemon.
     .target(
-      name: "VaultKeyring", dependencies: ["VaultKeystore", "VaultAPI", "VaultModel", "CSecret"],
+      name: "VaultHelper", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "CLinux"], swiftSettings: strict),
+    .target(
+      name: "VaultTPM2", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "CTPM2"], swiftSettings: strict),
+    .target(
+      name: "VaultKeyring", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "CSecret"],
       swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I/usr/include/libsecret-1"])]),
+    .target(
+      name: "VaultService", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CLinux"], swiftSettings: strict),
     .target(
       name: "VaultDaemon",
       dependencies: [
-        "VaultStore", "VaultCore", "VaultKeystore", "VaultProcess", "VaultAPI", "VaultModel", "CSystemd", "CLinux",
+        "VaultService", "VaultCore", "VaultProcess", "VaultWire", "VaultModel", "CSystemd", "CLinux",
         .product(name: "Logging", package: "swift-log"),
       ] + nio,
       swiftSettings: strict),
     .target(
       name: "VaultCLI",
-      dependencies: ["VaultClient", "VaultProcess", "VaultAPI", "VaultModel", "CLinux", argumentParser],
+      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "CLinux", argumentParser],
       swiftSettings: strict),
 
     .executableTarget(
-      name: "vaultd", dependencies: ["VaultDaemon", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
+      name: "vaultd", dependencies: ["VaultDaemon", "VaultProcess", "CWipingHeap"],
+      exclude: ["install.mk", "system", "user", "vault.rules", "vault.sysusers", "vaultd.conf"], swiftSettings: strict,
       linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-pam", dependencies: ["VaultPAM", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
-      linkerSettings: boundAtStart),
+      name: "vault-pam", dependencies: ["VaultPAM", "VaultProcess", "CWipingHeap"],
+      exclude: ["pam.d", "system", "user"], swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultKeystore", "VaultProcess", "CWipingHeap"],
+      name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultHelper", "VaultProcess", "CWipingHeap"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-keyring", dependencies: ["VaultKeyring", "VaultKeystore", "VaultProcess", "CWipingHeap"],
+      name: "vault-keyring", dependencies: ["VaultKeyring", "VaultHelper", "VaultProcess", "CWipingHeap"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
@@ -142,20 +154,23 @@ let package = Package(
         "store-replay", "VaultTesting",
       ],
       swiftSettings: strict),
+    .testTarget(name: "VaultWireTests", dependencies: ["VaultWire", "VaultModel"], swiftSettings: strict),
     .testTarget(
-      name: "VaultAPITests", dependencies: ["VaultAPI", "VaultKeystore", "VaultModel"], swiftSettings: strict),
-    .testTarget(
-      name: "VaultClientTests", dependencies: ["VaultClient", "VaultAPI", "VaultModel", "CLinux", "VaultTesting"],
+      name: "VaultClientTests", dependencies: ["VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting"],
       swiftSettings: strict),
     .testTarget(
-      name: "VaultPAMTests", dependencies: ["VaultPAM", "VaultAPI", "CPAM"], swiftSettings: strict),
+      name: "VaultPAMTests", dependencies: ["VaultPAM", "VaultWire", "VaultModel", "CPAM"], swiftSettings: strict),
     .testTarget(
-      name: "VaultKeystoreTests",
-      dependencies: ["VaultKeystore", "VaultTPM2", "VaultAPI", "VaultTesting"], swiftSettings: strict),
+      name: "VaultHelperTests",
+      dependencies: ["VaultHelper", "VaultTPM2", "VaultWire", "VaultModel", "VaultTesting"], swiftSettings: strict),
+    .testTarget(
+      name: "VaultServiceTests",
+      dependencies: ["VaultService", "VaultStore", "VaultCore", "VaultModel", "CSQLite", "VaultTesting"],
+      swiftSettings: strict),
     .testTarget(
       name: "VaultDaemonTests",
       dependencies: [
-        "VaultDaemon", "VaultKeystore", "VaultStore", "VaultCore", "VaultClient", "VaultAPI", "VaultModel", "CLinux",
+        "VaultDaemon", "VaultService", "VaultStore", "VaultCore", "VaultClient", "VaultWire", "VaultModel", "CLinux",
         "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
         // A loop whose clock a test moves.
@@ -166,7 +181,7 @@ let package = Package(
     .testTarget(
       name: "VaultCLITests",
       dependencies: [
-        "VaultCLI", "VaultClient", "VaultAPI", "VaultModel", "CLinux", "VaultTesting", "vaultd",
+        "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting", "vaultd",
         "vault-pam", "vault-tpm2", "vault-keyring",
       ],
       swiftSettings: strict),

@@ -17,7 +17,7 @@ quiet "mandoc finds nothing to say about man/" lint_pages
 # Each method, error and member of the interface is described where users look for it.
 pages_cover_the_interface() {
   local word
-  for word in $(sed -n 's/^ *\(method\|error\) \([A-Za-z]*\).*/\2/p' Sources/VaultAPI/io.vaultd.Vault.varlink); do
+  for word in $(sed -n 's/^ *\(method\|error\) \([A-Za-z]*\).*/\2/p' Sources/VaultWire/io.vaultd.Vault.varlink); do
     grep -qw "$word" man/vault-protocol.7 || echo "vault-protocol(7) does not mention $word"
   done
 }
@@ -25,11 +25,11 @@ quiet "vault-protocol(7) covers the interface" pages_cover_the_interface
 
 pages_cover_the_settings() {
   local key
-  for key in $(sed -n 's/^#\([a-z-]*\) = .*/\1/p' systemd/vaultd.conf); do
+  for key in $(sed -n 's/^#\([a-z-]*\) = .*/\1/p' Sources/vaultd/vaultd.conf); do
     grep -q "^.It Ic $key No =" man/vaultd.conf.5 || echo "vaultd.conf(5) does not describe $key"
   done
   for key in $(sed -n 's/^\.It Ic \([a-z-]*\) .*/\1/p' man/vaultd.conf.5); do
-    grep -q "^#$key = " systemd/vaultd.conf || echo "systemd/vaultd.conf leaves out $key"
+    grep -q "^#$key = " Sources/vaultd/vaultd.conf || echo "Sources/vaultd/vaultd.conf leaves out $key"
   done
 }
 quiet "vaultd.conf(5) and the example agree" pages_cover_the_settings
@@ -90,7 +90,7 @@ quiet "the bash completion parses" completions_parse
 
 pages_exist() {
   local reference
-  for reference in $(sed -n 's/^Documentation=//p' systemd/*/*); do
+  for reference in $(sed -n 's/^Documentation=//p' Sources/vault*/{user,system}/*); do
     reference=${reference#man:}
     local section=${reference##*(}
     section=${section%)}
@@ -118,13 +118,13 @@ fi
 must_say() { local line; for line in "${@:2}"; do grep -qx "$line" "$1" || echo "$1 does not say $line"; done; }
 units_keep_others_out() {
   local unit
-  for unit in systemd/user/*.socket; do must_say "$unit" SocketMode=0600 DirectoryMode=0700; done
-  for unit in systemd/*/*.service; do must_say "$unit" UMask=0077 LimitCORE=0; done
-  for unit in systemd/*/vaultd.service; do
+  for unit in Sources/vault*/user/*.socket; do must_say "$unit" SocketMode=0600 DirectoryMode=0700; done
+  for unit in Sources/vault*/*/*.service; do must_say "$unit" UMask=0077 LimitCORE=0; done
+  for unit in Sources/vaultd/*/vaultd.service; do
     must_say "$unit" LimitMEMLOCK=64M NoNewPrivileges=yes RestrictAddressFamilies=AF_UNIX MemoryDenyWriteExecute=yes SystemCallArchitectures=native \
       SystemCallFilter=@system-service 'SystemCallFilter=~@privileged'
   done
-  must_say systemd/system/vaultd.service User=_vaultd StateDirectoryMode=0700 CapabilityBoundingSet= PrivateNetwork=yes \
+  must_say Sources/vaultd/system/vaultd.service User=_vaultd StateDirectoryMode=0700 CapabilityBoundingSet= PrivateNetwork=yes \
     PrivateDevices=yes ProtectSystem=strict ProtectHome=yes
 }
 quiet "the units keep others out of the sockets, the store and the memory" units_keep_others_out
@@ -156,7 +156,7 @@ quiet "an administrator's polkit rule stays when it is installed again, and make
 old=$root/etc/pam.d/vault-biometry
 echo '# of an older version' | tee -a "$old" >>"$root/usr/share/doc/vault/pam.d/vault-biometry"
 install_into install PREFIX="$root/usr" sysconfdir="$root/etc"
-older_version() { cmp pam/vault-biometry "$old" 2>&1 || true; }
+older_version() { cmp Sources/vault-pam/pam.d/vault-biometry "$old" 2>&1 || true; }
 quiet "a file that nobody changed becomes the new version's" older_version
 
 # What an administrator took away, or put a link in the place of, also one that leads nowhere yet.
@@ -195,11 +195,11 @@ quiet "make uninstall finds it there" nothing_staged
 # The manager gives a socket to SocketUser= by its name, through a link that lies there.
 socket_folders() {
   local unit folder
-  for unit in systemd/system/*.socket; do
+  for unit in Sources/vault*/system/*.socket; do
     grep -q '^SocketUser=' "$unit" || continue
     folder=$(sed -n 's|^ListenStream=\(.*\)/.*|\1|p' "$unit")
     [[ $folder == /run/* ]] || echo "$unit listens nowhere"
-    for service in systemd/system/*.service; do
+    for service in Sources/vault*/system/*.service; do
       ! grep -q "^RuntimeDirectory=\(.* \)\?${folder#/run/}\( .*\)\?$" "$service" || echo "$folder belongs to the user of $service"
     done
   done

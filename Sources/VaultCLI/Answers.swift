@@ -1,7 +1,7 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 /// Answers the questions of a conversation with the daemon: at the terminal, or from standard input line by line.
 final class Answers {
@@ -51,7 +51,7 @@ final class Answers {
     guard let line = try lines?.next() else {
       throw Failure(
         .usage,
-        "standard input ended before \(Printable.quoted(prompt.text)) was answered; give one line for each question")
+        "standard input ended before \(Printable.quoted(prompt.text)) was answered", "give one line for each question")
     }
     return line
   }
@@ -108,7 +108,7 @@ final class Answers {
       if first.isEqual(to: second) { return first }
       try keyboard.show("The two are not the same.\n")
     }
-    throw Failure(.invalid, "the two entries differed three times; start again")
+    throw Failure(.invalid, "the two entries differed three times", "start again")
   }
 }
 

@@ -16,7 +16,7 @@ final class BackupSource {
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
     name = Printable.quoted(path)
     guard descriptor >= 0 else {
-      throw Failure(.io, "cannot open \(name): \(Output.describe(errno)); name another file")
+      throw Failure(.io, "cannot open \(name): \(Output.describe(errno))", "name another file")
     }
   }
 
@@ -40,7 +40,7 @@ final class BackupSource {
     do throws(BackupPrefix.Problem) {
       prefix = try BackupPrefix(unsafe bytes.span.bytes)  // Bytes have no padding: all are initialized.
     } catch {
-      throw Failure(.invalid, "\(name) cannot be restored: \(error.reason); name another file")
+      throw Failure(.invalid, "\(name) cannot be restored: \(error.reason)", "name another file")
     }
     bytes += try read(count: prefix.headerCount - bytes.count)
     return bytes
@@ -52,7 +52,7 @@ final class BackupSource {
       // Filled in place by the kernel.
       let count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 { return count }
-      guard errno == EINTR else { throw Failure(.io, "cannot read \(name): \(Output.describe(errno)); try again") }
+      guard errno == EINTR else { throw Failure(.io, "cannot read \(name): \(Output.describe(errno))", "try again") }
     }
   }
 
@@ -64,7 +64,7 @@ final class BackupSource {
       var all = unsafe span.mutableBytes  // The same.
       var rest = all._mutatingExtracting(droppingFirst: done)
       let count = try read(into: &rest)
-      if count == 0 { throw Failure(.invalid, "\(name) cannot be restored: it is cut short; use another copy of it") }
+      if count == 0 { throw Failure(.invalid, "\(name) cannot be restored: it is cut short", "use another copy of it") }
       done += count
     }
     return bytes

@@ -1,7 +1,7 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 /// The work of `vault set --batch`: many items from JSON lines, one transaction for as many as go into one call.
 struct BatchSet {
@@ -72,9 +72,9 @@ struct BatchSet {
     } catch let error as ParameterError {
       throw Failure(
         .invalid,
-        "line \(number): \(Printable.quoted(error.parameter)) is missing, unknown or of the wrong type; correct it")
+        "line \(number): \(Printable.quoted(error.parameter)) is missing, unknown or of the wrong type", "correct it")
     } catch let error as FrameError {
-      throw Failure(.invalid, "line \(number) is no item: \(BatchSet.describe(error)); correct it")
+      throw Failure(.invalid, "line \(number) is no item: \(BatchSet.describe(error))", "correct it")
     } catch {
       throw Failure(any: error)
     }

@@ -9,29 +9,31 @@ extension Failure {
     case .noRuntimeDirectory:
       self.init(
         .configuration,
-        "XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give --socket")
-    case .notUTF8: self.init(.configuration, "\(error); set another")
+        "XDG_RUNTIME_DIR is not set, so there is no place for the socket", "log in through a session, or give --socket")
+    case .notUTF8: self.init(.configuration, "\(error)", "set another")
     case .unsafeSocket(let reason):
       self.init(
-        .denied, "the socket is not to be trusted: \(Printable.text(reason)); remove it or give another with --socket")
+        .denied, "the socket is not to be trusted: \(Printable.text(reason))", "remove it or give another with --socket"
+      )
     case .noDaemon(let path):
-      self.init(.unavailable, "no daemon listens on \(Printable.text(path)); start vaultd")
+      self.init(.unavailable, "no daemon listens on \(Printable.text(path))", "start vaultd")
     case .daemonFailed(let status, let message): self.init(daemonStatus: status, message)
     case .disconnected:
-      self.init(.unavailable, "the daemon went away before it answered; see its log, and try again")
+      self.init(.unavailable, "the daemon went away before it answered", "see its log, and try again")
     case .protocolViolation(let reason):
       self.init(
-        .software, "what listens there does not speak io.vaultd.Vault: \(Printable.text(reason)); see `vault doctor`")
+        .software, "what listens there does not speak io.vaultd.Vault: \(Printable.text(reason))", "see `vault doctor`")
     case .fault(let fault): self.init(fault)
-    case .timedOut: self.init(.retry, "the daemon did not answer in time; try again, and see `vault doctor`")
+    case .timedOut: self.init(.retry, "the daemon did not answer in time", "try again, and see `vault doctor`")
     case .tooLarge(let limit):
-      self.init(.invalid, "that is more than the \(limit) bytes a request may have; store less, or store it in parts")
+      self.init(.invalid, "that is more than the \(limit) bytes a request may have", "store less, or store it in parts")
     case .answerTooLarge(let limit):
-      self.init(.invalid, "the answer has more than the \(Sizes.text(limit)) that are kept of one; ask for less of it")
+      self.init(
+        .invalid, "the answer has more than the \(Sizes.text(limit)) that are kept of one", "ask for less of it")
     case .notText(let name):
-      self.init(.invalid, "\(Printable.quoted(name)) is no text; read it as bytes")
+      self.init(.invalid, "\(Printable.quoted(name)) is no text", "read it as bytes")
     case .system("vaultd", ENOENT):
-      self.init(.unavailable, "no daemon is running and vaultd is not installed beside vault or in PATH; install it")
+      self.init(.unavailable, "no daemon is running and vaultd is not installed beside vault or in PATH", "install it")
     case .system(let call, let code):
       let exit: Exit = code == EACCES || code == EPERM ? .denied : .io
       self.init(exit, "\(call): \(Output.describe(code)); see `vault doctor`")

@@ -1,41 +1,43 @@
-internal import VaultAPI
 internal import VaultModel
+internal import VaultWire
 
 extension Failure {
   /// Puts the daemon's refusal into words.
   init(_ fault: Fault) {
     switch fault {
-    case .noVault: self.init(.configuration, "there is no vault yet; make one with `vault init`")
-    case .vaultExists: self.init(.exists, "there is a vault already, and it stays; open it with `vault unlock`")
+    case .noVault: self.init(.configuration, "there is no vault yet", "make one with `vault init`")
+    case .vaultExists: self.init(.exists, "there is a vault already, and it stays", "open it with `vault unlock`")
     case .locked(let state, let cause):
       let why = state == "cold" ? "not unlocked since the daemon started" : cause
-      self.init(.retry, "the vault is locked (\(Printable.text(why))); open it with `vault unlock`")
-    case .timedOut: self.init(.retry, "the vault stayed locked for all of the wait; open it with `vault unlock`")
+      self.init(.retry, "the vault is locked (\(Printable.text(why)))", "open it with `vault unlock`")
+    case .timedOut: self.init(.retry, "the vault stayed locked for all of the wait", "open it with `vault unlock`")
     case .noSuchItem(let name, true):
       self.init(
         .missing,
-        "there is no item \(Printable.quoted(name)), as far as the store can be trusted: it has not been found whole; "
-          + "see `vault verify`")
+        "there is no item \(Printable.quoted(name)), as far as the store can be trusted: it has not been found whole",
+        "see `vault verify`")
     case .noSuchItem(let name, _):
-      self.init(.missing, "there is no item \(Printable.quoted(name)); see `vault list`")
+      self.init(.missing, "there is no item \(Printable.quoted(name))", "see `vault list`")
     case .noSuchVersion(let name, let version):
-      self.init(.missing, "\(Printable.quoted(name)) has no version \(version); see `vault history`")
-    case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id); see `vault slot list`")
+      self.init(.missing, "\(Printable.quoted(name)) has no version \(version)", "see `vault history`")
+    case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id)", "see `vault slot list`")
     case .lastSlot:
       self.init(
         .denied,
-        "no password and no recovery code would be left, and what else opens the vault may end by itself; add a recovery code "
+        "no password and no recovery code would be left, and what else opens the vault may end by itself",
+        "add a recovery code "
           + "with `vault slot add recovery` first")
     case .alreadyExists(let name, _):
-      self.init(.exists, "\(Printable.quoted(name)) exists already; give --update to store a new version of it")
+      self.init(.exists, "\(Printable.quoted(name)) exists already", "give --update to store a new version of it")
     case .expired(let name, let expires):
       let date = Timestamp.format(expires)
       self.init(
         .invalid,
-        "\(Printable.quoted(name)) expired on \(date); store a new value with --update, or read this one with --expired"
+        "\(Printable.quoted(name)) expired on \(date)",
+        "store a new value with --update, or read this one with --expired"
       )
     case .invalidName(let name, let reason, _):
-      self.init(.invalid, "\(Printable.quoted(name)) is no item name: \(Printable.text(reason)); choose another")
+      self.init(.invalid, "\(Printable.quoted(name)) is no item name: \(Printable.text(reason))", "choose another")
     case .invalidValue(let kind, let reason, _):
       self.init(
         .invalid,
@@ -44,7 +46,7 @@ extension Failure {
           : "this is not right for kind \(Printable.text(kind)): \(Printable.text(reason)); correct it or give another --kind"
       )
     case .tooLarge(let limit):
-      self.init(.invalid, "a value has at most \(limit) bytes; store less, or store it in parts")
+      self.init(.invalid, "a value has at most \(limit) bytes", "store less, or store it in parts")
     default: self.init(ofState: fault)
     }
   }
@@ -53,78 +55,87 @@ extension Failure {
   private init(ofState fault: Fault) {
     switch fault {
     case .invalidQuery(let reason, let position):
-      self.init(.usage, "the query is wrong at byte \(position): \(Printable.text(reason)); see `vault help find`")
+      self.init(.usage, "the query is wrong at byte \(position): \(Printable.text(reason))", "see `vault help find`")
     case .authenticationFailed("pam", let wait):
-      self.init(.denied, "you were not recognised; try again in \(Failure.seconds(wait))")
+      self.init(.denied, "you were not recognised", "try again in \(Failure.seconds(wait))")
     case .authenticationFailed(let method, let wait):
       let what = method == "recovery" ? "recovery code" : "password"
-      self.init(.denied, "wrong \(what); try again in \(Failure.seconds(wait))")
+      self.init(.denied, "wrong \(what)", "try again in \(Failure.seconds(wait))")
     case .backingOff(_, let wait):
-      self.init(.retry, "too soon after a wrong attempt; try again in \(Failure.seconds(wait))")
+      self.init(.retry, "too soon after a wrong attempt", "try again in \(Failure.seconds(wait))")
     case .mistypedRecoveryCode:
-      self.init(.invalid, "the recovery code is mistyped, its checksum does not fit; read it again and type it anew")
-    case .methodUnavailable(let method, let reason):
-      self.init(
-        .configuration, "\(Printable.quoted(method)) cannot be used: \(Printable.text(reason)); see `vault status`")
+      self.init(.invalid, "the recovery code is mistyped, its checksum does not fit", "read it again and type it anew")
+    case .methodUnavailable(let method, let reason, let advice):
+      let text = Printable.text(Sentence.joined(reason, advice))
+      self.init(.configuration, "\(Printable.quoted(method)) cannot be used: \(text)", "see `vault status`")
     case .accountExpired(let reason):
-      self.init(.denied, "\(Printable.text(reason)); `vault unlock --method password` still opens the vault")
+      self.init(.denied, "\(Printable.text(reason))", "`vault unlock --method password` still opens the vault")
     case .presenceRequired(let name, let require):
       self.init(
         .denied,
-        "\(Printable.quoted(name)) requires \(Printable.text(require)), and nobody was asked; run it on a terminal"
+        "\(Printable.quoted(name)) requires \(Printable.text(require)), and nobody was asked", "run it on a terminal"
       )
     case .tooManyTries:
-      self.init(.denied, "too many wrong attempts; wait, or use `vault unlock --method password`")
+      self.init(.denied, "too many wrong attempts", "wait, or use `vault unlock --method password`")
     case .presenceFailed(let reason):
       self.init(
-        .denied, "the check of who is there broke down: \(Printable.text(reason)); use `vault unlock --method password`"
+        .denied, "the check of who is there broke down: \(Printable.text(reason))",
+        "use `vault unlock --method password`"
       )
+    default: self.init(ofDaemon: fault)
+    }
+  }
+
+  /// Puts into words what is about the daemon or the store.
+  private init(ofDaemon fault: Fault) {
+    switch fault {
     case .rekeying:
       self.init(
         .retry,
-        "the vault is being given a new key, and until then its ways in stay as they are and no backup is made; wait for it with `vault rekey`, or give it up with `vault rekey --cancel`"
+        "the vault is being given a new key, and until then its ways in stay as they are and no backup is made",
+        "wait for it with `vault rekey`, or give it up with `vault rekey --cancel`"
       )
-    case .cancelled: self.init(.denied, "cancelled, and nothing was changed; start again when you are ready")
-    case .noSuchConversation: self.init(.retry, "the question is no longer open; start again")
-    case .weakSecret(let reason): self.init(.invalid, "too weak: \(Printable.text(reason)); choose a stronger one")
-    case .tooMuch(let reason): self.init(.invalid, "\(Printable.text(reason)); do it in several parts")
-    case .tooManyConnections: self.init(.retry, "the daemon serves as many clients as it may; try again later")
-    case .tooManyRequests: self.init(.retry, "too many requests at once; try again later")
-    case .denied(let reason): self.init(.denied, "denied: \(Printable.text(reason)); ask whoever owns the vault")
-    case .corrupt(let reason, true):
-      self.init(.invalid, Printable.text(reason.contains(";") ? reason : reason + "; update vault"))
-    case .corrupt(let reason, false):
-      self.init(
-        .invalid,
-        "the store cannot be trusted: \(Printable.text(reason))"
-          + (reason.contains(";") ? "" : "; keep it as it is and restore a backup beside it"))
+    case .cancelled: self.init(.denied, "cancelled, and nothing was changed", "start again when you are ready")
+    case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
+    case .weakSecret(let reason): self.init(.invalid, "too weak: \(Printable.text(reason))", "choose a stronger one")
+    case .tooMuch(let reason): self.init(.invalid, "\(Printable.text(reason))", "do it in several parts")
+    case .tooManyConnections: self.init(.retry, "the daemon serves as many clients as it may", "try again later")
+    case .tooManyRequests: self.init(.retry, "too many requests at once", "try again later")
+    case .denied(let reason): self.init(.denied, "denied: \(Printable.text(reason))", "ask whoever owns the vault")
+    case .corrupt(let reason, true, let advice):
+      self.init(.invalid, Printable.text(Sentence.joined(reason, advice ?? "update vault")))
+    case .corrupt(let reason, false, let advice):
+      let text = Sentence.joined(reason, advice ?? "keep it as it is and restore a backup beside it")
+      self.init(.invalid, "the store cannot be trusted: \(Printable.text(text))")
     case .storageFailed(let reason):
       self.init(
-        .io, "the disk did not do its part: \(Printable.text(reason)); see to its space and health, then try again")
+        .io, "the disk did not do its part: \(Printable.text(reason))", "see to its space and health, then try again")
     case .outOfMemory:
       self.init(
         .retry,
-        "there is not enough memory to check or make the secret, which may be right; free some, or raise the limit of vaultd, and try again"
+        "there is not enough memory to check or make the secret, which may be right",
+        "free some, or raise the limit of vaultd, and try again"
       )
-    case .busy(let reason): self.init(.retry, "\(Printable.text(reason)); try again when that is done")
+    case .busy(let reason): self.init(.retry, "\(Printable.text(reason))", "try again when that is done")
     case .invalidBackup(let reason):
-      self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason)); use another copy of it")
+      self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason))", "use another copy of it")
     case .misconfigured(let reason):
-      self.init(.configuration, "\(Printable.text(reason)); put that right and try again (`vault doctor` helps)")
+      self.init(.configuration, "\(Printable.text(reason))", "put that right and try again (`vault doctor` helps)")
     case .service(let fault): self.init(fault)
     default:
       self.init(
-        .software, "the daemon answered \(Printable.quoted(fault.fullName)), which this vault does not know; update it")
+        .software, "the daemon answered \(Printable.quoted(fault.fullName)), which this vault does not know",
+        "update it")
     }
   }
 
   private init(_ fault: ServiceFault) {
     switch fault {
-    case .permissionDenied: self.init(.denied, "the daemon denies this; ask whoever owns the vault")
+    case .permissionDenied: self.init(.denied, "the daemon denies this", "ask whoever owns the vault")
     case .invalidParameter(let parameter):
-      self.init(.usage, "the daemon does not accept \(Printable.quoted(parameter)); correct it")
+      self.init(.usage, "the daemon does not accept \(Printable.quoted(parameter))", "correct it")
     default:
-      self.init(.software, "the daemon is of another version (\(fault.fullName)); restart it, or update this program")
+      self.init(.software, "the daemon is of another version (\(fault.fullName))", "restart it, or update this program")
     }
   }
 

@@ -24,14 +24,19 @@ enum Exit: Int32, Sendable {
   case configuration = 78
 }
 
-/// The reason why a command did not do what it was asked to, as its user reads it.
+/// The reason why a command did not do what it was asked to, as its user reads it. Lower case, no secret, no final stop.
 struct Failure: Error, Equatable {
   let exit: Exit
-  /// The event, and the remedy behind a semicolon. Lower case, no secret, no final stop.
-  let message: String
+  let event: String
+  /// Advice what to do next.
+  let advice: String?
 
-  init(_ exit: Exit, _ message: String) {
+  init(_ exit: Exit, _ event: String, _ advice: String? = nil) {
     self.exit = exit
-    self.message = message
+    self.event = event
+    self.advice = advice
   }
+
+  /// Both in one sentence.
+  var message: String { Sentence.joined(event, advice) }
 }

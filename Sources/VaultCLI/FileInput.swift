@@ -1,5 +1,5 @@
 internal import Glibc
-internal import VaultAPI
+internal import VaultWire
 
 /// Bytes from standard input or a file, straight into memory that wipes itself.
 enum FileInput {
@@ -19,7 +19,7 @@ enum FileInput {
         throw Failure(.io, "cannot read \(name): \(Output.describe(errno))")
       }
       if buffer.count > limit {
-        throw Failure(.invalid, "\(name) holds more than \(limit) bytes; store less, or store it in parts")
+        throw Failure(.invalid, "\(name) holds more than \(limit) bytes", "store less, or store it in parts")
       }
     }
   }

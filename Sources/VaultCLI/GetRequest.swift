@@ -1,7 +1,7 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 /// The work of `vault get`, however its command line was read.
 ///
@@ -76,7 +76,7 @@ struct GetRequest: Equatable {
     guard let text = ItemField.text(field, of: item) else {
       let known = item.attributes.keys.sorted().joined(separator: ", ")
       let what = known.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(known))"
-      throw Failure(.missing, "\(Printable.quoted(name)) has no field \(Printable.quoted(field)); \(what)")
+      throw Failure(.missing, "\(Printable.quoted(name)) has no field \(Printable.quoted(field))", "\(what)")
     }
     var bytes = SecretBuffer()
     // An attribute is text for a person; the value is not, and goes out as it is everywhere.

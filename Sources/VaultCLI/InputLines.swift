@@ -1,5 +1,5 @@
 internal import Glibc
-internal import VaultAPI
+internal import VaultWire
 
 /// Standard input as lines, each in memory that wipes itself.
 struct InputLines: ~Copyable {

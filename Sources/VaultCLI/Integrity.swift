@@ -1,5 +1,5 @@
-internal import VaultAPI
 internal import VaultModel
+internal import VaultWire
 
 /// The integrity of the records as a whole, in words.
 enum Integrity {
@@ -16,11 +16,11 @@ enum Integrity {
   /// The progress of a check, as a bar on a person's terminal.
   static func bar(_ what: String, _ integrity: Wire.Integrity, _ unit: String) -> String {
     let done = max(0, integrity.done ?? 0)
-    return ProgressBar.text(what, done, of: integrity.total ?? 1, ", \(done) \(unit)")
+    return ProgressBar.text(what, done, of: integrity.of ?? 1, ", \(done) \(unit)")
   }
 
   /// The progress of a check.
   static func percent(_ integrity: Wire.Integrity) -> String {
-    "\(Int(100 * ProgressBar.share(integrity.done ?? 0, of: integrity.total ?? 1))) %"
+    "\(Int(100 * ProgressBar.share(integrity.done ?? 0, of: integrity.of ?? 1))) %"
   }
 }

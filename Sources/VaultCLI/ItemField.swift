@@ -1,5 +1,5 @@
-internal import VaultAPI
 internal import VaultModel
+internal import VaultWire
 
 /// The fields that `vault get --field` can print beside attributes.
 enum ItemField {
@@ -30,7 +30,8 @@ enum WiFi {
   static func uri(of item: Wire.Item, _ passphrase: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {
     guard item.kind == ItemKind.wifi.rawValue else {
       throw Failure(
-        .missing, "\(Printable.quoted(item.name)) is of kind \(Printable.text(item.kind)); only wifi items have a uri")
+        .missing, "\(Printable.quoted(item.name)) is of kind \(Printable.text(item.kind))", "only wifi items have a uri"
+      )
     }
     var uri = SecretBuffer(capacity: 256)
     do throws(ValueError) {
@@ -38,7 +39,7 @@ enum WiFi {
         try WiFiURI.write(attributes: item.attributes, passphrase: bytes) { uri.append($0) }
       }
     } catch {
-      throw Failure(.invalid, "\(Printable.quoted(item.name)) makes no uri: \(error.reason); correct the item")
+      throw Failure(.invalid, "\(Printable.quoted(item.name)) makes no uri: \(error.reason)", "correct the item")
     }
     return uri
   }

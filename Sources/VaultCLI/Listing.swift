@@ -1,7 +1,7 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 /// Items that match a query, printed as they come: JSON lines, names, or a table on a terminal.
 struct Listing {

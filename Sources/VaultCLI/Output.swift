@@ -1,6 +1,6 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultModel
+internal import VaultWire
 
 /// Standard output and standard error, written with `write(2)` so that no copy of a secret stays in a stdio buffer and
 /// so that a full disk is an error.
@@ -17,7 +17,8 @@ enum Output {
         var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&polled, 1, -1)
       } else if errno != EINTR {
-        throw Failure(.io, "cannot write the output: \(describe(errno)); see to the space or the other end of the pipe")
+        throw Failure(
+          .io, "cannot write the output: \(describe(errno))", "see to the space or the other end of the pipe")
       }
     }
   }

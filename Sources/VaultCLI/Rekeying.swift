@@ -1,5 +1,5 @@
-internal import VaultAPI
 internal import VaultClient
+internal import VaultWire
 
 /// A rekey as the terminal sees it, also the one that another command offers.
 struct Rekeying {

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
+internal import VaultWire
 
 /// One run of the program against one daemon, which it starts when there is none and it may.
 final class Session {
@@ -97,7 +97,7 @@ extension Failure {
     switch error {
     case let failure as Failure: self = failure
     case let error as ClientError: self.init(error)
-    default: self.init(.software, "\(error); report this")
+    default: self.init(.software, "\(error)", "report this")
     }
   }
 }

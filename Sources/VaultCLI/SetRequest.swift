@@ -1,7 +1,7 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 /// The work of `vault set` for one item.
 struct SetRequest {
@@ -45,8 +45,9 @@ struct SetRequest {
   }
 
   private func item(_ session: Session) throws(Failure) -> Wire.NewItem {
-    let generator = command.generate.map {
-      Wire.Generator(style: $0.rawValue, length: command.length, symbols: command.noSymbols ? false : nil)
+    let generator = command.generator.generate.map {
+      Wire.Generator(
+        style: $0.rawValue, length: command.generator.length, symbols: command.generator.noSymbols ? false : nil)
     }
     return Wire.NewItem(
       name: name, generate: generator, kind: command.kind, attributes: try attributes(session),
@@ -88,7 +89,7 @@ struct SetRequest {
 
   /// The value to store; nil when the daemon draws or keeps it.
   private func value(_ session: Session) throws(Failure) -> SecretBuffer? {
-    if command.generate != nil || command.keepValue { return nil }
+    if command.generator.generate != nil || command.keepValue { return nil }
     if let file = command.file { return try FileInput.readFile(file, limit: SetRequest.valueLimit) }
     guard isatty(STDIN_FILENO) == 1 else {
       return try FileInput.readAll(STDIN_FILENO, limit: SetRequest.valueLimit, name: "standard input")

@@ -1,5 +1,5 @@
-internal import VaultAPI
 internal import VaultModel
+internal import VaultWire
 
 /// The report of `vault verify`.
 struct VerifyReport {
@@ -49,12 +49,13 @@ struct VerifyReport {
       let (count, overflow) = findings.count.addingReportingOverflow(max(0, result.omitted))
       return Failure(
         .invalid,
-        "\(overflow ? .max : count) \(count == 1 ? "thing is" : "things are") wrong with the store; keep it as it is, "
+        "\(overflow ? .max : count) \(count == 1 ? "thing is" : "things are") wrong with the store",
+        "keep it as it is, "
           + "and restore a backup in its place, or what `vault salvage` saves")
     }
     if !result.unchecked.isEmpty {
       return Failure(
-        .retry, "nothing was found wrong, and not everything could be checked; `vault unlock`, then verify again")
+        .retry, "nothing was found wrong, and not everything could be checked", "`vault unlock`, then verify again")
     }
     return nil
   }

@@ -1,4 +1,4 @@
-internal import VaultAPI
+internal import VaultWire
 
 /// The size of what has come of an answer in parts that are kept together: whoever listens may send parts without end.
 struct AnswerSize: ~Copyable {

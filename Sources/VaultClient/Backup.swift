@@ -1,5 +1,5 @@
-public import VaultAPI
 internal import VaultModel
+public import VaultWire
 
 extension Vault {
   /// The time that the other side of a backup may let nothing go over the connection. A slow disk is written to
@@ -61,7 +61,9 @@ extension Vault {
   ) throws -> [Wire.Slot] {
     var replies = try stream(
       .restore, timeout: keyTimeout, Wire.RestoreParameters(header: Self.base64(header), method: method))
-    try converse(&replies, answer)
+    var rules = PromptRules(makesCode: false)
+    let ready = try converse(&replies, as: Wire.RestoreReply.self, &rules, answer)
+    guard ready?.continues == false else { throw ClientError.protocolViolation("a restore that never begins") }
     let connection = replies.connection
     var buffer = SecretBuffer()
     buffer.append(count: 256 << 10) { _ in }

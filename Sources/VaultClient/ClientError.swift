@@ -1,4 +1,4 @@
-public import VaultAPI
+public import VaultWire
 
 /// The reason why a call has no answer.
 public enum ClientError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import VaultAPI
+internal import VaultWire
 
 // What follows where Varlink ends on a connection: bytes as they are, and at last one more message.
 extension Connection {

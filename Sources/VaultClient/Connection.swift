@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-public import VaultAPI
+public import VaultWire
 
 /// One connection to a daemon that was checked, used by one thread at a time.
 ///
@@ -66,7 +66,7 @@ public final class Connection {
   public func call(
     _ method: MethodName, timeout: Duration? = Connection.defaultTimeout, parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Frame {
-    let response = try exchange(try Session.message(method, more: false, parameters), Deadline(after: timeout))
+    let response = try exchange(try KeptConnection.message(method, more: false, parameters), Deadline(after: timeout))
     return response.frame
   }
 

@@ -1,4 +1,4 @@
-public import VaultAPI
+public import VaultWire
 
 /// A question the daemon puts to the person who unlocks or changes the vault.
 public struct Prompt: ~Copyable, Sendable {
@@ -45,7 +45,7 @@ extension Vault {
     try converse(
       .unlock,
       Wire.UnlockParameters(
-        method: method, lockAfter: duration.map { Int($0.components.seconds) }, reason: reason, interactive: attended),
+        method: method, for: duration.map { Int($0.components.seconds) }, reason: reason, interactive: attended),
       answer)
   }
 
@@ -57,7 +57,7 @@ extension Vault {
     kdfPasses: Int? = nil, answer: Answer
   ) throws {
     try converse(
-      .initialize,
+      .`init`,
       Wire.InitParameters(
         recovery: recovery ? true : nil, keystore: keystore, insecure: insecure, kdfMemory: kdfMemory,
         kdfPasses: kdfPasses), makesCode: recovery, answer)
@@ -90,12 +90,12 @@ extension Vault {
     kind: String, label: String? = nil, method: String? = nil, keystore: String? = nil, users: [Int]? = nil,
     insecure: Bool? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
   ) throws -> Int {
-    let slot = try converse(
+    let made: Wire.AddSlotReply = try converse(
       .addSlot,
       Wire.AddSlotParameters(
         kind: kind, label: label, method: method, keystore: keystore, users: users, insecure: insecure,
         kdfMemory: kdfMemory, kdfPasses: kdfPasses), makesCode: kind == "recovery", answer)
-    guard let slot else { throw ClientError.protocolViolation("parameter slot") }
+    guard let slot = made.slot else { throw ClientError.protocolViolation("parameter slot") }
     return slot
   }
 
@@ -106,41 +106,51 @@ extension Vault {
 
   /// Holds a conversation to its end. Prompts come on a connection of its own, answers go over the shared one; leaving
   /// early, by an error too, closes the former, which cancels.
-  @discardableResult
-  private func converse(
+  private func converse<Last: WireValue>(
     _ method: MethodName, _ parameters: some WireValue, makesCode: Bool = false, _ answer: Answer
-  ) throws -> Int? {
+  ) throws -> Last {
     var replies = try stream(method, timeout: keyTimeout, parameters)
-    return try converse(&replies, makesCode: makesCode, answer)
+    var rules = PromptRules(makesCode: makesCode)
+    guard let (last, continues) = try converse(&replies, as: Last.self, &rules, answer), !continues else {
+      throw ClientError.protocolViolation("a conversation without an end")
+    }
+    return last
   }
 
-  /// The same, once it has begun.
-  @discardableResult
-  func converse(_ replies: inout ReplyStream, makesCode: Bool = false, _ answer: Answer) throws -> Int? {
-    var rules = PromptRules(makesCode: makesCode)
+  /// The same, of a method whose last reply says nothing.
+  private func converse(
+    _ method: MethodName, _ parameters: some WireValue, makesCode: Bool = false, _ answer: Answer
+  ) throws {
+    let _: Wire.Empty = try converse(method, parameters, makesCode: makesCode, answer)
+  }
+
+  /// Puts the prompts of a conversation that has begun, up to the first reply that is none: the reply, and whether others
+  /// follow it; nil at the end.
+  func converse<Last: WireValue>(
+    _ replies: inout ReplyStream, as last: Last.Type, _ rules: inout PromptRules, _ answer: Answer
+  ) throws -> (Last, continues: Bool)? {
     while let response = try replies.next(timeout: keyTimeout) {
-      // AddSlot's reply has all the fields of the others.
-      let reply: Wire.AddSlotReply = try response.decode()
-      guard let prompt = reply.prompt else {
-        if response.reply.continues { throw ClientError.protocolViolation("parameter prompt") }
-        return reply.slot
+      switch try response.decode(Wire.Reply<Last>.self) {
+      case .last(let last): return (last, response.reply.continues)
+      case .question(let question): try put(question, response, &replies, &rules, answer)
       }
-      try put(prompt, of: reply.conversation, response, &replies, &rules, answer)
     }
-    throw ClientError.protocolViolation("a conversation without an end")
+    return nil
   }
 
   /// Puts a prompt of a conversation, and sends the answer if it wants one.
-  func put(
-    _ prompt: Wire.Prompt, of conversation: String?, _ response: borrowing Response, _ replies: inout ReplyStream,
-    _ rules: inout PromptRules, _ answer: Answer
+  private func put(
+    _ question: Wire.Question, _ response: borrowing Response, _ replies: inout ReplyStream, _ rules: inout PromptRules,
+    _ answer: Answer
   ) throws {
-    guard response.reply.continues, let id = conversation, let style = Prompt.Style(rawValue: prompt.style)
-    else { throw ClientError.protocolViolation("parameter prompt") }
+    let (id, prompt) = (question.conversation, question.prompt)
+    guard response.reply.continues, let style = Prompt.Style(rawValue: prompt.style) else {
+      throw ClientError.protocolViolation("parameter prompt")
+    }
     let code = prompt.code.flatMap { response.frame.secret($0) }
-    let question = Prompt(style: style, method: prompt.method, text: prompt.text, code: code)
-    try rules.check(question)
-    let given = try answer(question)
+    let shown = Prompt(style: style, method: prompt.method, text: prompt.text, code: code)
+    try rules.check(shown)
+    let given = try answer(shown)
     do {
       guard style.wantsAnswer else { return }
       guard let given else { throw ClientError.fault(.cancelled) }
@@ -155,7 +165,7 @@ extension Vault {
   private func respond(to conversation: String, _ answer: borrowing SecretBuffer) throws(ClientError) {
     _ = try call(.respond, again: false) { writer in
       let parameters = Wire.RespondParameters(conversation: conversation)
-      answer.withBytes { parameters.write(to: &writer, answer: $0) }
+      answer.withBytes { parameters.write(to: &writer, secret: $0) }
     }.decode(Wire.Empty.self)
   }
 }

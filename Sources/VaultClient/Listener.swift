@@ -1,5 +1,5 @@
 internal import Glibc
-import VaultAPI
+import VaultWire
 
 /// Monitors a vault across restarts of its daemon.
 struct Listener: Sendable {
@@ -12,7 +12,7 @@ struct Listener: Sendable {
 
   /// Hands over the events until `each` says false or the interrupt is raised. `isFirst` marks the present state, the
   /// first reply of each daemon.
-  func run(_ each: (Wire.Event, _ isFirst: Bool) -> Bool) throws(ClientError) {
+  func run(_ each: (Vault.Event, _ isFirst: Bool) -> Bool) throws(ClientError) {
     var deadline = Deadline(after: patience)
     while true {
       var isFirst = true

@@ -1,11 +1,14 @@
-public import VaultAPI
+public import VaultWire
 
 extension Vault {
+  /// Something that has happened in a vault.
+  public typealias Event = Wire.MonitorReply
+
   /// Hands over what happens in the vault, the present state first, until `each` says false.
   ///
   /// It blocks for as long as nothing happens. Throws ``ClientError/disconnected`` when the daemon goes away: what
   /// happens until the next call is missed then, so look again after it.
-  public func monitor(_ each: (Wire.Event) throws -> Bool) throws {
+  public func monitor(_ each: (Vault.Event) throws -> Bool) throws {
     var replies = try stream(.monitor, timeout: timeout, Wire.Empty())
     while let response = try replies.next(timeout: nil) {
       guard try each(response.decode()) else { return }
@@ -16,8 +19,8 @@ extension Vault {
   ///
   /// A thread of its own listens until the stream is dropped or its task is cancelled. The stream ends with an error
   /// when no daemon comes back within `patience`, or when what answers cannot be trusted or understood.
-  public func events(patience: Duration = .seconds(60)) -> AsyncThrowingStream<Wire.Event, any Error> {
-    let (events, continuation) = AsyncThrowingStream<Wire.Event, any Error>.makeStream()
+  public func events(patience: Duration = .seconds(60)) -> AsyncThrowingStream<Vault.Event, any Error> {
+    let (events, continuation) = AsyncThrowingStream<Vault.Event, any Error>.makeStream()
     listen(patience: patience, continuation) { event, _ in event }
     return events
   }
@@ -39,14 +42,14 @@ extension Vault {
   }
 
   /// True when `event` is about the item `name`, or may be.
-  static func concerns(_ event: Wire.Event, _ name: String) -> Bool {
-    event.event == "item" && (event.name == nil || event.name == name || event.target == name)
+  static func concerns(_ event: Vault.Event, _ name: String) -> Bool {
+    event.event == "item" && (event.name == nil || event.name == name || event.to == name)
   }
 
   /// Feeds `continuation` with what `pick` takes from the events, on a new thread.
   private func listen<Element: Sendable>(
     patience: Duration, _ continuation: AsyncThrowingStream<Element, any Error>.Continuation,
-    _ pick: @escaping @Sendable (Wire.Event, _ isFirst: Bool) -> Element?
+    _ pick: @escaping @Sendable (Vault.Event, _ isFirst: Bool) -> Element?
   ) {
     do {
       let listener = Listener(

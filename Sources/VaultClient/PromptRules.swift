@@ -1,4 +1,4 @@
-internal import VaultAPI
+internal import VaultWire
 
 /// The rules that the prompts of one conversation must keep.
 ///

@@ -1,4 +1,4 @@
-public import VaultAPI
+public import VaultWire
 
 extension Vault {
   /// Gives the vault a new key and waits until everything is sealed anew under it, which goes on without this call, too.
@@ -13,14 +13,9 @@ extension Vault {
   ) throws {
     var replies = try stream(.rekey, timeout: keyTimeout, Wire.RekeyParameters(method: method))
     var rules = PromptRules(makesCode: true, most: PromptRules.mostOfRekey)
-    while let response = try replies.next(timeout: keyTimeout) {
-      let reply: Wire.RekeyReply = try response.decode()
-      if let prompt = reply.prompt {
-        try put(prompt, of: reply.conversation, response, &replies, &rules, answer)
-      } else {
-        try progress(reply)
-        if !response.reply.continues { return }
-      }
+    while let (reply, continues) = try converse(&replies, as: Wire.RekeyReply.self, &rules, answer) {
+      try progress(reply)
+      if !continues { return }
     }
     throw ClientError.protocolViolation("a rekey without an end")
   }

@@ -1,4 +1,4 @@
-import VaultAPI
+import VaultWire
 
 /// The replies to one call made with `more`, or with `upgrade`, on a connection of its own. To end it is to close that
 /// connection.
@@ -15,7 +15,7 @@ struct ReplyStream: ~Copyable {
     interrupt: Interrupt? = nil, cancellation: Int32? = nil, _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) {
     let isUpgradeAlone = method.needsUpgrade && !method.needsMore
-    let message = try Session.message(
+    let message = try KeptConnection.message(
       method, more: !isUpgradeAlone, upgrade: method.needsUpgrade, parameters)
     var mayRetry = true
     while true {

@@ -1,4 +1,4 @@
-import VaultAPI
+import VaultWire
 
 /// One reply that is no error, with the frame its secrets live in.
 struct Response: ~Copyable {

@@ -1,4 +1,4 @@
-public import VaultAPI
+public import VaultWire
 
 /// A vault, spoken to through its daemon.
 ///
@@ -28,12 +28,12 @@ public struct Vault {
   /// The most bytes of what a check says, or a salvage, which a daemon ends after some hundred kilobytes.
   var longestReport = 64 << 20
 
-  private let session: Session
+  private let connection: KeptConnection
 
   /// The vault at `location`. Nothing is connected yet.
   public init(at location: SocketLocation) {
     self.location = location
-    session = Session(to: location)
+    connection = KeptConnection(to: location)
   }
 
   /// The user's vault, as ``SocketLocation/user(explicit:)`` finds it.
@@ -61,7 +61,7 @@ public struct Vault {
   func call(
     _ method: MethodName, again: Bool, wait: Duration? = nil, parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Response {
-    try session.call(
+    try connection.call(
       method, again: again, patience: patience, timeout: timeout.map { $0 + (wait ?? .zero) }, parameters)
   }
 

@@ -1,4 +1,4 @@
-public import VaultAPI
+public import VaultWire
 
 /// The reply of `Get`: a value that wipes itself, and which version of the item it is.
 public struct Value: ~Copyable, Sendable {

@@ -1,4 +1,4 @@
-public import VaultAPI
+public import VaultWire
 
 extension Vault {
   /// Has every record of the store checked, or joins a check that is under way, and hands over how far it is and what is

@@ -1,4 +1,4 @@
-public import VaultAPI
+public import VaultWire
 
 extension Vault {
   /// Stores `value` as the item `item` describes. Gives the number of the version it made.
@@ -7,7 +7,7 @@ extension Vault {
   @discardableResult
   public func set(_ item: Wire.NewItem, value: borrowing SecretBuffer) throws(ClientError) -> Int {
     try call(.set, again: false) { writer in
-      value.withBytes { parameters(item).write(to: &writer, content: $0) }
+      value.withBytes { parameters(item).write(to: &writer, secret: $0) }
     }.decode(Wire.SetReply.self).version
   }
 
@@ -40,7 +40,7 @@ extension Vault {
 
   /// Renames an item; its versions and attributes stay.
   public func move(_ source: String, to target: String) throws(ClientError) {
-    _ = try call(.move, again: false, Wire.MoveParameters(source: source, target: target, interactive: attended))
+    _ = try call(.move, again: false, Wire.MoveParameters(from: source, to: target, interactive: attended))
       .decode(Wire.Empty.self)
   }
 
@@ -66,7 +66,7 @@ public struct Batch: ~Copyable {
 
   /// Adds an item with its value.
   public mutating func add(_ item: Wire.NewItem, value: borrowing SecretBuffer) {
-    value.withBytes { item.write(to: &items, content: $0) }
+    value.withBytes { item.write(to: &items, secret: $0) }
     count += 1
   }
 

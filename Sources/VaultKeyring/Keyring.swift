@@ -1,7 +1,8 @@
 internal import CSecret
 internal import Glibc
-internal import VaultAPI
-public import VaultKeystore
+public import VaultHelper
+internal import VaultModel
+internal import VaultWire
 
 /// The program `vault-keyring`: keeps presence keys in another Secret Service, such as GNOME Keyring or KeePassXC.
 ///

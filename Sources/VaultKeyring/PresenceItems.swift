@@ -1,8 +1,7 @@
 internal import CSecret
 internal import Glibc
-internal import VaultAPI
-internal import VaultKeystore
 internal import VaultModel
+internal import VaultWire
 
 /// The presence keys of one vault among the items of a Secret Service.
 ///

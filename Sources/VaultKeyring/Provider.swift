@@ -1,6 +1,7 @@
 internal import CSecret
 internal import Glibc
-internal import VaultKeystore
+internal import VaultModel
+internal import VaultWire
 
 /// The Secret Service that was found on the session bus, and found not to be this vault.
 @safe struct Provider: ~Copyable {

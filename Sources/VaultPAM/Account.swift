@@ -1,5 +1,5 @@
 internal import Glibc
-internal import VaultAPI
+internal import VaultWire
 
 /// A user of this machine, as the name service knows it.
 struct Account {

@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import VaultAPI
+internal import VaultWire
 
 /// The connection to the daemon, read and written a frame at a time. Blocks; everything that passes is wiped.
 struct FrameSocket: ~Copyable {

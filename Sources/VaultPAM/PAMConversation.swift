@@ -1,6 +1,7 @@
 internal import CPAM
 internal import Glibc
-internal import VaultAPI
+internal import VaultModel
+internal import VaultWire
 
 /// The messages and questions of PAM modules, relayed to the daemon; the answers, relayed back.
 ///

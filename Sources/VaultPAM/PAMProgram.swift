@@ -1,7 +1,8 @@
 internal import CLinux
 internal import Glibc
-internal import VaultAPI
+internal import VaultModel
 internal import VaultProcess
+internal import VaultWire
 
 /// The program `vault-pam`: one request, one PAM conversation, one outcome.
 public enum PAMProgram {
@@ -35,7 +36,7 @@ public enum PAMProgram {
     of request: PresenceWire.Request, peer: uid_t, _ conversation: PAMConversation
   ) -> PresenceOutcome {
     let own = geteuid()
-    if let reason = Caller.refusal(of: request, peer: peer, own: own, vault: Account.ofSystemVault?.uid) {
+    if let reason = Admission.refusal(of: request, peer: peer, own: own, vault: Account.ofSystemVault?.uid) {
       return .unavailable(reason)
     }
     // PAM itself would go on with the service `other`, which is not meant to open a vault.

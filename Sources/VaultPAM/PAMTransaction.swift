@@ -1,6 +1,6 @@
 internal import CPAM
 internal import Glibc
-internal import VaultAPI
+internal import VaultWire
 
 /// One PAM transaction, from pam_start(3) to pam_end(3).
 @safe struct PAMTransaction: ~Copyable {

@@ -1,5 +1,6 @@
 internal import CPAM
-internal import VaultAPI
+internal import VaultModel
+internal import VaultWire
 
 /// The outcome of a step of a PAM transaction.
 struct Verdict: Error, Equatable {

@@ -1,7 +1,7 @@
 internal import CTPM2
 internal import Glibc
-internal import VaultAPI
-internal import VaultKeystore
+internal import VaultModel
+internal import VaultWire
 
 /// A TPM that is being used: its storage key is loaded, and what goes to and fro is encrypted.
 ///

@@ -1,5 +1,6 @@
 internal import CTPM2
-internal import VaultKeystore
+internal import VaultModel
+internal import VaultWire
 
 /// A response code of the TPM or of libtss2, and what it means for a key (TPM 2.0 Library, Part 2, 6.6).
 struct ChipError {

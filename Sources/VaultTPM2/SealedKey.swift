@@ -1,5 +1,6 @@
 internal import CTPM2
-internal import VaultKeystore
+internal import VaultModel
+internal import VaultWire
 
 /// The two halves of a sealed object as the TPM gave them: neither is secret, and neither opens on another TPM.
 struct SealedKey {

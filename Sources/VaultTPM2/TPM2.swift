@@ -1,5 +1,6 @@
-internal import VaultAPI
-public import VaultKeystore
+public import VaultHelper
+internal import VaultModel
+internal import VaultWire
 
 /// The program `vault-tpm2`: seals keys to this machine's TPM 2.0.
 ///

@@ -46,7 +46,7 @@ enum Worker {
     Inheritance.reset()
     guard let report = detach(keeping: report) else { _exit(0) }
     var outcome = Outcome.broken
-    if become(user), var conversation = Conversation(until: Deadline(in: limit)) {
+    if become(user), var conversation = Exchange(until: Deadline(in: limit)) {
       outcome = conversation.run(errand, for: user)
     }
     var byte = outcome.rawValue

@@ -1,6 +1,6 @@
 internal import Glibc
+internal import VaultHelper
 internal import VaultKeyring
-internal import VaultKeystore
 internal import VaultProcess
 
 exit(ProgramArguments.run("vault-keyring", Keyring.program.main))

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import VaultKeystore
+internal import VaultHelper
 internal import VaultProcess
 internal import VaultTPM2
 

@@ -1,4 +1,4 @@
-@testable import VaultDaemon
+@testable import VaultService
 
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerTestOneInput)
@@ -10,15 +10,15 @@
   }
 #endif
 
-/// Shortly after the start of the machine and a year later, in nanoseconds.
+/// The times of the trials, shortly after the start of the machine and a year later, in nanoseconds.
 let bootTimes: [Int64] = [1_000_000_000, 31_536_000_000_000_000]
 
 /// Reads any text as the file of failed attempts: nobody has to wait longer than the longest time, another attempt is
-/// counted, and what is written down of it reads the same.
+/// counted, and the text written of it reads the same.
 @discardableResult
 func exerciseBackoff(_ text: String, now: Int64) -> Backoff {
   let backoff = Backoff(parsing: text, bootID: "this", now: now)
-  let callers = Array(backoff.failures.keys.prefix(1)) + [Backoff.Caller(uid: 77, method: "unheard")]
+  let callers = Array(backoff.failures.keys.prefix(1)) + [Backoff.Source(uid: 77, method: "unheard")]
   for caller in callers {
     guard (0...Backoff.longest * 1_000_000_000).contains(backoff.wait(for: caller, now: now)) else {
       fatalError("\(caller) waits too long")

@@ -10,13 +10,14 @@ import VaultModel
   }
 #endif
 
-/// The beginning of a backup as an attacker with the file might write it: decoding ends in an error or in a header that
-/// encodes to the very same bytes, and whose numbers fit each other. Anything else traps. Whether it is a header.
+/// Reads the beginning of a backup as an attacker with the file might write it: decoding ends in an error or in a
+/// header that encodes to the very same bytes, and whose numbers fit each other. Anything else traps. True for a
+/// header.
 func exerciseBackup(_ input: RawSpan) -> Bool {
   if let prefix = try? BackupPrefix(input) {
     precondition(prefix.headerCount <= BackupPrefix.maximumHeader, "a header beyond the limit")
     for (index, byte) in prefix.bytes.enumerated() {
-      // Every bit pattern is a UInt8, and a prefix is at most as long as what it was read from.
+      // Every bit pattern is a UInt8, and a prefix is at most as long as the bytes that it was read from.
       precondition(unsafe input.unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte, "a prefix has two encodings")
     }
   }
@@ -24,7 +25,7 @@ func exerciseBackup(_ input: RawSpan) -> Bool {
   let encoded = header.encoded()
   precondition(encoded.count == input.byteCount, "a header has two encodings")
   for (index, byte) in encoded.enumerated() {
-    // The same.
+    // Every bit pattern is a UInt8, and the two have the same length.
     precondition(unsafe input.unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte, "a header has two encodings")
   }
   precondition(header.streamCount != nil && header.pieceSize(header.pieces - 1) > 0, "a header's pieces do not fit")

@@ -1,20 +1,21 @@
 import VaultModel
 
 @testable import VaultDaemon
+@testable import VaultService
 
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerTestOneInput)
   public func fuzzConfiguration(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // libFuzzer lends `count` bytes for the call.
     let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
-    // What is not UTF-8 is refused before it is read as settings.
+    // Bytes that are not UTF-8 are refused before they are read as settings.
     if let text = unsafe String(validating: bytes, as: UTF8.self) { _ = exerciseConfiguration(text) }
     return 0
   }
 #endif
 
-/// Reads any text as `vaultd.conf`: it is refused at a line that it has, in words that can be printed, or gives settings
-/// within their limits, the same ones each time, from which deadlines follow. Whether it was read.
+/// Reads any text as `vaultd.conf`: it is refused at a line that it has, in words that can be printed, or gives
+/// settings within their limits, the same ones each time, from which deadlines follow. True when it was read.
 func exerciseConfiguration(_ text: String) -> Bool {
   let settings: Configuration
   do throws(Configuration.Problem) { settings = try Configuration(parsing: text) } catch {
@@ -24,12 +25,12 @@ func exerciseConfiguration(_ text: String) -> Bool {
     return false
   }
   let now: Int64 = 1_000_000_000
-  var policy = LockPolicy(idleAfter: settings.idle, maximumAge: settings.maximumAge)
+  var policy = LockPolicy(idleAfter: settings.vault.idle, maximumAge: settings.vault.maximumAge)
   policy.unlocked(at: now, for: nil)
-  guard policy.next.map({ $0.at > now }) ?? (settings.idle == nil && settings.maximumAge == nil),
+  guard policy.next.map({ $0.at > now }) ?? (settings.vault.idle == nil && settings.vault.maximumAge == nil),
     Configuration.connectionLimits.contains(settings.maxConnections),
-    (10...10_000_000).contains(settings.maxRequestsPerSecond), settings.bootKey?.place != "",
-    settings.bootKey == settings.bootKey.flatMap({ BootKey(setting: $0.place) })
+    (10...10_000_000).contains(settings.maxRequestsPerSecond), settings.vault.bootKey?.place != "",
+    settings.vault.bootKey == settings.vault.bootKey.flatMap({ BootKey(setting: $0.place) })
   else { fatalError("settings beyond their limits: \(settings)") }
   if (try? Configuration(parsing: text)) != settings { fatalError("a text has two meanings") }
   return true

@@ -1,7 +1,6 @@
-import VaultAPI
-import VaultKeystore
+import VaultWire
 
-/// Whatever bytes come, the frame parser answers with an error or with a frame all of whose accessors hold.
+/// Parses any bytes as frames: the parser answers with an error or with a frame all of whose accessors hold.
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerTestOneInput)
   public func fuzzFrames(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -13,7 +12,7 @@ import VaultKeystore
   }
 #endif
 
-/// Parses `text`, reads everything in it in every way, writes it out again and parses that. Whether it was a frame.
+/// Parses `text`, reads everything in it in every way, writes it out again and parses that. True when it was a frame.
 func exerciseFrame(_ text: RawSpan) -> Bool {
   guard let frame = try? Frame(parsing: text) else { return false }
   readAsMessages(frame)
@@ -26,7 +25,7 @@ func exerciseFrame(_ text: RawSpan) -> Bool {
   return true
 }
 
-/// Feeds the begin of `stream` to a reader in chunks of changing size; the frames must be those of a single chunk.
+/// Feeds the beginning of `stream` to a reader in chunks of changing size; the frames must be those of a single chunk.
 func exerciseReader(_ stream: RawSpan) {
   let stream = stream.extracting(first: 1024)
   var whole = FrameReader(limit: 256)
@@ -48,7 +47,7 @@ func exerciseReader(_ stream: RawSpan) {
   precondition(!isWhole || first == second, "the frames depend on the chunks")
 }
 
-/// How many frames there are; bad ones do not count.
+/// The number of frames that there are; bad ones do not count.
 private func take(_ reader: inout FrameReader) -> Int {
   var count = 0
   while true {
@@ -79,14 +78,14 @@ private let parameters: [any WireValue.Type] = [
 
 private let replies: [any WireValue.Type] = [
   Wire.StatusReply.self, Wire.FindReply.self, Wire.ListSlotsReply.self, Wire.VerifyReply.self,
-  Wire.ConversationReply.self, Wire.Event.self,
+  Wire.Reply<Wire.RekeyReply>.self, Wire.MonitorReply.self,
 ]
 
 private func read(_ type: (some WireValue).Type, _ frame: borrowing Frame, _ node: Frame.Node?) {
   _ = try? type.init(frame, node)
 }
 
-/// As the daemon reads what the programs of keystores and PAM say.
+/// Reads a frame as the daemon reads the messages of the keystore and PAM programs.
 private func readAsHelpers(_ frame: borrowing Frame) {
   for operation in [KeystoreRequest.Operation.store, .fetch, .remove] {
     if case .fetched(let key)? = KeystoreReply(frame, to: operation) {

@@ -14,7 +14,7 @@ import VaultModel
 func exerciseKind(_ value: RawSpan) {
   let size = value.byteCount
   for kind in ItemKind.allCases {
-    // What a kind asks of its attributes is the same for all values of one length.
+    // A kind asks the same of its attributes for all values of one length.
     let attributes: [String: String] = kind == .wifi ? networks[size % networks.count] : [:]
     let isAccepted = accepts(value, kind, attributes)
     switch kind {
@@ -47,7 +47,7 @@ private func accepts(_ value: RawSpan, _ kind: ItemKind, _ attributes: [String: 
   }
 }
 
-// One thread has it, and it is made once: memory is most of what an input costs otherwise.
+// Only one thread uses it. It is made once, because memory is most of what an input costs otherwise.
 nonisolated(unsafe) private var armour = Armour()
 
 /// Bytes between the lines of a PEM text, one kind of it after the other.
@@ -55,13 +55,14 @@ private struct Armour {
   private static let labels: [(kind: ItemKind, begin: [UInt8], end: [UInt8])] = [
     (.certificate, "CERTIFICATE"), (.tlsKey, "PRIVATE KEY"), (.sshKey, "OPENSSH PRIVATE KEY"),
   ].map { ($0, Array("-----BEGIN \($1)-----\n".utf8), Array("\n-----END \($1)-----\n".utf8)) }
-  /// Where the body begins, behind the longest line.
+  /// The place of the body, behind the longest line.
   private static let start = 64
 
   private var text: [UInt8] = []
   private var decoded: [UInt8] = []
 
-  /// Base64 must bring back what it was given, and what is inside the armour must be looked at without a trap.
+  /// Requires that Base64 brings back the bytes that it was given, and that a look inside the armour ends without a
+  /// trap.
   mutating func check(_ bytes: RawSpan) {
     let end = Self.start + Base64.encodedCount(bytes.byteCount)
     if text.count < end + Self.start { text = [UInt8](repeating: 0, count: 2 * (end + Self.start)) }
@@ -81,19 +82,19 @@ private struct Armour {
       var body = all._mutatingExtracting(Self.start..<end)
       Base64.encode(bytes, into: &body)
     }
-    // Taken out, because the text is lent at the same time.
+    // It is taken out, because the text is lent at the same time.
     var back: [UInt8] = []
     swap(&back, &decoded)
     do {
       let body = (unsafe text.span.bytes).extracting(Self.start..<end)
       precondition(Base64.decodedCount(body) == bytes.byteCount)
       var span = back.mutableSpan
-      var all = unsafe span.mutableBytes  // The same.
+      var all = unsafe span.mutableBytes  // Bytes have no padding.
       var target = all._mutatingExtracting(first: bytes.byteCount)
       precondition(Base64.decode(body, into: &target))
     }
     let isSame = unsafe bytes.withUnsafeBytes { left in
-      // Both have as many bytes as are compared.
+      // Both have at least as many bytes as are compared.
       unsafe back.withUnsafeBytes { right in
         unsafe left.isEmpty || memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0
       }

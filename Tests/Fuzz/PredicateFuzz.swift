@@ -13,8 +13,8 @@ import VaultModel
 /// The edges of time, and a day in the middle, in Unix seconds.
 let times: [Int64] = [.min, 0, 1_795_264_565, .max]
 
-/// Reads any text as a query. What reads must search without a trap and say nothing wrong about itself; what does not
-/// must point at a place inside the query. Whether it was read.
+/// Reads any text as a query. One that can be read must search without a trap and say nothing wrong about itself; any
+/// other must point at a place inside the text. True when it was read.
 func exercisePredicate(_ text: String, now: Int64) -> Bool {
   do throws(QueryError) {
     let query = try Query(parsing: text)
@@ -26,7 +26,7 @@ func exercisePredicate(_ text: String, now: Int64) -> Bool {
   }
 }
 
-/// An index that trusts what the query says about itself must still find `item`.
+/// Requires that an index that trusts what the query says about itself still finds `item`.
 private func check(_ query: Query, found item: ItemInfo) {
   if let name = query.exactName { precondition(item.name == name) }
   if let folder = query.folder { precondition(item.name.folders.contains { $0.utf8.elementsEqual(folder.utf8) }) }

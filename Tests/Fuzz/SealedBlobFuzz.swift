@@ -1,8 +1,7 @@
 import Glibc
-import VaultAPI
 
-@testable import VaultKeystore
 @testable import VaultTPM2
+@testable import VaultWire
 
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerInitialize)
@@ -19,15 +18,15 @@ import VaultAPI
   }
 #endif
 
-/// Reads any bytes as a key that a TPM sealed, before a TPM sees it, and as a request to the program that does: a blob is
-/// refused, or written to the very same bytes; a request too. Whether it was a blob.
+/// Reads any bytes as a key that a TPM sealed, as far as that goes without a TPM, and as a request to the program that
+/// talks to one: a blob is refused or written as the very same bytes, and so is a request. True when it was a blob.
 func exerciseSealedBlob(_ bytes: [UInt8]) -> Bool {
   // Bytes have no padding: all are initialized.
   if let request = readRequest(unsafe bytes.span.bytes) {
     if request.locator.count > KeystoreRequest.locatorLimit { fatalError("a locator beyond the limit") }
     if request.operation != .store {
       let again = request.frame().withBytes { bytes in
-        // The NUL at its end is not the frame's.
+        // The NUL at the end is not part of the frame.
         readRequest(bytes.extracting(droppingLast: 1))
       }
       if again != request { fatalError("written and read, a request is another") }

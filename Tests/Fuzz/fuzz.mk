@@ -18,24 +18,36 @@ FUZZ_SWIFTC := swiftc -O -g -wmo -sanitize=fuzzer,address -parse-as-library -swi
   -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature ExistentialAny \
   -I Sources/CSodium -I Sources/CLinux -I Sources/CSQLite -I Sources/CTPM2 -I $(FUZZ)
 
+# The types of the wire, which SwiftPM's build has its plugin generate.
+FUZZ_WIRE := $(patsubst %,$(FUZZ)/wire/%.swift,Faults Interfaces WireMethods WireTypes)
+FUZZ_VARLINK := $(patsubst %,Sources/VaultWire/%.varlink,io.vaultd.Vault org.varlink.service)
+$(FUZZ)/WireGenerator: $(wildcard Sources/WireGenerator/*.swift)
+	@mkdir -p $(FUZZ)/wire
+	@swiftc -parse-as-library $^ -o $@
+$(FUZZ_WIRE) &: $(FUZZ)/WireGenerator $(FUZZ_VARLINK)
+	@$< $(FUZZ)/wire $(FUZZ_VARLINK)
+
 # What a module is made of, and what it imports.
 fuzz-module = $(FUZZ)/$1.o: Tests/Fuzz/fuzz.mk $(shell find Sources/$1 -name '*.swift') $(patsubst %,$(FUZZ)/%.o,$2)
 $(call fuzz-module,VaultModel)
 $(call fuzz-module,VaultCore,VaultModel)
-$(call fuzz-module,VaultAPI,VaultModel)
+$(call fuzz-module,VaultWire,VaultModel) $(FUZZ_WIRE)
 $(call fuzz-module,VaultStore,VaultCore VaultModel)
 $(call fuzz-module,VaultProcess)
-$(call fuzz-module,VaultKeystore,VaultProcess VaultAPI VaultModel)
-$(call fuzz-module,VaultTPM2,VaultKeystore VaultAPI)
-# Of the daemon what reads its small files: the whole of it needs packages.
-FUZZ_DAEMON := Configuration BootKey Keystores/KeyFile OwnFile SystemError Backoff BackoffFile TextFile LockPolicy
+$(call fuzz-module,VaultHelper,VaultProcess VaultWire)
+$(call fuzz-module,VaultTPM2,VaultHelper VaultWire)
+# What reads the daemon's small files: the whole of it needs packages.
+FUZZ_SERVICE := Files/OwnFile Files/SystemError Files/TextFile Vault/LockPolicy Vault/VaultSettings \
+  WaysIn/Backoff WaysIn/BackoffFile WaysIn/BootKey WaysIn/KeyFile
+$(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
+  $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel)
 $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
-$(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultDaemon/%.swift,$(FUZZ_DAEMON)) \
-  $(patsubst %,$(FUZZ)/%.o,Logging VaultKeystore VaultProcess VaultCore VaultAPI VaultModel)
+$(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Configuration.swift \
+  $(patsubst %,$(FUZZ)/%.o,Logging VaultService VaultCore VaultWire VaultModel)
 
 # To call the tracer at each comparison takes the parsers of values and frames up to half of their time; their words are in
 # dictionaries instead.
-fuzz-coverage = $(if $(filter VaultModel KindFuzz VaultAPI FrameFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
+fuzz-coverage = $(if $(filter VaultModel KindFuzz VaultWire FrameFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
 fuzz-comma := ,
 
 $(FUZZ)/%.o:
@@ -50,12 +62,12 @@ fuzz-target = $(FUZZ)/$1: Tests/Fuzz/$1.swift $3 $(patsubst %,$(FUZZ)/%.o,$2)
 FUZZ_STORE := $(wildcard Tests/Fuzz/Store/*.swift)
 $(call fuzz-target,KindFuzz,VaultModel)
 $(call fuzz-target,PredicateFuzz,VaultModel)
-$(call fuzz-target,FrameFuzz,VaultKeystore VaultProcess VaultAPI VaultModel)
+$(call fuzz-target,FrameFuzz,VaultWire VaultModel)
 $(call fuzz-target,RecordFuzz,VaultCore VaultModel)
 $(call fuzz-target,BackupFuzz,VaultCore VaultModel)
-$(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultKeystore VaultProcess VaultAPI VaultModel)
-$(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultKeystore VaultProcess VaultCore VaultAPI VaultModel)
-$(call fuzz-target,BackoffFuzz,VaultDaemon Logging VaultKeystore VaultProcess VaultCore VaultAPI VaultModel)
+$(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultHelper VaultProcess VaultWire VaultModel)
+$(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore VaultWire VaultModel)
+$(call fuzz-target,BackoffFuzz,VaultService VaultCore VaultModel)
 $(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
 $(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
 

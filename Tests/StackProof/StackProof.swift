@@ -2,9 +2,9 @@ import CSodium
 import Glibc
 import VaultCore
 
-/// Looks at the stack of a thread after each call that is given a key: `stack-proof`. A program of its own, so that the calls
-/// are also looked at as they are optimized. Each line says of a call what it has left; those of libsodium by itself, which
-/// leaves a key, and of a copy of each key show that they are found.
+/// Looks at the stack of a thread after each call that is given a key: `stack-proof`. A program of its own, so that the
+/// calls are also looked at as they are optimized. Each line names a call and the keys that it has left. The first two
+/// show that keys are found: a call of libsodium's own, which leaves one, and a copy of each key.
 @main
 enum StackProof {
   static func main() throws { for line in try lines() { print(line) } }
@@ -20,7 +20,7 @@ enum StackProof {
     }
 
     let sealed = unsafe AEAD.seal(message.span.bytes, key: secret(), associatedData: salt)
-    // XChaCha20 computes with a key of its own for each nonce.
+    // XChaCha20 derives a key of its own for each nonce.
     var perMessage = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_core_hchacha20(&perMessage, sealed, key, nil)
     let keys = [
@@ -42,7 +42,7 @@ enum StackProof {
         {
           unsafe withUnsafeTemporaryAllocation(byteCount: 32 * keys.count, alignment: 16) { copy in
             unsafe copy.copyBytes(from: keys.flatMap(\.1))
-            // The compiler does not know this call, so it has to copy for it.
+            // The compiler does not know this call, so it has to make the copy for it.
             _ = unsafe sodium_is_zero(copy.baseAddress, copy.count)
           }
         }

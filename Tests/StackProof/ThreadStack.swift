@@ -3,7 +3,7 @@ import Glibc
 
 /// The memory that a thread has its stack in.
 enum ThreadStack {
-  /// All of what a thread's stack holds when `body` has run on it. The stack is memory of this function's own.
+  /// The content of a thread's stack after `body` has run on it. The stack is memory of this function's own.
   static func copy(after body: @escaping () -> Void) -> [UInt8] {
     let count = 512 << 10
     let memory = unsafe mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
@@ -44,7 +44,7 @@ enum ThreadStack {
     }
   }
 
-  /// Whether one of the blocks of 8 bytes of `key` stands anywhere in `stack`.
+  /// True when one of the blocks of 8 bytes of `key` stands anywhere in `stack`.
   static func has(_ key: [UInt8], _ stack: [UInt8]) -> Bool {
     let blocks = Set(stride(from: 0, to: key.count - 7, by: 8).map { word(key, $0) })
     return unsafe stack.withUnsafeBytes { bytes in

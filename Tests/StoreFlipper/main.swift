@@ -1,7 +1,7 @@
-// Flips one bit of a store's file after the other, and says what the damaged store answers that it must not:
-// `store-flipper WHOLE COPY FILE,FILE… LOST NAME=VALUE…`. WHOLE is the directory of a store whose vault key is 32 times 5,
-// COPY an empty one of the same owner and mode. Each line of standard input is the number of a byte of the first file. The
-// item LOST may be gone without a word. The last line says how many were flipped.
+// Flips one bit of a store's file after the other and reports the wrong answers of each damaged store:
+// `store-flipper WHOLE COPY FILE,FILE… LOST NAME=VALUE…`. WHOLE is the directory of a store whose vault key is 32 times
+// 5, COPY an empty one of the same owner and mode. Each line of standard input is the number of a byte of the first
+// file. The item LOST may be gone without a word. The last line tells how many bytes were flipped.
 import Glibc
 import VaultCore
 import VaultModel
@@ -37,7 +37,8 @@ func text(_ keychain: Keychain, _ name: String) throws -> String {
   }
 }
 
-/// What is wrong with the answers of the store in `directory`; nil when it is refused, which is right.
+/// The first wrong answer of the store in `directory`; nil when there is none, or when the store is refused, which is
+/// right.
 func problem(_ directory: String, _ values: [(name: String, value: String)], mayBeLost: String) -> String? {
   do {
     let keychain = try Keychain(opening: directory)
@@ -48,8 +49,8 @@ func problem(_ directory: String, _ values: [(name: String, value: String)], may
         guard try text(keychain, name) == value else { return "another value" }
       } catch VaultError.corrupt {} catch VaultError.noSuchItem { missing.append(name) }
     }
-    // A missing item is no lie as long as the check tells of it. Damage in the log's last transaction cannot be told from
-    // a power cut while it was written, before it was acknowledged.
+    // A missing item is no wrong answer as long as the check finds the damage. Damage in the log's last transaction
+    // looks the same as a power cut while it was written, before it was acknowledged.
     let isTold = try missing.allSatisfy { $0 == mayBeLost } || !keychain.verify().isOK
     return isTold ? nil : "\(missing) is gone, and all is well"
   } catch VaultError.corrupt {

@@ -8,14 +8,14 @@ public final class Activation: Sendable {
   private let child: Child
   private let output: Int32
 
-  /// Who listens, and starts the programs.
+  /// The process that listens and starts the programs.
   public var pid: Int32 { child.pid }
 
   /// Starts to listen at `path`; ends with the sandbox.
   ///
   /// - Parameters:
   ///   - command: the program, which gets the sandbox's environment, and its arguments.
-  ///   - user: who listens and runs the program; nil means whoever runs the test.
+  ///   - user: the user as whom it listens and runs the program; nil for the one who runs the test.
   public init(
     _ path: String, in sandbox: Sandbox, command: [String], environment: [String: String?] = [:],
     as user: TestUser? = nil
@@ -24,7 +24,7 @@ public final class Activation: Sendable {
     output = pipe.read
     defer { Glibc.close(pipe.write) }
     let environment = sandbox.environment(with: environment)
-    // It passes on what it is told to, and nothing else.
+    // systemd-socket-activate passes on no variable but those that -E names.
     let variables = environment.keys.flatMap { ["-E", $0] }
     let identity = user.map { ["--reuid=\($0.uid)", "--regid=\($0.uid)", "--clear-groups"] } ?? []
     let activate = ["/usr/bin/systemd-socket-activate", "--accept", "--inetd", "--listen=" + path]

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import VaultProcess
 
-/// A program this process started in a session of its own, with exactly the descriptors it was given.
+/// A program that this process started in a session of its own, with exactly the descriptors it was given.
 ///
 /// A thread waits for it, so that its end shows as the end of file of ``ended`` and can be polled beside its output.
 final class Child: Sendable {

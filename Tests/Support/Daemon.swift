@@ -6,12 +6,12 @@ import VaultProcess
 
 /// The sandbox's `vaultd`.
 extension Sandbox {
-  /// What the daemon started by ``startDaemon(config:arguments:environment:through:)`` has printed so far.
+  /// The output so far of the daemon that ``startDaemon(config:arguments:environment:through:)`` started.
   public var daemonLog: String {
     (try? String(contentsOfFile: root + "/vaultd.log", encoding: .utf8)) ?? ""
   }
 
-  /// The clock that the daemon lives by, where it is not the machine's.
+  /// The clock of the daemon; nil where that is the machine's own.
   public var clock: MachineClock? { state.withLock { $0.clock } }
 
   /// Starts `vaultd` and returns when it listens.
@@ -20,7 +20,7 @@ extension Sandbox {
   ///   - config: the content of `vaultd.conf`; nil leaves the file alone.
   ///   - arguments: its arguments beside `--ready-fd`.
   ///   - environment: changes to ``environment``.
-  ///   - command: what starts it; nil for the program as just built.
+  ///   - command: the program that starts it, with its arguments; nil for the program as just built.
   /// - Throws: ``SandboxError`` with its exit code and output when it ends instead.
   public func startDaemon(
     config: String? = nil, arguments: [String] = [], environment: [String: String?] = [:],
@@ -93,7 +93,7 @@ extension Sandbox {
   /// Waits until the daemon that ``startDaemon(config:arguments:environment:through:)`` started has ended by itself.
   public func waitForDaemon() throws -> Int32 { try stopDaemon(signal: 0) }
 
-  /// Who listens on the Unix socket at `path`, by the credentials the kernel kept.
+  /// The process that listens on the Unix socket at `path`, by the credentials that the kernel kept.
   static func server(of path: String) -> Int32? {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -120,7 +120,7 @@ extension Sandbox {
     }
   }
 
-  /// Every process whose environment names this sandbox, and whoever serves its socket.
+  /// Every process whose environment names this sandbox, and the one that serves its socket.
   func residents() -> Set<pid_t> {
     var found: Set<pid_t> = []
     let mark = Data("XDG_RUNTIME_DIR=\(runtime)\0".utf8)

@@ -3,16 +3,16 @@ import CLinux
 public import Foundation
 import Glibc
 
-/// A folder on a disk that keeps what was synced when the power goes, and what it likes of the rest.
+/// A folder on a disk that, when the power goes, keeps everything that was synced, and the rest as luck has it.
 ///
-/// At each call that syncs something or changes a name, it takes note of what a power cut would leave then: of a file what it
-/// had when it was last synced or what it has now, and of a folder the names of then or those of now (fsync(2) of a file says
-/// nothing of its name). A file that was never synced is empty.
+/// At each call that syncs something or changes a name, it records what a power cut at that moment could leave: of a
+/// file its last synced content or its present one, and of a folder its last synced names or its present ones (fsync(2)
+/// of a file says nothing about its name). A file that was never synced is empty.
 @safe public final class DurableDisk {
-  /// The part that is left of what was not synced.
+  /// The part of what was not synced that is left.
   public enum Luck: CaseIterable, Sendable { case nothing, names, contents, everything }
 
-  /// Paths below the folder, and what is there; nil for a folder.
+  /// The content of each file by its path below the folder; nil for a folder.
   public typealias Tree = [String: Data?]
 
   /// A moment at which the power went, and what it left.
@@ -20,7 +20,7 @@ import Glibc
     public let luck: Luck
     /// The number of calls that came before it.
     public let calls: Int
-    /// Whether it came after all had been done.
+    /// True when it came after all had been done.
     public let isAfterwards: Bool
     public let tree: Tree
 
@@ -29,12 +29,12 @@ import Glibc
     }
   }
 
-  /// Without those that leave the same as one before.
+  /// The cuts that are possible; one that leaves the same tree as an earlier one is kept only when it came after all.
   public private(set) var cuts: [Cut] = []
-  /// What was synced, in this order: paths below the folder.
+  /// The paths below the folder of what was synced, in this order.
   public private(set) var syncs: [String] = []
 
-  /// What there is: names by folders, and contents, by inode.
+  /// The names in each folder and the content of each file, by inode.
   private struct Snapshot {
     var names: [ino_t: [String: ino_t]] = [:]
     var contents: [ino_t: Data] = [:]
@@ -45,7 +45,7 @@ import Glibc
   private var synced = Snapshot()
   private var now = Snapshot()
   private var calls = 0
-  /// No number of a file that is gone becomes another's.
+  /// Descriptors of all files, so that the inode number of one that is gone does not become another's.
   private var held: [ino_t: Int32] = [:]
 
   /// - Parameter root: the folder, with what is in it on the disk.
@@ -60,13 +60,13 @@ import Glibc
 
   deinit { for descriptor in held.values { close(descriptor) } }
 
-  /// Runs `body`, and takes note of what this thread does meanwhile.
+  /// Runs `body` and records what this thread does meanwhile.
   public func watch<R>(_ body: () throws -> R) rethrows -> R {
-    // It outlives the call.
+    // This object outlives the call.
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe faulty_disk_tell(
       { context, descriptor in
-        // What was passed with it.
+        // The context is this object, as passed below.
         if let context = unsafe context {
           unsafe Unmanaged<DurableDisk>.fromOpaque(context).takeUnretainedValue().called(descriptor)
         }
@@ -90,7 +90,7 @@ import Glibc
     note(isAfterwards: false)
   }
 
-  // MARK: What there is
+  // MARK: The present state
 
   private func look() {
     now = Snapshot()
@@ -108,14 +108,14 @@ import Glibc
       if status.st_mode & S_IFMT == S_IFDIR {
         look(inner, status.st_ino)
       } else {
-        // To close a lock's file would give the lock away.
+        // The content of a lock file means nothing after a power cut.
         now.contents[status.st_ino] = name.hasSuffix(".lock") ? Data() : FileManager.default.contents(atPath: inner)
       }
     }
     now.names[number] = names
   }
 
-  /// Nil for what has no name any more.
+  /// The path of an inode below the folder; nil when it has no name any more.
   private func path(of number: ino_t) -> String? {
     if number == rootNumber { return "" }
     for (folder, names) in now.names {
@@ -147,7 +147,7 @@ import Glibc
     }
   }
 
-  /// Puts what a cut left below `folder`.
+  /// Writes the tree that a cut left into `folder`.
   public static func put(_ tree: Tree, into folder: String) throws {
     for (path, content) in tree.sorted(by: { $0.key < $1.key }) {
       let place = folder + "/" + path

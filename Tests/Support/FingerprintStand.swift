@@ -13,13 +13,13 @@ public final class FingerprintStand: Sendable {
   private let service = Mutex<Child?>(nil)
   private var reader: String { sandbox.root + "/reader" }
 
-  /// What a program that is to find this fprintd needs in its environment, as `NAME=value`.
+  /// The variable that a program needs in its environment to find this fprintd, as `NAME=value`.
   public var variable: String { "DBUS_SYSTEM_BUS_ADDRESS=" + bus.address }
 
   /// - Parameter hasReader: without one fprintd answers that there is no device.
   public init(in sandbox: Sandbox, hasReader: Bool = true) throws {
     self.sandbox = sandbox
-    // Users other than root have to reach the bus in it.
+    // Users other than root have to reach the bus in the folder.
     unsafe chmod(sandbox.root, 0o711)
     bus = try PrivateBus(.system, in: sandbox)
     let polkit = "org.freedesktop.PolicyKit1"
@@ -29,7 +29,7 @@ public final class FingerprintStand: Sendable {
     try start(hasReader: hasReader)
   }
 
-  /// What fprintd has printed so far.
+  /// The output of fprintd so far.
   public var log: String { (try? String(contentsOfFile: sandbox.root + "/fprintd.log", encoding: .utf8)) ?? "" }
 
   /// Takes the reader away; what is enrolled stays.
@@ -41,11 +41,11 @@ public final class FingerprintStand: Sendable {
     try start(hasReader: false)
   }
 
-  /// Lets fprintd answer nothing until ``resume()``.
+  /// Stops fprintd, so that it answers nothing until ``resume()``.
   public func pause() { service.withLock { $0?.signal(SIGSTOP) } }
   public func resume() { service.withLock { $0?.signal(SIGCONT) } }
 
-  /// Whether fprintd has its name on the bus.
+  /// True when fprintd has its name on the bus.
   private func isRunning() throws -> Bool {
     try bus.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", "net.reactivated.Fprint")
       == "b true"
@@ -92,7 +92,7 @@ public final class FingerprintStand: Sendable {
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { break }
       text += String(decoding: buffer.prefix(count), as: UTF8.self)
-      // It asks for the first touch and, after each stage, for the next one.
+      // fprintd-enroll asks for the first touch and, after each stage, for the next one.
       let wanted = text.components(separatedBy: "Enrolling").count + text.components(separatedBy: "stage-passed").count
       while touches < wanted - 2 {
         touches += 1

@@ -4,29 +4,29 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Ends a test run in which a test hangs, and names it.
+/// Ends a test run in which a test hangs, and names the test.
 ///
-/// swift-testing's own limit (`.timeLimit`) cancels a test's task, and then waits for it: a thread that waits for another
-/// process does not hear of that. So this one watches the folders that tests make: one that is still there after so long is
-/// of a test that hangs, or of one that has left it behind. No test has to say anything for that. One that makes none is ended
-/// with the whole run; `make test` then names those that had begun.
+/// swift-testing's own limit (`.timeLimit`) cancels a test's task and then waits for it; a thread that waits for
+/// another process does not hear of that. So this class watches the folders that tests make: one that is still there
+/// after the limit belongs to a test that hangs, or to one that left it behind. No test has to do anything for that. A
+/// test that makes no folder is ended with the whole run; `make test` then names the tests that had begun.
 public final class HangWatch: Sendable {
-  /// One folder of a test that has not ended.
+  /// The folder of a test that has not ended.
   private struct Entry {
     let test: String
-    /// `CLOCK_MONOTONIC`, seconds.
+    /// The time at which it was made, in seconds of `CLOCK_MONOTONIC`.
     let since: Int
   }
 
-  /// How long a test may take, and all of them, in seconds. The longest one takes some minutes on a busy machine, and one that
-  /// suspends waits for its turn behind hundreds of others. A sanitizer takes several times as long.
+  /// The limits for one test and for all of them, in seconds. The longest test takes some minutes on a busy machine,
+  /// and one that suspends waits for its turn behind hundreds of others. A sanitizer takes several times as long.
   public static let limits = Sanitizer.isPresent ? (test: 3600, run: 14400) : (test: 900, run: 3600)
 
   private let limits: (test: Int, run: Int)
   private let began: Int
   private let entries = Mutex<[String: Entry]>([:])
 
-  /// The one that watches this process, from its start on.
+  /// The watch over this process, from its start on.
   static let ofThisRun: HangWatch = {
     let watch = HangWatch(limits: limits, now: seconds())
     Thread.detachNewThread {
@@ -46,7 +46,7 @@ public final class HangWatch: Sendable {
     began = now
   }
 
-  /// Takes note that `test` has made a folder.
+  /// Notes that `test` has made a folder.
   public func add(_ folder: String, of test: String, now: Int) {
     entries.withLock { $0[folder] = Entry(test: test, since: now) }
   }
@@ -59,7 +59,7 @@ public final class HangWatch: Sendable {
     add(folder, of: test ?? "a test", now: Self.seconds())
   }
 
-  /// What to say before the run is ended; nil while there is no reason to.
+  /// The message to print before the run is ended; nil while there is no reason to end it.
   public func complaint(now: Int) -> String? {
     entries.withLock { entries in
       entries = entries.filter { unsafe access($0.key, F_OK) == 0 }

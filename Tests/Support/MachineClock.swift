@@ -3,20 +3,20 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The clocks of a machine that sleeps when a test says so and tells nobody, or on which so much time passes; the one that goes
-/// on in a sleep may also stand still but for that.
+/// The clocks of a machine on which time passes, or which sleeps without telling anybody, when a test says so.
+/// `CLOCK_BOOTTIME` can also be held, so that only the test moves it.
 ///
-/// A library that is loaded before the C library answers for `CLOCK_BOOTTIME` and `CLOCK_MONOTONIC`; all other clocks stay
-/// what they are. The kernel's timers do, too: a program notices when it looks at a clock, as `vaultd` does at each request.
+/// A library that is loaded before the C library answers for `CLOCK_BOOTTIME` and `CLOCK_MONOTONIC`. All other clocks
+/// and the kernel's timers stay as they are: a program notices when it reads a clock, as `vaultd` does at each request.
 public final class MachineClock: Sendable {
   private let file: String
   private let library: String
   private let passed = Mutex<Int64>(0)
 
-  /// What a program needs in its environment to live by this clock.
+  /// The variables that a program needs in its environment to live by this clock.
   var environment: [String: String?] { ["LD_PRELOAD": library, "VAULT_TEST_SLEPT": file] }
 
-  /// Makes the clock by which every daemon lives that is started in `sandbox` from now on.
+  /// Makes the clock of every daemon that is started in `sandbox` from now on.
   @discardableResult
   public init(in sandbox: Sandbox) throws {
     file = sandbox.root + "/slept"
@@ -26,10 +26,10 @@ public final class MachineClock: Sendable {
     sandbox.state.withLock { $0.clock = self }
   }
 
-  /// Has the machine have slept for so long in all, in seconds.
+  /// Sets the time for which the machine has slept in all, in seconds.
   public func sleep(seconds: Int64) throws { try put(seconds, at: 0) }
 
-  /// Has so much more time have passed, in which it was awake, in seconds.
+  /// Lets so many more seconds pass in which the machine is awake.
   public func pass(seconds: Int64) throws {
     try passed.withLock { passed throws in
       passed += seconds
@@ -37,7 +37,7 @@ public final class MachineClock: Sendable {
     }
   }
 
-  /// Has the clock stand still from now on, so that a time is over when a test says so, however slow the machine is.
+  /// Holds `CLOCK_BOOTTIME` from now on, so that a time is over when a test says so, however slow the machine is.
   public func hold() throws {
     var now = timespec()
     unsafe clock_gettime(CLOCK_BOOTTIME, &now)
@@ -48,7 +48,7 @@ public final class MachineClock: Sendable {
     let descriptor = unsafe open(file, O_WRONLY)
     defer { close(descriptor) }
     var number = number
-    // Eight bytes at once: the other side never sees a part of them.
+    // One call for all eight bytes: the other side never sees a part of them.
     guard unsafe pwrite(descriptor, &number, 8, offset) == 8 else { throw SandboxError("write \(file): \(errno)") }
   }
 

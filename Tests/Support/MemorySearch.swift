@@ -5,24 +5,24 @@ public import Testing
 
 /// Looks for secrets in the memory of a running process, as an attacker who is root would.
 ///
-/// It searches every writable page, and the registers of every thread, for every window of 16 bytes of the secret: as it
-/// is, in hex, escaped as JSON does, and in base64 at each of the three alignments. Each such window holds one of the
-/// blocks of 8 that lie side by side in the secret, so these are what it looks for, or what such a form makes of as many
-/// bytes: by chance one of 32 letters and digits turns up in 2^40 places.
+/// It searches every writable page and the registers of every thread for every window of 16 bytes of the secret: as it
+/// is, in hex, escaped as in JSON, and in base64 at each of the three alignments. Each window holds at least one of the
+/// blocks of 8 bytes that lie side by side in the secret, so the search looks for those blocks in each form. By chance,
+/// a block of 8 characters out of 32 turns up once in 2^40 places.
 public struct MemorySearch {
-  /// What one region of the process held when it was read.
+  /// The content of each region of the process when it was read.
   private let regions: [[UInt8]]
-  /// What each region is: its name in /proc/PID/maps, or its address where it has none.
+  /// The name of each region in /proc/PID/maps, or its address where it has none; for registers, their thread.
   private let names: [String]
 
-  /// Whether a process shows what it keeps: its memory is root's to read, and a sanitizer's besides.
+  /// True when memory can be searched: only root may read it, and a sanitizer keeps what was given back.
   public static let isPossible = Root.isAtHand && !Sanitizer.isPresent
-  /// What is missing where it is not.
+  /// The reason to skip a test where ``isPossible`` is false.
   public static let need: Comment = "needs root to read the memory of a process that is not dumpable, and no sanitizer"
 
   /// Reads all writable memory of the process. Needs root, because `vaultd` is not dumpable.
   ///
-  /// - Parameter registers: whether to read those of its threads, which another process that traces it prevents.
+  /// - Parameter registers: true to read also those of its threads, which another process that traces it prevents.
   public init(pid: Int32, registers: Bool = true) throws {
     let maps = try Self.mappings(of: pid)
     let memory = unsafe open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
@@ -50,12 +50,12 @@ public struct MemorySearch {
     self.names = names
   }
 
-  /// Takes `bytes` for all that a process has in memory.
+  /// Searches `bytes` as if they were all the memory of a process.
   public init(of bytes: [UInt8]) { (regions, names) = ([bytes], ["the bytes"]) }
 
-  /// Those of a thread; none of one that has ended meanwhile.
+  /// The registers of a thread; empty when it has ended meanwhile.
   private static func registers(of thread: Int32, in pid: Int32) throws -> [UInt8] {
-    // One that is ending is there for a moment, but cannot be traced.
+    // A thread that is ending is there for a moment, but cannot be traced.
     for _ in 0..<1000 {
       let found = registers(of: thread)
       if found.count > 512 { return found }
@@ -71,7 +71,8 @@ public struct MemorySearch {
     return Array(registers[..<max(0, count)])
   }
 
-  /// The whole of /proc/PID/maps. The kernel gives it a page at a time, which Foundation takes for its end.
+  /// The whole of /proc/PID/maps. The kernel gives it a page at a time, and Foundation takes the first page for all of
+  /// it.
   private static func mappings(of pid: Int32) throws -> String {
     let file = unsafe open("/proc/\(pid)/maps", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw SandboxError("open /proc/\(pid)/maps: \(errno)") }
@@ -86,13 +87,14 @@ public struct MemorySearch {
     }
   }
 
-  /// How many bytes were searched.
+  /// The number of bytes that were searched.
   public var size: Int { regions.reduce(0) { $0 + $1.count } }
 
-  /// In which forms the secret was found; empty when none of it is there.
+  /// The forms in which the secret was found; empty when none of it is there.
   public func find(_ secret: [UInt8]) -> Set<String> { findForms(of: ["": secret])["", default: []] }
 
-  /// In which forms each of the secrets was found, by its name; those that were not are left out. One pass for all of them.
+  /// The forms in which each secret was found, by the secret's name; one that was not found is left out. One pass for
+  /// all.
   public func findForms(of secrets: [String: [UInt8]]) -> [String: Set<String>] {
     let forms = secrets.flatMap { name, secret in Self.forms(of: secret).map { (name, $0) } }
     var found: [String: Set<String>] = [:]
@@ -103,7 +105,7 @@ public struct MemorySearch {
     return found
   }
 
-  /// The names of the keys that are there as they are, each with where; one pass for all of them.
+  /// The places of each key that is there as it is, by the key's name; one pass for all of them.
   public func find(_ keys: [String: [UInt8]]) -> [String: Set<String>] {
     let keys = Array(keys)
     for (_, key) in keys { precondition(key.count >= 2 * Self.width, "a shorter key would be found by chance") }
@@ -111,7 +113,7 @@ public struct MemorySearch {
     return Dictionary(uniqueKeysWithValues: found.map { (keys[$0].key, $1) })
   }
 
-  /// The places of each group of needles that stands anywhere, by the group's number.
+  /// The places of each group of needles of which one was found, by the group's number.
   private func places(of groups: [[needle]]) -> [Int: Set<String>] {
     let owners = groups.enumerated().flatMap { index, group in [Int](repeating: index, count: group.count) }
     let needles = groups.flatMap { $0 }
@@ -124,10 +126,11 @@ public struct MemorySearch {
     return places
   }
 
-  /// The number of bytes of a secret that are looked for side by side.
+  /// The size of the blocks of a secret that are looked for, in bytes.
   private static let width = 8
 
-  /// A secret as it may be written, and how much of that is what ``width`` bytes of it make wherever they begin.
+  /// A way to write a secret, the text that it gives, and the length that ``width`` bytes of the secret have in it at
+  /// least.
   private typealias Form = (name: String, text: [UInt8], width: Int)
 
   private static func forms(of secret: [UInt8]) -> [Form] {
@@ -136,7 +139,8 @@ public struct MemorySearch {
     var forms: [Form] = [
       ("raw", secret, width), ("hex", Array(hex.utf8), 2 * width), ("HEX", Array(hex.uppercased().utf8), 2 * width),
     ]
-    // What is no text never goes into a JSON string; escaping it anyway gives runs of U+FFFD, which any memory has.
+    // Bytes that are no text never go into a JSON string; escaping them anyway gives runs of U+FFFD, which any memory
+    // has.
     if let text = String(validating: secret, as: UTF8.self),
       let json = try? JSONEncoder().encode(text).dropFirst().dropLast(), [UInt8](json) != secret
     {
@@ -150,7 +154,7 @@ public struct MemorySearch {
     return forms
   }
 
-  /// Cut into blocks that lie side by side; the last one ends where the bytes do.
+  /// The blocks of `width` bytes that lie side by side in `bytes`; the last one ends where the bytes do.
   private static func needles(_ bytes: [UInt8], width: Int) -> [needle] {
     let last = bytes.count - width
     return (Array(stride(from: 0, to: last, by: width)) + [last]).map { start in
@@ -168,7 +172,7 @@ public struct MemorySearch {
     while at < end {
       let wanted = min(Int(end - at), chunk.count)
       let count = unsafe pread(memory, &chunk, wanted, off_t(at))
-      // A page that cannot be read, or went away meanwhile, has nothing; those behind it may.
+      // A page that cannot be read or went away meanwhile is skipped; those behind it may be there.
       bytes += chunk[..<max(0, count)]
       at += UInt64(count > 0 ? count : 4096)
     }

@@ -38,17 +38,17 @@ public final class OtherKeyring: Sendable {
     }
   }
 
-  /// Lets it answer nothing until ``resume()``.
+  /// Stops it, so that it answers nothing until ``resume()``.
   public func pause() { child.signal(SIGSTOP) }
   public func resume() { child.signal(SIGCONT) }
 
-  /// Locks all of it.
+  /// Locks the login keyring.
   public func lock() throws {
     try bus.call(
       Self.name, Self.service, "org.freedesktop.Secret.Service", "Lock", "ao", "1", Self.service + "/collection/login")
   }
 
-  /// How many items it holds.
+  /// The number of items in the login keyring.
   public func count() throws -> Int { try items().count }
 
   /// The label and the attributes of the first of its items, as busctl prints them.

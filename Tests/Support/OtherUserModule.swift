@@ -1,7 +1,7 @@
-/// A module of PAM's that puts another user in the place of the one that PAM is about, as a login's other modules may, and
-/// as sudo(8) does itself: for the user who is asked and the one whose session begins are not the same there.
+/// A PAM module that puts another user in the place of the one in question, as other modules of a login may, and as
+/// sudo(8) itself does: there the user who is asked and the user whose session begins are not the same.
 public enum OtherUserModule {
-  /// Builds it at `path`. A service names the path, and behind it the user.
+  /// Builds it at `path`. A PAM service names the path and, behind it, the user.
   public static func build(at path: String, in sandbox: Sandbox) throws {
     try sandbox.compileLibrary(source, to: path, ["-lpam"])
   }

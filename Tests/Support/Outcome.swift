@@ -1,4 +1,4 @@
-/// What a finished program left behind.
+/// The exit code and the output of a finished program.
 public struct Outcome: Sendable, CustomStringConvertible {
   /// The exit code, or 128 plus the number of the signal that ended it, as a shell reports it.
   public let status: Int32
@@ -15,7 +15,7 @@ public struct Outcome: Sendable, CustomStringConvertible {
   public var description: String { "exit \(status)\nstdout: \(output)\nstderr: \(errors)" }
 }
 
-/// Why the test support gave up. Its text carries what the program had said by then.
+/// The reason why the test support gave up, with the output of the program up to then.
 public struct SandboxError: Error, CustomStringConvertible {
   public let description: String
 

@@ -4,13 +4,13 @@ import VaultProcess
 
 /// A message bus of one sandbox, on which nothing starts by itself: it has no service directories.
 public final class PrivateBus: Sendable {
-  /// Which of the two buses of a program it is.
+  /// The two buses that a program may look for.
   public enum Kind: String, Sendable {
     case system, session
   }
 
   public let kind: Kind
-  /// Its socket: where the sandbox's programs look for that bus.
+  /// Its socket, at the place where the sandbox's programs look for that bus.
   public let socket: String
   private let sandbox: Sandbox
   private let daemon = Running()
@@ -55,7 +55,7 @@ public final class PrivateBus: Sendable {
             .ours(ready.write),
           ]))
     }
-    // It says where it listens once it does.
+    // dbus-daemon prints its address once it listens.
     var byte: UInt8 = 0
     guard unsafe read(ready.read, &byte, 1) == 1 else {
       throw SandboxError("dbus-daemon: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")")
@@ -90,7 +90,7 @@ public final class PrivateBus: Sendable {
   ///
   /// - Parameters:
   ///   - name: the well-known name it takes.
-  ///   - arguments: what python-dbusmock takes: `--template logind`, or a name, a path and an interface.
+  ///   - arguments: the arguments of python-dbusmock: `--template logind`, or a name, a path and an interface.
   @discardableResult
   public func mock(_ name: String, _ arguments: [String]) throws -> Service {
     try program(name, "/usr/bin/python3", ["-u", "-m", "dbusmock", "--\(kind.rawValue)"] + arguments)
@@ -115,7 +115,7 @@ public final class PrivateBus: Sendable {
     return Service(child: child, logFile: log)
   }
 
-  /// Lets a service made by ``mock(_:_:)`` send a signal.
+  /// Makes a service of ``mock(_:_:)`` send a signal.
   ///
   /// - Parameter arguments: a signature and what `busctl` takes for it; each is sent as a variant.
   public func emit(
@@ -164,13 +164,13 @@ public final class PrivateBus: Sendable {
 
     public var pid: Int32 { child.pid }
 
-    /// What it was asked and what it sent so far.
+    /// The service's log: of a mock, the calls that it got and the signals that it sent so far.
     public var log: String { (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? "" }
 
-    /// Lets it answer nothing more, though it lives.
+    /// Stops it, so that it lives on but answers nothing more.
     public func pause() { child.signal(SIGSTOP) }
 
-    /// Ends it, and with it what it owns.
+    /// Kills it, which also frees its names on the bus.
     public func stop() {
       child.signal(SIGKILL)
       _ = child.wait()

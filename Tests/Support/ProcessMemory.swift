@@ -2,7 +2,7 @@ import Foundation
 
 /// The numbers of proc(5) about a process's memory.
 public enum ProcessMemory {
-  /// A line of `/proc/PID/status` that tells of memory, such as `VmHWM`, the most that was resident; in bytes.
+  /// The value in bytes of a line of `/proc/PID/status` about memory, such as `VmHWM`, the most that was resident.
   public static func bytes(_ name: String, of pid: Int32) throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
     let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }

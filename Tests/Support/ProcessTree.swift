@@ -14,13 +14,13 @@ public enum ProcessTree {
     }
   }
 
-  /// Whether there is such a process, and its memory: one that has ended and was not reaped has none.
+  /// True when there is such a process and it still has its memory: one that has ended and was not reaped has none.
   public static func hasMemory(_ pid: Int32) -> Bool {
     let pages = try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)
     return pages.map { !$0.hasPrefix("0 ") } ?? false
   }
 
-  /// How many sockets a process has.
+  /// The number of sockets that a process has.
   public static func socketCount(_ pid: Int32) -> Int {
     let files = "/proc/\(pid)/fd"
     let all = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []

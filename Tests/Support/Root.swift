@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// Whether what needs root can be tested.
+/// The right to run the tests that need root.
 public enum Root {
-  /// True for root, and wherever nothing may be skipped (`CI=true`): there a test that cannot do without fails.
+  /// True for root, and where nothing may be skipped (`CI=true`): there a test that needs root fails without it.
   public static let isAtHand = geteuid() == 0 || ProcessInfo.processInfo.environment["CI"] == "true"
 }

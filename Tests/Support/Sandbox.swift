@@ -21,7 +21,7 @@ public final class Sandbox: Sendable {
   /// The user's socket, `$XDG_RUNTIME_DIR/vault/socket`.
   public var socket: String { runtime + "/vault/socket" }
 
-  /// Where the sandbox's programs look for the system bus. There is none unless the test starts one.
+  /// The socket at which the sandbox's programs look for the system bus. There is none unless the test starts one.
   public var systemBus: String { root + "/system-bus" }
 
   struct State {
@@ -42,8 +42,8 @@ public final class Sandbox: Sendable {
 
   deinit { close() }
 
-  /// The folder of the programs that are tested: the one that the tests are built into, unless `VAULT_PROGRAMS` names another
-  /// one, of a release build.
+  /// The folder of the programs that are tested: the one that the tests are built into, unless `VAULT_PROGRAMS` names
+  /// another one, of a release build.
   public static let programs = released ?? folderOfTests
 
   private static var folderOfTests: String {
@@ -60,12 +60,12 @@ public final class Sandbox: Sendable {
   /// True when the programs are those of a release build.
   public static var areProgramsReleased: Bool { released != nil }
 
-  /// The path of `vault` or `vaultd` as just built.
+  /// The path of a program such as `vault` in ``programs``; an absolute path stays as it is.
   public static func path(of program: String) -> String {
     program.hasPrefix("/") ? program : programs + "/" + program
   }
 
-  /// What every program in the sandbox finds in its environment.
+  /// The environment of every program in the sandbox.
   public var environment: [String: String] {
     [
       "HOME": home, "XDG_RUNTIME_DIR": runtime, "XDG_DATA_HOME": root + "/data", "XDG_CONFIG_HOME": root + "/config",
@@ -80,14 +80,14 @@ public final class Sandbox: Sendable {
     return result
   }
 
-  /// Runs a program to its end, without a terminal anywhere, and answers what it left behind.
+  /// Runs a program to its end, without a terminal anywhere, and answers its exit code and output.
   ///
   /// - Parameters:
-  ///   - arguments: what follows the program's name.
+  ///   - arguments: the arguments behind the program's name.
   ///   - program: `vault`, `vaultd` or an absolute path.
   ///   - stdin: all of standard input.
   ///   - environment: changes to ``environment``; nil removes a variable.
-  /// - Throws: ``SandboxError`` when it does not start, or has not closed its output after so many seconds.
+  /// - Throws: ``SandboxError`` when it does not start, or when `seconds` pass in which no byte goes in or comes out.
   @discardableResult
   public func run(
     _ arguments: [String], program: String = "vault", stdin: [UInt8] = [], environment: [String: String?] = [:],
@@ -116,7 +116,7 @@ public final class Sandbox: Sendable {
     return Outcome(status: status, stdout: streams.stdout, stderr: streams.stderr)
   }
 
-  /// Runs a program to its end with `stdin` as text; see ``run(_:program:stdin:environment:)-swift.method``.
+  /// Runs a program to its end with `stdin` as text; see ``run(_:program:stdin:environment:seconds:)``.
   @discardableResult
   public func run(
     _ arguments: String..., program: String = "vault", stdin: String = "", environment: [String: String?] = [:]
@@ -132,7 +132,7 @@ public final class Sandbox: Sendable {
     return path
   }
 
-  /// Ends `child` with the sandbox.
+  /// Takes note of `child`, which ends with the sandbox.
   func keep(_ child: Child) -> Child {
     state.withLock { $0.children.append(child) }
     return child

@@ -1,19 +1,19 @@
 import Foundation
 import Glibc
 
-/// Folders that last as long as a test. Their names carry the test run's process id, so that the next run can remove what
-/// one that was killed has left behind.
+/// Folders that last as long as a test. Their names carry the test run's process id, so that the next run can remove
+/// the folders that a killed run left behind.
 public enum ScratchFolder {
-  /// Removes once, before the first folder is made, what ended runs have left.
+  /// Removes the folders of ended runs, once, before the first folder is made.
   private static let tidied: Void = { for place in ["/tmp", "/dev/shm"] { removeLeftovers(in: place) } }()
 
-  /// The parent of all folders: in memory, where a sync costs nothing and programs may lie, if there is a gigabyte of it. No
-  /// test relies on the disk: what a power cut leaves is told from the calls that were made (``DurableDisk``).
+  /// The parent of all folders: in memory, where a sync costs nothing, if programs may lie there and a gigabyte of it
+  /// is free. No test relies on the disk: ``DurableDisk`` tells from the calls that were made what a power cut leaves.
   public static let place: String = {
     var status = statvfs()
     let isThere = unsafe statvfs("/dev/shm", &status) == 0
     let room = UInt64(status.f_bavail) * UInt64(status.f_frsize)
-    // ST_NOEXEC, which glibc tells GNU's programs alone.
+    // ST_NOEXEC, which glibc declares under _GNU_SOURCE only.
     return isThere && status.f_flag & 8 == 0 && room >= 1 << 30 ? "/dev/shm" : "/tmp"
   }()
 
@@ -27,7 +27,7 @@ public enum ScratchFolder {
     return folder
   }
 
-  /// Removes the folders of processes that have ended, and ends what those have left running there.
+  /// Removes the folders of processes that have ended, and ends the programs that those left running there.
   public static func removeLeftovers(in place: String) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] {
       let parts = name.split(separator: "-", omittingEmptySubsequences: false)
@@ -39,7 +39,7 @@ public enum ScratchFolder {
     }
   }
 
-  /// Ends all whose variables name that folder.
+  /// Ends the processes in whose environment a variable names the folder.
   private static func endProcesses(in folder: String) {
     let mark = Data("=\(folder)/".utf8)
     for pid in (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap(pid_t.init) ?? [] {

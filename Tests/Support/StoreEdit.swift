@@ -1,6 +1,6 @@
 import CSQLite
 
-// What an adversary does to a store whose daemon is stopped: edits through plain SQLite, without a key.
+// Edits by an adversary of a store whose daemon is stopped: through plain SQLite, without a key.
 extension Sandbox {
   /// Runs statements on the store's database.
   public func editStore(_ statements: String...) throws {
@@ -10,13 +10,13 @@ extension Sandbox {
     for statement in statements { try Sandbox.check(unsafe sqlite3_exec(connection, statement, nil, nil, nil)) }
   }
 
-  /// Copies rows of the store's database aside; each as a statement that puts it back.
+  /// Copies of rows of the store's database, each as a statement that puts the row back.
   public func copyRows(_ table: String, where condition: String) throws -> [String] {
     let columns = [
       "heads": "id item class revision policy current sealed value", "vals": "item version sealed",
       "slots": "id record", "keys": "name sealed", "meta": "name value",
     ]
-    // quote() writes numbers and blobs as SQL does.
+    // quote() writes numbers and blobs as SQL literals.
     let list = (columns[table] ?? "tag item class").split(separator: " ").map { "quote(\($0))" }
     let rows = try Sandbox.query(
       store + "/vault.db", "SELECT \(list.joined(separator: " || ',' || ")) FROM \(table) WHERE \(condition)")
@@ -24,7 +24,7 @@ extension Sandbox {
     return rows.map { "INSERT OR REPLACE INTO \(table) VALUES(\($0))" }
   }
 
-  /// Runs one statement; the answer is the first column of each row.
+  /// Runs one statement and answers the first column of each row.
   private static func query(_ path: String, _ sql: String) throws -> [String] {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }

@@ -7,7 +7,7 @@ struct Streams: ~Copyable {
   private(set) var stdout: [UInt8] = []
   private(set) var stderr: [UInt8] = []
 
-  /// Takes the three descriptors over.
+  /// Takes over the three descriptors.
   init(input: Int32, output: Int32, errors: Int32, unsent: ArraySlice<UInt8>) {
     // A program that does not read its input must not end the tests.
     Glibc.signal(SIGPIPE, SIG_IGN)

@@ -15,7 +15,7 @@ public final class Terminal {
   /// Starts `program` with the terminal as its standard input, output and error and as its controlling terminal.
   ///
   /// - Parameters:
-  ///   - arguments: what follows the program's name.
+  ///   - arguments: the arguments behind the program's name.
   ///   - stdin: a file that becomes standard input in the terminal's place.
   ///   - stdout: a file that becomes standard output in the terminal's place; it is made or emptied.
   public init(
@@ -45,13 +45,14 @@ public final class Terminal {
   /// The process on the terminal.
   public var pid: Int32 { child.pid }
 
-  /// All the program has shown so far, echoes included; lines end in CR LF.
+  /// All that the program has shown so far, echoes included; lines end in CR LF.
   public var screen: String { String(decoding: seen, as: UTF8.self) }
 
-  /// Whether the terminal shows what is typed.
+  /// True when the terminal shows what is typed.
   public var echoes: Bool { modes.c_lflag & tcflag_t(ECHO) != 0 }
 
-  /// Whether the terminal collects lines and turns its control characters into signals, as a shell expects it.
+  /// True when the terminal collects and shows lines and turns its control characters into signals, as a shell expects
+  /// it.
   public var isCooked: Bool {
     let wanted = tcflag_t(ICANON | ISIG | ECHO)
     return modes.c_lflag & wanted == wanted
@@ -117,7 +118,7 @@ public final class Terminal {
     let ready = unsafe poll(&polled, 2, 30_000)
     if ready < 0, errno == EINTR { return true }
     if ready == 0 { throw SandboxError("nothing more came\n\(screen)") }
-    // The output a program left behind comes before its end.
+    // Output that a program left behind is read before its end counts.
     guard polled[0].revents & Int16(POLLIN) != 0 else { return false }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe read(master, &buffer, buffer.count)

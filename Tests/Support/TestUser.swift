@@ -4,7 +4,7 @@ import Synchronization
 
 /// A user of this machine with a password, made for one test and removed with it. Needs root.
 public final class TestUser: Sendable {
-  /// Whether this process may make users.
+  /// True when this process may make users.
   public static let canBeMade = Root.isAtHand
 
   public let name: String
@@ -13,8 +13,8 @@ public final class TestUser: Sendable {
   private let sandbox: Sandbox
   private let isRemoved = Mutex(false)
 
-  /// Runs `body` while no other process of tests changes the user database: the tools that do wait for its lock a second at a
-  /// time, and taking turns is faster.
+  /// Runs `body` while no other process of the tests changes the user database. The tools for that wait for its lock a
+  /// second at a time, so taking turns is faster.
   private static func inTurn<R>(_ body: () throws -> R) throws -> R {
     // A file that is always there, and that nobody else locks.
     let file = unsafe open("/usr/sbin/useradd", O_RDONLY | O_CLOEXEC)
@@ -74,10 +74,9 @@ public final class TestUser: Sendable {
 }
 
 extension Sandbox {
-  /// A line for a shell in a mount namespace of its own: it sees an account of this line of passwd(5) alone under its name.
+  /// Shell commands for a mount namespace of its own, in which this line of passwd(5) is the only one of its name.
   ///
-  /// All of `/etc` is another one there: a file that lies over `/etc/passwd` would go when that is next replaced, by
-  /// whomever.
+  /// They replace all of `/etc` there: a file mounted over `/etc/passwd` would go as soon as anybody replaces that.
   public func otherAccount(_ line: String) -> String {
     let name = line.prefix { $0 != ":" }
     return """
@@ -89,7 +88,7 @@ extension Sandbox {
 
 /// A PAM service of the machine, made for one test and removed with it. Needs root.
 public final class PAMService: Sendable {
-  /// `vault-test-…`: PAM finds it under this name.
+  /// The name under which PAM finds it, `vault-test-…`.
   public let name: String
   private var path: String { "/etc/pam.d/" + name }
 
@@ -110,14 +109,14 @@ public final class PAMService: Sendable {
 
   /// The login password alone, without the pause that pam_unix makes after a wrong one.
   public static let password = "auth required pam_unix.so nodelay\naccount required pam_unix.so\n"
-  /// What is installed as `vault`, without the pause.
+  /// The service that is installed as `vault`, without that pause.
   public static let fingerOrPassword = """
     -auth sufficient pam_fprintd.so max-tries=3 timeout=30
     auth required pam_unix.so nodelay
     account required pam_unix.so
 
     """
-  /// What is installed as `vault-biometry`.
+  /// The service that is installed as `vault-biometry`.
   public static let finger = """
     auth required pam_fprintd.so max-tries=3 timeout=30
     account required pam_unix.so

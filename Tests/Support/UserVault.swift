@@ -5,8 +5,8 @@ import VaultProcess
 
 /// The vault of a user made for one test, whose daemon and clients run as that user. Needs root.
 ///
-/// PAM is asked through a service of the test's own. What the test says to the daemon goes through a process of the
-/// user's, one for each session (setsid) that the test names.
+/// PAM is asked through a service of the test's own. The test talks to the daemon through processes of the user, one
+/// for each session (setsid) that it names.
 public final class UserVault: Sendable {
   public let sandbox: Sandbox
   public let user: TestUser
@@ -33,8 +33,8 @@ public final class UserVault: Sendable {
       throw error
     }
     unsafe chmod(sandbox.root, 0o711)
-    // Where the user can start them, whatever folder this is built in. Not by this process: a file that it wrote could
-    // not be started while another test's child still held it open.
+    // Copies that the user can start, whatever folder this is built in. Another process makes them: a file that this
+    // one wrote could not be started while another test's child still held it open.
     let names = ["vault", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring"].map { Sandbox.path(of: $0) }
     try must(
       sandbox.run(
@@ -44,7 +44,7 @@ public final class UserVault: Sendable {
   /// Ends everything and removes the user and the services. Safe to call twice.
   public func close() {
     service.remove()
-    // A user with processes stays.
+    // A user who still has processes cannot be removed.
     sandbox.endAll()
     user.remove()
     sandbox.close()
@@ -59,7 +59,7 @@ public final class UserVault: Sendable {
     try sandbox.startDaemon(through: ["/usr/bin/setpriv"] + identity + [programs + "/vaultd"])
   }
 
-  /// Starts it and makes the vault, with the smallest Argon2id that is allowed.
+  /// Starts the daemon and makes the vault, with the smallest Argon2id that is allowed.
   ///
   /// - Returns: the recovery code, when one was asked for.
   @discardableResult
@@ -75,7 +75,7 @@ public final class UserVault: Sendable {
     return code
   }
 
-  /// Makes files of root's the user's.
+  /// Gives files of root to the user.
   public func giveAway(_ paths: String...) throws {
     try must(sandbox.run(["-R", "\(user.uid):\(user.uid)"] + paths, program: "/bin/chown"))
   }
@@ -98,7 +98,7 @@ public final class UserVault: Sendable {
     try Terminal(sandbox, identity + [programs + "/vault"] + arguments, program: "/usr/bin/setpriv")
   }
 
-  /// A connection of the user's from the session of that name.
+  /// A connection of the user from the session of that name.
   public func client(in session: String = "own") throws -> WireClient {
     let path = sandbox.runtime + "/door-" + session
     try doors.withLock { doors in
@@ -116,7 +116,7 @@ public final class UserVault: Sendable {
     return try WireClient(path)
   }
 
-  /// What the user does at a prompt.
+  /// The user's reaction to a prompt.
   public enum Reaction {
     case nothing
     case answer(String)
@@ -124,13 +124,13 @@ public final class UserVault: Sendable {
     case leave
   }
 
-  /// What was said in a conversation, `style text` each, and how it ended; nil when the user left.
+  /// The prompts of a conversation, `style text` each, and its last reply; nil when the user left.
   public struct Talk: CustomStringConvertible {
     public var said: [String] = []
     public var reply: WireClient.Reply?
     public var description: String { "\(reply.map { "\($0)" } ?? "left") after \(said)" }
 
-    /// Whether one of the things that were said contains `text`.
+    /// True when one of the prompts contains `text`.
     public func mentions(_ text: String) -> Bool { said.contains { $0.contains(text) } }
   }
 
@@ -158,8 +158,8 @@ public final class UserVault: Sendable {
     return talk
   }
 
-  /// Holds a conversation with the next of `prints` on the reader at each invitation and the next of `answers` at each
-  /// question; leaves it when there is none.
+  /// Holds a conversation: puts the next of `prints` on the reader at each invitation and types the next of `answers`
+  /// at each question; leaves when there is none.
   @discardableResult
   public func converse(
     _ method: String, _ parameters: WireClient.Message = [:], in session: String = "own",
@@ -199,16 +199,16 @@ public final class UserVault: Sendable {
     if let error = reply.error { throw SandboxError("Lock: \(error)") }
   }
 
-  /// Where the vault stands: the state and why, `locked: a client asked`.
+  /// The state of the vault and its cause, such as `locked: a client asked`.
   public func state() throws -> String {
     let status = try client().call("Status")
     return "\(status.string("state") ?? ""): \(status.string("cause") ?? "")"
   }
 
-  /// Why a method cannot be used now; nil when it can, and a word when it is not listed.
+  /// The reason why a method cannot be used now; nil when it can, and `not listed` when it is not.
   public func obstacle(to method: String) throws -> String? {
     let methods = try client().call("Status").parameters["methods"] as? [WireClient.Message] ?? []
     guard let found = methods.first(where: { $0["name"] as? String == method }) else { return "not listed" }
-    return found["available"] as? Bool == true ? nil : found["reason"] as? String ?? ""
+    return found["available"] as? Bool == true ? nil : WireClient.sentence(found) ?? ""
   }
 }

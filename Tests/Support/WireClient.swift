@@ -4,7 +4,7 @@ import Glibc
 
 /// A client that knows nothing of the program's own code: a socket, and JSON as Foundation reads it.
 public final class WireClient {
-  /// A reply as it came.
+  /// A JSON object of the wire.
   public typealias Message = [String: Any]
 
   private let descriptor: Int32
@@ -21,17 +21,17 @@ public final class WireClient {
       }
     }
     guard connected == 0 else {
-      // All is initialized, so `deinit` closes it.
+      // All properties are set, so `deinit` closes the socket.
       throw SandboxError("connect \(path): \(errno)")
     }
-    // A test that waits for ever tells nothing.
+    // A test must not wait for ever.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
   deinit { Glibc.close(descriptor) }
 
-  /// Sends bytes as they are; answers how many went out.
+  /// Sends bytes as they are and answers the number that went out.
   @discardableResult
   public func send(_ bytes: [UInt8]) -> Int {
     var sent = 0
@@ -46,7 +46,7 @@ public final class WireClient {
     return sent
   }
 
-  /// Sends as much as the other side takes in now; answers how much that was.
+  /// Sends as much as the other side takes in now and answers the number of bytes.
   @discardableResult
   public func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
     var sent = 0
@@ -66,7 +66,7 @@ public final class WireClient {
   @discardableResult
   public func send(frame: String) -> Int { send(Array(frame.utf8) + [0]) }
 
-  /// Says that no more will be sent.
+  /// Tells the other side that nothing more will be sent.
   public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// The next frame's bytes, or nil when the other side closed.
@@ -74,7 +74,7 @@ public final class WireClient {
     var chunk = [UInt8](repeating: 0, count: 1 << 18)
     var searched = 0
     while true {
-      // Only what came since the last look: a long reply comes in many pieces.
+      // Only the bytes since the last look: a long reply comes in many pieces.
       if let end = received[searched...].firstIndex(of: 0) {
         defer { received.removeSubrange(...end) }
         return Array(received[..<end])
@@ -129,6 +129,12 @@ public final class WireClient {
     return Reply(message)
   }
 
+  /// The text or the reason that an object carries, with the advice that comes with it.
+  public static func sentence(_ object: Message) -> String? {
+    let text = object["text"] as? String ?? object["reason"] as? String
+    return text.map { [$0, object["advice"] as? String].compactMap { $0 }.joined(separator: "; ") }
+  }
+
   /// A reply, taken apart.
   public struct Reply: CustomStringConvertible {
     public let parameters: Message
@@ -145,16 +151,24 @@ public final class WireClient {
     public func string(_ key: String) -> String? { parameters[key] as? String }
     public func integer(_ key: String) -> Int? { parameters[key] as? Int }
     public var prompt: Message? { parameters["prompt"] as? Message }
+    /// The reason of an error, with the advice that comes with it.
+    public var sentence: String? { WireClient.sentence(parameters) }
     public var description: String { "\(error ?? "ok") \(parameters)" }
   }
 }
 
 extension Sandbox {
+  /// The daemon's warnings about what it cannot do or watch.
+  public func warnings() throws -> [String] {
+    let warnings = try client().call("Status").parameters["warnings"] as? [WireClient.Message] ?? []
+    return warnings.compactMap(WireClient.sentence)
+  }
+
   /// A new connection to the sandbox's daemon.
   public func client() throws -> WireClient { try WireClient(socket) }
 
-  /// Holds a conversation: each prompt is answered by `answer`, which gets it; nil closes the connection instead. The
-  /// answer is the last reply.
+  /// Holds a conversation and answers its last reply. Each prompt goes to `answer`, which returns the text to send; nil
+  /// closes the connection instead.
   @discardableResult
   public func converse(
     _ method: String, _ parameters: WireClient.Message = [:], answer: (WireClient.Message) -> String?
@@ -163,7 +177,7 @@ extension Sandbox {
     var reply = try asking.call(method, parameters, more: true)
     while reply.error == nil, let prompt = reply.prompt, let conversation = reply.string("conversation") {
       guard let text = answer(prompt) else { return nil }
-      // What is only said wants no answer.
+      // A prompt that only informs wants no answer.
       if let style = prompt["style"] as? String, ["info", "error"].contains(style) {
         reply = try asking.reply()
         continue
@@ -175,7 +189,7 @@ extension Sandbox {
     return reply
   }
 
-  /// Makes a vault whose password is `password`, with the smallest Argon2id that is allowed, and starts the daemon for it.
+  /// Makes a vault whose password is `password`, with the smallest Argon2id that is allowed, and starts its daemon.
   public func makeVault(
     password: String, config: String? = nil, recovery: Bool = false, parameters: WireClient.Message = [:],
     environment: [String: String?] = [:]
@@ -200,15 +214,15 @@ extension Sandbox {
     try converse("Unlock", parameters) { _ in secret }
   }
 
-  /// Lets the time pass for which the daemon says that the method has to wait, on the sandbox's clock.
+  /// Lets as much time pass on the sandbox's clock as the daemon says that the method has to wait.
   public func waitOut(_ method: String) throws {
-    // Closing after the prompt is no attempt.
+    // Closing the connection after the prompt counts as no attempt.
     while let reply = try converse("Unlock", ["method": method, "for": 3600], answer: { _ in nil }),
       try waitOut(reply)
     {}
   }
 
-  /// Lets the time pass for which a reply says to wait, on the sandbox's clock; false when it says nothing of it.
+  /// Lets as much time pass on the sandbox's clock as a reply says to wait; false when it names no time.
   public func waitOut(_ reply: WireClient.Reply) throws -> Bool {
     guard let milliseconds = reply.integer("retry_after_ms") else { return false }
     guard let clock else { throw SandboxError("a test waits for the machine's clock") }

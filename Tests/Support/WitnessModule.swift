@@ -1,7 +1,7 @@
-/// A module of PAM's that writes down what it finds in the process that it is loaded into: open files, variables, and whether
-/// others may look into it.
+/// A PAM module that writes down what it finds in its process: open files, variables, and whether other processes may
+/// look into it.
 public enum WitnessModule {
-  /// Builds it at `path`. A service names the path, and behind it the file that it writes.
+  /// Builds it at `path`. A PAM service names the path and, behind it, the file to write.
   public static func build(at path: String, in sandbox: Sandbox) throws {
     try sandbox.compileLibrary(source, to: path, ["-lpam"])
   }

@@ -6,7 +6,7 @@ import VaultTesting
 @testable import VaultCLI
 
 @Suite("vault backup and vault restore") struct BackupTests {
-  /// What lies in a folder.
+  /// The names of the files in a folder.
   private func files(_ folder: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
   }
@@ -68,7 +68,8 @@ import VaultTesting
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
     try sandbox.must(["backup", file, "--force"])
     #expect(FileManager.default.contents(atPath: file)?.starts(with: Data("vaultbk\n".utf8)) == true)
-    // Anything but a file is not replaced even so. The pipe is the sandbox's own: a device of the machine could be lost.
+    // Something that is not a file is not replaced even so. The pipe is the sandbox's own: a device of the machine
+    // could be lost.
     let pipe = sandbox.home + "/pipe"
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     #expect(try sandbox.run(["backup", sandbox.home, "--force"]).status == 73)
@@ -129,7 +130,7 @@ import VaultTesting
   func fullDisk() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    // A limit of the size of files stands for the disk: the write fails after some of the backup.
+    // A limit on the size of files stands for the disk: the write fails after some of the backup.
     let file = sandbox.home + "/vault.backup"
     let outcome = try sandbox.run(
       ["-c", "trap '' XFSZ; ulimit -f 16; exec \(Sandbox.path(of: "vault")) backup \(file)"], program: "/bin/sh")
@@ -168,7 +169,7 @@ import VaultTesting
     let refused = try Terminal(sandbox, ["backup", "-"])
     try refused.expect("a backup is not for a terminal")
     #expect(try refused.wait() == 64)
-    // Locked, it needs nobody.
+    // A backup of a locked vault needs nobody.
     try sandbox.must(["backup", sandbox.home + "/locked"])
     try sandbox.stopDaemon()
     try sandbox.startDaemon()

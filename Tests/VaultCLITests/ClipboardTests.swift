@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// Stands for the desktop's clipboard: a file, and programs of the usual names that read and write it.
+/// A stand-in for the desktop's clipboard: a file, and programs of the usual names that read and write it.
 private struct FakeClipboard {
   let sandbox: Sandbox
   var path: String { sandbox.home + "/clipboard" }
@@ -127,7 +127,7 @@ private struct FakeClipboard {
     #expect(outcome.status == 0, "\(outcome)")
     let tool = try String(contentsOfFile: sandbox.home + "/tool", encoding: .utf8)
     #expect(tool.hasPrefix("/\n") && !tool.contains("/etc/passwd") && !tool.contains("/lock"), "\(tool)")
-    // What waits to clear the clipboard runs on.
+    // The process that waits to clear the clipboard runs on.
     let free = try sandbox.run("--nonblock", sandbox.home + "/lock", "true", program: "/usr/bin/flock")
     #expect(free.status == 0, "the script has ended, and its lock has not")
   }
@@ -148,7 +148,7 @@ private struct FakeClipboard {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let clipboard = try FakeClipboard(sandbox)
-    // The program takes itself away while the tool runs.
+    // The program makes itself unusable while the tool runs.
     let own = sandbox.home + "/vault"
     try sandbox.run(Sandbox.path(of: "vault"), own, program: "/bin/cp")
     try clipboard.install("#!/bin/sh\ncat >\(clipboard.path); chmod 0 \(own)\n")

@@ -1,7 +1,7 @@
 import Foundation
 import VaultTesting
 
-/// The commands of `vault` and their options, as it dumps them itself.
+/// The commands of `vault` and their options, as the program dumps them itself.
 struct CommandTree: Decodable {
   struct Command: Decodable {
     var commandName: String

@@ -54,7 +54,8 @@ import VaultTesting
     }
   }
 
-  /// What each of them would do to a shell that evaluated it; each in a folder of its own, by which it is completed.
+  /// Names that would do something in a shell that evaluated them; each lies in a folder of its own, by which it is
+  /// completed.
   static let names = [
     "$(touch $HOME/pwned)", "`touch $HOME/pwned`", "';touch $HOME/pwned;'", "\";touch $HOME/pwned;\"", "x;touch pwned",
     "a b  c", "*?[a-z]{b,c}", "~root", "a:b=c", "!! !x", "back\\slash\\", "#no comment", "end!", "é 日本",
@@ -82,7 +83,7 @@ import VaultTesting
     #expect(!left.contains("pwned"), "\(left)")
   }
 
-  /// Prepares a shell on a terminal of its own, with the completions of `vault`.
+  /// A shell on a terminal of its own, prepared with the completions of `vault`.
   private func shell(_ shell: String, _ sandbox: Sandbox) throws -> Terminal {
     let script = try sandbox.write(try sandbox.must(["completions", shell]), to: "script")
     let options = ["bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["--no-config", "-i"]]
@@ -176,7 +177,7 @@ import VaultTesting
     for name in Self.names.dropLast() { #expect(Printable.isPlain(name)) }
   }
 
-  /// What the function leaves in COMPREPLY when it is called as bash calls it.
+  /// The words that the function leaves in COMPREPLY when it is called as bash calls it.
   private static func bashOffers(_ words: [String], _ sandbox: Sandbox) throws -> [String] {
     let script = try sandbox.write(try sandbox.must(["completions", "bash"]), to: "script")
     func quoted(_ text: String) -> String { "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'" }

@@ -39,7 +39,7 @@ import VaultTesting
     let file = sandbox.home + "/vault.backup"
     try sandbox.must(["backup", file])
     let before = try sandbox.everything()
-    // It answers that there is no vault, whatever it is asked.
+    // It answers every call with the error that there is no vault.
     let other = try ScriptedDaemon(sandbox, [:])
     defer { other.close() }
     for command in try CommandTree.dump().commands where !["slot", "completions"].contains(command.words) {

@@ -9,9 +9,9 @@ import VaultTesting
   @Test("a file of another user's is a failure, whatever its mode is") func owner() throws {
     let folder = try ScratchFolder.make()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let own = Finding.permissions("store", folder, is: .directory, owner: geteuid(), mode: 0o700)
+    let own = Diagnosis.permissions("store", folder, is: .directory, owner: geteuid(), mode: 0o700)
     #expect(own?.level == .ok)
-    let other = Finding.permissions("store", folder, is: .directory, owner: geteuid() + 1, mode: 0o700)
+    let other = Diagnosis.permissions("store", folder, is: .directory, owner: geteuid() + 1, mode: 0o700)
     #expect(other?.level == .fail && other?.text.contains("belongs to uid \(geteuid()), not \(geteuid() + 1)") == true)
   }
 
@@ -49,19 +49,19 @@ import VaultTesting
     let daemon = try Activation(sandbox.socket, in: sandbox, command: ["/bin/true"])
     let outcome = try sandbox.run("doctor")
     #expect(outcome.status == 78 && outcome.output.contains("fail  daemon: the daemon went away"), "\(outcome)")
-    // Nobody knows what it still holds.
+    // Nobody knows what that daemon still holds.
     let lock = try sandbox.run("lock", "--json")
     #expect(lock.status == 69 && lock.output.isEmpty && lock.errors.contains("the daemon went away"), "\(lock)")
     withExtendedLifetime(daemon) {}
   }
 
-  @Test("a daemon that may write core files is a failure", arguments: [("8", Finding.Level.fail), ("0", .ok)])
-  func coreFiles(limit: String, level: Finding.Level) throws {
+  @Test("a daemon that may write core files is a failure", arguments: [("8", Diagnosis.Level.fail), ("0", .ok)])
+  func coreFiles(limit: String, level: Diagnosis.Level) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let process = try Terminal(
       sandbox, ["-c", "ulimit -S -c \(limit) && echo ready && exec sleep 1000"], program: "/bin/bash")
     try process.expect("ready")
-    #expect(CoreLimit.findings(pid: Int(process.pid)).map(\.level) == [level])
+    #expect(CoreLimit.diagnoses(pid: Int(process.pid)).map(\.level) == [level])
   }
 }

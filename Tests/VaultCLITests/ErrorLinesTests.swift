@@ -1,16 +1,16 @@
 import Foundation
 import Testing
-import VaultAPI
 import VaultModel
 import VaultTesting
+import VaultWire
 
-/// The words of a daemon, a file or a person stay inside of a line that is ours, however long they are and whatever is in
-/// them: nothing on standard error looks like another message.
+/// Messages on standard error that quote a daemon, a file or a person: the quoted words stay inside a line of ours,
+/// however long they are and whatever is in them, so that nothing looks like another message.
 @Suite("Lines of standard error") struct ErrorLinesTests {
   private static let evil = String(
     repeating: "x\u{1B}[2J\r\nvault: unlocked\u{B}\u{C}\u{85}\u{2028}\u{2029}vault: it is \u{202E}", count: 100)
 
-  /// It, as JSON spells it.
+  /// The same text as JSON spells it.
   private static func json() throws -> String {
     let array = String(decoding: try JSONSerialization.data(withJSONObject: [evil]), as: UTF8.self)
     return String(array.dropFirst().dropLast())
@@ -29,14 +29,16 @@ import VaultTesting
   }
 
   /// Each error of the interface, with the names and types of its parameters.
-  private static let errors: [(name: String, fields: [(String, String)])] =
-    "\(VaultInterface.description)".split(separator: "\n").filter { $0.hasPrefix("error ") }.map { line in
-      let parts = line.dropFirst(6).split(separator: " (", maxSplits: 1)
-      let fields = parts[1].dropLast().split(separator: ", ").map { field in
-        field.split(separator: ": ").map(String.init)
+  private static let errors: [(name: String, fields: [(String, String)])] = {
+    let lines = "\(VaultInterface.description)".split(separator: "\n")
+    let declarations = lines.filter { !$0.trimmingPrefix(while: \.isWhitespace).hasPrefix("#") }.joined(separator: " ")
+    return declarations.matches(of: /error (\w+) \(([^)]*)\)/).map { match in
+      let fields = match.output.2.split(separator: ",").map { field in
+        field.split(separator: ":").map { $0.trimmingCharacters(in: .whitespaces) }
       }
-      return (String(parts[0]), fields.map { ($0[0], $0[1]) })
+      return (String(match.output.1), fields.map { ($0[0], $0[1]) })
     }
+  }()
 
   @Test("each error of a daemon is one of them", arguments: errors.map(\.name))
   func faults(name: String) throws {

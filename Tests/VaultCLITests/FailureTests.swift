@@ -1,8 +1,8 @@
 import Testing
-import VaultAPI
 import VaultClient
 import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultCLI
 
@@ -48,7 +48,7 @@ import VaultTesting
     ])
   func client(error: ClientError, exit: Exit) { check(Failure(error), exit) }
 
-  /// What happened; what to do: one line, lower case, no final stop.
+  /// Expects a message of the form “what happened; what to do”: one line, lower case, no final stop.
   private func check(_ failure: Failure, _ exit: Exit) {
     #expect(failure.exit == exit)
     let parts = failure.message.split(separator: ";", maxSplits: 1)

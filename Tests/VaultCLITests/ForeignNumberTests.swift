@@ -1,14 +1,14 @@
 import Testing
-import VaultAPI
 import VaultTesting
+import VaultWire
 
 @testable import VaultCLI
 
-/// What a daemon, or whatever listens in its place, can do with numbers: nothing.
+/// Extreme numbers from a daemon, or from a program that listens in its place: they do no harm.
 @Suite("Numbers of a daemon") struct ForeignNumberTests {
   static let extremes = [Int64.max, .max - 1, .min, -1, 0]
 
-  /// Every number in these is `n`.
+  /// Replies in which every number is `n`.
   private static func replies(_ n: Int64) -> [String: [String]] {
     let item =
       #"{"name":"n","kind":"password","attributes":{},"accessible":"always","require":"biometry","reuse":\#(n),"#

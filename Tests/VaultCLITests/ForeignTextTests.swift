@@ -1,14 +1,15 @@
 import Foundation
 import Testing
-import VaultAPI
 import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultCLI
 
-/// What a daemon, or whatever listens in its place, can make the terminal do: nothing but show text in its place.
+/// Hostile text from a daemon, or from a program that listens in its place: the terminal only shows it, in its place.
 @Suite("Text of a daemon") struct ForeignTextTests {
-  /// It writes the clipboard, clears the screen, turns the direction around, and hides what follows; as JSON spells it.
+  /// Text that writes the clipboard, clears the screen, turns the direction around, and hides what follows; as JSON
+  /// spells it.
   static let evil =
     #"x\u001b]52;c;cHduZWQ=\u0007\u001b[2J\u009b2J\u202e\u2066\u061c\u200b\u2060\ufeff\u2028\r\nvault: \u007f\udb40\udc41y"#
   static let item =
@@ -17,7 +18,7 @@ import VaultTesting
   static let state =
     #""state":"\#(evil)","cause":"\#(evil)","since":0,"locks_at":1,"locks_because":"\#(evil)","locks_on":["\#(evil)"],"#
     + #""problem":"\#(evil)","integrity":{"state":"\#(evil)"},"#
-    + #""methods":[{"name":"\#(evil)","available":false,"reason":"\#(evil)"}],"warnings":["\#(evil)"],"#
+    + #""methods":[{"name":"\#(evil)","available":false,"possible":false,"reason":"\#(evil)","advice":"\#(evil)"}],"warnings":[{"about":"\#(evil)","text":"\#(evil)","advice":"\#(evil)"}],"#
     + #""version":"\#(evil)","pid":1"#
   static let replies = [
     "Find": [#"{"parameters":{"items":[\#(item)]}}"#],
@@ -47,7 +48,7 @@ import VaultTesting
     ],
   ]
 
-  /// The characters that a terminal acts on; it shows a line's end as these two itself.
+  /// The characters that a terminal acts on, but for the two of a line's end, which it shows itself.
   private static func acts(_ screen: String) -> [String] {
     screen.unicodeScalars.filter { !$0.isShown && $0 != "\r" && $0 != "\n" }.map { String($0.value, radix: 16) }
   }
@@ -69,7 +70,7 @@ import VaultTesting
     try terminal.wait()
     #expect(Self.acts(terminal.screen) == [], "\(terminal.screen)")
     #expect(terminal.screen.contains(#"\u{1b}]52"#) || terminal.screen.contains(#"\u001b]52"#), "\(terminal.screen)")
-    // Its own line would begin as ours do.
+    // A line of the daemon's text would begin as ours do.
     #expect(!terminal.screen.contains("\nvault: y") && !terminal.screen.contains("\nvault: \\u"))
   }
 
@@ -86,7 +87,7 @@ import VaultTesting
     #expect(Self.acts(terminal.screen) == [], "\(terminal.screen)")
     let lines = terminal.screen.split(separator: "\r\n")
     #expect(lines.count > 3 && lines.allSatisfy { $0.hasPrefix("vault: ") }, "\(lines)")
-    // The terminal has a hundred columns, and wraps none of it.
+    // The terminal has a hundred columns, and wraps no line.
     #expect(lines.dropLast().allSatisfy { $0.unicodeScalars.count < 100 }, "\(lines.map(\.unicodeScalars.count))")
   }
 
@@ -102,10 +103,10 @@ import VaultTesting
     let replies = Self.replies.mapValues { replies in
       replies.map { $0.replacingOccurrences(of: Self.evil, with: evil) }
     }
-    // The way in has to be one that the vault has.
+    // The way in has to be one that the vault offers.
     let status =
       #"{"parameters":{"state":"locked","cause":"c","since":0,"locks_on":[],"vault":"v","methods":["#
-      + #"{"name":"\#(evil)","available":true}],"warnings":["\#(evil)"],"version":"\#(evil)","pid":1}}"#
+      + #"{"name":"\#(evil)","available":true,"possible":true}],"warnings":[{"about":"\#(evil)","text":"\#(evil)"}],"version":"\#(evil)","pid":1}}"#
     let daemon = try ScriptedDaemon(sandbox, replies.merging(["Status": [status]]) { $1 })
     defer { daemon.close() }
     let terminal = try Terminal(sandbox, arguments + ["--socket", daemon.socket])

@@ -28,7 +28,7 @@ struct FullDiskTests {
     try body(sandbox) { try mount("remount,\($0)") }
   }
 
-  /// Stores ever more until nothing fits any more; how often it did.
+  /// Stores items until no more fits, and answers their number.
   private func fill(_ sandbox: Sandbox) throws -> Int {
     let block = (0..<50_000).map { _ in UInt8.random(in: 0...255) }
     for number in 0..<100 {
@@ -71,7 +71,7 @@ struct FullDiskTests {
       try sandbox.must(["set", "token"], stdin: "kept")
       try sandbox.stopDaemon()
       if !hasLockFile { #expect(unsafe unlink(sandbox.store + "/vault.lock") == 0) }
-      // To the last page, and to the last byte of that.
+      // The file system is filled to the last page, and to the last byte of that.
       let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
       let filled = try sandbox.run(["-c", pad, sandbox.root + "/data"], program: "/bin/sh")
       #expect(filled.errors.contains("No space left on device"), "\(filled)")
@@ -93,7 +93,7 @@ struct FullDiskTests {
       #expect(refused.status == 74)
       #expect(refused.errors.contains("mount it writable, or serve a copy elsewhere"), "\(refused)")
       try remount("rw")
-      // Which looks again.
+      // This makes the daemon look again.
       try sandbox.must(["status"])
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
       #expect(try sandbox.must(["get", "token"]) == "kept")

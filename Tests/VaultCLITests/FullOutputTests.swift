@@ -30,7 +30,7 @@ import VaultTesting
   func nonblocking(line: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // The pipe is full when the program begins, and read once it sleeps, or has ended.
+    // The pipe is full when the program begins; it is read once the program sleeps or has ended.
     let script = #"""
       pipe(R, W); fcntl(W, F_SETFL, O_NONBLOCK); 1 while syswrite(W, "x" x 4096);
       $pid = fork // die; if (!$pid) { open(STDOUT, ">&W"); exec @ARGV or die }

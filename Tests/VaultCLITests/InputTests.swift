@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 import Testing
-import VaultAPI
+import VaultWire
 
 @testable import VaultCLI
 
-/// A file that holds `text`, open at its beginning, for as long as `body` runs.
+/// Lends a file that holds `bytes`, open at its beginning, for as long as `body` runs.
 private func withDescriptor<R: ~Copyable>(_ bytes: [UInt8], _ body: (Int32) throws -> R) throws -> R {
   let path = NSTemporaryDirectory() + "/vault-input-\(UUID().uuidString)"
   try Data(bytes).write(to: URL(fileURLWithPath: path))
@@ -94,7 +94,7 @@ extension SecretBuffer {
     #expect(type("\u{4}") == ("", .end))
     #expect(type("abc\u{4}") == ("abc", .done))
     #expect(type("abc").step == .more)
-    // Where the kernel edits, control characters that come through are meant.
+    // Where the kernel edits the line, control characters that come through are meant.
     #expect(type("a\u{15}b\u{7F}\n", edits: false).text == "a\u{15}b\u{7F}")
   }
 }

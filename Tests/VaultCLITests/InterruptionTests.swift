@@ -5,13 +5,13 @@ import VaultTesting
 /// A way to one of the program's questions.
 struct Question: Sendable, CustomTestStringConvertible {
   var arguments: [String]
-  /// What is shown and what is answered before the question.
+  /// The questions that come before it, with their answers.
   var before: [(shown: String, answer: String)] = []
-  /// The question itself.
+  /// The text of the question.
   var shown: String
-  /// Whether what is typed there shows.
+  /// True when the terminal shows what is typed there.
   var echoes = false
-  /// Whether the vault is there, and open.
+  /// True for an unlocked vault, false for a locked one; nil when there is none.
   var vault: Bool? = true
 
   var testDescription: String { "vault \(arguments.joined(separator: " ")) at “\(shown)”" }
@@ -85,7 +85,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try sandbox.everything() == before)
   }
 
-  /// What ends a program that has not said otherwise (signal(7)).
+  /// The signals that end a program unless it handles them (signal(7)).
   private static let ending = [
     SIGHUP, SIGTERM, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGIO, SIGXCPU, SIGPWR, SIGSTKFLT,
     34, 64,
@@ -185,7 +185,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     return terminal
   }
 
-  /// Has the stopped question go on: it is asked again.
+  /// Resumes the stopped program, which asks its question again.
   private func goOn(_ terminal: Terminal) throws {
     terminal.type("fg")
     try terminal.expect(Question.old)
@@ -204,7 +204,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     kill(program, number)
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)
-    // It is stopped again as soon as it wants the terminal, and leaves it alone.
+    // The program is stopped again as soon as it wants the terminal, and leaves that alone.
     terminal.type("bg; until grep -q '^State:.T' /proc/\(program)/status; do :; done; echo at rest")
     try terminal.expect("at rest\r\n")
     try terminal.expect("dash> ")
@@ -228,7 +228,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)
     try goOn(terminal)
-    // What was typed before is forgotten: only this is the password.
+    // Everything typed before is forgotten: only this is the password.
     terminal.type(password)
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)

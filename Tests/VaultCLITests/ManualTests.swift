@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// man/vault.1, taken apart: what is said of each command, and of all of them.
+/// The manual page man/vault.1, taken apart into the text about each command and the text about all of them.
 private struct Manual {
   let source: String
-  /// The text under each `.It Cm`, the words of the command with it; a command may have more than one.
+  /// The text under each `.It Cm`, with the words of the command; a command may have more than one.
   var commands: [(heading: String, text: String)] = []
   /// The text before the first command.
   var common = ""
@@ -28,7 +28,7 @@ private struct Manual {
     }
   }
 
-  /// What is said of a command such as `slot add`.
+  /// The text about a command such as `slot add`.
   func text(of words: String) -> String {
     commands.filter { $0.heading == words || $0.heading.hasPrefix(words + " ") }.map(\.text).joined()
   }

@@ -5,7 +5,7 @@ import VaultTesting
 @Suite(
   "On a terminal, with PAM", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct PresenceTerminalTests {
-  /// A user's vault that the login password opens, too.
+  /// A user's vault that the login password also opens.
   private func vault() throws -> UserVault {
     let vault = try UserVault(pam: PAMService.password)
     do {
@@ -163,7 +163,7 @@ struct PresenceTerminalTests {
     guard answer == "y" else { return }
     #expect(slots.contains("key in memory"))
     #expect(try vault.unlock(["method": "pam"], typing: [vault.user.password]).reply?.error == nil)
-    // There is one now, so nothing is offered.
+    // There is a vault now, so nothing is offered.
     let second = try vault.terminal("init")
     #expect(try second.wait() == 73)
     #expect(!second.screen.contains("Open it with"))

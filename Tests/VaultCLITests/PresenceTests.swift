@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// What a check of who is there says while it goes on, from a daemon that is a script: it tells two things, then asks.
+/// The messages of a check of presence while it goes on. The daemon is a script: it tells two things, then asks.
 @Suite("Presence at the prompt") struct PresenceTests {
-  /// A daemon that answers `Unlock` so, and takes 483921 for an answer.
+  /// A daemon that answers `Unlock` with such a check and takes 483921 for the right answer.
   private func daemon(in sandbox: Sandbox) throws -> Activation {
     let folder = sandbox.runtime + "/vault"
     try sandbox.run("-m", "700", folder, program: "/bin/mkdir")

@@ -3,7 +3,7 @@ import VaultTesting
 
 @testable import VaultCLI
 
-/// What is asked on a terminal cannot read as another program's question.
+/// Questions on a terminal, of which no row can read as another program's question.
 @Suite("Rows of a question") struct RowsTests {
   static let forged = "[sudo] password for root:"
 

@@ -10,7 +10,7 @@ import VaultTesting
     let pid = try #require(sandbox.daemonPid)
     #expect(FileManager.default.fileExists(atPath: "/proc/\(pid)/exe"))
     sandbox.close()
-    // Whoever inherited it may not have reaped it yet; a process that has ended has no program.
+    // The process that inherited it may not have reaped it yet; a process that has ended has no program.
     var isThere = true
     while isThere { isThere = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) != nil }
     #expect(!FileManager.default.fileExists(atPath: sandbox.root))

@@ -3,12 +3,12 @@ import Foundation
 import Glibc
 import VaultTesting
 
-/// Something that listens in the daemon's place and says what a daemon never would.
+/// A program that listens in the daemon's place and says what a daemon never would.
 final class ScriptedDaemon: Sendable {
   let socket: String
   private let listener: Int32
 
-  /// - Parameter replies: what it sends on a call of the method, by the method's name; several messages one after another.
+  /// - Parameter replies: the messages that it sends on a call, one after another, by the method's name.
   init(_ sandbox: Sandbox, _ replies: [String: [String]]) throws {
     socket = sandbox.home + "/socket"
     listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -28,7 +28,7 @@ final class ScriptedDaemon: Sendable {
     }
   }
 
-  /// Ends it. A test does so itself, so that it lives until then.
+  /// Ends it. A test calls this itself, so that the daemon lives until then.
   func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private static func serve(_ peer: Int32, _ replies: [String: [String]]) {

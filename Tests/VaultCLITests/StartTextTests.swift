@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// What is given in bytes that are not UTF-8 must not be read as the name of something else.
+/// Arguments and variables in bytes that are not UTF-8, which must not be read as the name of something else.
 @Suite("Arguments that are not UTF-8") struct StartTextTests {
   /// Runs a line of shell, in which `$'\xff'` is such a byte.
   private func shell(_ line: String, _ sandbox: Sandbox) throws -> Outcome {

@@ -1,7 +1,7 @@
 import Foundation
 import VaultTesting
 
-/// What a person types, and what the real `vault` and `vaultd` answer.
+/// A session of a person with the real `vault` and `vaultd`: what is typed, and what they answer.
 ///
 /// A transcript is a file in Tests/Transcripts:
 ///

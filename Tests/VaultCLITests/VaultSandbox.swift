@@ -19,10 +19,10 @@ extension Sandbox {
     return sandbox
   }
 
-  /// Names a PAM service that is not there, lest `init` offers this machine's.
+  /// Names a PAM service that is not there, so that `init` does not offer the machine's.
   func hidePAM() throws { try configure("pam-service = vault-test-none\n") }
 
-  /// Runs `vault`, which has to succeed, and answers what it printed.
+  /// Runs `vault`, which has to succeed, and answers its standard output.
   @discardableResult
   func must(_ arguments: [String], stdin: String = "") throws -> String {
     let outcome = try run(arguments, stdin: Array(stdin.utf8))

@@ -1,5 +1,5 @@
 import Testing
-import VaultAPI
+import VaultWire
 
 @testable import VaultCLI
 
@@ -50,17 +50,17 @@ import VaultAPI
   }
 
   @Test("a check's progress is a bar, also with numbers that cannot be") func bar() {
-    let half = Wire.Integrity(state: "checking", done: 5, total: 10)
+    let half = Wire.Integrity(state: "checking", done: 5, of: 10)
     #expect(Integrity.bar("checking", half, "records") == "checking [###############---------------] 50 %, 5 records")
     for (done, total) in [(0, 0), (-5, -5), (.max, 1), (.max, .max), (.min, .max)] {
-      let text = Integrity.bar("checking", Wire.Integrity(state: "checking", done: done, total: total), "")
+      let text = Integrity.bar("checking", Wire.Integrity(state: "checking", done: done, of: total), "")
       #expect(text.hasPrefix("checking ["))
     }
     #expect(Integrity.percent(Wire.Integrity(state: "checking")) == "0 %")
   }
 
   @Test("each state of the check has its words in the status") func states() {
-    #expect(Integrity.text(Wire.Integrity(state: "checking", done: 1, total: 3)) == "being checked, 33 %")
+    #expect(Integrity.text(Wire.Integrity(state: "checking", done: 1, of: 3)) == "being checked, 33 %")
     #expect(Integrity.text(Wire.Integrity(state: "ok")) == "all records are as they were written")
     #expect(Integrity.text(Wire.Integrity(state: "failed")).contains("`vault verify`"))
     #expect(Integrity.text(Wire.Integrity(state: "unchecked")).contains("next unlock"))

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Testing
-import VaultAPI
+import VaultWire
 
 @testable import VaultClient
 
@@ -14,12 +14,12 @@ import VaultAPI
   private static func server(size: Int, _ bytes: [UInt8]) throws -> FakeServer {
     try FakeServer { peer, _ in
       guard try peer.read() != nil else { return }
-      // In one go, so that the first blocks come together with the answer.
+      // In one call, so that the first blocks come together with the answer.
       peer.send(Array("{\"parameters\":{\"size\":\(size)}}".utf8) + [0] + bytes)
     }
   }
 
-  /// What a backup gives, and what ends it.
+  /// The bytes that a backup gives, and the error that ends it.
   private func outcome(size: Int, _ bytes: [UInt8]) throws -> (bytes: [UInt8], error: ClientError?) {
     let server = try Self.server(size: size, bytes)
     defer { server.close() }
@@ -93,7 +93,7 @@ import VaultAPI
     }
     defer { server.close() }
     let error = clientError {
-      // More than any socket holds: it never ends by itself.
+      // The input never ends by itself, so it is more than any socket holds.
       _ = try server.vault.restore(header: [1, 2, 3], read: { $0.byteCount }, answer: { _ in nil })
     }
     #expect(error == .fault(.invalidBackup(reason: "r")))

@@ -1,6 +1,6 @@
 import Glibc
 import Testing
-import VaultAPI
+import VaultWire
 
 @testable import VaultClient
 

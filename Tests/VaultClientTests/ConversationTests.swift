@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import VaultAPI
+import VaultWire
 
 @testable import VaultClient
 
@@ -192,7 +192,7 @@ import VaultAPI
   }
 }
 
-/// Counts from 0, for any thread.
+/// A counter from 0, for any thread.
 final class Turn: @unchecked Sendable {
   // All use of `value` is under the lock.
   private let lock = NSLock()

@@ -2,8 +2,8 @@ import CLinux
 import Foundation
 import Glibc
 import Synchronization
-import VaultAPI
 import VaultTesting
+import VaultWire
 
 @testable import VaultClient
 
@@ -17,7 +17,7 @@ final class FakeServer: Sendable {
   private let record = Record()
   private let isListening = Mutex(false)
 
-  /// What came in.
+  /// The requests and connections that came in.
   final class Record: Sendable {
     private let state = Mutex<(requests: [String], connections: Int)>(([], 0))
 
@@ -34,7 +34,7 @@ final class FakeServer: Sendable {
     }
   }
 
-  /// The name under which everything is reached.
+  /// The path of the socket.
   var path: String { directory + "/socket" }
   var location: SocketLocation { SocketLocation(path: path, trust: .runtimeDirectory) }
   var vault: Vault {
@@ -45,7 +45,7 @@ final class FakeServer: Sendable {
 
   /// The requests that came, as JSON, in their order.
   var heard: [String] { record.requests }
-  /// How many connections were taken. One that was made may not have been taken yet, unless it was answered.
+  /// The number of connections that were taken. One that was made may not have been taken yet, unless it was answered.
   var connections: Int { record.connections }
 
   /// Serves each connection with `serve` on a thread of its own; the number counts connections from 0. With
@@ -60,16 +60,16 @@ final class FakeServer: Sendable {
     listener = socket(AF_UNIX, type, 0)
     let parent = unsafe open(directory, O_PATH | O_CLOEXEC)
     defer { Glibc.close(parent) }
-    // Reached so, the path may be of any length.
+    // By way of the open directory, the path may be of any length.
     guard unsafe vault_bind_unix(listener, "/proc/self/fd/\(parent)/socket") == 0 else {
       throw FakeServerError(call: "bind")
     }
     if listening { listen() }
   }
 
-  /// Ends it. A test does so itself, so that the server lives until then.
+  /// Ends it. A test calls this itself, so that the server lives until then.
   func close() {
-    // The thread that accepts closes the socket then, so that its number is not another's meanwhile.
+    // The thread that accepts closes the socket then, so that its number does not become another's meanwhile.
     if isListening.withLock({ $0 }) { shutdown(listener, Int32(SHUT_RDWR)) } else { Glibc.close(listener) }
     try? FileManager.default.removeItem(atPath: directory)
   }
@@ -97,7 +97,7 @@ final class FakePeer {
   private let record: FakeServer.Record
   private var reader = FrameReader()
 
-  /// Whether the client hung up: nothing can be sent any more.
+  /// True when the client hung up: nothing can be sent any more.
   private(set) var isGone = false
 
   init(_ descriptor: Int32, _ record: FakeServer.Record) {
@@ -122,7 +122,7 @@ final class FakePeer {
     }
   }
 
-  /// Hangs up now, as a daemon that ends.
+  /// Hangs up now, as a daemon does that ends.
   func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Waits until the client hangs up.
@@ -194,7 +194,7 @@ extension SecretBuffer {
 /// Changes the mode of a file.
 func setMode(_ mode: mode_t, of path: String) { unsafe chmod(path, mode) }
 
-/// What `body` throws as a ``ClientError``.
+/// The ``ClientError`` that `body` throws; nil when it throws none.
 func clientError(_ body: () throws -> Void) -> ClientError? {
   do {
     try body()
@@ -202,7 +202,7 @@ func clientError(_ body: () throws -> Void) -> ClientError? {
   } catch { return error as? ClientError }
 }
 
-/// Whether it is one about who serves.
+/// True for an error about the server's identity.
 func isUnsafe(_ error: ClientError?) -> Bool { if case .unsafeSocket = error { true } else { false } }
 
 func isViolation(_ error: ClientError?) -> Bool { if case .protocolViolation = error { true } else { false } }

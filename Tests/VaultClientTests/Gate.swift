@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something one thread waits for and another one lets happen.
+/// An event that one thread waits for and another one lets happen.
 final class Gate: @unchecked Sendable {
   // All use of `opened` is under the condition's lock.
   private let condition = NSCondition()

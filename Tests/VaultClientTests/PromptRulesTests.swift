@@ -1,13 +1,13 @@
 import Foundation
 import Testing
-import VaultAPI
+import VaultWire
 
 @testable import VaultClient
 
 @Suite("Prompts that no daemon puts") struct PromptRulesTests {
   static let code = "ABCDE-FGHJK-MNPQR-STVWX-YZ012-34567"
 
-  /// Puts these prompts one after another, whatever is answered.
+  /// A daemon that puts these prompts one after another, whatever is answered.
   private static func server(_ prompts: [String]) throws -> FakeServer {
     try FakeServer { peer, _ in
       while let request = try peer.read() {

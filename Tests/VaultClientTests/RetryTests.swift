@@ -1,11 +1,11 @@
 import Foundation
 import Testing
-import VaultAPI
+import VaultWire
 
 @testable import VaultClient
 
 @Suite struct RetryTests {
-  /// Hangs up on the first `count` connections once a request came, and answers the others.
+  /// A daemon that hangs up on the first `count` connections once a request came, and answers the others.
   static func flaky(_ count: Int, _ parameters: String) throws -> FakeServer {
     try FakeServer { peer, number in
       guard try peer.read() != nil, number >= count else { return }
@@ -67,7 +67,7 @@ import VaultAPI
     #expect(dead.heard.count == 2)
   }
 
-  /// A call that changes something, and what the daemon hears of it.
+  /// A call that changes something, by its name.
   struct Change: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let make: @Sendable (Vault) throws -> Void
@@ -94,7 +94,7 @@ import VaultAPI
     let server = try RetryTests.flaky(1, "{}")
     defer { server.close() }
     let error = clientError { try change.make(server.vault) }
-    // Only a call that does no more the second time than it did the first may be.
+    // Only a call that does no more the second time than the first may be made again.
     if change.testDescription == "Lock" { return #expect(error == nil && server.heard.count == 2) }
     #expect(error == .disconnected)
     #expect(server.heard.count == 1 && server.connections == 1)
@@ -128,7 +128,7 @@ import VaultAPI
   func dropsLateAnswers() throws {
     let server = try FakeServer { peer, number in
       guard try peer.read() != nil else { return }
-      // The first connection has its answer when the next call would be on it.
+      // The first connection gets its answer when the next call would be on it.
       if number == 0, try peer.read() == nil { return }
       peer.reply(#"{"name":"a","version":1,"value":"\#(number)"}"#)
       try peer.waitForEnd()

@@ -18,7 +18,7 @@ let isRoot = Root.isAtHand
 
   deinit { server.close() }
 
-  /// Whether the server was never connected to: it counts connections in their order, so the first one that is
+  /// True when nobody has connected to the server: it counts connections in their order, so the first one that is
   /// answered must be the first at all.
   private func isUntouched() throws -> Bool {
     setMode(0o700, of: server.directory)
@@ -128,7 +128,7 @@ let isRoot = Root.isAtHand
     let path = server.directory + "/other"
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/perl")
-    // Makes the socket as root, listens as nobody, and stays until its input ends.
+    // The script makes the socket as root, listens as nobody, and stays until its input ends.
     process.arguments = [
       "-MSocket", "-e",
       """

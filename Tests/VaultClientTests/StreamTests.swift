@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import VaultAPI
+import VaultWire
 
 @testable import VaultClient
 
@@ -29,7 +29,8 @@ import VaultAPI
     #expect(pages == 1)
   }
 
-  /// Sends the reply ten times as often as makes so many bytes. Then it ends, so that whoever takes it all does not hang.
+  /// A daemon that sends ten times as many replies as make up so many bytes. Then it ends, so that a client that takes
+  /// them all does not hang.
   private static func flood(_ reply: String, bytes: Int) throws -> FakeServer {
     try FakeServer { peer, _ in
       guard try peer.read() != nil else { return }
@@ -91,14 +92,14 @@ import VaultAPI
       seenEnd.open()
     }
     defer { server.close() }
-    var events: [Wire.Event] = []
+    var events: [Vault.Event] = []
     try server.vault.monitor { event in
       events.append(event)
       return events.count < 2
     }
     seenEnd.wait()
     #expect(events.map(\.event) == ["state", "item"])
-    #expect(events[1].target == "b")
+    #expect(events[1].to == "b")
   }
 
   @Test("The async stream goes on after a restart of the daemon, and ends when it is dropped")
@@ -168,7 +169,7 @@ import VaultAPI
       try peer.waitForEnd()
     }
     defer { server.close() }
-    // The events of another stream tell when all have come.
+    // Another stream of the same events tells when all have come.
     var picked = 0
     let listener = Listener(
       location: server.location, timeout: .seconds(30), patience: .seconds(60), interrupt: try Interrupt())
@@ -198,8 +199,8 @@ import VaultAPI
 
   @Test("A change of an item whose name is hidden may be one of any")
   func hiddenNames() {
-    #expect(Vault.concerns(Wire.Event(event: "item", time: 1, change: "updated"), "a"))
-    #expect(!Vault.concerns(Wire.Event(event: "state", time: 1, state: "locked"), "a"))
+    #expect(Vault.concerns(Vault.Event(event: "item", time: 1, change: "updated"), "a"))
+    #expect(!Vault.concerns(Vault.Event(event: "state", time: 1, state: "locked"), "a"))
   }
 
   @Test("Changes that nobody took in the meantime count once")

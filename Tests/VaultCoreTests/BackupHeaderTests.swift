@@ -85,7 +85,7 @@ import VaultModel
     let bytes = try header([slot(1)]).encoded()
     for count in 0..<bytes.count {
       #expect(failure { () throws(CryptoError) in _ = try decode(Array(bytes[..<count])) } != nil)
-      // Also where the size in it was made to fit.
+      // The same holds when the size in it was made to fit.
       guard count >= BackupPrefix.count else { continue }
       let fitting = BackupPrefix(headerCount: count).bytes + bytes[BackupPrefix.count..<count]
       #expect(failure { () throws(CryptoError) in _ = try decode(fitting) } != nil, "\(count)")

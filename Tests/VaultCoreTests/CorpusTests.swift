@@ -11,7 +11,7 @@ import Testing
   @Test("Each is an error or a record with that one encoding") func records() throws {
     let inputs = try inputs("RecordFuzz")
     let found = Dictionary(grouping: inputs) { exerciseRecord(unsafe $0.span.bytes) }
-    // Both good and bad records of all kinds are kept: else this would prove little.
+    // Good and bad records of all kinds must be kept, or this would prove little.
     #expect(found[.head, default: []].count >= 3 && found[.slot, default: []].count >= 2)
     #expect(found[.hashes, default: []].count >= 1 && found[nil, default: []].count >= 6)
   }

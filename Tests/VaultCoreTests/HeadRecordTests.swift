@@ -128,7 +128,7 @@ import VaultModel
     #expect(try decode(head(most).encoded().array).digests.count == most)
     let tooMany = try head(most + 1)
     #expect(failure { () throws(CryptoError) in try tooMany.validate() }?.isLimits == true)
-    // One more than is said, by somebody who does not ask what is allowed.
+    // A record with one version more than a head may have, as a writer makes it that ignores the limit.
     let (longest, shorter) = (try head(most).encoded().array, try head(most - 1).encoded().array)
     let version = longest.count - shorter.count
     let count = try #require(longest.indices.last { longest[$0] == most && $0 < longest.count - most * version })

@@ -4,7 +4,7 @@ import VaultCore
 import VaultTesting
 
 @Suite("The search for secrets in memory") struct MemorySearchTests {
-  /// Of any length up to 57, with characters that JSON escapes.
+  /// A secret of up to 57 characters, some of which JSON escapes.
   private static func secret(_ count: Int) -> [UInt8] {
     Array("k7#\"m2\\p9x4w8v3n6t5r2q4a9b8c7d6e5f4g3h2j2k3m4n5p6q7r8s9t2".utf8.prefix(count))
   }

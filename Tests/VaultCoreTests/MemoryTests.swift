@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test("The locked memory that a large value took is given back once it is let go") func largeValue() async {
-    // In a process of its own, where nobody else makes any.
+    // In a process of its own, where nobody else makes any secret.
     await #expect(processExitsWith: .success) {
       let scratch = Scratch()
       func made(_ body: () -> Void) -> Int {
@@ -99,9 +99,9 @@ private struct Canary {
     }
     return try body(secret)
   }
-  /// How many times the first or the second half of the secret is in writable memory.
+  /// The number of times that the first or the second half of the secret is in writable memory.
   func occurrences() throws -> Int {
-    // What the search itself reads and looks for lies in one mapping, which it leaves out.
+    // The memory that the search itself reads into and compares with lies in one mapping, which it leaves out.
     let window = 1 << 20
     let size = window + 4096
     let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
@@ -136,7 +136,7 @@ private struct Canary {
     var found = 0
     var position = start
     while position < end {
-      // Mappings of other tests may be gone by now; those are not what is looked for.
+      // Mappings of other tests may be gone by now; the secret is not in those.
       let count = unsafe pread(file, buffer, min(window, Int(end - position)), Int(position))
       guard count > 0 else { break }
       for half in [0, Self.count / 2] {

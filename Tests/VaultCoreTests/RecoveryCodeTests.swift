@@ -102,7 +102,7 @@ import Testing
     #expect(typed([UInt8](repeating: UInt8(ascii: "0"), count: 1_000_000))?.isMalformed == true)
     for character in UInt8.min...UInt8.max {
       var changed = text
-      changed[5] = character  // The first dash: a symbol there makes one too many, everything else is no symbol.
+      changed[5] = character  // The first dash: a symbol there is one too many, and everything else is no symbol.
       let blank = [0x2D, 0x20, 0x09, 0x0D, 0x0A].contains(character)
       #expect((typed(changed) == nil) == blank, "character \(character)")
     }

@@ -31,7 +31,7 @@ import VaultModel
     let total = 200 * 1024
     for _ in 0..<200 { for byte in try SecretGenerator.password(length: 1024).array { counts[byte, default: 0] += 1 } }
     #expect(counts.count == 78)
-    // 2,626 are expected of each, with a standard deviation of 51: eight of them do not happen by chance.
+    // 2,626 are expected of each, with a standard deviation of 51: chance does not give eight of those.
     for (_, count) in counts { #expect(abs(count - total / 78) < 410) }
   }
 
@@ -39,7 +39,7 @@ import VaultModel
     let list = Set((0..<WordList.count).map { String(decoding: WordList.word($0), as: UTF8.self) })
     for _ in 0..<20 {
       let phrase = String(decoding: try SecretGenerator.phrase(words: words).array, as: UTF8.self)
-      // Four words have a dash in them: read as many as the list knows.
+      // Four words of the list have a dash in them, and are read as one.
       var rest = phrase.split(separator: "-", omittingEmptySubsequences: false).map(String.init)[...]
       var count = 0
       while let first = rest.popFirst() {
@@ -55,7 +55,8 @@ import VaultModel
     }
   }
 
-  // Of the hundredth that comes up least, 128 words are expected: none of them is drawn once in 10^55 runs.
+  // Of the hundredth that comes up least, 128 words are expected: that none of them is drawn happens once in 10^55
+  // runs.
   @Test("The words of a phrase come from the whole of the list") func wholeList() throws {
     let list = (0..<WordList.count).map { String(decoding: WordList.word($0), as: UTF8.self) }
     let places = Dictionary(uniqueKeysWithValues: zip(list, list.indices))

@@ -14,13 +14,13 @@ struct StackTests {
     #expect(outcome.status == 0)
     let lines = outcome.output.split(separator: "\n")
     try #require(lines.count == 11, "\(outcome)")
-    // The positive controls: what libsodium leaves by itself is found, and any of the keys where it lies.
+    // The positive controls: a key that libsodium leaves by itself is found, and so is each of the keys where it lies.
     #expect(lines[0].hasPrefix("libsodium: ") && lines[0].contains("root"), "\(outcome)")
     #expect(lines[1] == "a copy: key, message key, subkey, root")
     #expect(lines.dropFirst(2).allSatisfy { $0.hasSuffix(": nothing") }, "\(outcome)")
   }
 
-  // Without a context, as C calls it.
+  // A closure without a context, as C calls it.
   private static let left = vector_registers_left {}
 
   @Test(

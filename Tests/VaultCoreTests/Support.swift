@@ -3,7 +3,7 @@ import Testing
 import VaultCore
 import VaultModel
 
-/// Bytes of a hexadecimal text.
+/// The bytes of a hexadecimal text.
 func hex(_ text: some StringProtocol) -> [UInt8] {
   let digits = Array(text.utf8)
   precondition(digits.count % 2 == 0)
@@ -35,7 +35,7 @@ extension [UInt8] {
     try body(unsafe span.bytes)  // Bytes have no padding: all are initialized.
   }
 
-  /// The same bytes with one bit turned.
+  /// The same bytes with one bit flipped.
   func flipping(bit: Int) -> [UInt8] {
     var copy = self
     copy[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -44,13 +44,13 @@ extension [UInt8] {
 }
 
 extension SecureBytes {
-  /// What only a test may do: copy from and to an array.
+  /// Copies an array into locked memory, which only a test may do.
   init(_ bytes: [UInt8]) { self = bytes.lend { SecureBytes(copying: $0) } }
   init(text: String) { self.init(Array(text.utf8)) }
   var array: [UInt8] { withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } } }
 }
 
-/// What `body` throws; nil when it returns.
+/// The error that `body` throws; nil when it returns.
 func failure(_ body: () throws(CryptoError) -> Void) -> CryptoError? {
   do {
     try body()
@@ -64,7 +64,7 @@ extension CryptoError {
 }
 
 extension ItemID {
-  /// An identity that can be told in a test.
+  /// An identity that a test can recognize.
   init(filledWith byte: UInt8) {
     let bytes = [UInt8](repeating: byte, count: Self.count)
     self = bytes.lend { ItemID($0)! }

@@ -4,6 +4,7 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The account of the machine's vault") struct AccountTests {
   @Test("one of another name, or with the vault's home, is no problem") func fitting() {
@@ -29,7 +30,7 @@ import VaultTesting
     unsafe chmod(sandbox.root, 0o711)
     let refused = try sandbox.run(["--mount", "/bin/sh", "-c", script], program: "/usr/bin/unshare")
     #expect(refused.status == 78, "\(refused)")
-    // The next thing to go wrong is the settings that are not there.
+    // With the right account, the missing settings are the next thing to go wrong.
     let reason =
       home == "/var/lib/vault" ? "open /nonexistent: " : "the account `_vaultd` has the home /home/vault and not "
     #expect(refused.errors.hasPrefix("vaultd: " + reason), "\(refused)")

@@ -2,9 +2,11 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Looking for the next request") struct AnticipationTests {
-  /// Lets a client ask `count` times, each `gap` nanoseconds after the answer; says whether it is looked for after the last.
+  /// Lets a client ask `count` times, each `gap` nanoseconds after the answer; true when it is looked for after the
+  /// last.
   private func looks(
     _ anticipation: inout Anticipation, after count: Int, gap: Int64 = 10_000, alone: Bool = true, from start: Int64
   ) -> Bool {
@@ -38,7 +40,7 @@ import VaultTesting
     anticipation.looked(found: true)
     anticipation.looked(found: false)
     #expect(!looks(&anticipation, after: 32, from: 3_000_000))
-    // However often in vain, it is not given up for good.
+    // However often the looks are in vain, they are not given up for good.
     for _ in 0..<100 { anticipation.looked(found: false) }
     #expect(looks(&anticipation, after: (1 << 16) + 2, from: 4_000_000))
   }

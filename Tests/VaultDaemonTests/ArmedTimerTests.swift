@@ -3,6 +3,7 @@ import Testing
 import VaultCore
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The time for which the timer is armed") struct ArmedTimerTests {
   private static let minute: Int64 = 60_000_000_000
@@ -13,9 +14,9 @@ import VaultCore
     defer { stand.close() }
     let minutes = try stand.on { client in
       var armed: [Int64?] = []
-      client.service.arm = { armed.append($0) }
+      client.vault.hooks.arm = { armed.append($0) }
       for settings in ["idle = off\nmaximum-age = 1h", "idle = 5m\nmaximum-age = 2h", "idle = off\nmaximum-age = off"] {
-        client.service.reconfigure(try Configuration(parsing: settings))
+        client.assembly.reconfigure(try Configuration(parsing: settings))
       }
       return armed.map { at in at.map { ($0 - client.now) / Self.minute } }
     }
@@ -26,23 +27,23 @@ import VaultCore
     let stand = try ConnectionStand.unlocked("idle = off\nmaximum-age = 1h")
     defer { stand.close() }
     let (minutes, has) = try stand.on { client in
-      let service = client.service
+      let (vault, retained) = (client.vault, client.assembly.rooms.waysIn.retained)
       var armed: [Int64?] = []
-      service.arm = { armed.append($0) }
+      vault.hooks.arm = { armed.append($0) }
       client.pass(.minutes(10))
-      service.retained.keep(SecureBytes(count: 32), of: 2, now: client.now)
-      service.armNext()
-      service.lock(because: .asked)
+      retained.keep(SecureBytes(count: 32), of: 2, now: client.now)
+      vault.armNext()
+      vault.lock(because: .asked)
       let minutes = armed.map { at in at.map { ($0 - client.now) / Self.minute } }
-      var has = [service.retained.has(2)]
+      var has = [retained.has(2)]
       for time in [TimeAmount.minutes(59), .minutes(1)] {
         client.pass(time)
-        service.timerFired()
-        has.append(service.retained.has(2))
+        vault.timerFired()
+        has.append(retained.has(2))
       }
       return (minutes + [armed.last ?? 0], has)
     }
-    // The vault's own first, then the key's, and none.
+    // First the vault's own deadline, then the key's, then none.
     #expect(minutes == [50, 60, nil])
     #expect(has == [true, true, false])
   }

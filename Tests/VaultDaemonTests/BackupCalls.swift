@@ -3,7 +3,7 @@ import Testing
 import VaultTesting
 
 extension WireClient {
-  /// Calls Backup, and answers what came behind its reply: the whole backup, and the last word.
+  /// Calls Backup, and answers what comes behind the reply: the whole backup, and the last reply.
   func backup() throws -> (bytes: [UInt8], last: Reply) {
     let reply = try call("Backup", upgrade: true)
     guard reply.error == nil else { return ([], reply) }
@@ -23,7 +23,7 @@ extension WireClient {
 }
 
 extension Sandbox {
-  /// Returns when the daemon has come to the end of the check that is under way.
+  /// Waits for the end of the check that is under way.
   func awaitCheck() throws {
     let client = try client()
     var reply = try client.call("Verify", more: true)
@@ -31,7 +31,7 @@ extension Sandbox {
     if let error = reply.error { throw SandboxError("Verify: \(error)") }
   }
 
-  /// Restores `backup` over the socket, and answers the last reply; nil when the daemon hangs up.
+  /// Restores `backup` over the socket, and answers the last reply; throws when the daemon hangs up.
   func restore(
     _ backup: [UInt8], secret: String = "correct horse battery", method: String? = nil, sending: [UInt8]? = nil
   ) throws -> WireClient.Reply {

@@ -19,7 +19,7 @@ private let password = "correct horse battery"
     for index in 0..<4 { #expect(try writer.call("Set", ["name": "\(index)", "value": value]).error == nil) }
     let reader = try sandbox.client()
     #expect(try reader.call("Backup", upgrade: true).error == nil)
-    // It reads nothing, and the log grows until the backup is called off. Then it can be emptied.
+    // The client reads nothing, and the log grows until the backup is called off. Then it can be emptied.
     var count = 0
     while !sandbox.daemonLog.contains("the backup was called off"), count < 400 {
       let reply = try writer.call("Set", ["name": "0", "value": value, "update": true])
@@ -78,7 +78,7 @@ private let password = "correct horse battery"
       let status = try other.client().call("Status")
       #expect(status.string("state") == "cold")
       #expect(status.string("cause") == "the vault was restored from a backup")
-      // With nobody there, by the new boot key; after a restart, too.
+      // The new boot key serves it with nobody there, after a restart, too.
       #expect(try other.client().call("Get", ["name": "boot"]).string("value") == "b")
       try other.stopDaemon()
       try other.startDaemon()
@@ -94,7 +94,7 @@ private let password = "correct horse battery"
     try fill(sandbox, 2)
     let client = try sandbox.client()
     #expect(try client.call("Backup", upgrade: true).error == nil)
-    // It is under way: the socket takes less than two values.
+    // The backup is under way: the socket takes less than two values.
     let other = try sandbox.client()
     #expect(try other.call("Set", ["name": "a", "value": "changed", "update": true]).error == nil)
     for index in 0..<200 { #expect(try other.call("Set", ["name": "new/\(index)", "value": "x"]).error == nil) }
@@ -111,7 +111,7 @@ private let password = "correct horse battery"
     #expect(try restored.unlock(password)?.error == nil)
     #expect(try restored.client().call("Get", ["name": "a"]).string("value") == "kept")
     #expect(try restored.client().call("Get", ["name": "new/0"]).error == "NoSuchItem")
-    // And there may be another one.
+    // Another backup can be made.
     #expect(try sandbox.client().backup().last.error == nil)
   }
 
@@ -159,7 +159,7 @@ private let password = "correct horse battery"
     return client
   }
 
-  /// The bytes that are left of it, and how it ended.
+  /// The number of bytes that are left of a backup, and the last reply.
   private func rest(_ client: WireClient) throws -> (count: Int, last: WireClient.Reply) {
     var count = 0
     while let length = try client.receive(count: 4), length != [0, 0, 0, 0] {
@@ -172,7 +172,7 @@ private let password = "correct horse battery"
     let stand = try LockStand()
     let client = try begin(stand)
     try stand.prepareForSleep(true)
-    // The inhibitor is let go when no key is left, with the client still not reading.
+    // The daemon lets go of the inhibitor when no key is left, though the client still does not read.
     try stand.wait("the inhibitor to be released") { try !stand.inhibitors().contains(#""sleep" "vault""#) }
     let (count, last) = try rest(client)
     #expect(last.error == "Locked")
@@ -184,7 +184,7 @@ private let password = "correct horse battery"
     let stand = try LockStand(config: "keep-across-sleep = true")
     let client = try begin(stand)
     try stand.prepareForSleep(true)
-    // The events of what was stored come first.
+    // The events of the items that were stored come first.
     while try stand.nextEvent() != "locked: the machine goes to sleep" {}
     let (count, last) = try rest(client)
     #expect(last.error == nil)
@@ -198,13 +198,13 @@ private let password = "correct horse battery"
       "AddSlot", ["kind": "login", "kdf_memory": 19 << 20, "kdf_passes": 2]
     ) { prompt in prompt["style"] as? String == "secret" ? password : "the login password" }
     #expect(added?.error == nil)
-    // None is made such: the password was there, and cannot be read any more.
+    // No vault is made like this: there was a password, which cannot be read any more.
     try sandbox.stopDaemon()
     try sandbox.editStore("UPDATE slots SET record = x'00' WHERE id = 1")
     try sandbox.startDaemon()
     let refused = try sandbox.client().call("Backup", upgrade: true)
     #expect(refused.error == "MethodUnavailable")
-    #expect(refused.string("reason")?.hasSuffix("make a new vault and copy the items into it") == true)
+    #expect(refused.sentence?.hasSuffix("make a new vault and copy the items into it") == true)
   }
 
   @Test("both calls are refused unless the client says what follows") func upgrade() throws {
@@ -251,7 +251,7 @@ private let password = "correct horse battery"
     #expect(try other.client().call("Status").integer("items") == 64)
   }
 
-  /// A vault with 64 values of 1 MiB each, made without the daemon, which would be long at it in a debug build.
+  /// A vault with 64 values of 1 MiB each, made without the daemon, which would take long in a debug build.
   private func makeLargeVault(in directory: String) throws {
     let vaultKey = RandomBytes.secret(count: 32)
     let vaultID = RandomBytes.array(count: 16)

@@ -28,10 +28,6 @@ import VaultTesting
     return copy
   }
 
-  private func warnings(_ sandbox: Sandbox) throws -> [String] {
-    try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
-  }
-
   @Test("sealed to the TPM it opens `always` items from the start, and the file holds no key") func sealed() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -45,12 +41,12 @@ import VaultTesting
     #expect(unsafe stat(file, &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
     try sandbox.startDaemon()
-    // Asked while the TPM may still be at work: it waits for that, and for nothing else.
+    // The call comes while the TPM may still be at work: it waits for that, and for nothing else.
     let client = try sandbox.client()
     let always = try client.call("Get", ["name": "a"])
     #expect(always.string("value") == "value of a", "\(always)")
     #expect(try client.call("Get", ["name": "b"]).error == "Locked")
-    #expect(try warnings(sandbox).allSatisfy { !$0.contains("boot") })
+    #expect(try sandbox.warnings().allSatisfy { !$0.contains("boot") })
   }
 
   @Test(
@@ -69,7 +65,7 @@ import VaultTesting
     let vault = try Keychain(opening: copyOfStore(sandbox)).vaultID
     let key = try KeystoreStand(sandbox, "tpm2-device = \(chip.device)").fetch([UInt8](sealed), from: .tpm2)
     #expect(search.find(key) == [])
-    // The positive control: what the daemon has to know is found.
+    // The positive control: the vault's id, which the daemon has to know, is found.
     #expect(search.find(vault).contains("raw"))
   }
 
@@ -82,7 +78,7 @@ import VaultTesting
     try sandbox.startDaemon()
     let client = try sandbox.client()
     #expect(try client.call("Get", ["name": "a"]).error == "Locked")
-    let said = try warnings(sandbox)
+    let said = try sandbox.warnings()
     #expect(
       said.contains { $0.contains("sealed by another TPM, or it was cleared") && $0.contains("`always`") }, "\(said)")
     try sandbox.unlock(password)
@@ -100,7 +96,7 @@ import VaultTesting
     waiting.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"a"}}"#)
     #expect(try sandbox.client().call("Status").string("state") == "cold")
     #expect(try sandbox.unlock(password)?.error == nil)
-    // The unlock opened it; the call that waits for the TPM goes on with the TPM.
+    // The unlock opened the item; the call that waits for the TPM still goes on with the TPM.
     #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "value of a")
     chip.resume()
     #expect(try waiting.reply().string("value") == "value of a")
@@ -168,7 +164,7 @@ import VaultTesting
     while !ProcessTree.processes(named: "vault-tpm2", of: daemon).isEmpty { sched_yield() }
     try expectNothing()
 
-    // The place stays the same, whatever else is set.
+    // The place of the key stays the same, whatever else is set.
     let (going, last) = try begin()
     try readAgain("boot-key = \(files[2])\nidle = 1h")
     #expect(try answer(last) == nil)
@@ -190,10 +186,10 @@ import VaultTesting
     try sandbox.startDaemon(environment: environment)
     #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "value of a")
     try sandbox.stopDaemon()
-    // Without the service manager it is a cold vault like any other.
+    // Without the service manager the vault is a cold one like any other.
     try sandbox.startDaemon()
     #expect(try sandbox.client().call("Get", ["name": "a"]).error == "Locked")
-    let said = try warnings(sandbox)
+    let said = try sandbox.warnings()
     #expect(said.contains { $0.contains("no boot key at credential:vault-boot") }, "\(said)")
   }
 

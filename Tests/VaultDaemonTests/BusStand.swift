@@ -4,8 +4,9 @@ import NIOPosix
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
-/// A bus connection on a loop of its own, and what a test asks of it from outside.
+/// A bus connection on a loop of its own, for a test on another thread.
 final class BusStand: Sendable {
   let loop: any EventLoop
   let bus: NIOLoopBound<Bus>
@@ -15,7 +16,7 @@ final class BusStand: Sendable {
     let loop = loop
     let address = try #require(BusAddress(address))
     bus = try loop.submit {
-      let watcher = try Watcher(loop: loop)
+      let watcher = try DescriptorWatcher(loop: loop)
       let bus = try Bus(
         "test", at: address, on: loop, watcher: watcher, clock: .system, log: Logger(label: "test"))
       bus.open()

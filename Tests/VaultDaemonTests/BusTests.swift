@@ -6,6 +6,7 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The bus connection") struct BusTests {
   private let driver = BusMethod.Object(
@@ -24,7 +25,7 @@ import VaultTesting
     }
     #expect(unknown?.isNoService == true)
     #expect(throws: BusError.malformed) { try stand.call(driver.method("GetId")) { try $0.flag() } }
-    // A service that is stopped says nothing for ever.
+    // A service that is stopped never says anything.
     let service = try real.mock("vault.test.Silent", ["vault.test.Silent", "/", "vault.test.Silent"])
     service.pause()
     let silent = BusMethod.Object(destination: "vault.test.Silent", path: "/", interface: "vault.test.Silent")
@@ -32,7 +33,7 @@ import VaultTesting
       try stand.call(silent.method("Hello"), limit: .seconds(1)) { try $0.string() }
     }
     #expect(late?.name == "org.freedesktop.DBus.Error.NoReply")
-    // And one that dies says so at once.
+    // A call to one that dies ends at once.
     service.stop()
     #expect(throws: BusError.self) { try stand.call(silent.method("Hello")) { try $0.string() } }
   }
@@ -52,9 +53,9 @@ import VaultTesting
         done.completeWith(Result { _ = try result.get() })
       }
     }
-    // A test that waits for ever tells nothing.
+    // A test must not wait for ever.
     stand.loop.scheduleTask(in: .seconds(60)) { done.fail(SandboxError("waited in vain")) }
-    // It is on its way by then.
+    // By this answer, the call is on its way.
     _ = try stand.call(driver.method("GetId")) { try $0.string() }
     real.stop()
     #expect(throws: BusError.disconnected) { try done.futureResult.wait() }
@@ -71,7 +72,7 @@ import VaultTesting
       let (object, member) = ([driver.destination, driver.path, driver.interface], method.member)
       try stand.loop.submit { [loop = stand.loop] in
         let bus = try Bus(
-          "test", at: #require(BusAddress(address)), on: loop, watcher: Watcher(loop: loop), clock: .system,
+          "test", at: #require(BusAddress(address)), on: loop, watcher: DescriptorWatcher(loop: loop), clock: .system,
           log: Logger(label: "test"))
         bus.open()
         let target = BusMethod.Object(destination: object[0], path: object[1], interface: object[2])
@@ -82,7 +83,7 @@ import VaultTesting
       return try done.futureResult.wait()
     }
     #expect(try callAtOnce(real.address, limit: .seconds(60)).count == 32)
-    // One that listens and says nothing.
+    // A bus that listens and says nothing.
     let silent = try ListeningSocket.bound(to: sandbox.runtime + "/silent")
     defer { close(silent.descriptor) }
     #expect(throws: BusError.disconnected) {

@@ -1,8 +1,10 @@
 import NIOCore
 import Testing
-import VaultAPI
+import VaultModel
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("How long a client is waited for") struct ClientTimesTests {
   private func withStand(_ settings: String = "", _ body: (ConnectionStand) throws -> Void) throws {
@@ -80,9 +82,9 @@ import VaultAPI
         client.send("no call\0")
         let told = client.messages()
         client.pass(.milliseconds(999))
-        let before = (client.isOpen, client.service.lingering)
+        let before = (client.isOpen, client.assembly.clients.lingering)
         client.pass(.milliseconds(1))
-        return (told.count, before.0, before.1, client.isOpen, client.service.lingering)
+        return (told.count, before.0, before.1, client.isOpen, client.assembly.clients.lingering)
       }
       #expect(seen == (1, true, 1, false, 0))
     }
@@ -98,7 +100,7 @@ import VaultAPI
         client.pass(.seconds(299))
         let before = client.messages()
         client.pass(.seconds(1))
-        return (asked.count, before, client.messages(), client.service.conversations.count)
+        return (asked.count, before, client.messages(), client.door.conversations.count)
       }
       #expect(seen.0 == 1 && seen.1 == [] && seen.3 == 0)
       #expect(seen.2.count == 1 && seen.2[0].contains("io.vaultd.Vault.Cancelled"), "\(seen.2)")
@@ -110,12 +112,12 @@ import VaultAPI
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     let (early, late, isWaiting) = try stand.on { client in
-      client.service.lock(because: .asked)
+      client.vault.lock(because: .asked)
       client.call("Get", #"{"name":"a","wait_ms":2000}"#)
       client.pass(.milliseconds(1999))
       let early = client.messages()
       client.pass(.milliseconds(1))
-      return (early, client.messages(), !client.service.waiters.isEmpty)
+      return (early, client.messages(), !client.vault.waiting.isEmpty(.unlock))
     }
     #expect(early == [] && late.count == 1 && late[0].contains("io.vaultd.Vault.TimedOut"), "\(late)")
     #expect(!isWaiting)
@@ -129,15 +131,15 @@ import VaultAPI
           client.call("Monitor", more: true)
           if !reads { client.stopReading() }
         }
-        // Some hundred KiB in all, by no more at a time than may wait here.
+        // Some hundred KiB in all, never more at a time than may wait here.
         for _ in 0..<count / 100 {
           try stand.on { client in
             for index in 0..<100 {
-              let name = "\(index)" + String(repeating: "x", count: 100)
-              client.service.events.announce(Wire.Event(event: "item", time: 0, name: name))
+              let name = try ItemName("\(index)" + String(repeating: "x", count: 100))
+              client.door.events.announce(.item(name, .created), at: 0)
             }
           }
-          try stand.goRound("the events to be told") { $0.service.events.count == 0 }
+          try stand.goRound("the events to be told") { $0.door.events.count == 0 }
         }
         let (open, told) = try stand.on { ($0.isOpen, $0.messages().count) }
         #expect(open == reads)
@@ -155,7 +157,7 @@ import VaultAPI
         return client.messages().count
       }
       #expect(first == 32)
-      try stand.goRound("the rest to be handled") { !$0.connection.inbound.hasCall && !$0.connection.isScheduled }
+      try stand.goRound("the rest to be handled") { !$0.hasWork }
       let rest = try stand.on { $0.messages().count }
       #expect(rest == 48)
     }
@@ -170,7 +172,7 @@ import VaultAPI
           return client.messages().count
         }
         #expect(first == (isPutOff ? 0 : 1))
-        try stand.goRound("it to be handled") { !$0.connection.inbound.hasCall && !$0.connection.isScheduled }
+        try stand.goRound("it to be handled") { !$0.hasWork }
         let rest = try stand.on { $0.messages().count }
         #expect(rest == (isPutOff ? 1 : 0))
       }
@@ -197,7 +199,7 @@ import VaultAPI
       let counts = try stand.on { client in
         for _ in 0..<15 { client.call("Nonsense") }
         var counts = [client.messages().count]
-        client.service.reconfigure(try Configuration(parsing: "max-requests-per-second = 20"))
+        client.assembly.reconfigure(try Configuration(parsing: "max-requests-per-second = 20"))
         for _ in 0..<4 {
           client.pass(.milliseconds(100))
           counts.append(client.messages().count)

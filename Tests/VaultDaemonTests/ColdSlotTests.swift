@@ -22,10 +22,10 @@ struct ColdSlotTests {
     try expectOpensCold(stand, "file")
     let refused = try stand.vault.addSlot("file")
     #expect(refused.reply?.error == "MethodUnavailable")
-    #expect(refused.reply?.string("reason")?.contains("--insecure-file does it anyway") == true)
+    #expect(refused.reply?.sentence?.contains("--insecure-file does it anyway") == true)
     #expect(refused.said == [])
     #expect(try keyFiles(stand).count == 1)
-    // Its key goes with it.
+    // The slot's key goes with it.
     let removed = try stand.vault.converse("RemoveSlot", ["id": 2], typing: [stand.vault.password])
     #expect(removed.reply?.error == nil)
     try stand.wait("the key to go") { try keyFiles(stand).isEmpty }
@@ -90,13 +90,13 @@ struct ColdSlotTests {
     #expect(try vault.addSlot("file", ["insecure": true, "users": [Int(other)]]).reply?.integer("slot") == 2)
     let reason = "slot 2 is not for uid \(own)"
     #expect(try vault.obstacle(to: "pam") == reason)
-    #expect(try vault.unlock(["method": "pam"]).reply?.string("reason") == reason)
+    #expect(try vault.unlock(["method": "pam"]).reply?.sentence == reason)
 
     try vault.sandbox.stopDaemon()
     let edited = try edit(vault, from: other, to: own)
     try vault.start()
     #expect(try users(vault) == [Int(own)])
-    // No fingers were asked for the other one, so the slot would be void; with none enrolled it is not.
+    // No fingers were recorded for the other user, so the slot would be void; with none enrolled it is not.
     try stand.reader.forget(vault.user.name)
     #expect(try vault.obstacle(to: "pam") == nil)
     let talk = try vault.unlock(typing: [vault.user.password, vault.password])

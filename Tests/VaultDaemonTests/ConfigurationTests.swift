@@ -3,27 +3,28 @@ import Logging
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("vaultd.conf") struct ConfigurationTests {
   @Test("an empty file gives the defaults") func defaults() throws {
     let settings = try Configuration(parsing: "\n# nothing\n   \n")
     #expect(settings == Configuration())
-    #expect(settings.idle == 300)
-    #expect(settings.maximumAge == 43200)
+    #expect(settings.vault.idle == 300)
+    #expect(settings.vault.maximumAge == 43200)
   }
 
   @Test("what the example has commented out is read, and is the default") func example() throws {
     let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let example = source.deletingLastPathComponent().appendingPathComponent("systemd/vaultd.conf")
+    let example = source.deletingLastPathComponent().appendingPathComponent("Sources/vaultd/vaultd.conf")
     let settings = try String(contentsOf: example, encoding: .utf8).split(separator: "\n").compactMap { line in
       line.wholeMatch(of: /#([a-z0-9-]+ = .*)/).map { String($0.1) }
     }
     #expect(settings.count == 11, "\(settings)")
     var read = try Configuration(parsing: settings.joined(separator: "\n"))
-    // These are other ones for each user, or have another form.
-    #expect(read.bootKey == .file("/etc/vault/boot.key"))
+    // These differ from user to user, or have another form.
+    #expect(read.vault.bootKey == .file("/etc/vault/boot.key"))
     #expect(read.keyringBusName == "org.freedesktop.secrets")
-    (read.bootKey, read.keyringBusName) = (nil, nil)
+    (read.vault.bootKey, read.keyringBusName) = (nil, nil)
     #expect(read == Configuration())
   }
 
@@ -41,11 +42,11 @@ import Testing
         max-requests-per-second = 50
         log-level = debug
         """)
-    #expect(settings.idle == 90)
-    #expect(settings.maximumAge == nil)
-    #expect(settings.hideNames)
-    #expect(settings.keepAcrossSleep)
-    #expect(settings.bootKey == .file("/etc/vault/boot.key"))
+    #expect(settings.vault.idle == 90)
+    #expect(settings.vault.maximumAge == nil)
+    #expect(settings.vault.hideNames)
+    #expect(settings.vault.keepAcrossSleep)
+    #expect(settings.vault.bootKey == .file("/etc/vault/boot.key"))
     #expect(settings.tpm2Device == "swtpm:path=/run/tpm")
     #expect(settings.keyringBusName == "org.example.Keys-2")
     #expect(settings.maxConnections == 8)

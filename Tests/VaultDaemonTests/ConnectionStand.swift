@@ -10,49 +10,65 @@ import VaultStore
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
-/// One client's connection, in a service without a socket, on clocks that the test moves.
+/// One client's connection to a daemon without a socket, on clocks that the test moves.
 ///
-/// The service has a loop of its own; the connection's timers run when the test says so. What it is sent goes into memory,
-/// where it is read at once or never.
+/// The daemon has a loop of its own; the connection's timers run when the test says so. Bytes for the client go into
+/// memory, where it reads them at once or never.
 final class ConnectionStand: Sendable {
-  /// The clocks of the service: all of them show the same nanoseconds.
+  /// The hands of all the daemon's clocks, which show the same nanoseconds.
   fileprivate final class Hands: Sendable {
     private let time = Atomic<Int64>(1_000_000_000)
     var now: Int64 { time.load(ordering: .relaxed) }
     func move(_ nanoseconds: Int64) { time.add(nanoseconds, ordering: .relaxed) }
   }
 
-  /// What is used on the loop alone.
+  /// The part that is used on the loop alone.
   final class Inside {
-    let service: Service
-    let connection: Connection
+    let assembly: Assembly
+    let connection: VarlinkConnection
+    /// An object that a test looks at again later.
+    var kept: AnyObject?
     private let channel: EmbeddedChannel
-    private let timers = EmbeddedEventLoop()
+    private let timers: EmbeddedEventLoop
     private let reader = Reader()
     private let hands: Hands
 
-    fileprivate init(_ service: Service, _ hands: Hands, pid: pid_t) throws {
-      self.service = service
+    var vault: Vault { assembly.rooms.vault }
+    var door: VarlinkDoor { assembly.door }
+
+    fileprivate init(_ assembly: Assembly, _ timers: EmbeddedEventLoop, _ hands: Hands, pid: pid_t) throws {
+      self.assembly = assembly
+      self.timers = timers
       self.hands = hands
-      connection = Connection(peer: Peer(uid: geteuid(), pid: pid), service: service)
+      connection = VarlinkConnection(peer: Peer(uid: geteuid(), gid: getegid(), pid: pid), door: assembly.door)
       connection.peerStarted = PeerProcess.start(of: getpid())
       channel = EmbeddedChannel(loop: timers)
       try channel.pipeline.syncOperations.addHandlers(reader, connection)
-      // Nobody is there: it is only said to be.
+      // Nobody is there; the channel only takes itself for connected.
       try channel.connect(to: SocketAddress(unixDomainSocketPath: "/nowhere")).wait()
     }
 
     var isOpen: Bool { channel.isActive }
+    /// True while the daemon has a call of the client that it has not begun to handle.
+    var hasWork: Bool { connection.input.inbound.hasCall || connection.input.isScheduled }
     var now: Int64 { hands.now }
 
-    /// Has the client read nothing any more.
+    /// Unlocks the vault of ``ConnectionStand/unlocked(_:pid:)``.
+    func unlock() throws {
+      let keychain = try vault.keychain()
+      try keychain.unlock(vaultKey: ConnectionStand.secret(ConnectionStand.key))
+      vault.unlocked(keychain, by: .asked, for: nil)
+    }
+
+    /// Makes the client stop reading.
     func stopReading() { reader.isReading = false }
 
-    /// Has the client read all that it was sent, and what comes.
+    /// Makes the client read all that it was sent, and all that comes.
     func goOnReading() { reader.goOn() }
 
-    /// Brings bytes from the client; the buffer that they came in is the caller's as well.
+    /// Brings bytes from the client; the caller also gets the buffer that they came in.
     @discardableResult
     func send(_ text: String) -> ByteBuffer {
       let buffer = ByteBuffer(string: text)
@@ -65,7 +81,7 @@ final class ConnectionStand: Sendable {
       send("{\"method\":\"io.vaultd.Vault.\(method)\",\"parameters\":\(parameters)\(more ? ",\"more\":true" : "")}\0")
     }
 
-    /// The messages that the client has read since it was asked for last.
+    /// The messages that the client has read since the last call of this.
     func messages() -> [String] {
       var text = ""
       while let part = (try? channel.readOutbound(as: ByteBuffer.self)) ?? nil { text += String(buffer: part) }
@@ -80,7 +96,7 @@ final class ConnectionStand: Sendable {
     fileprivate func end() { _ = try? channel.finish(acceptAlreadyClosed: true) }
   }
 
-  /// Holds back what the client does not read: no write is done until it does.
+  /// A handler that holds back all that the client does not read: no write is done until it does.
   fileprivate final class Reader: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     var isReading = true
@@ -102,7 +118,7 @@ final class ConnectionStand: Sendable {
       for (data, promise) in held { context?.writeAndFlush(data, promise: promise) }
     }
 
-    /// Saying that nothing more comes would end all of this channel; the client can still send.
+    /// Holds back the end of the output, which would end all of this channel: the client can still send.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
       if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
     }
@@ -117,9 +133,9 @@ final class ConnectionStand: Sendable {
   private let sandbox: Sandbox
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let loop: any EventLoop
-  /// Gone once the stand is closed.
+  /// The part on the loop; nil once the stand is closed.
   private let inside: NIOLoopBoundBox<Inside?>
-  private let service: NIOLoopBound<Service>
+  private let assembly: NIOLoopBound<Assembly>
 
   /// - Parameters:
   ///   - settings: the text of `vaultd.conf`.
@@ -131,11 +147,13 @@ final class ConnectionStand: Sendable {
     let loop = group.next()
     self.loop = loop
     let hands = Hands()
-    (inside, service) = try loop.submit { [store = sandbox.store, socket = sandbox.socket] in
+    (inside, assembly) = try loop.submit { [store = sandbox.store, socket = sandbox.socket] in
       let clock = Clock(boot: { hands.now }, monotonic: { hands.now }, wall: { 2000 })
-      let service = try Service.stand(on: loop, store: store, socket: socket, settings: settings, clock: clock)
-      let inside = try Inside(service, hands, pid: pid)
-      return (NIOLoopBoundBox(inside, eventLoop: loop), NIOLoopBound(service, eventLoop: loop))
+      let timers = EmbeddedEventLoop()
+      let assembly = try Assembly.stand(
+        on: loop, store: store, socket: socket, settings: settings, clock: clock, timer: Timer(on: timers))
+      let inside = try Inside(assembly, timers, hands, pid: pid)
+      return (NIOLoopBoundBox(inside, eventLoop: loop), NIOLoopBound(assembly, eventLoop: loop))
     }.wait()
   }
 
@@ -147,29 +165,30 @@ final class ConnectionStand: Sendable {
     }.wait()
   }
 
-  /// Lets the service's loop go round until it is so.
+  /// Lets the daemon's loop go round until the condition holds.
   func goRound(_ what: String, until isSo: @escaping @Sendable (Inside) -> Bool) throws {
     for _ in 0..<100_000 { if try on(isSo) { return } }
     throw SandboxError("waited in vain for \(what)")
   }
 
   func close() {
-    // On the loop: the channel is for one thread alone, also where it goes.
+    // The end is made on the loop, because the channel belongs to one thread alone.
     try? loop.submit { [inside] in
       inside.value?.end()
       inside.value = nil
     }.wait()
-    // Before the service goes: its turns may be waiting there.
+    // The loop ends before the assembly goes, some of whose turns may be waiting there.
     try? group.syncShutdownGracefully()
-    withExtendedLifetime(service) {}
+    withExtendedLifetime(assembly) {}
     sandbox.close()
   }
 }
 
 extension ConnectionStand {
-  /// With a vault that is unlocked and has the item `a`.
+  fileprivate static let key = [UInt8](repeating: 7, count: 32)
+
+  /// A stand with a vault that is unlocked and has the item `a`.
   static func unlocked(_ settings: String, pid: pid_t = getpid()) throws -> ConnectionStand {
-    let key = [UInt8](repeating: 7, count: 32)
     let stand = try ConnectionStand(settings, pid: pid) { store in
       let id = VaultID.random().bytes
       let key = secret(key)
@@ -180,15 +199,13 @@ extension ConnectionStand {
         in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
     }
     try stand.on { client in
-      guard case .open(let keychain) = client.service.vault.content else { return }
-      try keychain.unlock(vaultKey: secret(key))
-      try keychain.set(ItemChange(name: ItemName("a")), value: secret([1]), now: 1)
-      client.service.unlocked(by: .asked, for: nil)
+      try client.unlock()
+      try client.vault.keychain().set(ItemChange(name: ItemName("a")), value: secret([1]), now: 1)
     }
     return stand
   }
 
-  private static func secret(_ bytes: [UInt8]) -> SecureBytes {
+  static func secret(_ bytes: [UInt8]) -> SecureBytes {
     SecureBytes(count: bytes.count) { out in
       for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
     }

@@ -3,12 +3,13 @@ import Testing
 import VaultModel
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The kept inputs of the fuzzers of the daemon's files") struct CorpusTests {
   private func texts(_ fuzzer: String) throws -> [(name: String, text: String)] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(fuzzer)")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-    // What a fuzzing run added may be anything, but not what is no text: that is refused before.
+    // An input that a fuzzing run added may be anything; one that is no text is left out, because it is refused before.
     return try files.compactMap { file in
       String(validating: [UInt8](try Data(contentsOf: file)), as: UTF8.self).map { (file.lastPathComponent, $0) }
     }
@@ -21,20 +22,8 @@ import VaultModel
     #expect(texts.count >= 11)
     for (name, text) in texts {
       let isRead = exerciseConfiguration(text)
-      // What a fuzzing run added has a hash for a name and may be either.
+      // An input that a fuzzing run added has a hash for a name and may be either.
       if name.count < 40 { #expect(isRead == readable.contains(name), "\(name)") }
-    }
-  }
-
-  @Test("Each file of failed attempts holds everybody back who is in it, and nobody for too long") func backoff() throws
-  {
-    let texts = try texts("BackoffFuzz")
-    #expect(texts.count >= 11)
-    for (name, text) in texts {
-      let backoff = try #require(bootTimes.map { exerciseBackoff(text, now: $0) }.last)
-      // Whoever is not in a file that cannot be read is suspected with everybody.
-      let isDoubted = ["garbage", "count-low", "uid-huge", "everybody", "everybody-twice", "everybody-earlier"]
-      if name.count < 40 { #expect((backoff.suspicion != nil) == isDoubted.contains(name), "\(name)") }
     }
   }
 }

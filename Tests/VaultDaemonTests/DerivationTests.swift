@@ -31,7 +31,7 @@ private let password = "correct horse battery"
     try sandbox.waitOut("password")
     try limit("\(size + (96 << 20)):unlimited")
     #expect(try sandbox.unlock(password)?.error == "OutOfMemory")
-    // Nor does it take back what was held against somebody before.
+    // An earlier failed attempt is not forgiven either.
     let failures = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
     #expect(failures.hasPrefix("\(geteuid()) password 1 "), "\(failures)")
     try limit("unlimited:unlimited")
@@ -65,7 +65,7 @@ private let password = "correct horse battery"
       vaultKey: RandomBytes.secret(count: 32), vaultID: VaultID.random().bytes)
     var record = other.encoded()
     for id in UInt8(2)...66 {
-      // Behind the format's version.
+      // The slot's number, behind the format's version.
       record[1] = id
       let hex = record.map { String(format: "%02x", $0) }.joined()
       try sandbox.editStore("INSERT INTO slots VALUES(\(id), x'\(hex)')")
@@ -83,7 +83,7 @@ private let password = "correct horse battery"
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password)
     try sandbox.stopDaemon()
-    // Eight slots that cost as much as is allowed at most; nobody has their secret.
+    // Eight slots of the highest cost that is allowed; nobody has their secret.
     for id in UInt32(2)...9 {
       let record = try Self.costly(id: id).encoded().map { String(format: "%02x", $0) }.joined()
       try sandbox.editStore("INSERT INTO slots VALUES(\(id), x'\(record)')")
@@ -97,13 +97,13 @@ private let password = "correct horse battery"
     #expect(reply?.error == "Denied" && asked == ["secret"], "\(asked) \(String(describing: reply))")
   }
 
-  /// A slot that says that it costs as much as one can; no secret opens it.
+  /// A slot that claims the highest cost; no secret opens it.
   private static func costly(id: UInt32) throws -> SlotRecord {
     let vaultKey = RandomBytes.secret(count: 32)
     let slot = try SlotRecord.make(
       id: id, kind: .password, label: String(repeating: "x", count: 16), created: 1, secret: vaultKey, kdf: .floor,
       vaultKey: vaultKey, vaultID: VaultID.random().bytes)
-    // What it costs is in the clear: memory and passes follow the kind, the time and the mark that they are there.
+    // The cost is in the clear: memory and passes follow the kind, the time and the mark that they are there.
     var bytes = slot.encoded()
     let floor = cost(.floor)
     let place = try #require(bytes.indices.first { bytes[$0...].starts(with: floor) })
@@ -123,7 +123,7 @@ private let password = "correct horse battery"
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.startDaemon()
-    // The first takes seconds, the others are asked for at once.
+    // The first derivation takes seconds, the others are asked for at once.
     let cost: WireClient.Message = ["kdf_memory": 256 << 20, "kdf_passes": 20]
     var asking: [WireClient] = []
     for _ in 0..<20 {
@@ -140,7 +140,7 @@ private let password = "correct horse battery"
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.startDaemon()
-    // Long enough for a client to leave, whatever else runs.
+    // A derivation that is long enough for a client to leave, whatever else runs.
     #expect(try sandbox.converse("Init", ["kdf_memory": 256 << 20, "kdf_passes": 10]) { _ in password }?.error == nil)
     let floor: WireClient.Message = ["kind": "password", "kdf_memory": 19 << 20, "kdf_passes": 2]
     let added = try sandbox.converse("AddSlot", floor) {
@@ -174,7 +174,7 @@ private let password = "correct horse battery"
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password, recovery: true)
     let asking = try sandbox.client()
-    // Seconds at least.
+    // This derivation takes seconds at least.
     let prompt = try asking.call(
       "AddSlot", ["kind": "password", "kdf_memory": 512 << 20, "kdf_passes": 20], more: true)
     let conversation = try #require(prompt.string("conversation"))
@@ -191,7 +191,7 @@ private let password = "correct horse battery"
     #expect(try available().isSuperset(of: ["password", "recovery"]))
     try answer("another password")
     #expect(try available().isDisjoint(with: ["password", "recovery"]))
-    // Neither is prompted for in vain.
+    // Nobody is prompted for either in vain.
     for method in ["password", "recovery"] {
       #expect(try sandbox.client().call("Unlock", ["method": method], more: true).error == "BackingOff")
     }

@@ -1,21 +1,24 @@
 import Testing
-import VaultAPI
+import VaultModel
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Events") struct EventsTests {
-  /// Events that are sent in turns which the test gives.
+  /// A stand for events that are sent in turns, which the test gives.
   private final class Stand {
     var now: Int64 = 0
     private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: {})
-    private(set) lazy var events = Events(in: turns)
+    private(set) lazy var events = Events(in: turns, holders)
+    let holders = SecretHolders()
 
-    /// One who watches, and what it was sent.
-    final class Watcher {
+    /// A watcher, and the frames that it was sent.
+    final class DescriptorWatcher {
       var frames: [String] = []
-      /// How many bytes came at a time.
+      /// The sizes of the pieces that came, in bytes.
       var pieces: [Int] = []
-      /// What is done with the next piece; it is sent no more after that.
+      /// The work to do with the next piece; nothing more is sent after that.
       var leaves: (() -> Void)?
 
       var id: ObjectIdentifier { ObjectIdentifier(self) }
@@ -32,10 +35,10 @@ import VaultAPI
       }
     }
 
-    func watcher() -> Watcher {
-      let watcher = Watcher()
-      events.add(watcher.id) { [unowned self] in
-        // Whoever is sent something takes a millisecond.
+    func watcher(mayKnow: @escaping (ItemName) -> Bool = { _ in true }) -> DescriptorWatcher {
+      let watcher = DescriptorWatcher()
+      events.add(watcher.id, mayKnow: mayKnow) { [unowned self] in
+        // Each sending takes a millisecond.
         now += 1_000_000
         return watcher.take($0)
       }
@@ -44,8 +47,8 @@ import VaultAPI
 
     func announce(_ numbers: some Sequence<Int>, length: Int = 0) {
       for number in numbers {
-        let name = "name-\(number)" + String(repeating: "x", count: length)
-        events.announce(Wire.Event(event: "item", time: 1, name: name, change: "created", target: name))
+        guard let name = try? ItemName("name-\(number)" + String(repeating: "x", count: length)) else { return }
+        events.announce(.item(name, .created, to: name), at: 1)
       }
     }
 
@@ -79,7 +82,7 @@ import VaultAPI
     let watchers = (0..<12).map { _ in stand.watcher() }
     stand.announce(0..<128)
     stand.turns.turn()
-    // Each takes a millisecond, and a turn five.
+    // Each sending takes a millisecond, and a turn five.
     #expect(watchers.count { !$0.frames.isEmpty } == 5)
     stand.turns.turn()
     #expect(watchers.count { !$0.frames.isEmpty } == 10)
@@ -109,7 +112,7 @@ import VaultAPI
     let stand = Stand()
     let deaf = stand.watcher()
     let other = stand.watcher()
-    // As a connection does that closes.
+    // A connection that closes does this.
     deaf.leaves = { stand.events.remove(deaf.id) }
     stand.announce(0..<3)
     stand.run()
@@ -123,7 +126,7 @@ import VaultAPI
     let watchers = (0..<3).map { _ in stand.watcher() }
     var made = 0
     while !stand.events.isFull {
-      stand.announce(made..<made + 1, length: 400)
+      stand.announce(made..<made + 1, length: 200)
       made += 1
     }
     stand.turns.turn()
@@ -142,11 +145,30 @@ import VaultAPI
     let watchers = (0..<7).map { _ in stand.watcher() }
     stand.announce([0, 1])
     stand.turns.turn()
-    stand.events.hideNames()
-    stand.events.announce(Wire.Event(event: "state", time: 2, state: "locked", cause: "c"))
+    stand.holders.letGo(for: Lock([.whenUnlocked, .names], because: .asked, isEffective: true))
+    stand.events.announce(.state(LockState(kind: .locked, cause: .asked, since: 2)), at: 2)
     stand.run()
-    let locked = #"{"parameters":{"event":"state","time":2,"state":"locked","cause":"c"},"continues":true}"#
+    let event = #"{"event":"state","time":2,"state":"locked","cause":"a client asked"}"#
+    let locked = #"{"parameters":\#(event),"continues":true}"#
     #expect(watchers.count { $0.frames == [frame(0), frame(1), locked] } == 5)
     #expect(watchers.count { $0.frames == [nameless, nameless, locked] } == 2)
+  }
+
+  @Test("what one may not know of is passed over, and the rest comes in its order") func decided() {
+    let stand = Stand()
+    var isAllowed = true
+    let all = stand.watcher()
+    let some = stand.watcher { $0.text != "name-1" && $0.text != "name-4" }
+    let changing = stand.watcher { _ in isAllowed }
+    stand.announce(0..<3)
+    stand.run()
+    // The decision is made when an event is told, whatever was decided before.
+    isAllowed = false
+    stand.announce(3..<6)
+    stand.events.announce(.state(LockState(kind: .locked, cause: .asked, since: 2)), at: 2)
+    stand.run()
+    #expect(all.frames.count == 7 && stand.events.count == 0)
+    #expect(some.frames.prefix(4) == [0, 2, 3, 5].map(frame)[...] && some.frames.count == 5)
+    #expect(changing.frames.prefix(3) == (0..<3).map(frame)[...] && changing.frames.count == 4)
   }
 }

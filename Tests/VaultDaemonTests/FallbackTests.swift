@@ -71,7 +71,7 @@ struct FallbackTests {
         try vault.unlock(["method": "pam"], touching: threeWrong, on: stand.reader).reply?.error == "TooManyTries")
       if milliseconds == 1000 { try clock.sleep(seconds: 1) }
     }
-    // A restart changes nothing of it.
+    // A restart changes nothing about that.
     try vault.sandbox.stopDaemon()
     #expect(try failures(vault).hasPrefix("\(vault.user.uid) pam 2 "))
     try vault.start()
@@ -97,7 +97,7 @@ struct FallbackTests {
     #expect(own.reply?.error == nil)
   }
 
-  /// What the daemon keeps of failed attempts.
+  /// The daemon's file of failed attempts.
   private func failures(_ vault: UserVault) throws -> String {
     try String(contentsOfFile: vault.sandbox.store + "/backoff", encoding: .utf8)
   }
@@ -113,7 +113,7 @@ struct FallbackTests {
     while reply.prompt?["style"] as? String != "secret" { reply = try asking.reply() }
     let conversation = try #require(reply.string("conversation"))
     #expect(try vault.client().call("Respond", ["conversation": conversation, "answer": "wrong"]).error == nil)
-    // Written before the answer went to PAM.
+    // The attempt was written down before the answer went to PAM.
     #expect(try failures(vault).hasPrefix("\(vault.user.uid) pam 1 "))
     withExtendedLifetime(asking) {}
   }
@@ -125,7 +125,7 @@ struct FallbackTests {
     let clock = try MachineClock(in: vault.sandbox)
     try clock.hold()
     try vault.make()
-    // Not in memory, where its key would not outlive what the clock tells below: a sleep.
+    // The key is not in memory, where it would not outlive the sleep that moves the clock below.
     _ = try vault.addSlot("file", ["insecure": true])
     let daemon = try #require(vault.sandbox.daemonPid)
     var helpers: [pid_t] = []
@@ -170,7 +170,7 @@ struct FallbackTests {
     let reason = "the enrolled fingers are not those the slot was made with; unlock with the password once"
     #expect(try vault.obstacle(to: "pam") == reason)
     try vault.lock()
-    #expect(try vault.unlock(["method": "pam"]).reply?.string("reason") == reason)
+    #expect(try vault.unlock(["method": "pam"]).reply?.sentence == reason)
     let talk = try vault.unlock(typing: [vault.password])
     #expect(talk.said.first == "info \(reason); the vault's password opens the vault too")
     for slot in [2, 3] {
@@ -180,7 +180,7 @@ struct FallbackTests {
     }
     #expect(try vault.obstacle(to: "pam") == nil)
     try stand.expectFingerOpens()
-    // Also the one whose key lies elsewhere, with nothing in memory.
+    // The slot whose key lies elsewhere works as well, with nothing in memory.
     try vault.sandbox.stopDaemon()
     try vault.start()
     try stand.expectFingerOpens()
@@ -195,10 +195,10 @@ struct FallbackTests {
     let login = try vault.unlock(typing: [vault.user.password])
     #expect(login.said.last == "secret Password")
     #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
-    // Nor does it have the slot count for no finger at all, when the password is given.
+    // The missing reader does not make the slot count for no finger at all, when the password is given.
     try vault.lock()
     #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)
-    // fprintd is asked for this after it was for that.
+    // fprintd gets this question after the one about the slot.
     #expect(try vault.obstacle(to: "fingerprint") == "there is no fingerprint reader")
     #expect(vault.sandbox.daemonLog.components(separatedBy: "now counts for the fingers").count == 3)
   }

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import Testing
-import VaultKeystore
 import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The file keystore") struct FileKeystoreTests {
   private func withKey(_ body: (KeystoreStand, _ key: [UInt8], _ locator: [UInt8], _ path: String) throws -> Void)

@@ -28,8 +28,8 @@ struct FingerStand {
     #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
   }
 
-  /// The machine goes to sleep and wakes, as logind tells it. There is none at other times: fprintd listens to it, too,
-  /// and pam_fprintd wants to hear more from it than the mock can tell.
+  /// Makes the machine go to sleep and wake, as logind tells it. There is no logind at other times: fprintd listens to
+  /// it, too, and pam_fprintd wants to hear more from it than the mock can tell.
   func sleep() throws {
     let logind = try reader.bus.mock("org.freedesktop.login1", ["--template", "logind"])
     defer { logind.stop() }
@@ -46,7 +46,7 @@ struct FingerStand {
       "org.freedesktop.login1", LockStand.logindPath, LockStand.manager, "PrepareForSleep", "b", "\(isStart)")
   }
 
-  /// Asks again and again, without a pause, until it is so.
+  /// Asks again and again, without a pause, until the condition holds.
   func wait(_ what: String, until isSo: () throws -> Bool) throws {
     let deadline = time(nil) + 60
     while time(nil) < deadline { if try isSo() { return } }

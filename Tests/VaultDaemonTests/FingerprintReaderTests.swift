@@ -4,11 +4,12 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Asking fprintd") struct FingerprintReaderTests {
   private static let service = "net.reactivated.Fprint"
 
-  /// A mock of fprintd: `readers` are what ListEnrolledFingers runs, in Python, for each of its readers.
+  /// A mock of fprintd; `readers` are the Python bodies of ListEnrolledFingers, one for each of its readers.
   @discardableResult
   private func fprintd(_ bus: PrivateBus, readers: [String]) throws -> PrivateBus.Service {
     let service = Self.service
@@ -31,8 +32,8 @@ import VaultTesting
     "raise dbus.exceptions.DBusException('because', name='\(Self.service).Error.\(name)')"
   }
 
-  private func ask(_ stand: BusStand, _ user: String = "ana") throws -> FingerprintReader.Answer {
-    let done = stand.loop.makePromise(of: FingerprintReader.Answer.self)
+  private func ask(_ stand: BusStand, _ user: String = "ana") throws -> Fingers {
+    let done = stand.loop.makePromise(of: Fingers.self)
     stand.loop.execute { [bus = stand.bus] in FingerprintReader.ask(bus.value, for: user) { done.succeed($0) } }
     return try done.futureResult.wait()
   }
@@ -51,7 +52,7 @@ import VaultTesting
     try fprintd(bus, readers: [named, refusal("NoEnrolledPrints"), "ret = ['left-thumb', 'left-index-finger']"])
     let answer = try ask(stand(bus))
     #expect(answer == .fingers(["left-index-finger", "left-thumb", "right-thumb"]))
-    #expect(answer.reason == nil)
+    #expect(answer.obstacle == nil)
   }
 
   @Test("why there is no finger is told apart") func reasons() throws {
@@ -60,14 +61,14 @@ import VaultTesting
     let bus = try PrivateBus(.system, in: sandbox)
     let stand = try stand(bus)
     #expect(try ask(stand) == .noService)
-    for (readers, expected): ([String], FingerprintReader.Answer) in [
+    for (readers, expected): ([String], Fingers) in [
       ([], .noReader), ([refusal("NoEnrolledPrints")], .noEnrolledFinger),
       ([refusal("PermissionDenied"), refusal("NoEnrolledPrints")], .unknown("because")),
     ] {
       let service = try fprintd(bus, readers: readers)
       let answer = try ask(stand)
       #expect(answer == expected)
-      #expect(answer.reason?.isEmpty == false)
+      #expect(answer.obstacle?.reason.isEmpty == false)
       service.stop()
     }
     bus.stop()
@@ -103,8 +104,8 @@ import VaultTesting
     let script = "\(variables.joined(separator: " ")) /usr/libexec/fprintd --no-timeout >/dev/null 2>&1 &"
     try sandbox.run("-c", script, program: "/bin/sh")
     let stand = try stand(bus)
-    var answer = FingerprintReader.Answer.noService
-    // Until it has its name.
+    var answer = Fingers.noService
+    // fprintd is asked until it has its name.
     while answer == .noService { answer = try ask(stand, "root") }
     #expect(answer == (hasReader ? .noEnrolledFinger : .noReader))
   }

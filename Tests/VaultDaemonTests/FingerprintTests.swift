@@ -1,10 +1,12 @@
 import Glibc
 import Synchronization
 import Testing
-import VaultAPI
+import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 /// The real fprintd and pam_fprintd, with a reader that tests touch; the helper runs as the user.
 @Suite("Presence, by finger", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
@@ -15,8 +17,8 @@ struct FingerprintTests {
 
   private static let swipe = "info Swipe your right index finger across the fingerprint reader"
 
-  /// Checks the user, touching the reader with the next of `prints` at each invitation. The password is there for
-  /// who asks.
+  /// Checks the user, touching the reader with the next of `prints` at each invitation. The password is there when it
+  /// is asked for.
   private func check(
     _ text: String, on prints: FingerprintStand, _ touches: [String], password: String? = nil
   ) throws -> PresenceStand.Result? {
@@ -86,7 +88,7 @@ struct FingerprintTests {
     let helper = try stand.script(
       "echo $$ >$pid; exec setpriv --reuid=$uid --regid=$uid --clear-groups \"$helper\"")
     do {
-      // Nobody kills the unit's: it has to notice by itself, inside the module.
+      // Nobody kills the unit's helper: it has to notice by itself, inside the module.
       let unit = byUnit ? try Activation(stand.socket, in: stand.sandbox, command: [helper]) : nil
       let given = try stand.check(service.name, through: helper, variables: [prints.variable]) { said in
         #expect(said == Self.swipe)
@@ -96,7 +98,7 @@ struct FingerprintTests {
       try stand.waitForEnd(of: stand.pid())
       withExtendedLifetime(unit) {}
     }
-    // fprintd stops the reader before it lets go of it; until then it tells the next one that the reader is taken.
+    // fprintd stops the reader before it releases it; until then the next client hears that the reader is taken.
     var next = try check(PAMService.finger, on: prints, ["finger-A"])
     for _ in 0..<100 where next?.outcome.isUnavailable == true {
       next = try check(PAMService.finger, on: prints, ["finger-A"])

@@ -3,6 +3,7 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The fingers that a slot counts for") struct FingersTests {
   @Test("those that are enrolled have to be those it was made with; what cannot be known is no agreement")
@@ -11,11 +12,11 @@ import VaultTesting
     for recorded in [none, one, two] {
       for enrolled in [one, two] { #expect(Fingers.fingers(enrolled).agree(with: recorded) == (enrolled == recorded)) }
       #expect(Fingers.noEnrolledFinger.agree(with: recorded) == recorded.isEmpty)
-      // Without a reader PAM has the password alone to ask for.
+      // Without a reader PAM can only ask for the password.
       for answer in [Fingers.noBus, .noService, .noReader] { #expect(answer.agree(with: recorded)) }
       #expect(!Fingers.unknown("it does not answer").agree(with: recorded))
     }
-    #expect(Fingers.unknown("it does not answer").objection == "fprintd cannot be asked: it does not answer")
+    #expect(Fingers.unknown("it does not answer").objection.sentence == "fprintd cannot be asked: it does not answer")
   }
 
   @Test(

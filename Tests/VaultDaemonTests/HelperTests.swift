@@ -1,13 +1,15 @@
 import Foundation
 import Glibc
 import Testing
-import VaultKeystore
+import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Helper programs") struct HelperTests {
-  /// Asks a script that stands in for a helper, and answers the error and the script's process, which has to be gone.
+  /// Asks a script that stands in for a helper, and answers the error; the script's process has to be gone by then.
   private func ask(_ script: String, within seconds: Int64 = 60) throws -> KeystoreError? {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -18,7 +20,7 @@ import VaultTesting
     if let text = try? String(contentsOfFile: sandbox.root + "/pid", encoding: .utf8),
       let pid = pid_t(text.trimmingCharacters(in: .newlines))
     {
-      // It is reaped by the loop; a zombie would still be there for kill.
+      // The loop reaps it; kill(2) would still find a zombie.
       let deadline = Date(timeIntervalSinceNow: 30)
       while kill(pid, 0) == 0, Date() < deadline { sched_yield() }
       #expect(kill(pid, 0) != 0, "the helper is still there")
@@ -33,10 +35,10 @@ import VaultTesting
     arguments: [
       ("kill -SEGV $$", "vault-tpm2 was ended by signal 11 before it answered"),
       ("exit 3", "vault-tpm2 ended with exit code 3 and no answer"),
-      ("exec 0</dev/null; exec sleep 1000", "vault-tpm2 did not answer within 1 s"),
+      ("exec 0</dev/null; exec sleep 1000", "vault-tpm2 closed the connection without an answer"),
     ])
   func ends(_ script: String, _ reason: String) throws {
-    let error = try ask(script, within: script.contains("sleep") ? 1 : 60)
+    let error = try ask(script, within: 60)
     #expect(error?.reason == reason)
   }
 
@@ -67,7 +69,7 @@ import VaultTesting
     let reason = try #require(error?.reason)
     // The two lowest bits of SigIgn's upper half are signals of the C library's own.
     #expect(reason.hasSuffix("0000000") && reason.contains(" / SigBlk:0000000000000000 SigIgn:"), "\(reason)")
-    // `ls` has 3 for the directory; HOME, PWD and the like are the shell's own.
+    // `ls` has descriptor 3 for the directory; HOME, PWD and the like are the shell's own.
     let words = Set(reason.split(separator: " ").map(String.init).filter { !$0.hasPrefix("Sig") })
     #expect(
       words.isSubset(of: [
@@ -116,7 +118,8 @@ import VaultTesting
     #expect(try end("exec sleep 1000", callingOff, sandbox))
   }
 
-  /// Ends a script that stands in for a helper as the daemon does at its end; whether it had ended when that was over.
+  /// Ends a script that stands in for a helper as the daemon does at its end; true when it had ended by the time that
+  /// returned.
   private func end(_ script: String, _ callingOff: Bool, _ sandbox: Sandbox) throws -> Bool {
     unsafe symlink(ScriptedHelper.path, sandbox.home + "/vault-tpm2")
     let file = sandbox.root + "/pid"
@@ -125,7 +128,7 @@ import VaultTesting
     try stand.endAll("vault-tpm2", callingOff: callingOff) { FileManager.default.fileExists(atPath: file) }
     let text = try String(contentsOfFile: file, encoding: .utf8)
     let pid = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
-    // It may be reaped by now or not.
+    // It may have been reaped by now or not.
     let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
     return state?.contains(") Z ") ?? true
   }
@@ -178,7 +181,7 @@ import VaultTesting
   func parts(name: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // Its own end is kept open here, too: by that it is seen that it has taken the first part.
+    // The script also keeps the helper's end open, where it sees that the helper has taken the first part.
     let script = """
       import array, fcntl, socket, subprocess, sys, termios
       request = sys.stdin.buffer.read()

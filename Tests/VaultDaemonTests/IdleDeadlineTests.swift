@@ -3,38 +3,39 @@ import NIOCore
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("What moves the idle deadline") struct IdleDeadlineTests {
-  /// Every call that takes `interactive`, and whether a person who makes it is there.
+  /// Every call that takes `interactive`, with its other parameters.
   private static let persons: [(method: String, parameters: String)] = [
     ("Get", #""name":"a""#), ("Show", #""name":"a""#), ("Find", #""query":"name=a""#), ("History", #""name":"a""#),
     ("Set", #""name":"b","value":"v""#), ("SetMany", #""items":[{"name":"c","value":"v"}]"#),
     ("Move", #""from":"b","to":"d""#), ("Delete", #""names":["c"]"#), ("Authenticate", #""name":"a""#), ("Unlock", ""),
-    // What is refused was asked for as well.
+    // Calls that are refused were made as well.
     ("Get", #""name":"nothing""#), ("Set", #""name":"a","value":"v""#),
   ]
-  /// Those that do not.
+  /// The calls that do not take it.
   private static let others = ["Status", "ListSlots", "Verify", "Monitor"]
 
   private func stand(pid: pid_t = getpid()) throws -> ConnectionStand {
     try ConnectionStand.unlocked("idle = 5m\nmaximum-age = off", pid: pid)
   }
 
-  /// By how many seconds a call, ten seconds after the one before, moves the deadline.
+  /// The number of seconds by which a call, ten seconds after the one before, moves the deadline.
   private func moved(_ stand: ConnectionStand, _ method: String, _ parameters: String) throws -> Int64? {
     let call: @Sendable (ConnectionStand.Inside) -> Int64? = { client in
-      guard let before = client.service.policy.next?.at else { return nil }
+      guard let before = client.vault.policy.next?.at else { return nil }
       client.pass(.seconds(10))
       client.call(method, "{\(parameters)}", more: ["Unlock", "Authenticate", "Monitor", "Verify"].contains(method))
-      return client.service.policy.next.map { ($0.at - before) / 1_000_000_000 }
+      return client.vault.policy.next.map { ($0.at - before) / 1_000_000_000 }
     }
     let result = try stand.on(call)
-    // What was put off to a turn of its own, too.
-    try stand.goRound("the call to be handled") { !$0.connection.inbound.hasCall && !$0.connection.isScheduled }
+    // A call may have been put off to a turn of its own.
+    try stand.goRound("the call to be handled") { !$0.hasWork }
     return result
   }
 
-  private func deadline(_ stand: ConnectionStand) throws -> Int64 { try stand.on { $0.service.policy.next?.at ?? 0 } }
+  private func deadline(_ stand: ConnectionStand) throws -> Int64 { try stand.on { $0.vault.policy.next?.at ?? 0 } }
 
   @Test("a person's request, which says so, and no other") func requests() throws {
     for flag in ["", #""interactive":false"#, #""interactive":true"#] {
@@ -47,8 +48,8 @@ import Testing
         let after = try deadline(stand)
         let isPerson = flag.hasSuffix("true")
         #expect(after - before == (isPerson ? 10_000_000_000 : 0), "\(method) \(all)")
-        // Where it did not move, it is put where it would be, for the next one.
-        if !isPerson { try stand.on { $0.service.policy.personAsked(at: $0.now) } }
+        // A deadline that did not move is put where it would be, for the next call.
+        if !isPerson { try stand.on { $0.vault.policy.personAsked(at: $0.now) } }
       }
     }
     for method in Self.others {
@@ -61,14 +62,14 @@ import Testing
   }
 
   @Test("not a system service's, whatever it says") func systemService() throws {
-    // Of a process that cannot be seen nothing else is believed.
+    // A process that cannot be seen is taken for a system service.
     let stand = try stand(pid: 0)
     defer { stand.close() }
     let moved = try stand.on { client in
-      let before = client.service.policy.next
+      let before = client.vault.policy.next
       client.pass(.seconds(10))
-      client.service.personAsked(true, client.connection)
-      return client.service.policy.next != before
+      client.vault.asks(client.connection.caller, Said(isInteractive: true))
+      return client.vault.policy.next != before
     }
     #expect(!moved)
   }

@@ -4,6 +4,7 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 // The making of a vault.
 extension SlotsTests {
@@ -53,7 +54,7 @@ extension SlotsTests {
       #expect(try sandbox.client().call("Respond", ["conversation": one.id, "answer": password]).error == nil)
     }
     let errors = try asking.map { try $0.client.reply().error }
-    // The first one is still at its derivation, or has made the vault, when the second answer comes.
+    // When the second answer comes, the first one is still being derived or has made the vault.
     #expect(errors == [nil, "BackingOff"] || errors == [nil, "VaultExists"], "\(errors)")
     try sandbox.unlock(password)
     let set = try sandbox.client().call("Set", ["name": "a", "value": "served cold", "accessible": "always"])

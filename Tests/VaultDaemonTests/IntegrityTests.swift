@@ -3,15 +3,16 @@ import Testing
 import VaultModel
 import VaultTesting
 
-@testable import VaultAPI
 @testable import VaultDaemon
+@testable import VaultService
 @testable import VaultStore
+@testable import VaultWire
 
 @Suite("The check of all records") struct IntegrityTests {
   let password = "correct horse battery"
 
-  /// A vault with items 1 to 3, `folder/a` and `folder/b` with two versions each and `c` of class `always`, whose daemon
-  /// was stopped. Slot 2 is a recovery code.
+  /// A vault with items 1 to 3, `folder/a` and `folder/b` with two versions each and `c` of class `always`, whose
+  /// daemon was stopped. Slot 2 is a recovery code.
   func stopped(config: String = "idle = off") throws -> Sandbox {
     let sandbox = try Sandbox()
     _ = try sandbox.makeVault(password: password, config: config, recovery: true)
@@ -34,7 +35,7 @@ import VaultTesting
 
   func state(_ sandbox: Sandbox) throws -> String? { try integrity(sandbox)["state"] as? String }
 
-  /// What `Verify` says.
+  /// The replies of `Verify`, put together.
   struct Result {
     var progress = 0
     var findings: [WireClient.Message] = []
@@ -47,33 +48,27 @@ import VaultTesting
     func strings(_ key: String) -> [String] { result[key] as? [String] ?? [] }
   }
 
-  @Test("a lock that hides names takes them out of a result that is still being told") func hiddenNames() throws {
-    var result = Verification()
-    for item in 1...3 as ClosedRange<Int64> {
-      result.add(Finding(.damaged, item: item, name: try ItemName("name \(item)"), "version 1 of item \(item)"))
+  @Test("a lock that hides names takes them out of a result that is still being told, and no other does")
+  func hidingLock() throws {
+    for hides in [true, false] {
+      let stand = try ConnectionStand.unlocked("hide-names = \(hides)")
+      defer { stand.close() }
+      let findings = try stand.on { client in
+        let findings = try (1...3).map { (item: Int64) throws in
+          Finding(.damaged, item: item, name: try ItemName("name \(item)"), "version 1 of item \(item)")
+        }
+        let report = Report(findings, to: client.connection, in: client.vault.holders) { _ in
+          Wire.Empty()
+        } last: {
+          Wire.Empty()
+        }
+        for _ in 0..<2 { client.vault.lock(because: .asked) }
+        return Array(report.findings)
+      }
+      let names = ["name 1", "name 2", "name 3"]
+      #expect(findings.map { $0.name?.text } == (hides ? [nil, nil, nil] : names))
+      #expect(findings.map(\.item) == [1, 2, 3] && findings.map(\.text).last == "version 1 of item 3")
     }
-    let report = VerifyReport(result, because: nil)
-    #expect(report.findings.map(\.name) == ["name 1", "name 2", "name 3"])
-    for _ in 0..<2 {
-      report.hideNames()
-      #expect(report.findings.map(\.name) == [nil, nil, nil])
-      #expect(report.findings.map(\.item) == [1, 2, 3] && report.end.result?.harmed == 3)
-    }
-  }
-
-  @Test("each result that is being told hears of such a lock, and of no other", arguments: [true, false])
-  func hidingLock(hides: Bool) throws {
-    let stand = try ConnectionStand.unlocked("hide-names = \(hides)")
-    defer { stand.close() }
-    let names = try stand.on { client in
-      var result = Verification()
-      result.add(Finding(.damaged, item: 1, name: try ItemName("a"), "version 1 of item 1"))
-      let report = VerifyReport(result, because: nil)
-      client.service.check.reports[ObjectIdentifier(client.connection)] = report
-      client.service.lock(because: .asked)
-      return report.findings.map(\.name)
-    }
-    #expect(names == [hides ? nil : "a"])
   }
 
   @Test("when the check cannot go on, those who wait for it and the status are told") func givenUp() throws {
@@ -81,15 +76,15 @@ import VaultTesting
     defer { stand.close() }
     try stand.on { client in
       client.call("Verify", more: true)
-      guard case .open(let keychain) = client.service.vault.content else { return }
-      // It stands for a disk that fails.
+      let keychain = try client.vault.keychain()
+      // This stands for a disk that fails.
       try keychain.database.connection.execute("ALTER TABLE heads RENAME TO gone")
     }
     try stand.goRound("the error") { client in
       client.messages().contains { $0.contains("io.vaultd.Vault.StorageFailed") }
     }
-    let warnings = try stand.on { $0.service.status([]).warnings }
-    #expect(warnings.contains { $0.hasPrefix("the store could not be checked: ") }, "\(warnings)")
+    let warnings = try stand.on { $0.assembly.rooms.upkeep.status().warnings }
+    #expect(warnings.contains { $0.text.hasPrefix("the store could not be checked: ") }, "\(warnings)")
   }
 
   func verify(_ sandbox: Sandbox) throws -> Result {
@@ -146,7 +141,7 @@ import VaultTesting
       try client.call("SetMany", ["items": [["name": "d", "value": "1"]]]),
     ] {
       #expect(call.error == "Corrupt")
-      #expect(call.string("reason")?.contains("`vault verify`") == true)
+      #expect(call.sentence?.contains("`vault verify`") == true)
     }
     #expect(try client.call("Get", ["name": "folder/b"]).string("value") == "folder/b 2")
     #expect(try client.call("Get", ["name": "folder/a"]).error == "Corrupt")
@@ -170,7 +165,7 @@ import VaultTesting
       #expect(try sandbox.client().call("SetMany", ["items": items]).error == nil)
     }
     var wasStopped = false
-    // However unlikely: a check that is done before the lock comes proves nothing.
+    // A check that is done before the lock comes, which is unlikely, proves nothing.
     for _ in 0..<10 where !wasStopped {
       try sandbox.stopDaemon()
       try sandbox.startDaemon()
@@ -181,7 +176,7 @@ import VaultTesting
       guard first["state"] as? String == "checking" else { continue }
       wasStopped = true
       let done = try #require(first["done"] as? Int)
-      // A lock while the pages are read has these read anew.
+      // After a lock, pages that were being read are read anew.
       #expect(done == 0 || done >= 128)
       #expect(first["of"] as? Int ?? 0 > 9000)
       #expect(try integrity(sandbox)["done"] as? Int == done)
@@ -203,25 +198,8 @@ import VaultTesting
 
   @Test("each state of a check has its words") func states() {
     #expect(Wire.Integrity(.unchecked) == Wire.Integrity(state: "unchecked"))
-    #expect(Wire.Integrity(.checking(done: 1, of: 2)) == Wire.Integrity(state: "checking", done: 1, total: 2))
+    #expect(Wire.Integrity(.checking(done: 1, of: 2)) == Wire.Integrity(state: "checking", done: 1, of: 2))
     #expect(Wire.Integrity(.ok) == Wire.Integrity(state: "ok"))
     #expect(Wire.Integrity(.failed) == Wire.Integrity(state: "failed"))
-  }
-
-  @Test("a slice of the check is short while there are requests, and long when there have been none for a while")
-  func slices() {
-    var check = IntegrityCheck()
-    func slice(at now: Int64, after paused: Int64) -> Int64 {
-      check.paused = paused
-      return check.slice(now: now)
-    }
-    #expect(slice(at: 9_005_000, after: 9_000_000) == 100_000)
-    // A request, and right after it none yet.
-    #expect(slice(at: 9_040_000, after: 9_010_000) == 20_000)
-    #expect(slice(at: 9_065_000, after: 9_060_000) == 20_000)
-    #expect(slice(at: 9_240_000, after: 9_080_000) == 80_000)
-    #expect(slice(at: 11_000_000, after: 9_300_000) == 150_000)
-    #expect(slice(at: 13_000_000, after: 12_995_000) == 20_000)
-    #expect(slice(at: 13_005_000, after: 13_000_000) == 100_000)
   }
 }

@@ -67,7 +67,7 @@ import VaultTesting
       func ask(_ number: Int) {
         client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"\#(number % values.count)"}}"#)
       }
-      // What is asked for and not yet read is more than a socket holds.
+      // The replies that are asked for ahead are more than a socket holds.
       let ahead = 30
       let count = 1000
       for number in 0..<ahead { ask(number) }
@@ -127,7 +127,7 @@ import VaultTesting
       }
       #expect(try client.call("SetMany", ["items": items(128)]).error == nil)
       #expect(try client.call("SetMany", ["items": items(1, folders: 31, attributes: 64)]).error == nil)
-      // What an update takes away counts, too.
+      // The tags that an update takes away count, too.
       let many = items(17, attributes: 60)
       #expect(try client.call("SetMany", ["items": many]).error == nil)
       #expect(try client.call("SetMany", ["items": many]).error == "TooMuch")
@@ -147,7 +147,7 @@ import VaultTesting
       #expect(try client.call("Set", ["name": "small", "value": "v"]).error == nil)
       #expect(try client.call("Delete", ["names": ["large", "small"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": ["small"]]).error == nil)
-      // What changes the policy seals all versions anew; another value for it only the current one.
+      // A change of the policy seals all versions anew; another value for it only the current one.
       let others: [WireClient.Message] = [["name": "other", "value": "v"]]
       func change(_ fields: WireClient.Message) -> [WireClient.Message] {
         others + [fields.merging(["name": "large", "update": true]) { $1 }]
@@ -192,7 +192,7 @@ import VaultTesting
       #expect((try client.call("Find", ["limit": 3]).parameters["items"] as? [Any])?.count == 3)
       #expect(try client.call("Find", ["query": "a =="]).error == "InvalidQuery")
       #expect(try client.call("Find", ["limit": 0]).error == "org.varlink.service.InvalidParameter")
-      // What no reply ever gave as `next` is no place to go on from.
+      // A value that no reply ever gave as `next` is no place to go on from.
       let places: [Any] = [
         4, -1, "", "4", "0", "000000000000000G", "+000000000000004", "0000000000000004 ", "ffffffffffffffff",
       ]
@@ -276,7 +276,7 @@ import VaultTesting
       let watchers = try (0..<12).map { _ in try sandbox.client() }
       for watcher in watchers { #expect(try watcher.call("Monitor", more: true).string("state") == "unlocked") }
       let names = (0..<128).map { "item \($0)" }
-      // Sent at once, so that the lock is asked for while the watchers are still being told.
+      // The calls are sent at once, so that the lock is asked for while the watchers are still being told.
       for call in [
         ["method": "io.vaultd.Vault.SetMany", "parameters": ["items": names.map { ["name": $0, "value": "v"] }]],
         ["method": "io.vaultd.Vault.Delete", "parameters": ["names": names]],
@@ -302,11 +302,11 @@ import VaultTesting
       #expect(try client.call("Set", ["name": "large", "value": value, "kind": "note"]).error == nil)
       let deaf = try (0..<12).map { _ in try sandbox.client() }
       for client in deaf { client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"large"}}"#) }
-      // A round trip of one that was accepted later is behind all of them; and it is of the same process.
+      // The round trip of a client that was accepted later comes after all of them; it is of the same process.
       let late = try sandbox.client()
       #expect(try late.call("Status").error == nil)
       #expect(try late.call("Get", ["name": "large"]).string("value") == value)
-      // Those that made room were cut off in the midst of their value.
+      // The clients that made room were cut off in the middle of their value.
       let whole = try deaf.filter { try $0.receiveBytes() != nil }
       #expect(whole.count < 12)
     }
@@ -318,7 +318,7 @@ import VaultTesting
     try withClient { (sandbox, client) throws in
       let item: WireClient.Message = ["name": "a", "value": "v", "require": "password", "accessible": "always"]
       #expect(try client.call("Set", item).error == nil)
-      // The unlock was this session's.
+      // The unlock was made in this session.
       #expect(try client.call("Get", ["name": "a"]).string("value") == "v")
       #expect(try client.call("Lock").error == nil)
       #expect(try client.call("Get", ["name": "a"]).error == "PresenceRequired")

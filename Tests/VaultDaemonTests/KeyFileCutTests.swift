@@ -3,6 +3,7 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("A key's file when the power goes") struct KeyFileCutTests {
   private let keys = [[UInt8]](arrayLiteral: [UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))

@@ -11,14 +11,14 @@ import VaultTesting
 ///
 /// The keys of a rekey that is under way are named `next …`.
 struct KeyHierarchy {
-  /// What opens the slots that are to be computed, by their kind or number.
+  /// The secrets that open the slots to be computed, by their kind or number.
   struct Secrets {
     var password: String?
     var recovery: String?
     var login: String?
     /// Presence keys that a keystore holds, by slot.
     var presence: [UInt32: [UInt8]] = [:]
-    /// What a keystore holds for the slot of a vault with this id, where that is not among ``presence``.
+    /// The key that a keystore holds for the slot of a vault with this id, where that is not among ``presence``.
     var keystore: ((SlotRecord, _ vault: [UInt8]) throws -> [UInt8]?)?
     /// The boot key, where it is not in a file beside the store.
     var boot: ((_ vault: [UInt8]) throws -> [UInt8]?)?
@@ -39,13 +39,13 @@ struct KeyHierarchy {
     try add(Keychain(opening: copy), copy, secrets, "", nil)
   }
 
-  /// Also those keys of another one that this one has not, under names that begin with `prefix`.
+  /// Adds those keys of another hierarchy that this one has not, under names that begin with `prefix`.
   mutating func add(_ other: KeyHierarchy, _ prefix: String) {
     let known = Set(keys.values)
     for (name, key) in other.keys where !known.contains(key) { keys[prefix + name] = key }
   }
 
-  /// The key of a backup's stream, which its header and the key for backups give, and the one that
+  /// Adds the key of a backup's stream, which its header and the key for backups give, and the one that
   /// `crypto_secretstream_xchacha20poly1305` makes of it for the pieces.
   mutating func add(backup: [UInt8], header count: Int) throws {
     let header = try BackupHeader(decoding: unsafe backup.span.bytes.extracting(first: count))
@@ -66,7 +66,7 @@ struct KeyHierarchy {
     for slot in keychain.slots {
       guard let secret = try Self.secret(of: slot, keychain.vaultID, secrets) else { continue }
       let root = try slot.deriveRoot(Self.secret(secret))
-      // With another secret, that of the slot before a rekey or after one, it is no key of anything.
+      // With another secret, that of the slot before or after a rekey, the root is no key of anything.
       guard let key = try? slot.openVaultKey(root: root, vault: VaultID(keychain.vaultID)) else { continue }
       vaultKey = Self.bytes(key)
       add(slot, root: root, prefix)
@@ -100,7 +100,7 @@ struct KeyHierarchy {
     }
   }
 
-  /// What a slot's secret gives. (The check value, number 2, lies in the store.)
+  /// Adds the keys that a slot's secret gives. (The check value, number 2, lies in the store.)
   private mutating func add(_ slot: SlotRecord, root: borrowing SecureBytes, _ prefix: String) {
     keys["\(prefix)root of slot \(slot.id)"] = Self.bytes(root)
     keys["\(prefix)key of slot \(slot.id)"] = Self.bytes(KDF.subkey(1, context: "slot-key", of: root))

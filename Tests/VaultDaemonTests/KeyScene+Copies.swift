@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// What makes a second store: backups, restores, salvages and rekeys.
+/// Work that makes a second store: backups, restores, salvages and rekeys.
 extension KeyScene {
   static let copies = [
     KeyScene(name: "a backup", held: Held.unlocked) { stage in

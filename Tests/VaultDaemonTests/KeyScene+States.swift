@@ -44,7 +44,7 @@ extension KeyScene {
     },
   ]
 
-  /// Sleeps that nobody tells of: the first request after them finds the vault locked.
+  /// Unannounced sleeps: the first request after them finds the vault locked.
   static let sleeps = [
     KeyScene(name: "a sleep", place: .sleeps, held: Held.asleep) { stage in
       try stage.unlock()

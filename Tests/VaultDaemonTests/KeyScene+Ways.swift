@@ -5,7 +5,7 @@ import VaultTesting
 
 /// Proofs of the right to the vault, and changes of the ways in.
 extension KeyScene {
-  /// Proofs of the right to the vault that were given for something that still wants an answer.
+  /// Proofs of the right to the vault, given for something that still wants an answer.
   static let proofs = [
     KeyScene(name: "a proof, before the new password", held: Held.cold + ["vault"]) { stage in
       stage.keep(try stage.beginProof("ChangePassword"))

@@ -4,7 +4,7 @@ import VaultCore
 import VaultModel
 import VaultTesting
 
-/// A daemon with a new vault, and what a test does to it before it looks for the vault's keys in its memory.
+/// A daemon with a new vault, and the means to use it and to look for the vault's keys in the daemon's memory.
 final class KeyStage {
   static var floor: WireClient.Message { ["kdf_memory": 19 << 20, "kdf_passes": 2] }
 
@@ -12,7 +12,7 @@ final class KeyStage {
   let place: Place
   let password = KeyStage.word(), wrong = KeyStage.word(), login = KeyStage.word()
   private(set) var code = ""
-  /// All keys there were until now.
+  /// All keys that there have been until now.
   private(set) var keys: KeyHierarchy
   let surroundings: Surroundings
   private var kept: [WireClient] = []
@@ -30,12 +30,12 @@ final class KeyStage {
 
   deinit { sandbox.close() }
 
-  /// 32 characters.
+  /// A random word of 32 characters.
   static func word() -> String {
     String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
   }
 
-  /// Computes the keys that there are now, too: after the password was changed, for one.
+  /// Adds the keys that there are now, for example after the password was changed.
   func computeKeys(password: String? = nil, recovery: String? = nil, as prefix: String = "") throws {
     let secrets = surroundings.secrets(
       password: password ?? self.password, recovery: recovery ?? code, login: login)
@@ -53,14 +53,14 @@ final class KeyStage {
 
   func add(backup: [UInt8]) throws { try keys.add(backup: backup, header: sandbox.headerCount(backup)) }
 
-  // MARK: What is found
+  // MARK: Searches
 
   private func search() throws -> MemorySearch { try MemorySearch(pid: try #require(sandbox.daemonPid)) }
 
   /// The names of the keys that are in the daemon's memory.
   func found() throws -> Set<String> { Set(try search().find(keys.keys).keys) }
 
-  /// Waits until the keys in the daemon's memory are such, for what is done behind the answer.
+  /// Waits until the keys in the daemon's memory satisfy `isSo`: some work is done after the answer.
   func awaitKeys(_ what: String, _ isSo: (Set<String>) -> Bool) throws {
     let deadline = time(nil) + 60
     while try !isSo(found()) {
@@ -70,11 +70,11 @@ final class KeyStage {
     }
   }
 
-  /// Waits until exactly these are.
+  /// Waits until exactly the keys of these names are in the daemon's memory.
   func awaitKeys(_ held: [String]) throws { try awaitKeys("\(held)") { $0 == Set(held) } }
 
-  /// Finds in the daemon's memory exactly the keys of these names, and no secret but the password that is `typed` and kept;
-  /// nothing that went to or came from a keystore in the form that it had on the way.
+  /// Expects exactly the keys of these names in the daemon's memory, no secret but a password that was `typed` and is
+  /// kept, and nothing that went to or came from a keystore in the form that it had on the way.
   func expect(
     _ held: [String], typed: Bool = false, _ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -91,7 +91,7 @@ final class KeyStage {
     #expect(forms == (typed ? ["password": ["raw"]] : [:]), "\(comment) secrets", sourceLocation: sourceLocation)
   }
 
-  // MARK: What is done to it
+  // MARK: Use
 
   func succeed(_ reply: WireClient.Reply?) throws {
     guard let reply, reply.error == nil else { throw SandboxError("\(String(describing: reply)) \(sandbox.daemonLog)") }
@@ -106,7 +106,7 @@ final class KeyStage {
 
   func lock() throws { try succeed(sandbox.client().call("Lock")) }
 
-  /// The machine sleeps and wakes, and a request finds out.
+  /// Makes the machine sleep and wake, and lets a request find out.
   func sleep() throws {
     try #require(sandbox.clock).sleep(seconds: 3600)
     let status = try sandbox.client().call("Status")
@@ -119,7 +119,7 @@ final class KeyStage {
     #expect(["Locked", "NoSuchItem"].contains(error), "\(error ?? "")")
   }
 
-  /// Items of each class.
+  /// Stores items of each class.
   func fill(_ count: Int = 3) throws {
     let classes = ["when-unlocked", "after-first-unlock", "always"]
     for start in stride(from: 0, to: count, by: 128) {
@@ -130,7 +130,7 @@ final class KeyStage {
     }
   }
 
-  /// More than the buffers of a socket take.
+  /// Stores more than the buffers of a socket take.
   func fillWithMuch() throws {
     let client = try sandbox.client()
     for index in 0..<4 {
@@ -143,7 +143,7 @@ final class KeyStage {
     for index in 0..<count { try succeed(client.call("Get", ["name": "folder/item \(index % items)"])) }
   }
 
-  /// Runs `trigger` and returns when the daemon says that it is locked.
+  /// Runs `trigger` and waits until the daemon says that the vault is locked.
   func awaitLock(_ trigger: () throws -> Void) throws {
     let events = try sandbox.client()
     var reply = try events.call("Monitor", more: true)
@@ -151,7 +151,7 @@ final class KeyStage {
     while reply.string("state") != "locked" { reply = try events.reply() }
   }
 
-  /// Calls, and returns with the last reply.
+  /// Makes a call and answers its last reply.
   @discardableResult
   func last(_ method: String, _ parameters: WireClient.Message = [:]) throws -> WireClient.Reply {
     let client = try sandbox.client()
@@ -174,7 +174,7 @@ final class KeyStage {
     return client
   }
 
-  /// Begins a rekey and answers its questions, the codes as they were shown; its connection, and the last code.
+  /// Begins a rekey, with the codes typed as they were shown, and answers its connection and the last code.
   func beginRekey(_ answer: ((String) -> String)? = nil) throws -> (client: WireClient, code: String) {
     let client = try sandbox.client()
     var code = ""
@@ -198,7 +198,7 @@ final class KeyStage {
     try succeed(reply)
   }
 
-  /// Begins a backup and reads it no further than to the end of its header, and knows the key of its stream from then on.
+  /// Begins a backup, reads it to the end of its header, and adds the key of its stream to ``keys``.
   func beginBackup() throws -> WireClient {
     let client = try sandbox.client()
     try succeed(client.call("Backup", upgrade: true))

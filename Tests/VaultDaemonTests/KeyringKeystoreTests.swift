@@ -1,9 +1,10 @@
 import Testing
-import VaultKeystore
 import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The keyring keystore") struct KeyringKeystoreTests {
   @Test("a key is kept by the other keyring, found there again, and removed") func roundTrip() throws {
@@ -86,8 +87,9 @@ import VaultTesting
     }
   }
 
-  /// Passes what comes to another bus name on to the keyring, as a second provider. Told so, it gives the name up to somebody
-  /// who answers nothing once it was spoken to, and before it answers; or it has nothing deleted.
+  /// A program that passes calls to another bus name on to the keyring, as a second provider. Told to, it gives the
+  /// name up when it is first spoken to, before it answers, to an heir who answers nothing; or it refuses to delete
+  /// anything.
   private static let relay = """
     import sys, dbus, dbus.bus, dbus.lowlevel
     from dbus.mainloop.glib import DBusGMainLoop
@@ -158,7 +160,7 @@ import VaultTesting
     let stand = try KeystoreStand(sandbox, "keyring-bus-name = org.example.Keys")
     _ = try stand.store(KeystoreStand.newKey(), in: .keyring)
     #expect(try keyring.count() == 1)
-    // And the next one meets the heir.
+    // The next call meets the heir.
     #expect(KeystoreStand.error { try stand.store(KeystoreStand.newKey(), in: .keyring) }?.code == .unavailable)
     #expect(try keyring.count() == 1)
   }
@@ -200,7 +202,7 @@ import VaultTesting
     defer { sandbox.close() }
     let bus = try PrivateBus(.session, in: sandbox)
     let locator = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
-    // The parent of the helper owns the name, as a vaultd does that serves org.freedesktop.secrets.
+    // The helper's parent owns the name, as a vaultd does that serves org.freedesktop.secrets.
     let script = """
       import dbus.bus, socket, subprocess
       bus = dbus.bus.BusConnection('\(bus.address)')

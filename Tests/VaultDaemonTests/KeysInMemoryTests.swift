@@ -27,7 +27,8 @@ struct KeysInMemoryTests {
     try stage.lock()
     try stage.computeKeys(recovery: begun.code)
     let names = Set(stage.keys.keys.keys)
-    // All there are, of the live vault and of the one to come; a key of a new kind has to be named here.
+    // The names of all keys that there are, of the live vault and of the one to come; a key of a new kind has to be
+    // named here.
     #expect(names == Self.everyKey, "\(names.symmetricDifference(Self.everyKey).sorted())")
 
     let locked = Held.locked + ["presence key 3"]
@@ -36,7 +37,7 @@ struct KeysInMemoryTests {
     var client = try stage.sandbox.client()
     client.send(Self.frame(of: stage.keys.keys))
     var found = try stage.found()
-    // The daemon may not have read it yet, or, when a search takes long, have given up on its end.
+    // The daemon may not have read it yet or, when a search takes long, may have given up waiting for its end.
     for _ in 0..<10 where found != names {
       client = try stage.sandbox.client()
       client.send(Self.frame(of: stage.keys.keys))
@@ -61,7 +62,7 @@ struct KeysInMemoryTests {
   private static let ofSlots: [String] = (1...4).flatMap { ["root of slot \($0)", "key of slot \($0)"] }
   private static let wrapping: [String] = ["vault", "next vault"].map { "wrapping key of " + $0 }
 
-  /// The names of all keys there are of a vault with a slot of each kind, while it is given a new key, and of its backup.
+  /// The names of all keys of a vault with a slot of each kind, while it is given a new key, and of its backup.
   private static let everyKey: Set<String> = {
     let subkeys = ["values", "metadata", "tags", "grants", "integrity", "audit", "backup"]
     var live: [String] = ofSlots + wrapping + classes + ["vault", "presence key 3"]
@@ -73,7 +74,7 @@ struct KeysInMemoryTests {
   @Test("every key that is ever kept beyond a call is in memory in some scene, and found there") func seen() {
     let seen = Set(KeyScene.all.flatMap(\.held))
     let unseen = Self.everyKey.subtracting(seen).filter { !$0.hasPrefix("next ") }
-    // Only those that a call makes, uses and wipes are in none: of these the test above finds what it puts there.
+    // Only the keys that a call makes, uses and wipes are in no scene; the test above finds those that it puts there.
     var transient = Set(Self.ofSlots + Self.wrapping + Self.classes + ["wrapping key of boot", "stream of the backup"])
     for name in Self.classes { transient.formUnion(["\(name) grants", "\(name) audit"]) }
     transient.formUnion(["when-unlocked backup", "always backup"])

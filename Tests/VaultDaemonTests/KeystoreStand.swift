@@ -3,22 +3,23 @@ import Logging
 import NIOCore
 import NIOPosix
 import VaultCore
-import VaultKeystore
 import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
-/// The keystores on a loop of their own, and what a test asks of them from outside.
+/// The keystores on a loop of their own, for a test on another thread.
 final class KeystoreStand: Sendable {
-  /// The vault whose keys it keeps.
+  /// The id of the vault whose keys they keep.
   static let vault = [UInt8](repeating: 0xA5, count: 16)
 
   let loop: any EventLoop
-  private let keystores: NIOLoopBound<Keystores>
+  private let keystores: NIOLoopBound<MachineKeystores>
   private let home: String
 
-  /// `programs` is where the helper programs are.
+  /// - Parameter programs: the folder of the helper programs.
   init(
     _ sandbox: Sandbox, _ settings: String = "", environment: [String: String] = [:],
     programs: String = Sandbox.programs
@@ -31,17 +32,16 @@ final class KeystoreStand: Sendable {
     let variables = sandbox.environment.merging(environment) { $1 }
     keystores = try loop.submit {
       let programs = HelperPrograms(
-        loop: loop, watcher: try Watcher(loop: loop), ends: HelperEnds(), directory: programs,
+        loop: loop, watcher: try DescriptorWatcher(loop: loop), ends: HelperEnds(), directory: programs,
         variable: { variables[$0] })
       return NIOLoopBound(
-        Keystores(programs: programs, workers: Workers(), directory: directory, configuration: configuration),
-        eventLoop: loop)
+        MachineKeystores(programs, WorkerThread(telling: loop), directory: directory, configuration), eventLoop: loop)
     }.wait()
   }
 
   deinit { loop.shutdownGracefully { _ in } }
 
-  /// Keeps a key and answers its locator.
+  /// Stores a key and answers its locator.
   func store(_ key: [UInt8], in kind: KeystoreKind) throws -> [UInt8] {
     let done = loop.makePromise(of: [UInt8].self)
     loop.execute { [keystores] in
@@ -57,7 +57,7 @@ final class KeystoreStand: Sendable {
   func fetch(_ locator: [UInt8], from kind: KeystoreKind, vault: [UInt8] = KeystoreStand.vault) throws -> [UInt8] {
     let done = loop.makePromise(of: [UInt8].self)
     loop.execute { [keystores] in
-      keystores.value.fetch(locator, from: kind, vault: vault) { result in
+      _ = keystores.value.fetch(locator, from: kind, vault: vault) { result in
         switch consume result {
         case .success(let key):
           done.succeed(key.withBytes { span in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } })
@@ -94,8 +94,8 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
-  /// Asks for a key and calls it off at once; answers whether there was an answer all the same by the time another
-  /// helper had given one.
+  /// Asks for a key and calls it off at once; true when there was an answer all the same by the time another helper had
+  /// given one.
   func askAndCancel(_ name: String) throws -> Bool {
     let done = loop.makePromise(of: Bool.self)
     loop.execute { [keystores] in
@@ -107,7 +107,8 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
-  /// Asks for a key, calls it off once `isAtWork`, has the machine go to sleep, and returns `look`, taken when it may.
+  /// Asks for a key, calls it off once `isAtWork`, and returns `look`, taken when all helpers are gone, as before a
+  /// sleep.
   func callOff<T: Sendable>(
     _ name: String, once isAtWork: () throws -> Bool, _ look: @escaping @Sendable () -> T
   ) throws -> T {
@@ -125,8 +126,8 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
-  /// Asks for a key and, once `isAtWork`, ends every helper as the daemon does at its own end, with this call called off
-  /// or not.
+  /// Asks for a key and, once `isAtWork`, ends every helper as the daemon does at its own end, with this call called
+  /// off or not.
   func endAll(_ name: String, callingOff: Bool, once isAtWork: () -> Bool) throws {
     let (loop, keystores) = (loop, keystores)
     let cancel = try loop.submit {

@@ -21,7 +21,7 @@ final class LockStand {
 
   /// - Parameters:
   ///   - lockers: the screen lockers that own their name on the session bus.
-  ///   - sandbox: where all of it is, if something is there already.
+  ///   - sandbox: the sandbox for all of it, if something is there already.
   init(config: String = "", lockers: [String] = [], in sandbox: Sandbox? = nil) throws {
     let sandbox = try sandbox ?? Sandbox()
     self.sandbox = sandbox
@@ -51,7 +51,7 @@ final class LockStand {
 
   deinit { sandbox.close() }
 
-  /// A GNOME-like locker: it can be asked whether it is active, and is not.
+  /// A GNOME-like locker, which can be asked whether it is active, and is not.
   @discardableResult
   static func startLocker(_ name: String, on bus: PrivateBus) throws -> PrivateBus.Service {
     let path = "/" + name.replacing(".", with: "/")
@@ -61,7 +61,7 @@ final class LockStand {
     return service
   }
 
-  // MARK: What happens outside
+  // MARK: Events outside
 
   func prepareForSleep(_ isStart: Bool) throws {
     try system.emit("org.freedesktop.login1", Self.logindPath, Self.manager, "PrepareForSleep", "b", "\(isStart)")
@@ -84,8 +84,8 @@ final class LockStand {
     try system.call("org.freedesktop.login1", Self.logindPath, Self.manager, "ListInhibitors")
   }
 
-  /// Whether the daemon holds an inhibitor, as the kernel knows it: a pipe whose other end is the mocked logind's. What its
-  /// helpers say on their standard error comes by pipes, too.
+  /// True when the daemon holds an inhibitor, as the kernel knows it: a pipe whose other end is the mocked logind's.
+  /// The daemon has other pipes, for the standard error of its helpers.
   func holdsInhibitor() throws -> Bool {
     let pipes = try Self.pipes(of: "\(#require(sandbox.daemonPid))")
     return try !pipes.isDisjoint(with: Self.pipes(of: "\(logind.pid)"))
@@ -110,7 +110,7 @@ final class LockStand {
       "\(uid)", "user-\(id)", "true")
   }
 
-  // MARK: What the daemon says
+  // MARK: The daemon's answers
 
   func unlock() throws {
     let reply = try sandbox.unlock(password)
@@ -118,7 +118,7 @@ final class LockStand {
     _ = try nextEvent()
   }
 
-  /// The next change of the state: what it is now and why. Waits for it.
+  /// Waits for the next change of the state and answers it with its cause.
   func nextEvent() throws -> String {
     let event = try events.reply()
     return "\(event.string("state") ?? "none"): \(event.string("cause") ?? "none")"
@@ -129,7 +129,7 @@ final class LockStand {
   }
 
   func warnings() throws -> [String] {
-    try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
+    try sandbox.warnings()
   }
 
   /// The names of the items that are served now.
@@ -145,15 +145,15 @@ final class LockStand {
     }
   }
 
-  /// Asks again and again, without a pause, until it is so.
+  /// Asks again and again, without a pause, until the condition holds.
   func wait(_ what: String, until isSo: () throws -> Bool) throws {
     let deadline = time(nil) + 60
     while time(nil) < deadline { if try isSo() { return } }
     throw SandboxError("waited in vain for \(what): \(sandbox.daemonLog)")
   }
 
-  /// Finds in the daemon's memory exactly the keys that are to be there after a lock, with or without those of
-  /// `after-first-unlock`, where that can be seen.
+  /// Expects exactly the keys that may be in the daemon's memory after a lock, with those of `after-first-unlock` or,
+  /// when these were wiped too, without them. Does nothing where memory cannot be searched.
   func expectWiped(afterFirstUnlock: Bool) throws {
     guard MemorySearch.isPossible else { return }
     let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
@@ -162,7 +162,7 @@ final class LockStand {
     #expect(memory.find(Array(password.utf8)) == [])
   }
 
-  /// The positive control: what will be searched for is found while the vault is open.
+  /// Expects all keys while the vault is open: the positive control of ``expectWiped(afterFirstUnlock:)``.
   func expectHeld() throws {
     guard MemorySearch.isPossible else { return }
     let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))

@@ -73,7 +73,7 @@ import VaultTesting
   @Test("sleep cancels who has given a secret and waits for the key") func sleepWhileUnlocking() throws {
     let stand = try LockStand()
     let asking = try stand.sandbox.client()
-    // Proves the right to change the password, and is then asked for the new one.
+    // The client proves the right to change the password, and is then asked for the new one.
     let first = try asking.call("ChangePassword", [:], more: true)
     let conversation = try #require(first.string("conversation"))
     let answer: WireClient.Message = ["conversation": conversation, "answer": stand.password]
@@ -129,10 +129,10 @@ import VaultTesting
     func question(_ id: String) -> String {
       "Get /org/freedesktop/login1/session/\(id) org.freedesktop.login1.Session.User"
     }
-    // That it is not locked is no reason to ask whose it is.
+    // A session that is not locked is no reason to ask whose it is.
     try stand.callSession("own", "SetLockedHint", "false")
     try lock("other")
-    // The answer to whose it is goes out before the next signal does.
+    // The next signal goes out after the answer to the question whose session it is.
     try stand.wait("the daemon to ask whose session it is") { stand.logind.log.contains(question("other")) }
     #expect(!stand.logind.log.contains(question("own")))
     try stand.prepareForSleep(true)
@@ -148,7 +148,7 @@ import VaultTesting
   @Test("a session of which nobody says whose it is locks, too") func unknownSession() throws {
     let stand = try LockStand()
     let path = LockStand.logindPath + "/session/odd"
-    // It has no property that names its user.
+    // The session has no property that names its user.
     try stand.system.call(
       "org.freedesktop.login1", LockStand.logindPath, "org.freedesktop.DBus.Mock", "AddObject", "ssa{sv}a(ssss)", path,
       LockStand.session, "0", "0")
@@ -163,7 +163,7 @@ import VaultTesting
     let before = asked()
     try stand.prepareForSleep(true)
     try stand.wait("the inhibitor's end") { try stand.inhibitors() == "a(ssssuu) 0" }
-    // The daemon hears of both at once, and is given what it asked for at the first after the second.
+    // The daemon hears both at once, and gets the inhibitor that it asked for at the first only after the second.
     try stand.sandbox.signalDaemon(SIGSTOP)
     try stand.prepareForSleep(false)
     try stand.prepareForSleep(true)
@@ -176,7 +176,7 @@ import VaultTesting
   @Test("a screen locker that covers the screen locks", arguments: lockers) func screen(name: String) throws {
     let stand = try LockStand(lockers: [name])
     try stand.expectHeld()
-    // Uncovering is no reason.
+    // Uncovering the screen is no reason to lock.
     try stand.cover(name, false)
     try stand.cover(name)
     #expect(try stand.nextEvent() == "locked: the screen was locked (\(name))")
@@ -192,7 +192,7 @@ import VaultTesting
       try stand.session.forge(
         "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", ["True"], to: target)
     }
-    // What comes after them on the same bus is the first to be believed.
+    // The signal that comes after them on the same bus is the first that is believed.
     try stand.callSession("own", "Lock")
     #expect(try stand.nextEvent() == "locked: the session was locked")
     try stand.unlock()
@@ -208,8 +208,8 @@ import VaultTesting
     stand.system.stop()
     try stand.wait("the buses' end") { try stand.locksOn().isEmpty }
     let warnings = try stand.warnings()
-    #expect(warnings.contains { $0.hasPrefix("no system bus: ") })
-    #expect(warnings.contains { $0.hasPrefix("no session bus: ") })
+    #expect(warnings.contains { $0.hasPrefix("no system bus; ") })
+    #expect(warnings.contains { $0.hasPrefix("no session bus; ") })
     #expect(try stand.served() == allServed)
 
     try stand.system.start()
@@ -238,9 +238,10 @@ import VaultTesting
     let stand = try LockStand()
     if withBus { stand.system.stop() } else { stand.logind.stop() }
     try stand.wait("logind's end") { try !stand.locksOn().contains("sleep") }
-    let gone = withBus ? "no system bus: " : "no logind on the system bus: "
+    let gone = withBus ? "no system bus; " : "no logind on the system bus; "
     #expect(try stand.warnings().contains { $0.hasPrefix(gone) })
-    // The daemon looks when the session is locked already. Without the bus it is not even sent the signal that says so.
+    // The session is locked before the daemon looks. Without the bus the daemon does not even get the signal that says
+    // so.
     try stand.sandbox.signalDaemon(SIGSTOP)
     if withBus { try stand.system.start() }
     try stand.restartLogind()
@@ -255,29 +256,29 @@ import VaultTesting
     _ = try sandbox.makeVault(password: "correct horse battery")
     #expect(try sandbox.unlock("correct horse battery")?.error == nil)
     let status = try sandbox.client().call("Status")
-    let warnings = status.parameters["warnings"] as? [String] ?? []
+    let warnings = try sandbox.warnings()
     #expect(status.parameters["locks_on"] as? [String] == [])
-    #expect(warnings.contains { $0.hasPrefix("no system bus: a suspend is noticed only when the machine resumes") })
-    #expect(warnings.contains("no session bus: let your screen locker run `vault lock`"))
+    #expect(warnings.contains { $0.hasPrefix("no system bus; a suspend is noticed only when the machine resumes") })
+    #expect(warnings.contains("no session bus; let your screen locker run `vault lock`"))
   }
 
   @Test("a session bus without a screen locker is said to be silent") func noLocker() throws {
     let stand = try LockStand()
     #expect(
       try stand.warnings().contains(
-        "no screen locker announces itself on the session bus: let your screen locker run `vault lock`"))
+        "no screen locker announces itself on the session bus; let your screen locker run `vault lock`"))
   }
 
   @Test("logind that grants no delay is said to") func noInhibitor() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let system = try PrivateBus(.system, in: sandbox)
-    // It has the name, and none of the methods.
+    // This logind has the name, and none of the methods.
     try system.mock("org.freedesktop.login1", ["org.freedesktop.login1", LockStand.logindPath, LockStand.manager])
     try sandbox.startDaemon()
     var warnings: [String] = []
     while !warnings.contains(where: { $0.hasPrefix("logind does not wait for the keys to be wiped") }) {
-      warnings = try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
+      warnings = try sandbox.warnings()
     }
   }
 

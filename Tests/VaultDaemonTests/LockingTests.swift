@@ -52,7 +52,8 @@ import VaultTesting
     }
   }
 
-  /// Unlocks, does `trigger`, and waits for the event that tells of the lock: no clock of the test's own.
+  /// Unlocks, runs `trigger`, and waits for the event that tells of the lock, so that the test needs no clock of its
+  /// own.
   private func expectLock(
     config: String, unlock: WireClient.Message, cause: String, trigger: (Sandbox) throws -> Void = { _ in }
   ) throws {

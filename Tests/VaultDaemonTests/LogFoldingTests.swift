@@ -9,12 +9,12 @@ import VaultTesting
     _ = try sandbox.makeVault(password: "correct horse battery")
     try sandbox.unlock("correct horse battery")
     let client = try sandbox.client()
-    // Less than what makes a commit fold it in.
+    // Less than makes a commit fold the log in.
     for index in 0..<6 {
       let value = String(repeating: "v", count: 900_000)
       #expect(try client.call("Set", ["name": "\(index)", "kind": "note", "value": value]).error == nil)
     }
-    // It is done in a turn of its own, which has come when one more call is answered.
+    // The log is folded in in a turn of its own, which has come when one more call is answered.
     #expect(try client.call("Status").error == nil)
     #expect(try Data(contentsOf: URL(fileURLWithPath: sandbox.store + "/vault.db")).count > 4 * 900_000)
   }

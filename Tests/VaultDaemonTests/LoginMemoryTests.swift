@@ -3,9 +3,10 @@ import Glibc
 import Testing
 import VaultTesting
 
-// What stays behind in the program that a login happens in.
+// Traces that stay behind in the program of a login.
 extension LoginTests {
-  /// What a login that has come to `place`, beside the module's line, has in memory of the password, and which children.
+  /// The forms of the password in the memory of a login that has come to `place`, beside the module's line, and the
+  /// number of its children.
   private func held(_ place: WritableKeyPath<(before: String, behind: String), String>) throws -> (Set<String>, Int) {
     var lines = (before: "", behind: "")
     lines[keyPath: place] = "session required pam_exec.so quiet ROOT/pause"
@@ -14,7 +15,7 @@ extension LoginTests {
     try LoginStand.with(session: lines) { (stand) throws in
       try stand.makeVault()
       let root = stand.sandbox.root
-      // The parent of what pam_exec starts is the login.
+      // The parent of the program that pam_exec starts is the login.
       let script = "#!/bin/sh\necho $PPID >\(root)/pid.new; mv \(root)/pid.new \(root)/pid; read word <\(root)/go\n"
       try stand.sandbox.run(
         "-c", "mkfifo \(root)/go; cat >\(root)/pause; chmod 755 \(root)/pause", program: "/bin/sh", stdin: script)

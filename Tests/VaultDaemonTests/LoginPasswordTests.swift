@@ -7,7 +7,7 @@ extension LoginTests {
   @Test("after the password was changed opens the vault with the new one") func changed() throws {
     try LoginStand.with { (stand) throws in
       try stand.makeVault()
-      // As passwd(1) runs: for the user, with root's rights.
+      // passwd(1) runs like this: for the user, with root's rights.
       let changed = try stand.pamtester(
         "chauthtok", typed: [stand.user.password, new, new], identity: ["--ruid=\(stand.user.uid)"])
       #expect(changed.status == 0, "\(changed)")
@@ -60,7 +60,7 @@ extension LoginTests {
       #expect(try stand.logIn().status == 0)
       try stand.wait("the slot to be marked") { try stand.loginSlot()["stale"] as? Bool == true }
       #expect(try stand.state() == "cold")
-      // The vault's own password knows nothing of that.
+      // The vault's own password is not affected.
       #expect(try stand.vault("unlock", "--password-stdin", stdin: LoginStand.vaultPassword + "\n").status == 0)
     }
   }

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// The program that a login happens in: pam_vault.so must not show in it.
+/// The program of a login, in which pam_vault.so must leave no trace.
 @Suite("A login's program", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct LoginProcessTests {
   @Test("is held up by nothing that goes on behind it: none of its files stays open, however long a daemon takes")
@@ -19,7 +19,7 @@ struct LoginProcessTests {
         "authenticate", "acct_mgmt", "open_session", typed: [stand.user.password],
         identity: ["--clear-groups", "/bin/sh", "-c", "exec 9>\(lock); flock 9; exec \"$@\"", "sh"])
       #expect(login.status == 0, "\(login)")
-      // What was left to do goes on without it.
+      // The remaining work goes on without the login.
       let free = try stand.sandbox.run("--nonblock", lock, "true", program: "/usr/bin/flock")
       #expect(free.status == 0, "the login has ended, and its lock has not")
       withExtendedLifetime(silent) {}
@@ -30,7 +30,7 @@ struct LoginProcessTests {
     let line = "session required pam_exec.so quiet ROOT/look ROOT/"
     try LoginStand.with(session: (line + "before", line + "behind")) { (stand) throws in
       let root = stand.sandbox.root
-      // The parent of what pam_exec starts is the login.
+      // The parent of the program that pam_exec starts is the login.
       try stand.sandbox.run(
         "-c", "cat >\(root)/look; chmod 755 \(root)/look", program: "/bin/sh",
         stdin: "#!/bin/sh\ngrep ^Sig /proc/$PPID/status | grep -v SigQ >$1\n")

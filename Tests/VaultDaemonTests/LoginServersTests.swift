@@ -3,9 +3,9 @@ import Glibc
 import Testing
 import VaultTesting
 
-// Logins where something else answers in the daemon's place.
+// Logins where another program answers in the daemon's place.
 extension LoginTests {
-  /// Answers what the module said to `command` in the daemon's place, and how much longer a login took because of it.
+  /// The words of the module to `command`, which runs in the daemon's place, and the seconds that it adds to a login.
   private func told(
     _ stand: LoginStand, as user: TestUser?, command: String
   ) throws -> (said: String, seconds: Double) {

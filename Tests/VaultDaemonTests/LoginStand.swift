@@ -3,18 +3,18 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A user of the machine whose login opens a vault: a real account, a real service of PAM's, and the module as it is.
+/// A user of the machine whose login opens a vault: a real account, a real PAM service, and the module as it is.
 final class LoginStand: Sendable {
   static let vaultPassword = "correct horse battery"
   static let floor = ["--kdf-memory", "19m", "--kdf-passes", "2"]
-  /// Argon2id's memory with these, in bytes.
+  /// The memory of Argon2id with ``floor``, in bytes.
   static let floorMemory = 19 << 20
 
   let sandbox: Sandbox
   let user: TestUser
   let service: PAMService
 
-  /// The module, built by its own rule: it is no part of the package.
+  /// The module, built by its own rule, since it is no part of the package.
   private static let module = Result {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().path
@@ -28,7 +28,7 @@ final class LoginStand: Sendable {
     return root + "/.build/pam/pam_vault.so"
   }
 
-  /// Lends one that goes behind `body`.
+  /// Lends a stand, which is closed after `body`.
   static func with(
     session: (before: String, behind: String) = ("", ""), _ body: (LoginStand) throws -> Void
   ) throws {
@@ -37,7 +37,7 @@ final class LoginStand: Sendable {
     try body(stand)
   }
 
-  /// Makes the account and the service.
+  /// Makes the account and the PAM service.
   ///
   /// - Parameter session: lines before and behind the module's own.
   init(session: (before: String, behind: String) = ("", "")) throws {
@@ -45,7 +45,7 @@ final class LoginStand: Sendable {
     sandbox = try Sandbox()
     user = try TestUser(in: sandbox)
     let root = sandbox.root
-    // Where every user can start them.
+    // Copies that every user can start.
     for path in [Sandbox.path(of: "vault"), Sandbox.path(of: "vaultd"), module] {
       try sandbox.run(path, root, program: "/bin/cp")
     }
@@ -99,14 +99,14 @@ final class LoginStand: Sendable {
       asUser + [sandbox.root + "/vault"] + arguments, program: "/usr/bin/setpriv", stdin: Array(stdin.utf8))
   }
 
-  /// `state` as the daemon tells it; nil when none runs.
+  /// The `state` that the daemon tells; nil when none runs.
   func state() throws -> String? { try status()["state"] as? String }
 
-  /// What the daemon says of the way in `login`: whether it is possible, and why not.
+  /// The availability of the way in `login` as the daemon tells it, and the reason when it is not available.
   func login() throws -> (isPossible: Bool?, reason: String?) {
     let methods = try status()["methods"] as? [[String: Any]] ?? []
     let login = methods.first { $0["name"] as? String == "login" }
-    return (login?["available"] as? Bool, login?["reason"] as? String)
+    return (login?["available"] as? Bool, login.flatMap(WireClient.sentence))
   }
 
   private func status() throws -> [String: Any] {
@@ -132,14 +132,14 @@ final class LoginStand: Sendable {
 
   // MARK: PAM
 
-  /// Has pamtester do what a login program does, and answers how it ended.
+  /// Makes pamtester do what a login program does, and answers its outcome.
   ///
   /// - Parameters:
   ///   - typed: the lines it gets to read.
   ///   - identity: options of setpriv(1); without any it runs as root.
-  ///   - other: who logs in, in place of the test's user.
-  ///   - missing: the variables that PAM's modules do not set.
-  ///   - others: those that they set otherwise.
+  ///   - other: the user who logs in, in place of the test's user.
+  ///   - missing: variables that PAM's modules do not set.
+  ///   - others: variables that they set to other values.
   @discardableResult
   func pamtester(
     _ operations: String..., typed: [String], identity: [String] = [], user other: TestUser? = nil,
@@ -155,7 +155,7 @@ final class LoginStand: Sendable {
         + operations,
       program: identity.isEmpty ? "/usr/bin/env" : "/usr/bin/setpriv",
       stdin: Array(typed.map { $0 + "\n" }.joined().utf8),
-      // What it passes on comes from PAM alone.
+      // The variables that it passes on come from PAM alone.
       environment: ["XDG_RUNTIME_DIR": nil, "XDG_DATA_HOME": nil, "XDG_CONFIG_HOME": nil])
   }
 
@@ -166,7 +166,7 @@ final class LoginStand: Sendable {
       "authenticate", "acct_mgmt", "open_session", typed: [password ?? user.password], identity: isUser ? asUser : [])
   }
 
-  /// Waits for what another process is about to do.
+  /// Waits for something that another process is about to do.
   func wait(_ what: String, until isThere: () throws -> Bool) throws {
     for _ in 0..<3000 {
       if try isThere() { return }

@@ -1,34 +1,42 @@
 import Testing
-import VaultAPI
+import VaultModel
+import VaultWire
 
 @testable import VaultDaemon
-@testable import VaultStore
+@testable import VaultService
 
 @Suite("A long report of a check") struct LongReportTests {
   @Test("waits for its client to read what there is of it") func notRead() throws {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     try stand.on { client in
-      guard case .open(let keychain) = client.service.vault.content else { return }
-      var result = Verification()
-      // More than half a MiB in all, of which one client is kept half as much.
+      // The report has more than half a MiB, and no more than half of that is kept for a client.
       let text = String(repeating: "x", count: 600)
-      for item in 0..<Int64(Finding.limit) { result.add(Finding(.damaged, item: item, text)) }
+      let findings = (0..<Int64(Finding.limit)).map { Finding(.damaged, item: $0, text) }
       client.stopReading()
-      client.service.check.readers.add(client.connection)
-      client.service.deliver(result, keychain)
+      let report = Report(findings, to: client.connection, in: client.vault.holders) {
+        Wire.VerifyReply(findings: $0)
+      } last: {
+        Wire.Empty()
+      }
+      client.connection.hold { report.callOff() }
+      report.send()
+      client.kept = report
     }
     try stand.goRound("enough of it to be unread") { !$0.connection.isKeepingUp }
     for _ in 0..<100 { try stand.on { _ in } }
-    #expect(try stand.on { $0.service.check.reports.count } == 1)
+    let left = try stand.on { ($0.kept as? Report)?.findings.count ?? 0 }
+    #expect((1..<Finding.limit).contains(left))
   }
 
   @Test("its progress is told only to those who read") func progress() throws {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     let told = try stand.on { client in
-      var readers = ProgressReaders()
-      readers.add(client.connection)
+      let readers = Readers<Wire.Empty, Wire.Empty>()
+      let connection = client.connection
+      readers.add(
+        Reader(ObjectIdentifier(connection), isKeepingUp: { connection.isKeepingUp }, tell: { _ in }, end: { _ in }))
       func isTold() -> Bool {
         var isAsked = false
         func progress() -> Wire.Empty {
@@ -40,7 +48,7 @@ import VaultAPI
       }
       let reads = isTold()
       client.stopReading()
-      let long = Wire.Event(event: "item", time: 0, name: String(repeating: "x", count: 100_000))
+      let long = Wire.MonitorReply(event: "item", time: 0, name: String(repeating: "x", count: 100_000))
       for _ in 0..<4 where client.connection.isKeepingUp { client.connection.reply(long, continues: true) }
       return [reads, isTold()]
     }

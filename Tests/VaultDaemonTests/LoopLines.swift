@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Lines from the loop, taken one by one from outside.
+/// Lines that are added on a loop and taken one by one on another thread.
 final class LoopLines: Sendable {
   private let lines = Mutex<[String]>([])
   private let count = DispatchSemaphore(value: 0)

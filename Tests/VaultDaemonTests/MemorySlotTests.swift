@@ -26,7 +26,7 @@ struct MemorySlotTests {
     #expect(try vault.obstacle(to: "fingerprint") == reason)
     let forced = try vault.unlock(["method": "pam"], touching: ["finger-A"], on: stand.reader)
     #expect(forced.reply?.error == "MethodUnavailable")
-    #expect(forced.reply?.string("reason") == reason)
+    #expect(forced.reply?.sentence == reason)
     let talk = try vault.unlock(typing: [vault.password])
     #expect(
       talk.said == ["info \(reason); the vault's password opens the vault too", "secret Password to unlock the vault"])
@@ -46,7 +46,7 @@ struct MemorySlotTests {
     let reason = "no key in memory (the machine goes to sleep); unlock with the password once"
     #expect(try vault.obstacle(to: "pam") == (isKept ? nil : reason))
     if isKept { return try stand.expectFingerOpens() }
-    #expect(try vault.unlock(["method": "pam"]).reply?.string("reason") == reason)
+    #expect(try vault.unlock(["method": "pam"]).reply?.sentence == reason)
     #expect(try vault.unlock(typing: [vault.password]).reply?.error == nil)
     try stand.expectFingerOpens()
   }
@@ -63,13 +63,13 @@ struct MemorySlotTests {
     try stand.expectFingerOpens()
     if isLocked { try vault.lock() }
     #expect(try vault.obstacle(to: "pam") == nil)
-    // An hour after the password, and ten minutes after the finger.
+    // It is an hour after the password, and ten minutes after the finger.
     try clock.pass(seconds: 600)
     let reason = "no key in memory (the maximum age was reached); unlock with the password once"
     #expect(try vault.obstacle(to: "pam") == reason)
-    // Opened by a finger, it may stay open for longer than the key is kept.
+    // Opened by a finger, the vault may stay open for longer than the key is kept.
     try vault.lock()
-    #expect(try vault.unlock(["method": "pam"]).reply?.string("reason") == reason)
+    #expect(try vault.unlock(["method": "pam"]).reply?.sentence == reason)
   }
 
   @Test("the maximum age that locks the vault takes the key as well, however late that was made") func made() throws {

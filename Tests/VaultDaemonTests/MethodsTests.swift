@@ -5,7 +5,7 @@ import VaultTesting
   "What is possible now, and why the rest is not",
   .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct MethodsTests {
-  /// What status, doctor and a machine-readable status say of a method, which have to agree.
+  /// Expects the same answer about a method from status, doctor and a machine-readable status.
   private func expect(_ vault: UserVault, _ method: String, _ reason: String?) throws {
     #expect(try vault.obstacle(to: method) == reason)
     let status = try vault.run("status")

@@ -4,6 +4,7 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The limit of open files") struct OpenFilesTests {
   private static func limited(to limit: String) -> [String] {
@@ -39,7 +40,7 @@ import VaultTesting
       } catch let error as SandboxError {
         let said = sandbox.daemonLog.dropFirst(before)
         #expect(limit < 64 && said.filter { $0 == "\n" }.count == 1, "\(limit): \(said)")
-        // With fewer than the dynamic linker needs the program does not even begin.
+        // With fewer descriptors than the dynamic linker needs, the program does not even begin.
         let isRefused = "\(error)".hasPrefix("vaultd ended with 78: ") && said.contains("\(limit), and 64 are needed")
         #expect(isRefused || limit < 8 && "\(error)".hasPrefix("vaultd ended with 127: "), "\(limit): \(error)")
       }
@@ -50,7 +51,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let daemon = try ScriptedHelper.daemon(in: sandbox)
-    // It is given the limit before it is asked anything.
+    // The helper gets its limit before it is asked anything.
     try sandbox.write("head -c 1 <&0 >/dev/null; exec >\"$HOME/limits\"; ulimit -Sn; ulimit -Hn; exit 1", to: "script")
     try sandbox.startDaemon(
       config: "boot-key = tpm2:\(sandbox.home)/boot.key",
@@ -92,7 +93,7 @@ import VaultTesting
     try sandbox.startDaemon(through: Self.limited(to: "64:64"))
     var clients: [WireClient] = []
     func fill() throws {
-      // More than there is room for: the rest makes room, and all who are left have a call that waits.
+      // More clients than there is room for: the later ones make room, and all that are left have a call that waits.
       for _ in 0..<20 {
         let client = try sandbox.client()
         #expect(try client.call("Monitor", more: true).error == nil)
@@ -131,7 +132,8 @@ import VaultTesting
     try sandbox.startDaemon(through: Self.limited(to: "64:64"))
     for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
     unsafe chmod(sandbox.socket, 0o666)
-    // Each reads the refusal up to the end of the stream. What is sent then goes through while the daemon keeps it open.
+    // Each client reads the refusal up to the end of the stream. Bytes that it then sends go through while the daemon
+    // keeps the connection open.
     let script = """
       import socket, sys
       clients = []

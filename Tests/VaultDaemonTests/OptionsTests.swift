@@ -1,6 +1,7 @@
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("vaultd's command line") struct OptionsTests {
   @Test("options are taken with a space or an equals sign") func taken() {

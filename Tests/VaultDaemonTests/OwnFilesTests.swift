@@ -4,15 +4,16 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 private let password = "correct horse battery"
 
 @Suite("Files that decide what the daemon does") struct OwnFilesTests {
-  /// What another user, or a slip, may have made of a file.
+  /// The damage that another user, or a slip, may have done to a file.
   enum Damage: String, CaseIterable {
     case groupCanWrite, othersCanWrite, otherOwner, pipe, link, folder, long, binary
 
-    /// What the daemon says of it, after its path.
+    /// The daemon's words about it, behind the file's path.
     var message: String {
       switch self {
       case .groupCanWrite, .othersCanWrite: "can be written by others; `chmod go-w` it"
@@ -59,7 +60,7 @@ private let password = "correct horse battery"
     try damage.apply(to: sandbox.configuration, "idle = 1s\n")
     try sandbox.signalDaemon(SIGHUP)
     let sentence = "\(sandbox.configuration) \(damage.message)"
-    // The same daemon goes on with what it had.
+    // The same daemon goes on with its earlier settings.
     while !sandbox.daemonLog.contains("settings unchanged: \(sentence)") {
       #expect(try sandbox.client().call("Status").error == nil)
     }
@@ -98,8 +99,8 @@ private let password = "correct horse battery"
     let path = try sandbox.write("content", to: "file")
     let all: [mode_t] = [0o40, 0o20, 0o10, 0o4, 0o2, 0o1]
     for (access, refused) in [
-      (OwnFile.Access.writtenByUs, [0o20, 0o2]), (.ours, all), (.credential, [0o20, 0o4, 0o2, 0o1]),
-    ] as [(OwnFile.Access, [mode_t])] {
+      (OwnFile.Kind.writtenByUs, [0o20, 0o2]), (.ours, all), (.credential, [0o20, 0o4, 0o2, 0o1]),
+    ] as [(OwnFile.Kind, [mode_t])] {
       for mode in all {
         unsafe chmod(path, 0o600 | mode)
         var isRefused = false
@@ -109,7 +110,7 @@ private let password = "correct horse battery"
         #expect(isRefused == refused.contains(mode), "\(access) \(mode)")
       }
     }
-    // Whether it was read or refused.
+    // The file is open no more, whether it was read or refused.
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path
     }

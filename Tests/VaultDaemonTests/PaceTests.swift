@@ -7,15 +7,16 @@ import VaultStore
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
-/// What a backup and a restore ask of their clients, on a clock that goes on by two hours whenever it is looked at.
+/// The pace that a backup and a restore ask of their clients, on a clock that goes on by two hours at each reading.
 @Suite("The pace of a backup") struct PaceTests {
   private final class Hours: Sendable {
     private let count = Atomic<Int64>(-1)
     func next() -> Int64 { count.add(2, ordering: .relaxed).newValue * 3_600_000_000_000 }
   }
 
-  /// The daemon's end, which waits for a moment only, and the client's.
+  /// Two connected ends: the daemon's, which waits for a moment only, and the client's.
   private static func pair() throws -> (RawSocket, Int32) {
     var ends: [Int32] = [0, 0]
     try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
@@ -43,7 +44,7 @@ import VaultTesting
     let (socket, client) = try Self.pair()
     defer { close(client) }
     let stream = try keychain.beginBackup(now: 1)
-    guard case .tooSlow = BackupSending(stream: stream, socket: socket, now: Hours().next).run() else {
+    guard case .tooSlow = BackupSending(backup: OutgoingBackup(stream), socket: socket, now: Hours().next).run() else {
       Issue.record("it was waited for")
       return
     }
@@ -71,10 +72,9 @@ import VaultTesting
     let (socket, client) = try Self.pair()
     defer { close(client) }
     let directory = sandbox.home + "/restored"
-    let bootKey = KeptBootKey(NewBootKey(key: RandomBytes.secret(count: 32), file: nil, sealed: nil))
-    let receiving = RestoreReceiving(
-      header: header, vaultKey: Handover(key), bootKey: bootKey, directory: directory, socket: socket,
-      now: Hours().next)
+    let bootKey = NewBootKey(key: RandomBytes.secret(count: 32), file: nil, sealed: nil)
+    let incoming = IncomingVault(header, Handover(key), bootKey, in: directory)
+    let receiving = RestoreReceiving(incoming: incoming, socket: socket, now: Hours().next)
     guard case .broken(.tooSlow) = receiving.run() else {
       Issue.record("it was waited for")
       return

@@ -3,6 +3,7 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 /// Connections whose process has ended, made by `peers.py` in a pid namespace of its own.
 @Suite("The process that connected", .enabled(if: TestUser.canBeMade, "makes a pid namespace, which needs root"))
@@ -10,7 +11,7 @@ struct PeerTests {
   private static let script =
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("peers.py").path
 
-  /// What is answered in each case.
+  /// The answer in each case, by the case's name.
   private func answers(_ arguments: String...) throws -> [String: String] {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -24,7 +25,7 @@ struct PeerTests {
     return Dictionary(uniqueKeysWithValues: lines.map { ($0[0], $0.last ?? "") })
   }
 
-  /// What is so with every kernel.
+  /// Expects the answers that are the same with every kernel.
   private func check(_ answers: [String: String]) {
     for name in ["alive", "alive before the accept", "alive and forgotten"] {
       #expect(answers[name] == "served", "\(name)")
@@ -59,7 +60,7 @@ struct PeerTests {
   func oldKernel() throws {
     let answers = try answers("hide")
     check(answers)
-    // What vault-security(7) says remains; were it served no more, the sentence there could go.
+    // vault-security(7) says that this remains; once it is no longer served, the sentence there can go.
     #expect(answers["reused before the accept"] == "served")
   }
 
@@ -94,9 +95,13 @@ struct PeerTests {
 }
 
 @Suite("A process that the daemon cannot see") struct UnseenPeerTests {
-  @Test("nobody is taken to sit at it, whose number is 0 here") func system() {
-    // systemd means the asking process by 0, which is this one.
-    #expect(Peer(uid: 0, pid: 0).isSystemService)
-    #expect(Peer(uid: 0, pid: -1).isSystemService)
+  @Test("nobody is taken to sit at it, whose number is 0 here") func system() throws {
+    // systemd takes 0 for the asking process, which is this one.
+    let own = Peer(uid: geteuid(), gid: getegid(), pid: getpid())
+    let process = try #require(PeerProcess.start(of: own.pid).flatMap { PeerProcess(own.pid, started: $0) })
+    for pid: pid_t in [0, -1] {
+      let caller = Caller(Peer(uid: 0, gid: 0, pid: pid), process, groups: [], KnownProcesses())
+      #expect(caller.isSystemService)
+    }
   }
 }

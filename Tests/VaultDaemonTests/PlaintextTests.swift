@@ -1,16 +1,17 @@
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Large replies") struct PlaintextTests {
-  /// Clients that ask for values of a mebibyte, on a clock that the test moves.
+  /// A stand of clients that ask for values of a mebibyte, on a clock that the test moves.
   private final class Stand {
     var now: Int64 = 0
     private var timers: [(at: Int64, work: () -> Void)] = []
     private var held: [String: Int] = [:]
-    /// How many nanoseconds it takes a client that does read.
+    /// The nanoseconds that a client takes that does read, by its name.
     var slow: [String: Int64] = [:]
-    /// Who was served, in order.
+    /// The names of the clients that were served, in order.
     private(set) var served: [String] = []
     private(set) var dropped: [String] = []
     private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: {})
@@ -18,30 +19,30 @@ import Testing
       in: turns, now: { [unowned self] in now },
       after: { [unowned self] in timers.append((now + $0, $1)) })
 
-    /// A Get of a client of this process, which does not read what it is sent.
+    /// A call of Get by a client of this process, which does not read the reply.
     @discardableResult
     func get(_ name: String, _ process: Int32) -> Int? {
       guard plaintext.mustWait(process) else {
         serve(name, process)
         return nil
       }
-      return plaintext.wait(process, Waiter { [unowned self] in serve(name, process) })
+      return plaintext.wait(process) { [unowned self] in serve(name, process) }
     }
 
     private func serve(_ name: String, _ process: Int32) {
       served.append(name)
       let began = now
       held[name] = plaintext.hold(1 << 20, for: process) { [unowned self] in
-        // One that reads does so from the beginning, evenly.
+        // A client that reads does so from the beginning, evenly.
         slow[name].map { Int((now - began) * (1 << 20) / $0) } ?? 0
       } drop: { [unowned self] in
         dropped.append(name)
-        // As NIO does when the connection closes.
+        // NIO does this when the connection closes.
         read(name)
       }
     }
 
-    /// The client reads what it was sent.
+    /// Lets the client read its reply.
     func read(_ name: String) {
       if let number = held.removeValue(forKey: name) { plaintext.release(number) }
     }
@@ -78,7 +79,7 @@ import Testing
     for process in 1...4 { stand.get("\(process)", Int32(process)) }
     stand.pass(milliseconds: 100_000)
     #expect(stand.dropped.isEmpty)
-    // As soon as somebody comes, but no more than there has to be room for.
+    // One makes room as soon as somebody comes, but no more than are needed for that.
     stand.get("5", 5)
     stand.pass(milliseconds: 0)
     #expect(stand.dropped == ["1"] && stand.served.last == "5")
@@ -130,7 +131,7 @@ import Testing
     stand.get("third", 3)
     stand.turns.turn()
     #expect(stand.served.last == "third" && stand.dropped.isEmpty)
-    // The one that has nothing comes before all of the one that came first.
+    // A process that holds nothing comes before all calls of the one that came first.
     stand.get("fourth", 4)
     stand.turns.turn()
     #expect(stand.served.count == 4)

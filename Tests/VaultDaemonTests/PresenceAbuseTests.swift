@@ -1,12 +1,14 @@
 import Glibc
 import NIOCore
 import Testing
-import VaultAPI
+import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
-/// A helper that does what it must not, and a check that is given up: never a lock-up, never a yes, nothing left behind.
+/// Helpers that do what they must not, and checks that are given up: never a lock-up, never a yes, nothing left behind.
 @Suite("Presence, broken", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct PresenceAbuseTests {
   private let stand: PresenceStand
@@ -46,7 +48,7 @@ struct PresenceAbuseTests {
   func floods(_ script: String, _ reason: String) throws {
     defer { stand.close() }
     let result = try stand.check("vault", through: stand.script("echo $$ >$pid; \(script); exec sleep 1000"))
-    // For that, and not because it says nothing afterwards.
+    // The check ends for that reason, and not because the helper says nothing afterwards.
     #expect(result?.outcome == .broken("vault-pam " + reason), "\(String(describing: result))")
     #expect(result.map { $0.said.count <= 100 } == true)
     try stand.waitForEnd(of: stand.pid())
@@ -136,7 +138,7 @@ struct PresenceAbuseTests {
       os.close(1)
       signal.pause()
       """
-    // It ends with the sandbox.
+    // The listener ends with the sandbox.
     let started = try stand.sandbox.run(
       "-c", "/usr/bin/python3 -c \"$0\" \"$@\" 2>/dev/null & exit 0", listener, stand.socket, "\(stand.user.uid)",
       program: "/bin/sh")

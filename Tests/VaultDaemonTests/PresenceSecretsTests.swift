@@ -50,7 +50,7 @@ struct PresenceSecretsTests {
     #expect(shown.reply?.error == nil)
     try stand.expectFingerOpens()
 
-    // The positive control: the same search finds what is held.
+    // The positive control: the same search finds the keys that are held.
     let unlocked = try search(vault)
     #expect(unlocked.find(keys.whenUnlockedValues) == ["raw"])
     #expect(unlocked.find(memoryKey) == ["raw"])
@@ -85,7 +85,7 @@ struct PresenceSecretsTests {
     _ = try vault.addSlot("memory")
     let keys = try VaultKeys(of: vault.sandbox, password: vault.password)
     #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)
-    // Once it is done with the fingers of this unlock.
+    // The daemon drops the vault key once it is done with the fingers of this unlock.
     try stand.wait("the vault key to go") { try search(vault).find(keys.vault) == [] }
     try vault.lock()
 

@@ -7,19 +7,20 @@ import VaultCore
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 /// Runs checks on a loop of its own, as the daemon would, with `vault-pam` or a script in its place.
 final class PresenceStand: Sendable {
-  /// What a test does at a prompt.
+  /// The test's reaction to a prompt.
   enum Reaction: Sendable {
     case nothing
     case answer(String)
     case cancel
   }
 
-  /// What came of a check.
+  /// The prompts and the outcome of a check.
   struct Result: Sendable {
-    /// `style text`, one each.
+    /// The prompts, `style text` each.
     var said: [String]
     var outcome: PresenceCheck.Outcome
   }
@@ -27,11 +28,11 @@ final class PresenceStand: Sendable {
   let sandbox: Sandbox
   let user: TestUser
   let loop: any EventLoop
-  private let watcher: NIOLoopBound<Watcher>
+  private let watcher: NIOLoopBound<DescriptorWatcher>
 
-  /// The helper as just built, where every user can start it.
+  /// The path of the helper as just built, where every user can start it.
   let program: String
-  /// Where a helper's unit would listen.
+  /// The path at which a helper's unit would listen.
   var socket: String { sandbox.root + "/pam.socket" }
 
   init() throws {
@@ -44,7 +45,7 @@ final class PresenceStand: Sendable {
     try sandbox.run(Sandbox.path(of: "vault-pam"), program, program: "/bin/cp")
     loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let loop = loop
-    watcher = try loop.submit { NIOLoopBound(try Watcher(loop: loop), eventLoop: loop) }.wait()
+    watcher = try loop.submit { NIOLoopBound(try DescriptorWatcher(loop: loop), eventLoop: loop) }.wait()
   }
 
   func close() {
@@ -62,7 +63,7 @@ final class PresenceStand: Sendable {
     return path
   }
 
-  /// The helper running as the test's user.
+  /// A script that runs the helper as the test's user.
   func asUser(_ options: String = "") throws -> String {
     try script("exec setpriv \(options) --reuid=$uid --regid=$uid --clear-groups \"$helper\"")
   }
@@ -85,8 +86,8 @@ final class PresenceStand: Sendable {
   /// Runs a check of the test's user to its end; nil when `react` cancelled it.
   ///
   /// - Parameters:
-  ///   - uid: another one than the test's user's.
-  ///   - program: what stands in for the installed helper: the real one, unless told otherwise.
+  ///   - uid: a uid in place of the test user's.
+  ///   - program: a program in place of the helper.
   ///   - variables: the child's environment, as `NAME=value`.
   ///   - react: gets each prompt as `style text`.
   func check(
@@ -118,25 +119,25 @@ final class PresenceStand: Sendable {
             done.fail(error)
           }
         }, onEnd: { done.succeed(Result(said: said, outcome: $0)) })
-      // A test that waits for ever tells nothing.
+      // A test must not wait for ever.
       loop.assumeIsolated().scheduleTask(in: .seconds(90)) { done.fail(TooLate(said: said)) }
     }
     return try done.futureResult.wait()
   }
 
-  /// What can be told without trying.
+  /// The obstacle to a check as far as it can be told without trying; nil when there is none.
   func availability(of service: String, _ program: String?, forbidsNewPrivileges: Bool) throws -> String? {
     try loop.submit { [watcher, loop, socket, uid = user.uid] in
-      PresenceCheck.availability(
-        of: service, uid: uid,
+      PresenceCheck.obstacle(
+        to: service, uid: uid,
         through: PresenceHelper(
           loop: loop, watcher: watcher.value, ends: HelperEnds(), socket: socket, program: program,
-          forbidsNewPrivileges: forbidsNewPrivileges))
+          forbidsNewPrivileges: forbidsNewPrivileges))?.sentence
     }.wait()
   }
 
   struct TooLate: Error { var said: [String] }
 
-  /// Listens as the helper's unit does, and starts `program` for each connection, until the answer goes away.
+  /// Listens as the helper's unit does, and starts `program` for each connection, for as long as the answer lives.
   func listen(_ program: String) throws -> Activation { try Activation(socket, in: sandbox, command: [program]) }
 }

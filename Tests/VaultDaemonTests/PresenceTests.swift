@@ -1,10 +1,12 @@
 import Foundation
 import Glibc
 import Testing
-import VaultAPI
+import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 /// A real user's password through the real pam_unix, asked for by the real helper.
 @Suite("Presence", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
@@ -22,7 +24,7 @@ struct PresenceTests {
     let right = try stand.check(service.name) { [password = stand.user.password] _ in .answer(password) }
     #expect(right?.outcome == .succeeded)
     #expect(right?.said == ["secret Password"])
-    // The last two would be the right one to a module that reads up to a NUL, or the first 511 bytes.
+    // A module that reads up to a NUL, or the first 511 bytes, would take the last two for the right one.
     let wrong = [
       "", "wrong", stand.user.password + "x", String(stand.user.password.dropLast()), stand.user.password + "\0x",
       stand.user.password + String(repeating: "x", count: 600),
@@ -77,7 +79,7 @@ struct PresenceTests {
     let witness = try PAMService("auth required \(module) \(root)/found\naccount required pam_permit.so\n")
     defer { witness.remove() }
     let bus = "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(root)/bus"
-    // The connection comes to lie between two foreign files, and one lies where it could.
+    // The connection lies between two foreign files, and a third one lies where it could.
     let helper = try stand.script(
       "export \(bus) LD_BIND_NOW=1; exec 3</etc/passwd 5</etc/passwd 9</etc/passwd; exec \"$helper\"")
     #expect(try stand.check(witness.name, through: helper)?.outcome == .succeeded)
@@ -158,7 +160,8 @@ struct PresenceTests {
     #expect(inside?.outcome.reason?.contains("no new privileges are allowed here") == true)
     #expect(inside?.said == [])
     let daemon = try stand.check(service.name, forbidsNewPrivileges: true) { _ in answer }
-    #expect(daemon?.outcome.reason?.contains("start vault-pam.socket") == true)
+    guard case .unavailable(_, let advice?)? = daemon?.outcome else { throw SandboxError("\(daemon as Any)") }
+    #expect(advice.contains("start vault-pam.socket"))
     let unit = try stand.listen(stand.asUser())
     #expect(try stand.check(service.name, forbidsNewPrivileges: true) { _ in answer }?.outcome == .succeeded)
     #expect(try stand.check(service.name, forbidsNewPrivileges: true) { _ in .answer("no") }?.outcome == .failed)

@@ -4,13 +4,13 @@ import Testing
 import VaultModel
 import VaultTesting
 
-/// Whatever others have put in comes out as plain text on one line.
+/// Text from others in the daemon's output, where it must be plain and stay on one line.
 @Suite("What the daemon prints") struct PrintedTests {
-  /// Writes the clipboard, clears the screen, and begins a line that looks like the daemon's own.
+  /// Text that writes the clipboard, clears the screen, and begins a line that looks like the daemon's own.
   private static let hostile = "\u{1B}]52;c;cm0gLXJm\u{7}\u{1B}[2J\rx\u{202E}\u{85}\u{2028}vaultd: all is well"
   private static let spelled = #"\u{1b}]52;c;cm0gLXJm\u{7}\u{1b}[2J"#
 
-  /// The lines, each of which has to be plain.
+  /// The lines of a text, each of which has to be plain.
   private func lines(_ text: String) -> [Substring] {
     let lines = text.split(separator: "\n")
     for line in lines { #expect(Printable.isPlain(String(line)), "\(line)") }

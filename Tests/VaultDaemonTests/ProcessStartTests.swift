@@ -3,11 +3,12 @@ import Glibc
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("When a process started") struct ProcessStartTests {
   @Test("is not what its name says", arguments: ["plain", "a b (c) d", ") S 1 1 1 1 0", "((", "))"])
   func named(_ name: String) throws {
-    // A thread has a name and a start of its own, which stand in a line like a process's.
+    // A thread has a name and a start of its own, in a line like that of a process.
     let thread = "/proc/" + (try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))
     let number = try #require(thread.split(separator: "/").last.flatMap { pid_t($0) })
     let comm = try #require(FileHandle(forUpdatingAtPath: thread + "/comm"))
@@ -16,7 +17,7 @@ import Testing
     try comm.write(contentsOf: Data(name.utf8))
     let own = try #require(PeerProcess.start(of: getpid()))
     let start = try #require(PeerProcess.start(of: number))
-    // In clock ticks. What stands before it in that line are small numbers.
+    // Starts are in clock ticks; the fields before them in that line are small numbers.
     #expect(start >= own)
   }
 }

@@ -22,7 +22,8 @@ import VaultTesting
     return sandbox
   }
 
-  /// Proves the right with slot 1, unless another password is given, and answers what is asked for then.
+  /// Makes a change: proves the right with slot 1's password, unless another one is given, and answers the other
+  /// questions with `new`.
   private func succeed(
     _ sandbox: Sandbox, _ method: String, _ parameters: WireClient.Message, _ new: String = "",
     by password: String? = nil
@@ -42,10 +43,10 @@ import VaultTesting
     let method: String
     let client: WireClient
     let id: String
-    /// What it asks for now.
+    /// The prompt that is open now.
     var prompt: WireClient.Message
 
-    /// The next reply that is no information.
+    /// The next reply that does not only inform.
     func next() throws -> WireClient.Reply {
       while true {
         let reply = try client.reply()
@@ -66,7 +67,7 @@ import VaultTesting
     try sandbox.client().call("Respond", ["conversation": waiting.id, "answer": text]).error
   }
 
-  /// One that has proven the right with a password.
+  /// A conversation that has proven the right with a password.
   private func prove(
     _ sandbox: Sandbox, _ method: String, _ parameters: WireClient.Message, _ password: String
   ) throws -> Waiting {
@@ -81,7 +82,7 @@ import VaultTesting
     return slots.compactMap { $0["id"] as? Int }
   }
 
-  /// Whether a secret opens the vault.
+  /// True when a secret opens the vault.
   private func opens(_ sandbox: Sandbox, _ secret: String) throws -> Bool {
     #expect(try sandbox.client().call("Lock").error == nil)
     try sandbox.waitOut("password")

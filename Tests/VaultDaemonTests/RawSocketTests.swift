@@ -3,9 +3,10 @@ import Synchronization
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("A socket that is waited for") struct RawSocketTests {
-  /// Two ends that are connected; the second is the client's.
+  /// Two connected ends, of which the second is the client's.
   private func pair(patience: Int32) throws -> (RawSocket, Int32) {
     var ends: [Int32] = [0, 0]
     try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
@@ -60,14 +61,14 @@ import Testing
     let (socket, client) = try pair(patience: 60_000)
     defer { close(client) }
     let seconds = Seconds()
-    // Ten readings in, nothing of what is asked for has gone over.
+    // After ten readings of the clock, none of the bytes that are asked for has gone over.
     let limits = Pace.Limits(least: 1 << 30, grace: 10_000_000_000, total: 100_000_000_000)
     let pace = Pace(limits, now: seconds.next)
     try write([1, 2], to: client)
     var room: [UInt8] = [0, 0, 0]
     var span = room.mutableSpan
     var bytes = unsafe span.mutableBytes
-    // Its clock is ahead of the real one, so it does not wait for long.
+    // The pace's clock is ahead of the real one, so this does not wait for long.
     #expect(throws: RawSocket.Problem.tooSlow) { while true { _ = try pace.milliseconds(1) } }
     #expect(throws: RawSocket.Problem.tooSlow) { try socket.receive(into: &bytes, pace: pace) }
     var start = 0

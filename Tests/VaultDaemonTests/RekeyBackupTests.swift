@@ -13,7 +13,7 @@ extension RekeyTests {
       for name in ["large", "larger"] {
         #expect(try sandbox.client().call("Set", ["name": name, "value": large]).error == nil)
       }
-      // It is about to change the ways in of the store that is to go.
+      // This client is about to change the ways in of the store that is to be replaced.
       let adding = try sandbox.client()
       let asked = try adding.call("AddSlot", floor.merging(["kind": "password"]) { old, _ in old }, more: true)
       let id = try #require(asked.string("conversation"))
@@ -30,7 +30,7 @@ extension RekeyTests {
         try sandbox.client().call("Status").parameters["rekey"] as? WireClient.Message
       }
       while try progress()?["done"] as? Int != 32 {}
-      // All is copied: nothing else keeps it, whose turns come with each of these.
+      // All is copied; only the backup holds the rekey up, whose turns come with each of these calls.
       for _ in 0..<300 { #expect(try progress()?["of"] as? Int == 32) }
       #expect(try sandbox.client().call("Backup", upgrade: true).error == "Rekeying")
 
@@ -56,6 +56,4 @@ extension RekeyTests {
     #expect(try value(other, "large") == large)
     #expect(try other.client().call("Status").integer("items") == 32)
   }
-
-  /// Locked and opened once more, so that what is read comes from the new store's own keys.
 }

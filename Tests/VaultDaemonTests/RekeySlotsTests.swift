@@ -3,13 +3,13 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The slots that come along, and their keys in keystores.
+/// The slots that a rekey carries along, and their keys in keystores.
 extension RekeyTests {
   func presenceKeys(_ sandbox: Sandbox) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: sandbox.store).filter { $0.hasPrefix("presence-") }.sorted()
   }
 
-  /// Keystores are told after the reply, so there is nothing to wait for but what they did.
+  /// Waits for work of a keystore: that is done after the reply, so only its result shows.
   func waitUntil(_ condition: () throws -> Bool) throws {
     let limit = Date().addingTimeInterval(60)
     while try !condition(), Date() < limit { usleep(1000) }
@@ -65,7 +65,7 @@ extension RekeyTests {
       let prompt = try asked.call("AddSlot", floor.merging(["kind": "password"]) { $1 }, more: true)
       let id = try #require(prompt.string("conversation"))
       let begun = try begin(sandbox) { _ in password }
-      // It rests, so that it is under way for as long as this takes.
+      // The rekey rests, so that it is under way for as long as this takes.
       #expect(try sandbox.client().call("Lock").error == nil)
       #expect(try begun.last().error == "Locked")
       #expect(try sandbox.client().call("Respond", ["conversation": id, "answer": password]).error == nil)
@@ -223,7 +223,7 @@ extension RekeyTests {
       try waitUntil { try presenceKeys(sandbox).count == 1 }
       let after = try presenceKeys(sandbox)
       #expect(after != before)
-      // As a kill leaves it between the new store's taking its place and the old key's end.
+      // This is what a kill leaves after the new store took its place and before the old key was removed.
       try sandbox.stopDaemon()
       #expect(
         FileManager.default.createFile(

@@ -16,7 +16,7 @@ import VaultTesting
     try body(sandbox, code ?? "")
   }
 
-  /// A rekey that has told what comes along.
+  /// A rekey that has told which slots come along.
   struct Begun {
     let client: WireClient
     let first: WireClient.Reply
@@ -55,7 +55,7 @@ import VaultTesting
     return Begun(client: client, first: reply, told: told, codes: codes)
   }
 
-  /// Waits for the end of a rekey that is under way, or is over by now.
+  /// Waits for the end of a rekey that is under way or already over.
   func waitForEnd(_ sandbox: Sandbox) throws {
     let client = try sandbox.client()
     var reply = try client.call("Rekey", more: true)
@@ -167,6 +167,7 @@ import VaultTesting
     }
   }
 
+  /// Locks and opens the vault once more, so that what is read comes from the new store's own keys.
   func waitForRest(_ sandbox: Sandbox) throws {
     #expect(try sandbox.client().call("Lock").error == nil)
     #expect(try sandbox.unlock(password)?.error == nil)
@@ -182,7 +183,7 @@ import VaultTesting
       let progress = try sandbox.client().call("Status").parameters["rekey"] as? WireClient.Message
       #expect(progress?["of"] as? Int == 3000)
       #expect(try sandbox.client().call("Rekey", more: true).error == "Locked")
-      // To give it up is a change of all class records, so that its files are worth nothing afterwards.
+      // Giving it up changes all class records, so that its files are worth nothing afterwards.
       #expect(try sandbox.client().call("Rekey", ["cancel": true], more: true).error == "Locked")
       #expect(FileManager.default.fileExists(atPath: sandbox.store + "/rekey/vault.db"))
 
@@ -246,7 +247,7 @@ import VaultTesting
       try manager.copyItem(atPath: store, toPath: kept)
       let row = try sandbox.copyRows("meta", where: "name = 'rekeying'")
       try sandbox.startDaemon()
-      // Nor by somebody who never had a key, in a vault that was not open yet.
+      // Somebody who never had a key, in a vault that was not open yet, cannot give it up either.
       #expect(try cancel().error == "Locked")
       #expect(manager.fileExists(atPath: store))
       try sandbox.unlock(password)
@@ -287,6 +288,18 @@ import VaultTesting
       #expect(wrong?.error == "Locked")
       try sandbox.unlock(password)
       #expect(try sandbox.converse("Rekey") { _ in "wrong password" }?.error == "AuthenticationFailed")
+    }
+  }
+
+  @Test("an answer that comes after a lock is told of that") func afterLock() throws {
+    try withVault { sandbox, _ throws in
+      let client = try sandbox.client()
+      let id = try #require(client.call("Rekey", more: true).string("conversation"))
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try sandbox.client().call("Respond", ["conversation": id, "answer": password]).error == nil)
+      var reply = try client.reply()
+      while reply.error == nil { reply = try client.reply() }
+      #expect(reply.error == "Locked", "\(reply)")
     }
   }
 }

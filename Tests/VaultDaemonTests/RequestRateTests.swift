@@ -1,6 +1,7 @@
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Request rate") struct RequestRateTests {
   @Test("a second's worth may come at once, then the rate holds") func burstThenRate() {

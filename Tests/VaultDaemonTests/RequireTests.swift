@@ -1,9 +1,9 @@
 import Glibc
 import Testing
-import VaultStore
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite(
   "Items that ask for a person", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
@@ -16,7 +16,7 @@ struct RequireTests {
     do {
       try stand.vault.make()
       _ = try stand.vault.addSlot("file", ["insecure": true])
-      // In a session of its own, so that the unlock counts for no other.
+      // The unlock is made in a session of its own, so that it counts for no other.
       _ = try stand.vault.unlock(["method": "password"], in: "first", typing: [stand.vault.password])
       let client = try stand.vault.client()
       for require in ["none", "user-presence", "biometry", "password"] {
@@ -53,7 +53,7 @@ struct RequireTests {
     let vault = stand.vault
     #expect(try get("none", stand) == "of none")
     for name in ["user-presence", "biometry", "password"] { #expect(try get(name, stand) == "PresenceRequired") }
-    // Nobody is asked for a caller that is alone.
+    // Nobody is asked on behalf of a caller that is not interactive.
     let alone = try vault.converse("Authenticate", ["name": "biometry"], touching: ["finger-A"], on: stand.reader)
     #expect(alone.reply?.error == "PresenceRequired" && alone.said == [])
 
@@ -62,7 +62,7 @@ struct RequireTests {
     #expect(presence.said.first == "info Fingerprint or login password to use user-presence")
     #expect(try get("user-presence", stand) == "of user-presence")
     #expect(try authenticate("user-presence", stand).said == [])
-    // What `vault` says yes to may have been the password.
+    // The proof that the PAM service accepted may have been the password.
     #expect(try get("biometry", stand) == "PresenceRequired")
     #expect(try get("password", stand) == "PresenceRequired")
     #expect(try get("user-presence", stand, in: "other") == "PresenceRequired")
@@ -110,7 +110,7 @@ struct RequireTests {
     #expect(password.reply?.error == "AuthenticationFailed")
     let presence = try authenticate("user-presence", stand, touching: wrong, typing: ["wrong", "wrong"])
     #expect(presence.mentions("that was not accepted; the vault's password does as well"))
-    // The wrong password of before still has to wait.
+    // The earlier wrong password may still have to be waited for.
     #expect(presence.reply?.error == "BackingOff" || presence.reply?.error == "AuthenticationFailed")
     for name in ["user-presence", "biometry", "password"] { #expect(try get(name, stand) == "PresenceRequired") }
   }
@@ -138,7 +138,7 @@ struct RequireTests {
       second.send(
         frame: #"{"method":"io.vaultd.Vault.Authenticate","more":true,"#
           + #""parameters":{"name":"user-presence","interactive":true}}"#)
-      // Answered by the same loop, so the other call has been heard.
+      // The same loop answers this call, so it has heard the other one.
       #expect(try vault.client(in: "two").call("Status").error == nil)
       return .answer("wrong")
     }
@@ -160,7 +160,7 @@ struct RequireTests {
   }
 
   @Test("after the window, and after a lock, it is asked for again") func window() throws {
-    // Its windows are a second long; AuthorizationsTests looks at both sides of their ends.
+    // The windows are a second long; AuthorizationsTests looks at both sides of their ends.
     let stand = try stand(reuse: 1, accessible: "after-first-unlock")
     defer { stand.close() }
     let change = try stand.vault.client(in: "first").call(
@@ -168,7 +168,7 @@ struct RequireTests {
       ["name": "fresh", "value": "f", "require": "biometry", "accessible": "after-first-unlock", "reuse": 86_400])
     #expect(change.error == nil)
     func fresh() throws -> WireClient.Reply { try stand.vault.client().call("Get", ["name": "fresh"]) }
-    // The same proof counts for one item still and for the other no more, however long all of this takes.
+    // The same proof still counts for one item and no longer for the other, however long all of this takes.
     for _ in 0..<2 {
       let shown = try stand.vault.converse(
         "Authenticate", ["name": "fresh", "interactive": true], touching: ["finger-A"], on: stand.reader)
@@ -215,7 +215,7 @@ struct RequireTests {
     }
     #expect(try client.call("Show", ["name": "new"]).error == "NoSuchItem")
     #expect(try get("biometry", stand) == "PresenceRequired")
-    // What says nothing of the policy needs no proof: writing is not reading.
+    // A change that does not touch the policy needs no proof: writing is not reading.
     #expect(try client.call("Set", ["name": "biometry", "value": "new", "update": true]).error == nil)
     #expect(try get("biometry", stand) == "PresenceRequired")
     #expect(try authenticate("biometry", stand, touching: ["finger-A"]).reply?.error == nil)
@@ -225,13 +225,6 @@ struct RequireTests {
     for reuse in [0, -1, 86_401] {
       let refused = try client.call("Set", ["name": "x", "value": "v", "require": "password", "reuse": reuse])
       #expect(refused.error?.hasSuffix("InvalidParameter") == true, "\(reuse)")
-    }
-  }
-
-  @Test("an item that cannot be read is no reason to let a change of its policy through") func unreadable() throws {
-    #expect(try Service.present { () throws(VaultError) in throw .noSuchItem } == nil)
-    for error in [VaultError.storage("read: 5"), .corrupt("a record"), .locked] {
-      #expect(throws: error) { try Service.present { () throws(VaultError) in throw error } }
     }
   }
 
@@ -282,7 +275,7 @@ struct RequireTests {
     #expect(reply.error == nil)
     reply = try reading.reply()
     #expect(reply.prompt?["text"] as? String == "Fingerprint or login password to use user-presence")
-    // The reader may not have been let go of yet; PAM then asks for the password.
+    // The reader may not have been released yet; PAM then asks for the password.
     while reply.error == nil, let prompt = reply.prompt {
       if prompt["style"] as? String == "secret", let conversation = reply.string("conversation") {
         let answer: WireClient.Message = ["conversation": conversation, "answer": vault.user.password]

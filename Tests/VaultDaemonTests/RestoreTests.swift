@@ -219,7 +219,7 @@ private let password = "correct horse battery"
     let backup = try Self.backup()
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // A limit of the size of files stands for the disk: 100 KiB, of about twice as many.
+    // A limit on the size of files stands for the disk: 100 KiB, of about twice as many.
     try sandbox.startDaemon(
       config: "idle = off",
       through: ["/bin/sh", "-c", "trap '' XFSZ; ulimit -f 200; exec \"$@\"", "sh", Sandbox.path(of: "vaultd")])

@@ -4,13 +4,14 @@ import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
-import VaultAPI
 import VaultCore
 import VaultModel
 import VaultStore
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("A resume that only the clocks tell of") struct ResumeTests {
   /// Clocks of a machine that sleeps when the test says so.
@@ -28,9 +29,9 @@ import VaultTesting
     func setClock(_ time: Int64) { wallClock.withLock { $0 = time } }
   }
 
-  /// Unlocks a vault on a machine that never spoke of sleep, and hands out what a test needs.
+  /// Unlocks a vault on a machine that never announced a sleep, and lends the parts that a test needs.
   private func withUnlocked(
-    _ settings: String = "", _ body: @escaping @Sendable (Service, Keychain, Machine) throws -> Void
+    _ settings: String = "", _ body: @escaping @Sendable (Upkeep, Keychain, Machine) throws -> Void
   ) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -46,14 +47,16 @@ import VaultTesting
       try Keychain.create(
         in: store, slots: [slot], vaultID: id, vaultKey: vaultKey, bootKey: RandomBytes.secret(count: 32), now: 1000)
       let machine = Machine()
-      let service = try Service.stand(
+      let assembly = try Assembly.stand(
         on: loop, store: store, socket: socket, settings: settings, clock: machine.clock)
-      guard case .open(let keychain) = service.vault.content else { throw SandboxError("the store is not open") }
+      let vault = assembly.rooms.vault
+      let keychain = try vault.keychain()
       try keychain.unlock(vaultKey: vaultKey)
-      service.unlocked(by: .method("password"), for: nil)
-      service.checkDeadlines()
-      #expect(service.state.kind == .unlocked)
-      try body(service, keychain, machine)
+      vault.unlocked(keychain, by: .method("password"), for: nil)
+      vault.checkDeadlines()
+      #expect(vault.state.kind == .unlocked)
+      try body(assembly.rooms.upkeep, keychain, machine)
+      withExtendedLifetime(assembly) {}
     }.wait()
   }
 
@@ -61,22 +64,23 @@ import VaultTesting
     "a clock that is far ahead, beyond what nanoseconds can count, changes nothing",
     arguments: [9_300_000_000, 253_402_300_800, .max] as [Int64])
   func farAhead(time: Int64) throws {
-    try withUnlocked("maximum-age = 1h") { service, keychain, machine in
+    try withUnlocked("maximum-age = 1h") { upkeep, keychain, machine in
+      let vault = upkeep.vault
       machine.setClock(time)
       let name = try ItemName("a")
-      try keychain.set(ItemChange(name: name, kind: .blob), value: SecureBytes(count: 4), now: service.clock.wall())
+      try keychain.set(ItemChange(name: name, kind: .blob), value: SecureBytes(count: 4), now: vault.clock.wall())
       #expect(try keychain.item(named: name).created == time)
-      let status = service.status([])
+      let status = upkeep.status()
       let locksAt = try #require(status.locksAt)
-      #expect(status.state == "unlocked" && (locksAt == .max || (290...300).contains(locksAt - time)))
+      #expect(status.state.kind == .unlocked && (locksAt.time == .max || (290...300).contains(locksAt.time - time)))
       for query in ["expires<7d", "created<7d", "modified>7d", "expires<9999-12-31"] {
-        _ = try keychain.find(try Query(parsing: query), limit: 1, now: service.clock.wall())
+        _ = try keychain.find(try Query(parsing: query), limit: 1, now: vault.clock.wall())
       }
-      service.checkDeadlines()
-      #expect(service.state.kind == .unlocked)
-      service.lock(because: .signal)
-      #expect(service.state.since == time)
-      #expect(service.status([]).since == time)
+      vault.checkDeadlines()
+      #expect(vault.state.kind == .unlocked)
+      vault.lock(because: .signal)
+      #expect(vault.state.since == time)
+      #expect(upkeep.status().state.since == time)
     }
   }
 
@@ -88,11 +92,12 @@ import VaultTesting
   }
 
   @Test("it locks, and wipes the after-first-unlock keys like any sleep") func unlocked() throws {
-    try withUnlocked { service, keychain, machine in
+    try withUnlocked { upkeep, keychain, machine in
+      let vault = upkeep.vault
       machine.sleep(seconds: 2)
-      service.checkDeadlines()
-      #expect(service.state.kind == .locked)
-      #expect(service.state.cause == .resume)
+      vault.checkDeadlines()
+      #expect(vault.state.kind == .locked)
+      #expect(vault.state.cause == .resume)
       #expect(!keychain.opensValues(of: .whenUnlocked))
       #expect(!keychain.opensValues(of: .afterFirstUnlock))
       #expect(!keychain.opensNames(of: .afterFirstUnlock))
@@ -101,22 +106,24 @@ import VaultTesting
   }
 
   @Test("it wipes what an earlier lock had kept, each time the machine sleeps") func locked() throws {
-    try withUnlocked { service, keychain, machine in
-      service.lock(because: .asked)
-      service.checkDeadlines()
+    try withUnlocked { upkeep, keychain, machine in
+      let vault = upkeep.vault
+      vault.lock(because: .asked)
+      vault.checkDeadlines()
       #expect(keychain.opensValues(of: .afterFirstUnlock))
       machine.sleep(seconds: 3600)
-      service.checkDeadlines()
+      vault.checkDeadlines()
       #expect(!keychain.opensValues(of: .afterFirstUnlock))
-      #expect(service.state.cause == .resume)
+      #expect(vault.state.cause == .resume)
     }
   }
 
   @Test("it keeps what keep-across-sleep asks to keep") func kept() throws {
-    try withUnlocked("keep-across-sleep = true") { service, keychain, machine in
+    try withUnlocked("keep-across-sleep = true") { upkeep, keychain, machine in
+      let vault = upkeep.vault
       machine.sleep(seconds: 2)
-      service.checkDeadlines()
-      #expect(service.state.cause == .resume)
+      vault.checkDeadlines()
+      #expect(vault.state.cause == .resume)
       #expect(!keychain.opensValues(of: .whenUnlocked))
       #expect(keychain.opensValues(of: .afterFirstUnlock))
     }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Room for connections") struct RoomTests {
   private func guests(_ all: (uid: UInt32, isHeld: Bool, heard: Int)...) -> [Room.Guest] {

@@ -14,7 +14,7 @@ import VaultTesting
     return sandbox
   }
 
-  /// The last reply of `Salvage`, and what was lost before it.
+  /// The last reply of `Salvage`, and the losses that were told before it.
   private func salvage(_ client: WireClient) throws -> (reply: WireClient.Reply, losses: [String]) {
     var reply = try client.call("Salvage", more: true)
     var losses: [String] = []
@@ -30,7 +30,7 @@ import VaultTesting
     FileManager.default.fileExists(atPath: sandbox.store + "/salvage/vault.db")
   }
 
-  /// What `Backup` of what was salvaged answers first.
+  /// The first reply of `Backup` of the salvaged store.
   private func backup(_ client: WireClient) throws -> WireClient.Reply {
     let call = #"{"method":"io.vaultd.Vault.Backup","parameters":{"salvaged":true},"upgrade":true}"#
     client.send(Array(call.utf8) + [0])
@@ -96,7 +96,7 @@ import VaultTesting
     #expect(try salvage(client).reply.integer("saved") == 3)
     #expect(isThere(sandbox))
     #expect(try sandbox.converse("Rekey") { _ in password }?.error == nil)
-    // The first call may have been answered at the beginning.
+    // The first call may have been answered at the beginning of the rekey.
     let waiting = try sandbox.client()
     var reply = try waiting.call("Rekey", more: true)
     while reply.continues, reply.prompt == nil { reply = try waiting.reply() }

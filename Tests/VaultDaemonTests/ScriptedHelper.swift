@@ -2,14 +2,15 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// A shell script that stands in for a helper program: it runs what the test has left as `script` in its home.
+/// A shell script that stands in for a helper program: it runs the `script` that the test has left in its home.
 enum ScriptedHelper {
-  /// Runs where it is. A program that a test had only just written could still be open in a child of another test: "text
-  /// file busy".
+  /// The script's path, from which it is run. A copy that a test had only just written could still be open in a child
+  /// of another test: "text file busy".
   static let path =
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
 
-  /// Puts `vaultd` into a folder of its own, with the script as its `vault-tpm2`. The answer is the path of that `vaultd`.
+  /// Puts `vaultd` into a folder of its own, with the script as its `vault-tpm2`, and answers the path of that
+  /// `vaultd`.
   static func daemon(in sandbox: Sandbox) throws -> String {
     let programs = sandbox.root + "/bin"
     let made = try sandbox.run(

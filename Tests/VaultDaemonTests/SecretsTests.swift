@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite("Secrets in the daemon's memory") struct SecretsTests {
-  /// Mixed load: text, bytes, large and small, versions, many connections, errors, a wrong password.
+  /// Puts a mixed load on the daemon: text, bytes, large and small, versions, many connections, errors.
   private func load(_ sandbox: Sandbox, values: [String: [UInt8]]) throws {
     let client = try sandbox.client()
     for (name, value) in values {
@@ -23,14 +23,14 @@ import VaultTesting
         _ = try other.call("Get", ["name": name + "/none"])
       }
     }
-    // One that leaves in the middle of a frame, and one that does not read its answer.
+    // A client that leaves in the middle of a frame, and one that does not read its answer.
     if let value = values.values.first(where: { String(validating: $0, as: UTF8.self) != nil }) {
       let text = String(decoding: value, as: UTF8.self)
       try sandbox.client().send(
         Array(#"{"method":"io.vaultd.Vault.Set","parameters":{"name":"half","value":"\#(text)"#.utf8))
     }
     try sandbox.client().send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"large"}}"#)
-    // Also proves that the two before were taken in.
+    // This also proves that the two before were taken in.
     #expect(try client.call("Status").error == nil)
   }
 
@@ -62,7 +62,7 @@ import VaultTesting
     let pid = try #require(sandbox.daemonPid)
     let keys = try VaultKeys(of: sandbox, password: password)
 
-    // The positive control: while unlocked, the same search finds the key it holds.
+    // The positive control: while unlocked, the same search finds the key that the daemon holds.
     let unlocked = try MemorySearch(pid: pid)
     #expect(unlocked.find(keys.whenUnlockedValues) == ["raw"], "\(sandbox.daemonLog)")
     #expect(unlocked.size > 1 << 20)
@@ -76,7 +76,7 @@ import VaultTesting
     #expect(locked.find(keys.whenUnlockedClass) == [])
     #expect(locked.find(keys.vault) == [])
     for (name, value) in values {
-      // The beginning and the end of a large one: all its windows would take minutes.
+      // Only the beginning and the end of a large one: all its windows would take minutes.
       #expect(locked.find(Array(value.prefix(256))) == [], "\(name)")
       #expect(locked.find(Array(value.suffix(256))) == [], "\(name)")
     }
@@ -105,7 +105,7 @@ import VaultTesting
     func find(_ secret: String) throws -> Set<String> {
       MemorySearch.isPossible ? try MemorySearch(pid: try #require(sandbox.daemonPid)).find(Array(secret.utf8)) : []
     }
-    // The positive control: the code is compared with what is typed next.
+    // The positive control: the code is kept to be compared with what is typed next.
     if let code, MemorySearch.isPossible { #expect(try find(code) == ["raw"]) }
     if bySleep {
       try clock.sleep(seconds: 60)
@@ -148,7 +148,7 @@ import VaultTesting
     let password = randomText(32)
     _ = try sandbox.makeVault(password: password, config: "idle = off\nhide-names = true")
     try sandbox.unlock(password)
-    // Another attribute and another folder for each: what all of them share is found once.
+    // Each has an attribute and a folder of its own: a word that all of them share would be found once.
     let items = (0..<300).map { _ in
       (name: "\(KeyStage.word())/\(KeyStage.word())", key: "k-\(KeyStage.word())", value: randomText(40))
     }
@@ -167,7 +167,7 @@ import VaultTesting
     #expect(found.error == nil, "\(found)")
     #expect(try client.call("Find", ["query": "\(items[1].key)=\(items[1].value)"]).error == nil)
     let pid = try #require(sandbox.daemonPid)
-    // The positive control: what was read last is remembered.
+    // The positive control: the item that was read last is remembered.
     let unlocked = try MemorySearch(pid: pid)
     #expect(items.contains { unlocked.find(Array($0.name.utf8)).contains("raw") })
     #expect(try client.call("Lock").error == nil)
@@ -184,7 +184,7 @@ import VaultTesting
     "every buffer that could not be locked in memory is counted and shown, also when only the keys were too many",
     .disabled(if: Sanitizer.isPresent, "a sanitizer locks nothing"))
   func unlockedBuffers() throws {
-    // Without the right to lock what one likes, and with a limit in KiB.
+    // The daemon has no right to lock as much as it likes, and a limit in KiB.
     func start(_ sandbox: Sandbox, limit: Int) throws {
       let drop = geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock" : "env"
       try sandbox.startDaemon(
@@ -192,7 +192,7 @@ import VaultTesting
         through: ["/bin/sh", "-c", "ulimit -l \(limit); exec \(drop) \(Sandbox.path(of: "vaultd")) \"$@\"", "sh"])
     }
     func warning(_ sandbox: Sandbox) throws -> (unlocked: Int, of: Int)? {
-      let warnings = try sandbox.client().call("Status").parameters["warnings"] as? [String] ?? []
+      let warnings = try sandbox.warnings()
       guard let text = warnings.first(where: { $0.contains("raise RLIMIT_MEMLOCK") }) else { return nil }
       let words = text.split(separator: " ")
       return (try #require(Int(words[0])), try #require(Int(words[2])))
@@ -218,7 +218,7 @@ import VaultTesting
     var command: [String]?
     var uid = geteuid()
     if uid == 0 {
-      // All files of root's own processes are root's.
+      // The files of root's processes in /proc belong to root in any case.
       uid = 65534
       let program = sandbox.root + "/vaultd"
       let made = try sandbox.run(
@@ -236,7 +236,7 @@ import VaultTesting
     let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
     #expect(status.contains("\nUid:\t\(uid)\t\(uid)\t\(uid)\t\(uid)\n"))
     var memory = stat()
-    // The kernel gives the files of a process that is not dumpable to root, and those of another one to its user.
+    // The kernel gives the files in /proc of a process that is not dumpable to root, and of any other to its user.
     #expect(unsafe stat("/proc/\(pid)/mem", &memory) == 0)
     #expect(memory.st_uid == 0)
   }

@@ -6,7 +6,7 @@ import VaultTesting
 @Suite(
   "A prompt that several wait for", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct SharedPromptTests {
-  /// The next reply that says `style`, or the last one.
+  /// The next reply with a prompt of `style`, or the last reply.
   private func next(_ style: String, _ client: WireClient) throws -> WireClient.Reply {
     while true {
       let reply = try client.reply()

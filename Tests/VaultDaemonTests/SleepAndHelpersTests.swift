@@ -18,7 +18,7 @@ private final class SleepStand {
     stand = try LockStand(config: "pam-service = \(service.name)\ntpm2-device = \(chip.device)", in: sandbox)
     let added = try sandbox.converse("AddSlot", ["kind": "pam", "keystore": "tpm2"]) { [stand] _ in stand.password }
     guard added?.error == nil else { throw SandboxError("AddSlot: \(String(describing: added))") }
-    // The next one of its name is to be the one that the test is about.
+    // The next helper of this name must be the one that the test is about.
     let daemon = try #require(sandbox.daemonPid)
     try stand.wait("the first helper to be gone") {
       ProcessTree.processes(named: "vault-tpm2", of: daemon).isEmpty
@@ -27,7 +27,7 @@ private final class SleepStand {
 
   deinit { service.remove() }
 
-  /// Begins an unlock by presence, up to the first prompt; with `asks` up to the first that wants an answer.
+  /// Begins an unlock by presence, up to the first prompt; with `asks`, up to the first that wants an answer.
   func beginUnlock(asks: Bool = false) throws -> (conversation: String, client: WireClient) {
     let client = try sandbox.client()
     var reply = try client.call("Unlock", ["method": "pam"], more: true)
@@ -43,7 +43,7 @@ private final class SleepStand {
     }
   }
 
-  /// The helper of that name which the daemon has started, once it has.
+  /// Waits until the daemon has started a helper of that name, and answers its process.
   func helper(_ name: String, of parent: Int32? = nil) throws -> Int32 {
     let parent = try #require(parent ?? sandbox.daemonPid)
     var found: Int32?
@@ -54,11 +54,11 @@ private final class SleepStand {
     return try #require(found)
   }
 
-  /// Has the machine go to sleep, and expects that the daemon holds it up until `helper` is gone.
+  /// Lets the machine go to sleep, and expects that the daemon holds it up until `helper` is gone.
   func expectHeldUp(by helper: Int32, _ end: HeldEnd) throws {
     try stand.prepareForSleep(true)
     #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
-    // Whatever the daemon does without waiting for anything, it has done before it answers this.
+    // By this answer, the daemon has done all that it does without waiting.
     _ = try stand.locksOn()
     #expect(try stand.holdsInhibitor(), "let go of while \(helper) had its memory")
     #expect(ProcessTree.hasMemory(helper))
@@ -80,12 +80,12 @@ struct SleepAndHelpersTests {
     let machine = try SleepStand(pam: Self.yes)
     #expect(try machine.sandbox.client().call("Lock").error == nil)
     #expect(try machine.stand.nextEvent() == "locked: a client asked")
-    // The helper waits for it, and would for ever.
+    // The helper waits for the TPM, and would for ever.
     machine.chip.pause()
     defer { machine.chip.resume() }
     let asking = try machine.beginUnlock()
     let helper = try machine.helper("vault-tpm2")
-    // It would not hear of a lock, if that were only told to it.
+    // A stopped helper would not notice a lock that it was only told of.
     kill(helper, SIGSTOP)
     let end = try HeldEnd(of: helper)
     if before {

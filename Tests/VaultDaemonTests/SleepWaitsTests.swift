@@ -6,11 +6,12 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Sleep waits for what has a key in hand") struct SleepWaitsTests {
-  /// The lines of a service that goes to sleep while `begin` has a thread at work, which ends when the gate opens.
+  /// The lines of a daemon that goes to sleep while `begin` has a thread at work, which ends when the gate opens.
   private func lines(
-    _ count: Int, _ begin: @escaping @Sendable (Service, LoopLines, DispatchSemaphore) throws -> Void
+    _ count: Int, _ begin: @escaping @Sendable (Assembly, LoopLines, DispatchSemaphore) throws -> Void
   ) throws -> [String?] {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -18,26 +19,26 @@ import VaultTesting
     let loop = group.next()
     let lines = LoopLines()
     let gate = DispatchSemaphore(value: 0)
-    let service = try loop.submit { [store = sandbox.store, socket = sandbox.socket] in
-      let service = try Service.stand(on: loop, store: store, socket: socket)
-      try begin(service, lines, gate)
-      service.goToSleep { lines.add("asleep") }
-      return NIOLoopBound(service, eventLoop: loop)
+    let assembly = try loop.submit { [store = sandbox.store, socket = sandbox.socket] in
+      let assembly = try Assembly.stand(on: loop, store: store, socket: socket)
+      try begin(assembly, lines, gate)
+      assembly.goToSleep { lines.add("asleep") }
+      return NIOLoopBound(assembly, eventLoop: loop)
     }.wait()
-    // Behind whatever it does without waiting.
+    // After all that the daemon does without waiting.
     for _ in 0..<3 { try loop.submit {}.wait() }
     lines.add("let go")
     gate.signal()
     let all = (0..<count).map { _ in lines.next() }
     try group.syncShutdownGracefully()
-    return withExtendedLifetime(service) { all }
+    return withExtendedLifetime(assembly) { all }
   }
 
   @Test("a key that is being derived from a secret") func deriving() throws {
-    let lines = try lines(3) { service, lines, gate in
-      let connection = Connection(peer: Peer(uid: geteuid(), pid: getpid()), service: service)
-      let conversation = Conversation(connection: connection, service: service) { _, _ in nil }
-      let isBegun = service.derive(for: conversation) { _ in
+    let lines = try lines(3) { assembly, lines, gate in
+      let connection = VarlinkConnection(peer: Peer(uid: geteuid(), gid: getegid(), pid: getpid()), door: assembly.door)
+      let conversation = assembly.rooms.waysIn.converse(VarlinkPrompter(connection, assembly.door) { _ in })
+      let isBegun = assembly.rooms.waysIn.derive(for: conversation) { _ in
         gate.wait()
       } then: {
         lines.add("derived")
@@ -48,15 +49,16 @@ import VaultTesting
   }
 
   @Test("a backup that is called off, until its thread has wiped the key") func backup() throws {
-    let lines = try lines(4) { service, lines, gate in
+    let lines = try lines(4) { assembly, lines, gate in
       var ends: [Int32] = [0, 0]
       try #require(
         unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
       let socket = try RawSocket(ends[0], of: nil, patience: 60_000)
       let client = ends[1]
-      service.transfer = Transfer(.backup, socket)
-      service.transferThread.run(on: service.loop) {
-        // As a client that sends nothing would have it wait.
+      let upkeep = assembly.rooms.upkeep
+      upkeep.transfer = Transfer(.backup, upkeep.vault, stop: socket.callOff)
+      assembly.transferThread.run {
+        // The thread waits, as for a client that sends nothing.
         var isEnd = false
         do throws(RawSocket.Problem) { isEnd = try socket.isAtEnd() } catch {}
         _ = isEnd
@@ -64,7 +66,7 @@ import VaultTesting
         gate.wait()
         close(client)
       } then: {
-        service.transfer = nil
+        upkeep.transfer = nil
         lines.add("ended")
       }
     }

@@ -4,12 +4,13 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Ways in") struct SlotsTests {
   let password = "correct horse battery"
   let floor: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
 
-  /// Has a vault whose daemon lives, `onClock`, by a clock of the test's.
+  /// Lends a sandbox with a vault and its recovery code; `onClock`, its daemon lives by a clock of the test's own.
   func withVault(recovery: Bool = false, onClock: Bool = false, _ body: (Sandbox, String) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -107,7 +108,7 @@ import VaultTesting
         $0["style"] as? String == "secret" ? password : "the login password"
       }
       #expect(added?.integer("slot") == 2)
-      // Nobody is asked for the right to what cannot be done.
+      // Nobody has to prove the right to a change that cannot be made.
       #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in nil }?.error == "LastSlot")
       let recovery = try sandbox.converse("AddSlot", ["kind": "recovery"]) { $0["code"] as? String ?? password }
       #expect(recovery?.integer("slot") == 3)
@@ -139,7 +140,7 @@ import VaultTesting
         ("ChangePassword", floor), ("RemoveSlot", ["id": 1]), ("AddSlot", ["kind": "recovery"]),
         ("Authenticate", ["name": "guarded", "interactive": true]), ("Unlock", [:]),
       ]
-      // Each by a daemon that has met nothing of it yet.
+      // Each call goes to a daemon that has met none of this yet.
       for (method, parameters) in asked {
         try sandbox.startDaemon()
         let reply = try sandbox.converse(method, parameters) { $0["code"] as? String ?? second }
@@ -157,7 +158,7 @@ import VaultTesting
       try sandbox.unlock(password)
       #expect(try sandbox.client().call("Set", ["name": "a", "value": "a"]).error == nil)
       try sandbox.stopDaemon()
-      // Found by the check at the unlock, after which nothing is written.
+      // The check at the unlock finds this, after which nothing is written.
       try sandbox.editStore("UPDATE heads SET sealed = zeroblob(length(sealed))")
       try sandbox.startDaemon()
       try sandbox.unlock(password)
@@ -167,7 +168,7 @@ import VaultTesting
       func isLeft() throws -> Bool {
         try FileManager.default.contentsOfDirectory(atPath: sandbox.store).contains { $0.hasPrefix("presence-") }
       }
-      // It is removed after the reply.
+      // The key is removed after the reply.
       let deadline = Date(timeIntervalSinceNow: 30)
       while try isLeft(), Date() < deadline { sched_yield() }
       #expect(try !isLeft())
@@ -220,7 +221,7 @@ import VaultTesting
       let errors = try asking.map { try $0.0.reply().error }
       #expect(errors.filter { $0 == "AuthenticationFailed" }.count == 1)
       #expect(errors.filter { $0 == "BackingOff" }.count == 7)
-      // Uid, method, failures.
+      // The fields are uid, method and failures.
       let counted = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
       #expect(counted.split(separator: "\n").count { $0.hasPrefix("\(geteuid()) password ") } == 1, "\(counted)")
       #expect(counted.contains("\(geteuid()) password 1 "), "\(counted)")
@@ -253,12 +254,5 @@ import VaultTesting
       #expect(text.count < 300)
       #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" })
     }
-  }
-
-  @Test("of what a client says of itself no more is looked at than is shown") func longReason() {
-    let reason = "backup" + String(repeating: "\u{200B}", count: 194) + "behind"
-    let shown = ("backup" + String(repeating: "\\u{200b}", count: 194)).prefix(200)
-    #expect(Service.purpose("to unlock the vault", reason) == "to unlock the vault (asked by: \(shown))")
-    #expect(Service.purpose("to unlock the vault", "") == "to unlock the vault")
   }
 }

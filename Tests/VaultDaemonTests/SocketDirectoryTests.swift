@@ -5,9 +5,10 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The directory of the daemon's socket") struct SocketDirectoryTests {
-  /// Takes the directory `path` and lets go of it at once; what is in the way, if anything.
+  /// Takes the directory `path` and releases it at once; answers the problem with it, if there is one.
   private func problem(of path: String) -> SocketDirectory.Problem? {
     do throws(SocketDirectory.Problem) { _ = try SocketDirectory(path: path) } catch { return error }
     return nil

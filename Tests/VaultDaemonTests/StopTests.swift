@@ -10,7 +10,7 @@ import VaultTesting
   enum Work: CaseIterable {
     case newPassword, rekey, backup, unreadBackup, check
 
-    /// Has the daemon begin; the answer keeps its client.
+    /// Makes the daemon begin the work, and answers the client that waits for it.
     func begin(_ sandbox: Sandbox) throws -> WireClient {
       switch self {
       case .newPassword:
@@ -18,7 +18,7 @@ import VaultTesting
         return try converse(sandbox, "ChangePassword", ["kdf_memory": 64 << 20, "kdf_passes": 20], answers: 2)
       case .rekey:
         let client = try converse(sandbox, "Rekey", [:], answers: 1)
-        // What it tells as soon as it copies.
+        // The rekey tells this as soon as it copies.
         let reply = try client.reply()
         #expect(reply.parameters["slots"] != nil, "\(reply)")
         return client
@@ -26,7 +26,7 @@ import VaultTesting
         let client = try sandbox.client()
         let reply = try client.call("Backup", upgrade: true)
         #expect(reply.error == nil)
-        // More than the socket takes is left.
+        // More is left than the socket takes.
         if self == .backup { _ = try client.receive(count: 1 << 20) }
         return client
       case .check:
@@ -111,7 +111,7 @@ import VaultTesting
       #expect(count > 0, "it has come to its end")
       return try client.receive(count: count)
     }
-    // Its header, by which it can be tried.
+    // The first block is the header, with which a restore can be tried.
     var read = try #require(try block())
     #expect(try sandbox.stopDaemon() == 0)
     while let next = try block(), !next.isEmpty { read += next }

@@ -6,9 +6,8 @@ import VaultTesting
 @Suite("A store that cannot be served") struct StoreProblemsTests {
   private let password = "correct horse battery"
 
-  /// Makes a vault with one item, stops the daemon, spoils the store, and starts the daemon again.
-  ///
-  /// Whatever is asked of it then leaves the file as it was, also the check that follows an unlock.
+  /// Makes a vault with one item, stops the daemon, spoils the store, starts the daemon again, and expects that neither
+  /// `body` nor the check that follows an unlock changes the file.
   private func withSpoilt(
     by spoil: (Sandbox) throws -> Void, then body: (Sandbox, WireClient) throws -> Void
   ) throws {
@@ -121,7 +120,7 @@ import VaultTesting
     try withSpoilt {
       unsafe unlink($0.store + "/boot.key")
     } then: { (sandbox, client) throws in
-      let warnings = try client.call("Status").parameters["warnings"] as? [String] ?? []
+      let warnings = try sandbox.warnings()
       #expect(warnings.contains { $0.contains("there is no boot key") })
       #expect(try sandbox.unlock(password)?.error == nil)
     }
@@ -140,7 +139,7 @@ import VaultTesting
         unsafe chmod(path, 0o600)
       }
     } then: { (sandbox, client) throws in
-      let warnings = try client.call("Status").parameters["warnings"] as? [String] ?? []
+      let warnings = try sandbox.warnings()
       #expect(warnings.contains { $0.contains("boot") }, "\(warnings)")
       #expect(try client.call("Status").string("state") == "cold")
     }

@@ -3,14 +3,14 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A helper program that has been given a new key for its keystore, and does not answer.
+/// Helper programs that were given a new key for their keystore, and do not answer.
 @Suite(
   "A helper program that was given a key",
   .enabled(if: MemorySearch.isPossible, MemorySearch.need))
 struct StoringHelperTests {
   private static let password = "correct horse battery"
 
-  /// A vault whose programs for keystores are scripts.
+  /// A daemon whose keystore programs are scripts.
   private func stand(_ config: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
     let programs = sandbox.root + "/bin"
@@ -21,7 +21,7 @@ struct StoringHelperTests {
         Sandbox.path(of: "vaultd"), helper,
       ], program: "/bin/sh")
     #expect(made.status == 0, "\(made)")
-    // The question ends with a NUL, and stays whole under its name. A child would outlive the script.
+    // The request ends with a NUL, and is whole once it has its name. A child would outlive the script.
     try sandbox.write(
       "head -z -n 1 <&0 >$HOME/part; echo $$ >$HOME/pid; mv $HOME/part $HOME/question; exec sleep 1000", to: "script")
     try sandbox.startDaemon(config: "idle = off\n" + config, through: [programs + "/vaultd"])
@@ -34,7 +34,8 @@ struct StoringHelperTests {
     try sandbox.unlock(Self.password)
   }
 
-  /// Answers the call's first prompt, and waits until the helper has its question: its process, and the key.
+  /// Answers the call's first prompt and waits until the helper has its request; answers the helper's process, and the
+  /// key.
   private func begin(
     _ method: String, _ parameters: WireClient.Message, _ sandbox: Sandbox
   ) throws -> (client: WireClient, helper: Int32, key: [UInt8]) {
@@ -62,7 +63,7 @@ struct StoringHelperTests {
 
   private static let calls: [(String, String)] = [("AddSlot", ""), ("Init", "keyring"), ("Init", "tpm2")]
 
-  /// Begins to make a slot in a vault, or a vault with one, or with a boot key that the TPM keeps.
+  /// Begins to make a slot in a vault, a vault with a slot, or a vault whose boot key the TPM keeps.
   private func begin(_ call: (String, String)) throws -> (Sandbox, client: WireClient, helper: Int32, key: [UInt8]) {
     let isBootKey = call.1 == "tpm2"
     let sandbox = try stand()
@@ -82,7 +83,7 @@ struct StoringHelperTests {
     return (sandbox, client, helper, key)
   }
 
-  /// The same, for a client that goes before there is an answer.
+  /// Begins such a call for a client that goes before there is an answer.
   private func beginAndLeave(_ call: (String, String)) throws -> (Sandbox, helper: Int32, key: [UInt8]) {
     let (sandbox, client, helper, key) = try begin(call)
     withExtendedLifetime(client) {}
@@ -94,7 +95,7 @@ struct StoringHelperTests {
     let (sandbox, client, helper, key) = try begin(call)
     defer { sandbox.close() }
     let daemon = try #require(sandbox.daemonPid)
-    // The positive control.
+    // The positive control: the daemon has the key until then.
     #expect(try MemorySearch(pid: daemon).find(["key": key]).keys.sorted() == ["key"])
     try sandbox.signalDaemon(SIGUSR1)
     #expect(try client.reply().error == "Cancelled")

@@ -3,21 +3,21 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// This process as the daemon sees it: in a unit of the system manager's, or of its user's. What the kernel says of its group
-/// is replaced in the daemon's mounts alone.
+/// This process as a client that the daemon sees in a unit of the system manager or of its user's. The kernel's word
+/// about its control group is replaced in the daemon's mounts alone.
 @Suite(
   "A client in a system service", .enabled(if: Root.isAtHand, "gives the daemon mounts of its own, which needs root"))
 struct SystemServiceTests {
   private static let password = "correct horse battery"
 
-  /// Opens a vault with an item that asks for the password, by a daemon to which this process is in `group`.
+  /// Opens a vault with an item that asks for the password, with a daemon for which this process is in `group`.
   private func withDaemon(_ group: String, _ body: (WireClient, MachineClock) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let clock = try MachineClock(in: sandbox)
     _ = try sandbox.makeVault(password: Self.password, config: "idle = 1h\nmaximum-age = off")
     try sandbox.stopDaemon()
-    // The lines of both versions of control groups (cgroups(7)).
+    // The file has the lines of both versions of control groups (cgroups(7)).
     let groups = try sandbox.write("1:name=systemd:\(group)\n0::\(group)\n", to: "groups")
     let script = "mount --bind \(groups) /proc/\(getpid())/cgroup && exec \(Sandbox.path(of: "vaultd")) \"$@\""
     try sandbox.startDaemon(
@@ -50,7 +50,7 @@ struct SystemServiceTests {
     throws
   {
     try withDaemon(group) { client, clock in
-      // What the unlock has shown counts no more.
+      // The proof of the unlock no longer counts.
       try clock.pass(seconds: 60)
       let reply = try client.call("Authenticate", ["name": "guarded", "interactive": true], more: true)
       if isSystem {

@@ -1,9 +1,10 @@
 import Testing
-import VaultKeystore
 import VaultModel
 import VaultTesting
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The tpm2 keystore") struct TPM2KeystoreTests {
   @Test("a key that was sealed comes back, also after the machine was started again") func roundTrip() throws {
@@ -12,7 +13,7 @@ import VaultTesting
     let chip = try SoftwareTPM(in: sandbox)
     let stand = try KeystoreStand(sandbox, "tpm2-device = \(chip.device)")
     let keys = (0..<4).map { _ in KeystoreStand.newKey() }
-    // More than a TPM has room for at once: what was loaded was also flushed.
+    // These are more keys than a TPM has room for at once, so what was loaded was also flushed.
     let locators = try keys.map { try stand.store($0, in: .tpm2) }
     #expect(Set(locators).count == 4)
     #expect(locators.allSatisfy { $0.count <= KeystoreRequest.locatorLimit })
@@ -31,7 +32,7 @@ import VaultTesting
     let locator = try stand.store(key, in: .tpm2)
     #expect(try stand.fetch(locator, from: .tpm2) == key)
     let all = try heard()
-    // Its public part, behind two bytes of length, is heard both when it is made and when it is loaded.
+    // The public part, behind two bytes of length, is heard both when the key is made and when it is loaded.
     let publicPart = locator[..<(2 + Int(locator[0]) << 8 + Int(locator[1]))]
     #expect(all.split(separator: publicPart, omittingEmptySubsequences: false).count > 2)
     #expect(!all.contains(key))
@@ -93,7 +94,7 @@ import VaultTesting
     try chip.run(
       "tpm2_dictionarylockout", "--setup-parameters", "--max-tries=1", "--recovery-time=1000",
       "--lockout-recovery-time=1000")
-    // Somebody's value with a password, and a wrong one for it.
+    // Somebody else's value with a password, and a wrong password for it.
     let index = "0x1500001"
     try chip.run("tpm2_nvdefine", index, "-C", "o", "-s", "8", "-p", "right", "-a", "authread|authwrite")
     #expect(throws: SandboxError.self) { try chip.run("tpm2_nvread", index, "-C", index, "-P", "wrong") }

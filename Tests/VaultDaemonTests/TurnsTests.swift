@@ -5,9 +5,10 @@ import NIOPosix
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Turns") struct TurnsTests {
-  /// Turns on a clock that the work moves.
+  /// A stand for turns, on a clock that the work moves.
   private final class Stand {
     var now: Int64 = 0
     var asked = 0
@@ -60,7 +61,7 @@ import Testing
     #expect(stand.asked == 1 && stand.done == ["once"])
   }
 
-  /// Notes that something came in.
+  /// A handler that notes that something came in.
   private final class Arrival: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     private let lines: LoopLines
@@ -86,7 +87,7 @@ import Testing
         .takingOwnershipOfDescriptor(input: input)
         .assumeIsolated().whenComplete { _ in
           lines.add("ready")
-          // Within one look at its sockets, the loop meets first what was first.
+          // Within one look at its sockets, the loop meets first what became ready first.
           turns.next()
           _ = unsafe write(output, "x", 1)
         }

@@ -2,6 +2,7 @@ import Testing
 import VaultCore
 
 @testable import VaultDaemon
+@testable import VaultService
 @testable import VaultStore
 
 @Suite("Keys beside the store that no slot names") struct UnnamedKeysTests {
@@ -9,21 +10,22 @@ import VaultCore
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     let left = try stand.on { client -> [Int] in
-      let service = client.service
-      guard case .open(let keychain) = service.vault.content, keychain.isVerified else { return [] }
-      let files = FileKeystore(directory: service.paths.store)
+      let ways = client.assembly.rooms.waysIn
+      let keychain = try client.vault.keychain()
+      guard keychain.isVerified else { return [] }
+      let files = FileKeystore(directory: client.vault.directory)
       try files.store(RandomBytes.secret(count: 32), FileKeystore.newLocator())
-      service.earlierKeys = files.stored()
+      ways.earlierKeys = files.stored()
       var left: [Int] = []
-      // Of a later program's, say: the check has found it as it was written.
+      // A slot of a later program, for example: the check has found it to be as it was written.
       for damaged: [UInt32] in [[2], []] {
         keychain.damagedSlots = damaged
-        service.dropUnnamedKeys(keychain)
-        left.append(service.earlierKeys.count)
+        ways.dropUnnamedKeys(keychain)
+        left.append(ways.earlierKeys.count)
       }
       return left
     }
     #expect(left == [1, 0])
-    try stand.goRound("the key to go") { FileKeystore(directory: $0.service.paths.store).stored().isEmpty }
+    try stand.goRound("the key to go") { FileKeystore(directory: $0.vault.directory).stored().isEmpty }
   }
 }

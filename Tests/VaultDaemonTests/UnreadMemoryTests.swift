@@ -4,8 +4,9 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
-/// What is on its way to a client that does not read, or from one that is not finished, when the vault is locked.
+/// Data on its way to a client that does not read, or from one that has not finished, when the vault is locked.
 @Suite(
   "What a lock finds on its way",
   .enabled(if: MemorySearch.isPossible, MemorySearch.need))
@@ -20,7 +21,7 @@ struct UnreadMemoryTests {
     return sandbox
   }
 
-  /// A word of its own, again and again.
+  /// A value that repeats a word of its own.
   private static func value(_ word: String, _ count: Int) -> String {
     String(repeating: word + ".", count: count / (word.utf8.count + 1))
   }
@@ -39,14 +40,14 @@ struct UnreadMemoryTests {
     try succeed(sandbox.client().call("Set", ["name": name, "value": value, "accessible": accessible]))
   }
 
-  /// Asks for items and does not read; returns when the daemon has answered as far as the sockets take it.
+  /// Makes calls and does not read; returns when the daemon has answered as far as the sockets take it.
   private func ask(_ calls: [[UInt8]], _ sandbox: Sandbox) throws -> [WireClient] {
     let clients = try calls.map { call in
       let client = try sandbox.client()
       client.send(call)
       return client
     }
-    // Each came before this one, and was handled or is.
+    // Each call came before these, and was handled or is being handled.
     for _ in 0..<5 { try succeed(sandbox.client().call("Status")) }
     return clients
   }
@@ -68,7 +69,7 @@ struct UnreadMemoryTests {
   func values() throws {
     let sandbox = try stand()
     defer { sandbox.close() }
-    // The sockets take some 200 kB between them.
+    // The two ends of a socket take some 200 kB.
     let sizes = [230_000, 250_000, 300_000, 1_000_000]
     let words = sizes.map { _ in KeyStage.word() }
     for (word, size) in zip(words, sizes) { try store("\(size)", Self.value(word, size), "when-unlocked", sandbox) }
@@ -78,7 +79,7 @@ struct UnreadMemoryTests {
     try store("always", Self.value(always, 250_000), "always", sandbox)
     let clients = try ask(sizes.map { try Self.frame("Get", ["name": "\($0)"]) }, sandbox)
     let others = try ask(["after", "always"].map { try Self.frame("Get", ["name": $0]) }, sandbox)
-    // The positive control: this is where they are.
+    // The positive control: the words are found here.
     try expectFound(words + [after, always], sandbox)
     try succeed(sandbox.client().call("Lock"))
     #expect(try found(words + [after, always], sandbox) == [after, always])
@@ -97,7 +98,7 @@ struct UnreadMemoryTests {
     let clients = try ask([try Self.frame("Get", ["name": "a"])], sandbox)
     try expectFound([second, rest], sandbox)
     #expect(try found([first, second, rest], sandbox) == [second, rest])
-    // And so is what it takes later, as the client reads on.
+    // The part that it takes later, as the client reads on, is gone as well.
     #expect(try clients[0].receive(count: 400_000) != nil)
     try expectFound([rest], not: [first, second], sandbox)
     withExtendedLifetime(clients) {}
@@ -130,7 +131,7 @@ struct UnreadMemoryTests {
     let prompted = KeyStage.word()
     try succeed(
       sandbox.client().call("Set", ["name": prompted, "value": "x", "require": "password", "reuse": 1]))
-    // The proof of the unlock is older than a second by then.
+    // By then, the proof of the unlock is older than a second.
     var reply: WireClient.Reply
     var asking: WireClient
     repeat {
@@ -180,7 +181,7 @@ struct UnreadMemoryTests {
     let call = try Self.frame("Set", ["name": "behind", "value": Self.value(word, 5000)])
     client.send(Array(#"{"bad"#.utf8) + [0] + call.dropLast(missing))
     #expect(try client.reply().error == "InvalidFrame")
-    // Nor of what comes now.
+    // Nothing of later bytes is left either.
     client.send(call)
     try succeed(sandbox.client().call("Lock"))
     #expect(try found([word], sandbox) == [])
@@ -205,7 +206,7 @@ struct UnreadMemoryTests {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     let messages = try stand.on { client in
-      client.service.turns.charge(Turns.length)
+      client.assembly.turns.charge(Turns.length)
       client.send(["Lock", "Status"].map { "{\"method\":\"io.vaultd.Vault.\($0)\"}\0" }.joined())
       client.call("Status")
       return client.messages()
@@ -236,7 +237,7 @@ struct UnreadMemoryTests {
     let outcome = try sandbox.run("-c", script, program: "/bin/sh")
     #expect(outcome.status == 0, "\(outcome)")
     #expect(try found(words, sandbox) == [])
-    // A connection is closed when its memory was wiped.
+    // A connection is closed once its memory was wiped.
     let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
     let inhibitor = try #require(lines.firstIndex { $0.contains("close(") && $0.contains("pipe:") })
     #expect(lines[..<inhibitor].filter { $0.contains("close(") && $0.contains("socket:") }.count >= 2, "\(lines)")
@@ -258,7 +259,7 @@ struct UnreadMemoryTests {
     let client = try sandbox.client()
     client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"a"}}"#)
     client.finishSending()
-    // Answered in its turn behind the other, which nobody has read then.
+    // This call is answered behind the other one, whose answer nobody has read by then.
     #expect(try sandbox.client().call("Status").error == nil)
     #expect(try client.reply().string("value") == value)
     #expect(try client.receive() == nil)

@@ -1,23 +1,24 @@
 import Testing
-import VaultAPI
 import VaultModel
+import VaultWire
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Replies that are not read") struct UnreadTests {
-  /// One client's, on a clock that the test moves.
+  /// A stand for the unread replies of one client, on a clock that the test moves.
   private final class Stand {
     private(set) var now: Int64 = 0
     private var timers: [(at: Int64, work: () -> Void)] = []
     private(set) var isDropped = false
-    /// The replies that are sent, or never will be.
+    /// The replies that have been sent, or never will be.
     private(set) var released: [String] = []
     private(set) lazy var unread = Unread(
       now: { [unowned self] in now }, after: { [unowned self] in timers.append((now + $0, $1)) },
       drop: { [unowned self] in isDropped = true })
     var timerCount: Int { timers.count }
 
-    /// A reply of which the socket took the first bytes.
+    /// Adds a reply of which the socket took the first `sent` bytes.
     func add(_ text: String, sent: Int = 0, _ content: ReplyContent = []) {
       var reply = SecretBuffer()
       reply.append(utf8: text)

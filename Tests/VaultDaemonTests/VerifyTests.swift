@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-// Checks that somebody asks for.
+// Checks that a client asks for.
 extension IntegrityTests {
   @Test("a store that is as it was written has no findings") func whole() throws {
     let sandbox = try stopped()
@@ -13,7 +13,7 @@ extension IntegrityTests {
     #expect(result.findings.isEmpty)
     #expect(result.integer("unharmed") == 3 && result.integer("harmed") == 0)
     #expect(result.strings("unchecked").isEmpty && result.strings("changed").isEmpty)
-    // Heads, values, tags, slots, keys and the clock.
+    // The records are heads, values, tags, slots, keys and the clock.
     #expect(result.integer("records") ?? 0 >= 3 + 5 + 3)
     #expect(try state(sandbox) == "ok")
   }
@@ -112,7 +112,7 @@ extension IntegrityTests {
     #expect(locked.findings.isEmpty)
     #expect(locked.strings("unchecked") == ["when-unlocked"])
     #expect(locked.result["reason"] as? String == "the vault is locked")
-    // What was found before still holds.
+    // The earlier result still holds.
     #expect(try state(sandbox) == "ok")
   }
 

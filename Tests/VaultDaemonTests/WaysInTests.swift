@@ -21,7 +21,7 @@ struct WaysInTests {
       ("AddSlot", ["kind": "pam", "keystore": "memory"]), ("RemoveSlot", ["id": presence]),
       ("ChangePassword", ["kind": "password"]),
     ]
-    // The login password may give the vault a new key, and take the place of its own slot: it makes no other way in.
+    // The login password may give the vault a new key and replace its own slot, since that makes no other way in.
     if method == "pam" { changes += [("Rekey", [:]), ("ChangePassword", ["kind": "login"])] }
     for (name, parameters) in changes {
       let talk = try vault.converse(

@@ -4,6 +4,7 @@ import NIOPosix
 import Testing
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Buffers that carried a secret") struct WipedBuffersTests {
   private static let secret = [UInt8](repeating: 0xA5, count: 100)

@@ -68,7 +68,7 @@ import VaultTesting
     let each = "free 0\ngrow 0 kept\nshrink 0 kept\nnothing none 0\nnew some\n"
     let outcome = try sandbox.run(program: build([sources + "/wiping_heap.c"], as: "wiping"))
     #expect(outcome.status == 0 && outcome.output == each + each + each, "\(outcome)")
-    // The positive control: glibc's own heap leaves them.
+    // The positive control: glibc's own heap leaves the bytes.
     let usual = try sandbox.run(program: build([], as: "usual"))
     #expect(usual.output.contains("free 168\n") && usual.output.contains("grow 168 kept\n"), "\(usual)")
   }

@@ -95,14 +95,14 @@ import VaultTesting
     try withDaemon { (sandbox) throws in
       let half = try (0..<20).map { _ in try sandbox.client() }
       for client in half { client.send(Array(#"{"method":"io.vaul"#.utf8)) }
-      // One that asks for much and reads nothing: its requests are taken only as far as its replies fit.
+      // A client that asks for much and reads nothing: its requests are taken only as far as its replies fit.
       let deaf = try sandbox.client()
       let many: [UInt8] = (0..<1000).flatMap { _ in Array(status.utf8) + [0] }
       var (sent, rounds) = (0, 0)
       while rounds < 50 {
         let count = deaf.sendWithoutWaiting(many)
         sent += count
-        // It is taken no further when nothing goes out, time after time, while the others are served.
+        // The daemon takes no more when nothing goes out, time after time, while the others are served.
         rounds = count == 0 ? rounds + 1 : 0
         #expect(try sandbox.client().call("Status").string("state") == "new")
         guard sent < 16 << 20 else { break }
@@ -130,7 +130,7 @@ import VaultTesting
     try withDaemon("max-connections = 4") { (sandbox) throws in
       let watching = try (0..<3).map { _ in try sandbox.client() }
       for client in watching { #expect(try client.call("Monitor", more: true).string("event") == "state") }
-      // Each takes the place of the one before.
+      // Each client takes the place of the one before.
       for _ in 0..<20 { #expect(try sandbox.client().call("Status").error == nil) }
       let fourth = try sandbox.client()
       #expect(try fourth.call("Monitor", more: true).error == nil)
@@ -151,7 +151,7 @@ import VaultTesting
       let half = [UInt8](repeating: UInt8(ascii: " "), count: 1_900_000)
       let clients = try (0..<40).map { _ in try sandbox.client() }
       for client in clients { client.send(half) }
-      // All was taken in, or refused, by now: a round trip with whoever came last is behind it.
+      // All was taken in or refused by now: this round trip of a later client comes behind it.
       #expect(try sandbox.client().call("Status").error == nil)
       #expect(try ProcessMemory.bytes("VmRSS", of: pid) < before + 48 << 20)
       for client in clients { client.finishSending() }
@@ -183,7 +183,8 @@ import VaultTesting
         requests += 1
       }
       #expect(try Self.timesAsleep(pid) >= before + 5)
-      // There is room for the socket alone now; what the first one's process was held by is let go of for the second's.
+      // There is room for the socket alone now: the descriptor of the first client's process is freed for that of the
+      // second's.
       first = nil
       let answer = try second.reply()
       #expect(answer.error == nil, "\(answer)")
@@ -193,7 +194,7 @@ import VaultTesting
     }
   }
 
-  /// How often the process's first thread went to sleep by itself.
+  /// The number of times that the process's first thread went to sleep by itself.
   private static func timesAsleep(_ pid: Int32) throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") })
@@ -218,7 +219,7 @@ import VaultTesting
   @Test("another uid is refused, whatever it asks", .enabled(if: Root.isAtHand, "needs root to be another user"))
   func anotherUser() throws {
     try withDaemon { (sandbox) throws in
-      // Opened wide on purpose: the check of the peer has to hold by itself.
+      // The modes are wide open on purpose: the check of the peer has to hold by itself.
       for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
       unsafe chmod(sandbox.socket, 0o666)
       let outcome = try sandbox.run(

@@ -5,6 +5,7 @@ import Testing
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The worker") struct WorkersTests {
   @Test("who waits for it to be idle goes on when all that was begun is done, or at once") func idle() throws {
@@ -13,11 +14,11 @@ import VaultTesting
     let lines = LoopLines()
     let gate = DispatchSemaphore(value: 0)
     loop.execute {
-      let workers = Workers()
-      workers.whenIdle(on: loop) { lines.add("idle") }
+      let workers = WorkerThread(telling: loop)
+      workers.whenIdle { lines.add("idle") }
       lines.add("begun")
-      for _ in 0..<2 { workers.run(on: loop, { gate.wait() }, then: { lines.add("done") }) }
-      workers.whenIdle(on: loop) { lines.add("idle again") }
+      for _ in 0..<2 { workers.run({ gate.wait() }, then: { lines.add("done") }) }
+      workers.whenIdle { lines.add("idle again") }
       lines.add("waiting")
       gate.signal()
       gate.signal()
@@ -27,9 +28,9 @@ import VaultTesting
 
   private static let pattern: UInt64 = 0xA55A_C33C_9669_0FF0
 
-  /// Leaves some KiB of the pattern in frames below the caller's; the answer is where the lowest of them was.
+  /// Leaves some KiB of the pattern in frames below the caller's, and answers the address of the lowest of them.
   @inline(never) private static func fillStack(_ depth: Int) -> UInt {
-    // So little is taken from the stack.
+    // An allocation this small is taken from the stack.
     unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 128) { words in
       unsafe words.initialize(repeating: pattern)
       if depth > 0 { return fillStack(depth - 1) }
@@ -45,9 +46,9 @@ import VaultTesting
     defer { loop.shutdownGracefully { _ in } }
     let lines = LoopLines()
     loop.execute {
-      let workers = Workers()
-      workers.run(on: loop, { Self.fillStack(7) }) { lowest in
-        // The thread lives as long as its pool, and nobody gives its stack back.
+      let workers = WorkerThread(telling: loop)
+      workers.run({ Self.fillStack(7) }) { lowest in
+        // The thread lives as long as `workers`, and nobody gives its stack back.
         let words = unsafe UnsafeBufferPointer(start: UnsafePointer<UInt64>(bitPattern: lowest), count: 1024)
         let left = unsafe words.count { $0 == Self.pattern }
         lines.add("\(left) words left")

@@ -33,7 +33,7 @@ struct CorpusTests {
   /// The kinds whose values have a form that no value of another of them has.
   private static let formed: [ItemKind] = [.certificate, .tlsKey, .sshKey, .totp, .pairingCode]
 
-  /// The kept values that are named for a kind, by its first word, whole ones and others.
+  /// The kept values named for a kind, by its first word: the whole ones, or those that were cut short.
   private static func named(for kind: ItemKind, whole: Bool) throws -> [URL] {
     let prefix = kind.rawValue.split(separator: "-").first.map(String.init) ?? ""
     return try files("KindFuzz").filter {

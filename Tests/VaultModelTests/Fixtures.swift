@@ -2,19 +2,19 @@ import Foundation
 
 @testable import VaultModel
 
-/// What the tests share: values checked in one line, an item to search for, and the kept fuzz inputs.
+/// The means that the tests share: values checked in one line, an item to search for, and the kept fuzz inputs.
 enum Fixture {
   /// The folder of one fuzz target's kept inputs.
   static func corpus(_ name: String) -> URL {
     URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(name)").standardizedFileURL
   }
 
-  /// One kept input.
+  /// The bytes of one kept input.
   static func bytes(_ folder: String, _ name: String) throws -> [UInt8] {
     [UInt8](try Data(contentsOf: corpus(folder).appending(path: name)))
   }
 
-  /// A kept input of the kinds, as text.
+  /// A kept input of the fuzzer of kinds, as text.
   static func text(_ name: String) throws -> String { String(decoding: try bytes("KindFuzz", name), as: UTF8.self) }
 
   /// The bytes of a value's first PEM block.
@@ -46,7 +46,7 @@ extension ItemKind {
   /// Checks a value given as bytes.
   @discardableResult
   func check(_ bytes: [UInt8], _ attributes: [String: String] = [:]) throws(ValueError) -> ValueFacts {
-    // No UInt8 has padding, so every byte lent is initialised; the same holds wherever the tests lend bytes.
+    // No UInt8 has padding, so every byte lent is initialized; the same holds wherever the tests lend bytes.
     let value = unsafe bytes.span.bytes
     return try validate(value, attributes: attributes)
   }
@@ -57,7 +57,7 @@ extension ItemKind {
     try check(Array(text.utf8), attributes)
   }
 
-  /// Whether a value is accepted.
+  /// True when a value is accepted.
   func accepts(_ text: String, _ attributes: [String: String] = [:]) -> Bool {
     (try? check(text, attributes)) != nil
   }

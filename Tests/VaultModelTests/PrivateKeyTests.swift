@@ -78,7 +78,7 @@ struct PrivateKeyTests {
       damaged[index] ^= index < 15 ? 1 : 0x40
       #expect(!accepts(damaged), "byte \(index)")
     }
-    // The number of keys stands behind the magic string, "none" twice and no options; OpenSSH knows only 1.
+    // The number of keys stands behind the magic string, two times "none" and no options; OpenSSH knows only 1.
     #expect(Array(key[35..<39]) == [0, 0, 0, 1])
     for number: UInt8 in [0, 2] { #expect(!accepts(Array(key[..<38]) + [number] + Array(key[39...]))) }
   }

@@ -1,6 +1,7 @@
 import CPAM
 import Testing
-import VaultAPI
+import VaultModel
+import VaultWire
 
 @testable import VaultPAM
 

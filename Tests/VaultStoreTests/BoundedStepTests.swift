@@ -7,7 +7,8 @@ import VaultModel
 /// Records that are longer or more than any of ours, put in so that the daemon takes long over them: no step of a walk
 /// does more for them than for others.
 @Suite("Work in one step") struct BoundedStepTests {
-  /// Items 1 to 4, of which the last one, `boot`, of `always`, claims so many versions. Those that are there are others.
+  /// Items 1 to 4. The last one, `boot` of `always`, claims so many versions; the older ones that are there are not
+  /// those.
   private static func manyVersions(_ count: Int) throws -> Fixture {
     let fixture = try ForgeryTests.fixture()
     try fixture.forgeAlways { try $0.claimVersions(count, of: "boot", size: 20_000) }
@@ -20,8 +21,8 @@ import VaultModel
     return fixture
   }
 
-  /// Checks in steps of as many records as the daemon does; gives what each step has added to the number of findings and of
-  /// records.
+  /// Checks in steps of as many records as the daemon does, and answers the findings and records that each step has
+  /// added.
   private static func verify(_ keychain: Keychain) throws -> (Verification, steps: [(findings: Int, records: Int)]) {
     var steps: [(findings: Int, records: Int)] = []
     var before = (findings: 0, records: 0)
@@ -69,7 +70,7 @@ import VaultModel
       WITH n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < \(Finding.limit + 600))
       INSERT INTO vals SELECT 4, i, x'00' FROM n
       """)
-    // Of the strongest class, of which no value is opened before.
+    // An item of the strongest class, none of whose values is opened before.
     do { try fixture.unlocked().put("late", "l") }
     try fixture.sql("UPDATE heads SET value = zeroblob(30) WHERE id > 4")
     let (result, _) = try Self.verify(fixture.unlocked())
@@ -98,7 +99,7 @@ import VaultModel
     keychain.pass?.apply(changes, keychain)
     var result: Verification?
     while result == nil { result = try keychain.continueVerification(records: 16) }
-    // Begun anew, with its name.
+    // The item was begun anew, with its name.
     #expect(result?.findings.contains { $0.text.hasPrefix("version 59 ") && $0.name?.text == "boot" } == true)
     #expect(result?.findings.count { $0.text.hasSuffix("is not the one its head names") } == 59)
   }
@@ -131,13 +132,13 @@ import VaultModel
       "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12) INSERT INTO \(rows) FROM n")
     let (result, steps) = try Self.verify(fixture.unlocked())
     #expect(!result.isOK)
-    // Ours are so few that some steps are enough for them.
+    // Our own records are so few that some steps are enough for them.
     #expect(steps.count { $0.records > 0 } >= 12)
   }
 
   // MARK: Searches
 
-  /// Puts long heads in, and has every tag lead to them, under the number of a class that it is not of.
+  /// Puts in long heads to which each tag of `when-unlocked` also leads, counted to another class.
   private static func strays(_ fixture: Fixture, count: Int) throws {
     let n = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))"
     try fixture.sql(
@@ -156,12 +157,13 @@ import VaultModel
     let keychain = try fixture.unlocked()
     let statements = keychain.database.statements
     for (lookup, tags) in [
-      (statements.tagged, try keychain.tags(.kind(.note))), (statements.locate, try keychain.tags(.name(name("safe")))),
-      (statements.read, try keychain.tags(.name(name("safe")))),
-      (statements.readVersion, try keychain.tags(.name(name("safe")))),
+      (statements.tags.tagged, try keychain.tags(.kind(.note))),
+      (statements.tags.locate, try keychain.tags(.name(name("safe")))),
+      (statements.tags.read, try keychain.tags(.name(name("safe")))),
+      (statements.tags.readVersion, try keychain.tags(.name(name("safe")))),
     ] {
       try lookup.bind(tags)
-      if lookup === statements.tagged || lookup === statements.readVersion { try lookup.statement.bind(4, 0) }
+      if lookup === statements.tags.tagged || lookup === statements.tags.readVersion { try lookup.statement.bind(4, 0) }
       var strays = 0
       try lookup.statement.each { (row: Statement) throws(VaultError) in
         if try Row.rank(row, tags) == nil {
@@ -189,7 +191,7 @@ import VaultModel
       let page =
         isCounted
         ? try keychain.find(query, limit: 2, after: after, now: 2000, examining: 1)
-        : try keychain.find(query, limit: 2, after: after, now: 2000) { true }
+        : try keychain.find(query, limit: 2, after: after, now: 2000, isTimeUp: { true })
       names += page.items.map(\.name.text)
       pages += 1
       if let after, let next = page.next { #expect(next > after) }

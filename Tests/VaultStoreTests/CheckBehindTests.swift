@@ -6,7 +6,7 @@ import VaultModel
 
 /// A check that begins over a log which crashes have made long.
 @Suite("Changes beside a check of a long log") struct CheckBehindTests {
-  /// What a crash leaves while a check holds the log: one of `size` bytes.
+  /// A store that crashed while a check held its log, which has at least `size` bytes.
   private static func crashed(log size: Int) throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()

@@ -3,9 +3,9 @@ import Testing
 import VaultStore
 import VaultTesting
 
-/// What a file of some pages says that it has: rows as long as memory is, and tables that SQLite would take hours to read.
-/// SQLite believes all of that before any of this program looks at a row. Held against the real daemon, since it is the whole
-/// process that has to stay small.
+/// False claims in a file of a few pages: rows as long as memory is, and tables that SQLite would take hours to read.
+/// SQLite believes all of that before any of this program looks at a row. The tests use the real daemon, since the
+/// whole process has to stay small.
 @Suite("What a store's file claims to have") struct ClaimTests {
   private let password = "correct horse battery"
 
@@ -26,7 +26,7 @@ import VaultTesting
     try ProcessMemory.bytes("VmHWM", of: #require(sandbox.daemonPid))
   }
 
-  /// Has the daemon do what makes it look at each table, and answers the errors.
+  /// Makes the daemon look at each table and answers its errors.
   private func use(_ sandbox: Sandbox) throws -> [String?] {
     try sandbox.startDaemon()
     var errors: [String?] = []
@@ -44,9 +44,9 @@ import VaultTesting
     return errors
   }
 
-  /// An entry of a tree that is `size` bytes long and comes before all others, of which the rest is on that page.
+  /// An entry of a tree that claims `size` bytes and comes before all others; the page `rest` holds its rest.
   private func cell(_ tree: String, size: Int, rest: Int) -> [UInt8] {
-    // The header: its own length, then the type of each column, of which one is as long as all the rest.
+    // The header has its own length, then the type of each column, one of which takes up all the rest.
     let types: [[UInt8]]
     let start: [UInt8]
     switch tree {
@@ -66,12 +66,13 @@ import VaultTesting
     case first
     /// Behind all others, where a walk meets it that began before.
     case last
-    /// The same, in a log beside the file.
+    /// Behind all others, in a log beside the file.
     case lastInLog
   }
 
   /// Puts a key as long as memory, whose pages lead in a circle, into a tree. Nobody has the store open.
-  /// - Parameter size: so long that what a page of the tree has of it is the least there can be.
+  ///
+  /// - Parameter size: a length of which a page of the tree has the smallest part that there can be.
   private func putLongKey(in tree: String, of store: String, size: Int, _ place: Place) throws {
     var forge = try PageForge(store)
     let root = try forge.root(tree)
@@ -119,7 +120,7 @@ import VaultTesting
     #expect(try sandbox.unlock(password)?.error == nil)
     let value = String(repeating: "long", count: 200_000)
     #expect(try sandbox.client().call("Set", ["name": "long", "value": value]).error == nil)
-    // So that it is read from the file.
+    // A lock makes the next read come from the file.
     #expect(try sandbox.client().call("Lock").error == nil)
     #expect(try sandbox.unlock(password)?.error == nil)
     #expect(FileManager.default.createFile(atPath: shortage, contents: nil))
@@ -131,7 +132,7 @@ import VaultTesting
     #expect(try sandbox.client().call("Set", ["name": "b", "value": "2"]).error == nil)
   }
 
-  /// A library that has no long piece of memory for SQLite while the file is there.
+  /// A library that refuses SQLite any long piece of memory while the file is there.
   private static func shortage(_ file: String) -> String {
     """
     #define _GNU_SOURCE
@@ -157,7 +158,7 @@ import VaultTesting
     let sandbox = try store()
     defer { sandbox.close() }
     let list = "replace(hex(zeroblob(\(words))), '00', '1,') || '1'"
-    // As text: nobody has to read it to put it in.
+    // Rows of text, which SQLite does not have to read as statements to store them.
     try sandbox.editStore(
       "PRAGMA writable_schema = ON",
       """

@@ -4,7 +4,7 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// Files that are not a whole vault of ours: refused, and byte for byte as they were.
+/// Files that are not a whole vault of ours: they are refused and stay byte for byte as they were.
 @Suite struct DamageTests {
   /// A vault with some pages, closed.
   private func fixture() throws -> Fixture {
@@ -96,7 +96,7 @@ import VaultStore
     try refusedInLog("PRAGMA user_version = 9") { $0 == .newer(9) }
   }
 
-  /// SQLite takes it for a failure of the system.
+  /// SQLite takes such a log for a failure of the system.
   @Test("a log of another version of the format is refused, with a frame and without", arguments: [0, 1, 200])
   func logVersion(missing: Int) throws {
     try refusedInLog("PRAGMA user_version = 3", \.isCorrupt) { log in
@@ -117,8 +117,8 @@ import VaultStore
     try expectRefusedWithLog(fixture)
   }
 
-  /// SQLite takes such a frame for the end of the log, so what is behind it is not read. A check that read it would tell of
-  /// another store than the one that is written to.
+  /// SQLite takes such a frame for the end of the log and does not read what is behind it. A check that read on would
+  /// look at another store than the one that is written to.
   @Test("a frame of a log that has no page ends it, whatever its checksum") func frameWithoutPage() throws {
     let fixture = try fixture()
     var forge = try PageForge(fixture)
@@ -132,7 +132,7 @@ import VaultStore
     for (name, data) in before { #expect(try fixture.files()[name] == data, "\(name)") }
   }
 
-  /// The checksum of a log's header, whose words are in the order that its first number tells (sqlite.org/walformat.html).
+  /// The checksum of a log's header, whose first number tells the byte order of its words (sqlite.org/walformat.html).
   private static func sums(of header: Data) -> [UInt8] {
     let isBig = header[header.startIndex + 3] & 1 == 1
     var sums: (UInt32, UInt32) = (0, 0)
@@ -206,7 +206,7 @@ import VaultStore
     try other.makeDirectory()
     do {
       let keychain = try fixture.unlocked()
-      // What is said about the vault stands in pages of its own, which are none of the last.
+      // The facts about the vault stand in pages of their own, none of which is the last.
       try keychain.markStale(.recovery)
       for (name, data) in try fixture.files() where name != "vault.lock" {
         #expect(
@@ -231,7 +231,7 @@ import VaultStore
     let small = try #require(try fixture.files()["vault.db"])
     let other = try Fixture(create: false)
     do {
-      // All pages that are new are in the log; the main file is as before.
+      // All new pages are in the log; the main file is as before.
       let keychain = try fixture.unlocked()
       for index in 0..<20 { try keychain.put("more \(index)", String(repeating: "y", count: 2000)) }
       try other.makeDirectory()

@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// The disk refuses. What was there stays readable, the error has the cause, and the store goes on when it can.
+/// Failures of the disk: what was there stays readable, the error has the cause, and the store goes on when it can.
 @Suite struct DiskFailureTests {
   @Test(
     "a failure at any operation leaves the old value, and room brings everything back",
@@ -16,7 +16,7 @@ import VaultModel
     var value = "first"
     do {
       let keychain = try fixture.unlocked()
-      // So that a change also folds the log in.
+      // With so short a log, a change also folds it in.
       keychain.database.connection.longLog = 4
       try keychain.put("a", value)
       var operation = 0

@@ -2,7 +2,12 @@ import Testing
 import VaultStore
 
 extension VaultError {
-  var isCorrupt: Bool { if case .corrupt = self { true } else { false } }
+  var isCorrupt: Bool {
+    switch self {
+    case .corrupt, .distrusted: true
+    default: false
+    }
+  }
   var isInvalidValue: Bool { if case .invalidValue = self { true } else { false } }
   var isPermissions: Bool { if case .permissions = self { true } else { false } }
   var isStorage: Bool { if case .storage = self { true } else { false } }

@@ -3,7 +3,7 @@ import CSQLite
 import Foundation
 import Testing
 
-/// A directory whose files are on a disk that writes down what is done to it, and fails when told to.
+/// A directory whose files are on a disk that records what is done to it, and fails when told to.
 @safe final class FaultyDisk {
   private let disk: OpaquePointer
   private let directory: String
@@ -17,10 +17,10 @@ import Testing
     unsafe disk = faulty_disk_watch(directory)
   }
 
-  /// After the store was closed.
+  /// Ends the watch; the store has to be closed before.
   deinit { unsafe faulty_disk_forget(disk) }
 
-  // MARK: What was done
+  // MARK: Operations
 
   enum Kind: Int32 { case write, truncate, sync, remove }
 
@@ -33,7 +33,7 @@ import Testing
 
   var count: Int { Int(unsafe faulty_disk_count(disk)) }
 
-  /// Everything that was done so far.
+  /// All operations so far, in their order.
   func events() -> [Event] {
     (0..<count).map { index in
       var event = unsafe faulty_disk_event_at(disk, Int64(index))
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// What survives of the operations on a file since its last sync.
+  /// The part that survives of the operations on a file since its last sync.
   enum Luck: CaseIterable {
     case nothing, everything, firstHalf, everySecond, torn
 
@@ -110,12 +110,12 @@ import Testing
     ]
   }
 
-  /// The operation after the next `count` fails, and those after it unless `once`.
+  /// Makes the operation after the next `count` fail, and those after it unless `once`.
   func fail(after count: Int, _ failure: Failure, once: Bool = false) {
     unsafe faulty_disk_fail(disk, Int64(count), failure.code, failure.number, once ? 1 : 0)
   }
 
-  /// A page of the database, counted from 0, cannot be read any more; with nil all can.
+  /// Makes a page of the database, counted from 0, unreadable; nil makes all readable again.
   func spoil(page: Int?) {
     let from = Int64(page ?? 0) * 4096
     unsafe faulty_disk_spoil(disk, from, page == nil ? from : from + 4096)
@@ -123,6 +123,6 @@ import Testing
 
   func recover() { unsafe faulty_disk_fail(disk, -1, 0, 0, 0) }
 
-  /// Whether any operation has failed since ``fail(after:_:once:)``.
+  /// True when an operation has failed since ``fail(after:_:once:)``.
   var hasFailed: Bool { unsafe faulty_disk_failures(disk) > 0 }
 }

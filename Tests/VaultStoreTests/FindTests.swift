@@ -73,7 +73,7 @@ import VaultStore
     var after: Int64?
     var pages = 0
     repeat {
-      let page = try keychain.find(parsed, limit: 100, after: after, now: 2000) { true }
+      let page = try keychain.find(parsed, limit: 100, after: after, now: 2000, isTimeUp: { true })
       #expect(page.items.count <= 1)
       found += page.items.map(\.name.text)
       after = page.next
@@ -82,10 +82,12 @@ import VaultStore
     #expect(try found == keychain.names(query))
     #expect(pages == (query == "owner=ana" ? 2 : 5))
     var looks = 0
-    let page = try keychain.find(parsed, limit: 100, now: 2000) {
-      looks += 1
-      return looks == 2
-    }
+    let page = try keychain.find(
+      parsed, limit: 100, now: 2000,
+      isTimeUp: {
+        looks += 1
+        return looks == 2
+      })
     #expect(looks == 2 && page.items.count <= 2)
   }
 
@@ -109,7 +111,7 @@ import VaultStore
     #expect(try keychain.names("floor=2") == ["iot/house/door"])
     try keychain.delete([name("iot/shed/lock")])
     #expect(try keychain.names("owner=ana").isEmpty)
-    // Name, kind, folders and attributes of the four items that are left.
+    // The tags of name, kind, folders and attributes of the four items that are left.
     #expect(try fixture.rows("tags") == (2 + 2 + 1) + (2 + 2 + 1) + (2 + 1) + (2 + 1))
   }
 

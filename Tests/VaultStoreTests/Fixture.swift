@@ -5,7 +5,7 @@ import VaultModel
 import VaultStore
 import VaultTesting
 
-/// A vault in a directory of its own, with its keys, that goes when the test ends.
+/// A vault with its keys, in a directory of its own that is removed when the test ends.
 final class Fixture {
   let directory: String
   let vaultKey: SecureBytes
@@ -16,7 +16,7 @@ final class Fixture {
 
   /// Makes the directory, and the vault unless told not to.
   ///
-  /// - Parameter folder: where it is in ``parent``, with a slash at the end.
+  /// - Parameter folder: its place in ``parent``, with a slash at the end.
   init(create: Bool = true, key: [UInt8]? = nil, in folder: String = "") throws {
     vaultKey = key.map { secret($0) } ?? RandomBytes.secret(count: 32)
     bootKey = RandomBytes.secret(count: 32)
@@ -26,7 +26,7 @@ final class Fixture {
     if create { try self.create() }
   }
 
-  /// What a power cut has left of another one.
+  /// Takes what a power cut has left of another fixture.
   init(_ tree: DurableDisk.Tree, of other: Fixture) throws {
     vaultKey = other.vaultKey.withBytes { SecureBytes(copying: $0) }
     bootKey = other.bootKey.withBytes { SecureBytes(copying: $0) }
@@ -36,7 +36,7 @@ final class Fixture {
     try DurableDisk.put(tree, into: parent)
   }
 
-  /// Copies another one's files as they lie there now, whoever has them open: what the power of kill -9 leaves behind.
+  /// Copies another fixture's files as they lie there now, whoever has them open: the state that kill -9 leaves behind.
   init(copying other: Fixture) throws {
     vaultKey = other.vaultKey.withBytes { SecureBytes(copying: $0) }
     bootKey = other.bootKey.withBytes { SecureBytes(copying: $0) }
@@ -70,7 +70,7 @@ final class Fixture {
       vaultKey: vaultKey, vaultID: vaultID)
   }
 
-  /// Opens the vault: cold.
+  /// Opens the vault, which is cold then.
   func open() throws -> Keychain { try Keychain(opening: directory) }
 
   /// Opens and unlocks it.
@@ -98,7 +98,7 @@ final class Fixture {
     return found
   }
 
-  /// What is in the directory.
+  /// The names of the files in the directory.
   func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
 }
 
@@ -116,7 +116,7 @@ func setMode(_ path: String, _ mode: Int) throws {
 
 func name(_ text: String) throws -> ItemName { try ItemName(text) }
 
-// Changes of the slots that nothing came between.
+// Changes of the slots with no other change in between.
 extension Keychain {
   func addSlot(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
     try addSlot(slot, given: slots, vaultKey: vaultKey)

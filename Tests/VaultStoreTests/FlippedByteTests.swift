@@ -5,13 +5,13 @@ import VaultModel
 import VaultStore
 import VaultTesting
 
-/// Each byte of the files is flipped, one at a time. No answer is wrong, and nothing is taken for an empty store.
+/// Flipped bits in the files, in one byte at a time: no answer is wrong, and nothing is taken for an empty store.
 ///
-/// `store-flipper` does it, because a release build, which takes a tenth of the time, comes to every byte.
+/// `store-flipper` does the work, because its release build, which takes a tenth of the time, can try every byte.
 @Suite struct FlippedByteTests {
   private static let values = ["a": "value of a", "b": "value of b"]
 
-  /// A store of two items. With a log that holds all of it, or folded in.
+  /// The files of a store of two items, with a log that holds all of it or with the log folded in.
   private static func files(withLog: Bool) throws -> [String: Data] {
     let fixture = try Fixture(key: [UInt8](repeating: 5, count: 32))
     do {
@@ -22,12 +22,12 @@ import VaultTesting
     return try fixture.files().filter { $0.key != "vault.lock" }
   }
 
-  /// What the flipper says, a line each, of the bytes of `file` at `offsets`.
+  /// The lines that the flipper prints about the bytes of `file` at `offsets`.
   private func flip(
     _ file: String, of files: [String: Data], at offsets: [Int], values: [String: String]
   ) throws -> [String] {
     let (whole, copy) = (try FileCopy(files), try FileCopy([:]))
-    // The damage in the log's last transaction is that of a power cut.
+    // Damage in the log's last transaction looks like a power cut.
     let lost = file == "vault.db-wal" ? "b" : ""
     let names = [file] + files.keys.filter { $0 != file }
     let process = Process()
@@ -58,7 +58,7 @@ import VaultTesting
 
   @Test("the flipper notices another value, and one that is gone") func control() throws {
     let files = try Self.files(withLog: false)
-    // A byte of SQLite's free space, which nobody reads.
+    // A byte of the header's version number of SQLite, which nobody reads.
     let size = try #require(files["vault.db"]?.count)
     let said = try flip("vault.db", of: files, at: [96], values: ["a": "another value of a"])
     let gone = try flip("vault.db", of: files, at: [96], values: ["c": "value of c"])
@@ -67,8 +67,8 @@ import VaultTesting
     #expect(gone == ["byte 96: [\"c\"] is gone, and all is well", "1 bytes were flipped"])
   }
 
-  /// Every byte; of long runs of zeros, which are free space, one in 64. The flipper of a debug build is content with one
-  /// in eleven.
+  /// The places of the bytes to flip: all, but one in 64 of long runs of zeros, which are free space. For the flipper
+  /// of a debug build one in eleven of them is enough, behind the first hundred.
   private static func offsets(_ data: Data) -> [Int] {
     let bytes = [UInt8](data)
     var last = -64

@@ -5,16 +5,16 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Somebody who has the boot key puts rows in that stand in the way of items of other classes, and counts them into the class
-/// record of `always`; or puts rows in that nothing counts.
+/// Rows that stand in the way of items of other classes, which somebody with the boot key puts in and counts into the
+/// class record of `always`; and rows that nothing counts.
 @Suite("Rows that do not belong") struct ForeignRowTests {
-  /// Puts the tag of the name of the item `safe`, of `when-unlocked`, in once more, where it leads to another item and counts
+  /// Puts in the tag of the name of the item `safe`, of `when-unlocked`, once more, leading to another item and counted
   /// to `always`.
   private static func putNameTag(_ fixture: Fixture, item: String) throws {
     try fixture.sql("INSERT INTO tags SELECT tag, \(item), 3 FROM tags WHERE item = 2 AND substr(tag, 1, 1) < x'80'")
   }
 
-  /// What a check says, which has to fail.
+  /// The findings of a check, which has to fail.
   static func texts(_ fixture: Fixture) throws -> [String] { try texts(fixture.unlocked()) }
 
   static func texts(_ keychain: Keychain) throws -> [String] {
@@ -149,7 +149,7 @@ import VaultModel
 
   // MARK: Thousands
 
-  /// Puts all tags of the item `safe` in again and again.
+  /// Puts in all tags of the item `safe` again and again.
   private static func putTags(_ fixture: Fixture, rows: ClosedRange<Int>) throws {
     try fixture.sql(
       """

@@ -5,9 +5,11 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Somebody has the disk, and with it the boot key, but no secret: all that the key of `always` makes can be made.
+/// Forgeries by somebody who has the disk, and with it the boot key, but no secret: all that the key of `always` can
+/// make.
 @Suite struct ForgeryTests {
-  /// Items 1 and 2 of `when-unlocked`, the second of which requires the password; 3 of `after-first-unlock`; 4 of `always`.
+  /// Items 1 and 2 of `when-unlocked`, the second of which requires the password; 3 of `after-first-unlock`; 4 of
+  /// `always`.
   static func fixture() throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
@@ -20,7 +22,7 @@ import VaultModel
     return fixture
   }
 
-  /// Holds that the vault, unlocked, is found to be changed: by the check, and for good.
+  /// Expects that the check of the unlocked vault finds it changed, and that this stays so.
   static func expectFailed(
     _ fixture: Fixture, sourceLocation: SourceLocation = #_sourceLocation, _ look: (Keychain) throws -> Void = { _ in }
   ) throws {
@@ -52,7 +54,8 @@ import VaultModel
     for _ in 0..<2 { try Self.expectFailed(fixture) }
   }
 
-  /// What an attacker writes who rolls an item back, revives one, or removes one, and then makes the record of `always` anew.
+  /// The item's fate when an attacker rolls it back, revives it or removes it, and then makes the record of `always`
+  /// anew.
   enum Change: CaseIterable { case rolledBack, revived, removed }
 
   @Test("a record of always that is made anew covers no change in another class", arguments: Change.allCases)
@@ -177,7 +180,7 @@ import VaultModel
   func times() throws {
     let fixture = try Self.fixture()
     do { try fixture.unlocked().put("pass", "p", expires: 5000, now: 4000) }
-    // Far ahead: nothing of another class expires before its time.
+    // The forged time is far ahead, and yet nothing of another class expires before its time.
     try fixture.forgeAlways { try $0.put("boot", "b", update: true, now: .max) }
     let keychain = try fixture.unlocked()
     #expect(try keychain.text("pass", now: 4500) == "p")

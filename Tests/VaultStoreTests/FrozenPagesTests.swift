@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// A check reads the pages as they are at one moment, with what the log has of them, and writes nothing for it.
+/// Checks, which read the pages as they are at one moment, with those that the log has, and write nothing for it.
 @Suite struct FrozenPagesTests {
   /// A store that has a part of its records in the log alone.
   private static func keychainWithLog(_ fixture: Fixture) throws -> Keychain {
@@ -15,7 +15,7 @@ import VaultModel
     return keychain
   }
 
-  /// Goes on with a check to its end.
+  /// Takes a check to its end.
   private static func end(_ keychain: Keychain, records: Int = 3) throws -> Verification {
     while true { if let result = try keychain.continueVerification(records: records) { return result } }
   }
@@ -49,7 +49,7 @@ import VaultModel
     disk.fail(after: 0, failure)
     #expect(try keychain.verify().isOK)
     #expect(!disk.hasFailed)
-    // A commit that fails leaves frames in the log that are of no transaction.
+    // A commit that fails leaves frames in the log that belong to no transaction.
     for left in 1..<8 {
       disk.fail(after: left, failure, once: left % 2 == 0)
       expect(\.isStorage) { try keychain.put("log/1", String(repeating: "y", count: 50_000), update: true) }
@@ -80,7 +80,7 @@ import VaultModel
         try keychain.put("log/\(index)", String(repeating: "z", count: 5000), update: true)
         if index == 0 {
           #expect(try connection.logSalts() != before)
-          // The frames that were there are no longer those.
+          // The log has begun anew, so its frames are not those from before.
           #expect(connection.foldsLog || connection.committed.frames < 30)
         }
         result = try keychain.continueVerification(records: records)
@@ -110,7 +110,7 @@ import VaultModel
     let keychain = try Self.keychainWithLog(fixture)
     let frames = keychain.database.connection.committed.frames
     let frame = place % 2 == 0 ? 0 : frames - 1
-    // Its page's number, the mark of a transaction's end, its sums and its page.
+    // A byte of the frame's page number, of its mark of a transaction's end, of its sums, or of its page.
     let offset = 32 + frame * 4120 + [3, 7, 17, 2000][place / 2]
     #expect(try keychain.verify().isOK)
     try Self.flip(fixture, "vault.db-wal", at: offset)
@@ -123,7 +123,7 @@ import VaultModel
     let fixture = try Fixture.withItems(40)
     var forge = try PageForge(fixture)
     let root = try forge.root("heads")
-    // One free byte more than there is.
+    // The header claims one free byte more than there is.
     forge.data(PageForge.offset(root) + 7, 1)
     try forge.writeLog([root])
     let before = try fixture.files()
@@ -161,7 +161,7 @@ import VaultModel
     let value = String(repeating: "y", count: 200_000)
     try keychain.put("written", value)
     let (store, log) = (try keychain.database.size(), try Self.logSize(fixture))
-    // The last transaction, with the older value that it leaves, lies behind the limit.
+    // The last transaction, with the older value that it leaves, may go beyond the limit: hence the last megabyte.
     let limit = log + FileShape.room + (store + log) / FileShape.pace + (1 << 20)
     keychain.beginVerification()
     #expect(try keychain.continueVerification(records: 1) == nil)
@@ -175,7 +175,7 @@ import VaultModel
     }
     #expect(keychain.database.connection.foldsLog)
     #expect(try Self.end(keychain, records: 100).isOK)
-    // And it is folded in, and short again.
+    // After the check the log is folded in, and short again.
     for _ in 0..<30 {
       try keychain.put("written", value, update: true)
       if keychain.hasLongLog { keychain.foldLog() }
@@ -193,7 +193,7 @@ import VaultModel
       let keychain = try fixture.unlocked()
       keychain.beginVerification()
       #expect(try keychain.continueVerification(records: 1) == nil)
-      // Less than what anybody may write before the check is taken on, where the log is short.
+      // Less than may be written before the check has to go on, where the log is short.
       for _ in 0..<(FileShape.room / (value.utf8.count + 40_000)) { try keychain.put("written", value, update: true) }
       #expect(try Self.logSize(fixture) < limit)
       fixture = try Fixture(copying: fixture)

@@ -4,7 +4,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Somebody edits the database file so that what is new would fall on what is there. It never takes its place.
+/// Edits of the database file that would make a new record fall on an old one: it never takes the old one's place.
 @Suite struct InsertTests {
   @Test("a lowered high-water mark of rows lets no new item take an old one's place")
   func sequence() throws {
@@ -74,7 +74,7 @@ import VaultModel
       HeadColumns(row: row, item: .random(), accessible: .always, revision: 1, policyRevision: 1, current: 1)
     }
     expectCorrupt { try database.insertHead(columns(1), sealed: [1], value: [1]) }
-    // Another item's row, and none's.
+    // The row of another item, and a row that no item has.
     expectCorrupt { try database.updateHead(columns(1), sealed: [1], value: [1]) }
     expectCorrupt { try database.updateHead(columns(99), sealed: [1], value: [1]) }
     expectCorrupt { try database.insertValue(row: 3, version: 1, sealed: [1]) }
@@ -95,7 +95,7 @@ import VaultModel
       try keychain.delete([name("a")])
       try keychain.put("b")
     }
-    // Whichever row that is.
+    // The old columns go into the new item's row, whichever that is.
     try fixture.putBack(old.map { $0.replacing(" WHERE id = 1", with: "") })
     let keychain = try fixture.unlocked()
     expectCorrupt { _ = try keychain.text("b") }

@@ -4,7 +4,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// The hashes over all records: what they are after any change, and what they find.
+/// The hashes over all records: their values after any change, and the damage that they find.
 @Suite struct IntegrityTests {
   /// Items of all classes, some with several versions, attributes and folders.
   static func fill(_ keychain: Keychain) throws {
@@ -125,7 +125,7 @@ import VaultModel
     #expect(try keychain.verify().unchecked == [.whenUnlocked, .afterFirstUnlock])
     try keychain.unlock(vaultKey: fixture.vaultKey)
     #expect(try keychain.verify().isOK)
-    // What is known stays known when a later check has fewer keys.
+    // A result stays known when a later check has fewer keys.
     keychain.lock(hidingNames: false)
     _ = try keychain.verify()
     #expect(keychain.integrity == .ok)
@@ -183,6 +183,21 @@ import VaultModel
     #expect(keychain.integrity == .unchecked)
   }
 
+  @Test("one that comes while it is looked for what is wrong leaves no class out without a word")
+  func lockedInSurvey() throws {
+    for records in stride(from: 1, to: 400, by: 13) {
+      let fixture = try Self.filled()
+      try fixture.sql("DELETE FROM tags WHERE item = 12")
+      let keychain = try fixture.unlocked()
+      keychain.beginVerification()
+      var result = try keychain.continueVerification(records: records)
+      keychain.lock(hidingNames: true)
+      while result == nil { result = try keychain.continueVerification(records: 5) }
+      let isTold = result?.unchecked == [.whenUnlocked] || result?.findings.contains { $0.item == 12 } == true
+      #expect(isTold, "after \(records): \(String(describing: result))")
+    }
+  }
+
   @Test("a store that failed is still read, and not written to until it is opened anew")
   func failed() throws {
     let fixture = try Self.filled()
@@ -211,7 +226,7 @@ import VaultModel
     do {
       let keychain = try fixture.unlocked()
       #expect(try keychain.verify().isOK)
-      // By a request, whose cause then is gone.
+      // A request met damage that is gone by now.
       keychain.notice(.corrupt("item 3 cannot be read"))
       for _ in 0..<2 {
         let result = try keychain.verify()
@@ -222,7 +237,7 @@ import VaultModel
         #expect(keychain.integrity == .failed)
         expectCorrupt { try keychain.put("new") }
       }
-      // Nor does a check with fewer keys, or an unlock, forget it.
+      // Neither a check with fewer keys nor an unlock forgets it.
       keychain.lock(hidingNames: true)
       #expect(try !keychain.verify().findings.isEmpty)
       try keychain.unlock(vaultKey: fixture.vaultKey)

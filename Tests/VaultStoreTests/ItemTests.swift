@@ -84,7 +84,7 @@ import VaultModel
     let change = ItemChange(name: try name("net"), attributes: wep, update: true)
     expect(\.isInvalidValue) { try keychain.set(change, now: 3000) }
     #expect(try keychain.item(named: name("net")).attributes == wpa)
-    // With a value that fits them they may change.
+    // With a value that fits them the attributes may change.
     #expect(try keychain.set(change, value: secret("12345"), now: 3000) == 2)
     #expect(try keychain.item(named: name("net")).attributes == wep)
   }
@@ -160,7 +160,7 @@ import VaultModel
     #expect(surplus(Array(repeating: mebibyte, count: 10), beforeNewValue: true) == 9)
     #expect(surplus([mebibyte / 2, 1, mebibyte / 2 - 1, mebibyte]) == 0)
     #expect(surplus([mebibyte / 2 + 1, mebibyte / 2, mebibyte]) == 1)
-    // One that is in the way takes those with it that are older.
+    // A version that is too large takes the older ones with it.
     #expect(surplus([1, 1, 2 * mebibyte, 1, 1]) == 3)
     #expect(surplus([1, 3 * mebibyte]) == 0 && surplus([1, 3 * mebibyte], beforeNewValue: true) == 1)
     #expect(surplus([1, .max, .max, 1]) == 3)
@@ -231,8 +231,8 @@ import VaultModel
     let keychain = try fixture.unlocked()
     try keychain.put("a", "one")
     try keychain.put("b", "two")
-    try keychain.withValue(of: name("a"), now: 2000) { (_, _, outer: RawSpan) throws in
-      #expect(try keychain.text("b") == "two")
+    try keychain.withValue(of: name("a"), now: 2000) { (_, _, outer: RawSpan) in
+      #expect((try? keychain.text("b")) == "two")
       #expect(unsafe outer.withUnsafeBytes { unsafe Array($0) } == Array("one".utf8))
     }
   }

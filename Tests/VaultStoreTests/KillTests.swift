@@ -4,9 +4,10 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// A writer is killed at random moments, over and over, on the same store.
+/// A writer that is killed at random moments, over and over, on the same store.
 @Suite struct KillTests {
-  /// Runs the writer, kills it `delay` after its first acknowledgement, and tells the last change it acknowledged.
+  /// Runs the writer, kills it `delay` microseconds after its first change, and answers the last change that it
+  /// acknowledged.
   private func kill(_ directory: String, after delay: UInt32, _ arguments: [String] = []) throws -> Int {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -18,7 +19,7 @@ import VaultStore
     var text = Data()
     if delay > 0 {
       text = output.fileHandleForReading.availableData
-      // The random moment; nothing waits for anything here.
+      // This makes the moment random; nothing waits for anything here.
       usleep(delay)
     }
     Foundation.kill(process.processIdentifier, SIGKILL)
@@ -59,7 +60,7 @@ import VaultStore
     var acknowledged = 0
     var keys: Set<UInt8> = []
     var round: UInt32 = 0
-    // On a slow machine it takes more time until one comes to its end: the moments come later and later.
+    // A slow machine takes longer to come to the end of a rekey, so the moments come later and later.
     while round < 40 || keys.count < 2 && round < 400 {
       round += 1
       let delay = round % 10 == 0 ? 0 : UInt32.random(in: 1..<(50_000 + round * round * 200))

@@ -4,8 +4,8 @@ import VaultModel
 @testable import VaultCore
 @testable import VaultStore
 
-/// Somebody who has the boot key chooses rows whose marks under the key of `always` give, all together, those of the rows
-/// that they take away: an exclusive or is linear.
+/// Rows that somebody with the boot key chooses so that their marks under the key of `always` add up to those of the
+/// rows that they replace: an exclusive or is linear.
 @Suite struct LinearForgeryTests {
   private struct TagRow {
     let tag: VaultCore.Tag
@@ -23,7 +23,7 @@ import VaultModel
     }
 
     static func junk(_ item: Int64) throws -> TagRow {
-      // The first bit is that of a tag which is not of a name.
+      // The first bit marks a tag that is not of a name.
       let bytes = [0xff] + RandomBytes.array(count: VaultCore.Tag.count - 1)
       return TagRow(tag: try #require(unsafe VaultCore.Tag(bytes.span.bytes)), item: item)
     }
@@ -48,7 +48,7 @@ import VaultModel
       chosen.formSymmetricDifference(other.chosen)
     }
 
-    /// Adds up what it can with those of a basis; the leading bit that is left.
+    /// Adds vectors of a basis as long as one has the leading bit; answers the leading bit that is left.
     mutating func reduce(_ basis: [Int: Choice]) -> Int? {
       while let bit = leading {
         guard let other = basis[bit] else { return bit }
@@ -58,7 +58,7 @@ import VaultModel
     }
   }
 
-  /// One of each pair, so that the marks of all give `sum`.
+  /// One row of each pair, chosen so that the marks of all give `sum`.
   private static func choose(
     _ pairs: [(TagRow, TagRow)], _ sum: RecordMark, _ keychain: Keychain
   ) throws -> [TagRow] {

@@ -41,7 +41,7 @@ import VaultStore
     #expect(throws: VaultError.locked) { try keychain.text("nobody") }
     #expect(try keychain.names("") == ["always"])
     #expect(!keychain.knowsAllNames)
-    // A device renews its own token while nobody is there; a name that may be taken is not given out.
+    // A device renews its own token while nobody is there; a name that may be taken is refused.
     #expect(try keychain.put("always", "renewed", update: true) == 2)
     #expect(try keychain.text("always") == "renewed")
     #expect(throws: VaultError.locked) { try keychain.put("new", accessible: .always) }

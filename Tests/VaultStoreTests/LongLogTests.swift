@@ -4,7 +4,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// A long log is folded into the main file between two changes where the owner sees to it, and by a commit in the end.
+/// Long logs: folded into the main file between two changes where the owner sees to it, and by a commit in the end.
 @Suite("A log that has grown long") struct LongLogTests {
   private static let mainFile = "vault.db"
 
@@ -34,7 +34,7 @@ import VaultModel
     let folded = try fixture.files()[Self.mainFile]
     #expect(before != folded)
     #expect(!keychain.hasLongLog)
-    // All of it: the next change begins the log anew.
+    // All of the log was folded in, so the next change begins it anew.
     try keychain.put("other")
     #expect(keychain.database.connection.committed.frames < 10)
     #expect(try fixture.files()[Self.mainFile] == folded)

@@ -6,7 +6,7 @@ import VaultTesting
 
 @testable import VaultStore
 
-/// Somebody takes the files' names away, or gives them to others, while the store is open.
+/// Files that lose their names, or whose names get other files, while the store is open.
 @Suite("Files that lose their names under the open store") struct LostFileTests {
   enum Loss: CaseIterable {
     case removed, replaced, movedWithDirectory
@@ -16,7 +16,7 @@ import VaultTesting
       switch self {
       case .removed: try manager.removeItem(atPath: path)
       case .replaced:
-        // A copy to the byte, which is as lost as any other.
+        // A copy has the same bytes, and the open file is lost all the same.
         try manager.copyItem(atPath: path, toPath: path + ".other")
         try setMode(path + ".other", 0o600)
         #expect(unsafe rename(path + ".other", path) == 0)
@@ -35,6 +35,12 @@ import VaultTesting
     name == "vault.db-wal" && loss != .replaced ? goneLog : lost(name)
   }
 
+  /// The reason and what to do, each on its own.
+  private static func error(_ name: String, _ loss: Loss) -> VaultError {
+    let parts = reason(name, loss).split(separator: "; ", maxSplits: 1).map(String.init)
+    return .distrusted(parts[0], advice: parts[1])
+  }
+
   private static let goneLog =
     "vault.db-wal was removed while vaultd has it open; stop vaultd, which puts what it still has of it into vault.db, and start it again"
 
@@ -51,7 +57,7 @@ import VaultTesting
     try keychain.put("last", "in the log alone")
     #expect(try keychain.verify().isOK)
     try loss.strike(name, of: fixture)
-    #expect(throws: VaultError.corrupt(Self.reason(name, loss))) { try keychain.put("lost") }
+    #expect(throws: Self.error(name, loss)) { try keychain.put("lost") }
     #expect(keychain.integrity == .failed)
     #expect(throws: VaultError.noSuchItem) { try keychain.text("lost") }
     #expect(try keychain.verify().findings.map(\.text) == [Self.reason(name, loss)])
@@ -73,7 +79,7 @@ import VaultTesting
     #expect(try keychain.text("room 0/item 0") == "value 0.0")
   }
 
-  /// What meets a file that has lost its name.
+  /// The ways to notice that a file has lost its name.
   enum Notice: CaseIterable {
     case nothing, change, amidChange, check, twoChecks, checkAfterReturn, backup
 
@@ -89,7 +95,7 @@ import VaultTesting
         for _ in 0..<2 { #expect(try !keychain.verify().isOK) }
       case .checkAfterReturn:
         #expect(try !keychain.verify().isOK)
-        // Any file of that name would do for the open one; this is the one.
+        // The open file itself gets its name back, but any file of that name would look like it.
         try FileManager.default.moveItem(atPath: fixture.path("kept"), toPath: fixture.path("vault.db-wal"))
         #expect(try !keychain.verify().isOK)
         try FileManager.default.moveItem(atPath: fixture.path("vault.db-wal"), toPath: fixture.path("kept"))
@@ -169,7 +175,7 @@ import VaultTesting
       try keychain?.unlock(vaultKey: secret([UInt8](repeating: 4, count: 32)))
       for index in 0..<40 { try keychain?.put("last", "\(index)", update: true) }
       #expect(unsafe unlink(directory + "/vault.db-wal") == 0)
-      // The log is longer, and the file is not.
+      // The log is longer than this limit, and the main file is not.
       var limit = rlimit(rlim_cur: 300_000, rlim_max: 300_000)
       #expect(unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0)
       if isClosed { expect(\.isStorage) { try keychain?.close() } }
@@ -236,7 +242,7 @@ import VaultTesting
     let keychain = try fixture.unlocked()
     try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
     try Loss.removed.strike(name, of: fixture)
-    #expect(throws: VaultError.corrupt(Self.reason(name, .removed))) { _ = try keychain.beginBackup(now: 1) }
+    #expect(throws: Self.error(name, .removed)) { _ = try keychain.beginBackup(now: 1) }
     #expect(keychain.integrity == .failed)
   }
 }

@@ -6,9 +6,9 @@ import VaultTesting
 
 @testable import VaultStore
 
-/// The power goes while a store's files get their names. What was said to be done is there afterwards.
+/// Power cuts while a store's files get their names: whatever was said to be done is there afterwards.
 @Suite struct NameCutTests {
-  /// Whether there is a vault, and all of it; where there is none, one can be made.
+  /// True when there is a vault, which has to be whole; where there is none, one can be made.
   private func isThere(_ left: Fixture) throws -> Bool {
     do {
       let keychain = try left.unlocked()
@@ -30,7 +30,7 @@ import VaultTesting
         Issue.record("\(cut): \(error)")
       }
     }
-    // Else the cuts would be no test.
+    // Without these the cuts would be no test.
     #expect(before > 3 && disk.cuts.contains { $0.isAfterwards })
   }
 

@@ -5,9 +5,10 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Somebody writes numbers into the store that would leave none for what is new: with the boot key, or without any.
+/// Numbers that somebody writes into the store to leave none for new items and slots: with the boot key, or without any
+/// key.
 @Suite("The numbers of new items and slots") struct NumberTests {
-  /// Saves what there is, makes a backup of it, and restores that.
+  /// Salvages the store, makes a backup of the result, and restores that.
   private func saved(_ fixture: Fixture) throws -> (losses: [Finding], restored: Fixture) {
     let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
     while try !salvage.step(items: 2) {}
@@ -17,7 +18,7 @@ import VaultModel
     return (salvage.result.losses, restored)
   }
 
-  /// Holds that a vault takes items of these classes, again and again, and slots.
+  /// Expects that a vault takes items of these classes, again and again, and slots.
   private func expectRoom(
     _ keychain: Keychain, _ fixture: Fixture, _ classes: [AccessClass] = AccessClass.allCases,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -37,7 +38,7 @@ import VaultModel
     #expect(keychain.facts[.whenUnlocked]?.nextSlot == keychain.nextSlotID, sourceLocation: sourceLocation)
   }
 
-  /// Holds that what was saved of a store is a vault like any other.
+  /// Expects that the salvaged store is a vault like any other, and answers the losses.
   private func expectSaved(_ fixture: Fixture, sourceLocation: SourceLocation = #_sourceLocation) throws -> [Finding] {
     let (losses, restored) = try saved(fixture)
     let keychain = try restored.unlocked(with: fixture.vaultKey)
@@ -139,7 +140,7 @@ import VaultModel
       let keychain = try fixture.unlocked()
       try expectRoom(keychain, fixture)
       #expect(try keychain.text("boot") == "b")
-      // To another class it takes no such number along.
+      // An item does not take such a number along to another class.
       expectCorrupt {
         try keychain.set(ItemChange(name: name("boot"), accessible: .whenUnlocked, update: true), now: 3000)
       }
@@ -156,7 +157,7 @@ import VaultModel
     let row = first + Keychain.rowsApart - 1
     try fixture.sql("UPDATE heads SET id = \(row) WHERE id = 4", "UPDATE tags SET item = \(row) WHERE item = 4")
     let keychain = try fixture.unlocked()
-    // The token has the row before.
+    // The token has the first of these rows, and another one is free.
     #expect(try (first..<row).contains(keychain.nextRow(for: .whenUnlocked)))
     for index in 0..<3 { try keychain.put("new \(index)") }
     for index in 0..<3 { #expect(try keychain.text("new \(index)") == "value") }
@@ -175,7 +176,7 @@ import VaultModel
     let keychain = try fixture.unlocked()
     let next = try (0..<4).map { _ in try keychain.nextRow(for: .whenUnlocked) }
     #expect(next.allSatisfy { (101..<first + Keychain.rowsApart - 1).contains($0) }, "\(next)")
-    // The one behind the last would be found by a walk, again and again.
+    // A walk would find the row behind the last one, again and again.
     #expect(Set(next).count > 1, "\(next)")
   }
 

@@ -1,8 +1,8 @@
 import Foundation
 
-// What an adversary does below SQLite: the pages of a table's tree (sqlite.org/fileformat.html §1.6) led elsewhere.
+// Edits by an adversary below SQLite: the pages of a table's tree (sqlite.org/fileformat.html §1.6) led elsewhere.
 extension Fixture {
-  /// What the children of a tree's root become.
+  /// The new children of a tree's root.
   enum Circle: CaseIterable {
     /// All are the root.
     case root
@@ -17,7 +17,7 @@ extension Fixture {
   /// Leads the tree of a table or an index of the closed vault in a circle. Its root has to have children.
   func lead(_ name: String, in circle: Circle) throws {
     let root = try Self.run(path("vault.db"), "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
-    // What is in the log would come before what is changed here.
+    // Pages in the log would count before those that are changed here.
     _ = try Self.run(path("vault.db"), "PRAGMA wal_checkpoint(TRUNCATE)")
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path("vault.db")))
     defer { try? file.close() }
@@ -26,7 +26,7 @@ extension Fixture {
       throw RawError(text: "\(name) has no interior page")
     }
     let cells = Int(page[3]) << 8 | Int(page[4])
-    // Where each child's number is: at the beginning of each cell, and for the last one in the page's header.
+    // The places of the children's numbers: at the beginning of each cell, and for the last child in the page's header.
     let places = (0..<cells).map { Int(page[12 + 2 * $0]) << 8 | Int(page[13 + 2 * $0]) } + [8]
     guard cells >= 2 else { throw RawError(text: "\(name) has too few pages") }
     let first = page[places[0]..<places[0] + 4]

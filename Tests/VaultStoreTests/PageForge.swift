@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// What an adversary makes of the pages of a closed store (sqlite.org/fileformat2.html §1.6): trees that are laid anew from the
-/// cells that two states of the store have. No key is needed for any of it.
+/// An adversary's workshop for the pages of a closed store (sqlite.org/fileformat2.html §1.6): trees are laid anew from
+/// the cells of two states of the store. No key is needed for any of it.
 struct PageForge {
   static let size = 4096
   /// The store's main file.
@@ -20,7 +20,7 @@ struct PageForge {
   /// Takes the closed store, with all of it in the main file.
   init(_ fixture: Fixture) throws { try self.init(fixture.directory) }
 
-  /// The same, of the store in a folder.
+  /// Takes the closed store in a folder.
   init(_ directory: String) throws {
     path = directory + "/vault.db"
     _ = try Fixture.run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -43,8 +43,9 @@ struct PageForge {
   /// Leaves the file as it was, and puts these pages and the first into a log beside it (sqlite.org/walformat.html).
   ///
   /// - Parameters:
-  ///   - endingEach: whether each of them is a transaction; otherwise all are one. A page 0 has what page 1 has.
-  ///   - count: the number of pages that the database has by it.
+  ///   - endingEach: true when each of them is a transaction; otherwise all are one. A page 0 has the content of page
+  ///     1.
+  ///   - count: the number of pages that the database has according to the log.
   mutating func writeLog(_ pages: [Int], endingEach: Bool = false, count: Int? = nil) throws {
     let count = count ?? data.count / Self.size
     put(count, at: 28, bytes: 4)
@@ -104,7 +105,7 @@ struct PageForge {
 
   static func offset(_ page: Int) -> Int { (page - 1) * size }
 
-  // MARK: What there is
+  // MARK: Reading
 
   func root(_ name: String) throws -> Int {
     try Fixture.run(path, "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
@@ -135,15 +136,15 @@ struct PageForge {
     return Cell(row: row, bytes: Array(data[start..<content + (local <= longest ? local : shortest) + 4]))
   }
 
-  // MARK: What is laid
+  // MARK: Laying
 
-  /// Lays a leaf with these cells on a new page, or on a page that is there; its number.
+  /// Lays a leaf with these cells on a new page, or on a page that is there, and answers its number.
   @discardableResult
   mutating func leaf(_ cells: [Cell], isTable: Bool = true, on page: Int? = nil) -> Int {
     lay(cells.map(\.bytes), kind: isTable ? 13 : 10, header: 8, on: page)
   }
 
-  /// Lays a page above others: a child and what ends it, each, and the last child.
+  /// Lays a page above others: each child with the key that ends it, and the last child. Answers its number.
   @discardableResult
   mutating func interior(
     _ children: [(page: Int, key: [UInt8])], last: Int, isTable: Bool = true, on page: Int? = nil
@@ -182,7 +183,7 @@ struct PageForge {
     data.replaceSubrange(..<100, with: header)
   }
 
-  /// A new page with nothing on it; its number.
+  /// Adds a page with nothing on it and answers its number.
   mutating func emptyPage() -> Int {
     data += [UInt8](repeating: 0, count: Self.size)
     return data.count / Self.size

@@ -55,7 +55,7 @@ extension ShapeForgeryTests {
     let content = forge.number(at: start + 5, bytes: 2)
     switch variation {
     case 0:
-      // A free block on a cell.
+      // A free block that lies on a cell.
       forge.put(content, at: start + 1, bytes: 2)
     case 1: forge.put(content + 8, at: start + 5, bytes: 2)
     case 2: forge.put(content - 8, at: start + 5, bytes: 2)
@@ -120,7 +120,7 @@ extension ShapeForgeryTests {
     if isPage { return try expectFound(new, "the file: 1 pages are for nothing") }
     forge.put(forge.data.count / PageForge.size - 1, at: 28, bytes: 4)
     try Data(forge.data).write(to: URL(fileURLWithPath: new.path("vault.db")))
-    // A file that is longer than it says is found when it is frozen, or by the header.
+    // A file that is longer than its header says is found when its pages are frozen, or by the header.
     try expectFound(new, "vault.db has another size than it should have")
   }
 
@@ -139,7 +139,7 @@ extension ShapeForgeryTests {
     let (new, _) = try Self.stores()
     var forge = try PageForge(new)
     let page = forge.leaf(forge.cells(try forge.root("meta")), isTable: false)
-    // SQLite would take it for the table itself, wherever that is looked up by its key.
+    // SQLite would take the entry for the table itself wherever that is looked up by its key.
     var cells = forge.cells(1)
     let text = Array("indexsqlite_autoindex_meta_1meta".utf8)
     let record = [6, 23, 59, 21, 1, 0] + text + [UInt8(page)]

@@ -6,7 +6,7 @@ import VaultTesting
 
 @testable import VaultStore
 
-/// The power goes at any moment. What was acknowledged is there afterwards, and the store is whole.
+/// Power cuts at any moment: all that was acknowledged is there afterwards, and the store is whole.
 @Suite struct PowerCutTests {
   /// The names and values that there should be.
   private typealias Content = [String: String]
@@ -37,7 +37,7 @@ import VaultTesting
     return steps
   }
 
-  /// Does the work and cuts the power before and after every sync, each time with every luck. What was lost.
+  /// Does the work, cuts the power before and after every sync, each time with every luck, and answers the losses.
   ///
   /// - Parameter synchronous: a setting of SQLite's in place of the store's own.
   private func losses(synchronous: String? = nil) throws -> [String] {
@@ -47,7 +47,7 @@ import VaultTesting
     do {
       let keychain = try fixture.unlocked()
       if let synchronous { try keychain.database.connection.execute("PRAGMA synchronous = \(synchronous)") }
-      // So that the log is folded in, and used from its beginning again, several times.
+      // With so short a log it is folded in, and used from its beginning again, several times.
       keychain.database.connection.longLog = 12
       steps = try work(keychain, disk)
     }
@@ -60,7 +60,7 @@ import VaultTesting
     for cut in cuts.sorted() {
       for luck in FaultyDisk.Luck.allCases {
         let files = disk.files(events, cutAfter: cut, luck)
-        // The change that was on its way is there or not.
+        // The change that was on its way may be there or not.
         let known = steps.lastIndex { $0.acknowledged <= cut } ?? 0
         let allowed = steps[known...].prefix(2).map(\.content)
         if let loss = try loss(files, fixture, allowed) { losses.append("cut after \(cut), \(luck): \(loss)") }
@@ -69,7 +69,7 @@ import VaultTesting
     return losses
   }
 
-  /// What is wrong with the files after a cut.
+  /// The fault in the files after a cut; nil when there is none.
   private func loss(_ files: [String: Data], _ fixture: Fixture, _ allowed: [Content]) throws -> String? {
     let copy = try FileCopy(files)
     do {

@@ -4,7 +4,7 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// What happens between processes, and when one dies.
+/// Stores that several processes open, and whose process dies.
 @Suite struct ProcessTests {
   @Test("a second opener is told who has the store")
   func sameProcess() throws {

@@ -3,16 +3,16 @@ import Foundation
 import Testing
 import VaultStore
 
-// What an adversary does: the database through plain SQLite, without a key.
+// Edits by an adversary: the database through plain SQLite, without a key.
 extension Fixture {
   /// Runs statements on the closed vault's database.
   func sql(_ statements: String...) throws {
     for statement in statements { _ = try Self.run(path("vault.db"), statement) }
   }
 
-  /// Copies rows aside; each as an SQL statement that puts it back.
+  /// Copies of rows, each as an SQL statement that puts the row back.
   func copied(_ table: String, where condition: String) throws -> [String] {
-    // quote() writes numbers and blobs as SQL does.
+    // quote() writes numbers and blobs as SQL literals.
     let names = [
       "heads": "id item class revision policy current sealed value", "vals": "item version sealed",
       "tags": "tag item class",
@@ -24,7 +24,7 @@ extension Fixture {
     }
   }
 
-  /// The first column of each row, of which there has to be one.
+  /// The first column of each row; there has to be one.
   private func texts(_ sql: String) throws -> [String] {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }
@@ -40,7 +40,7 @@ extension Fixture {
     return rows
   }
 
-  /// Copies some columns of an item's row in `heads` aside, as an SQL statement that puts them back and leaves the others.
+  /// A copy of some columns of an item's row in `heads`, as an SQL statement that puts them back and leaves the others.
   func copied(_ columns: [String], ofItem item: Int) throws -> [String] {
     let list = columns.map { "'\($0) = ' || quote(\($0))" }.joined(separator: " || ', ' || ")
     let sql = "SELECT 'UPDATE heads SET ' || \(list) || ' WHERE id = \(item)' FROM heads WHERE id = \(item)"
@@ -53,7 +53,7 @@ extension Fixture {
   /// Puts back what ``copied(_:where:)`` took.
   func putBack(_ rows: [String]) throws { for row in rows { try sql(row) } }
 
-  /// How many rows a table has, also while the vault is open.
+  /// The number of rows in a table, also while the vault is open.
   func rows(_ table: String) throws -> Int {
     let copy = try Self.temporaryDirectory()
     defer { try? FileManager.default.removeItem(atPath: copy) }
@@ -72,7 +72,7 @@ extension Fixture {
     try body()
   }
 
-  /// Runs one statement; the answer is its last row's first column.
+  /// Runs one statement and answers the first column of its last row.
   static func run(_ path: String, _ sql: String) throws -> Int {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }

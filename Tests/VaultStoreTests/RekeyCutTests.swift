@@ -5,10 +5,11 @@ import VaultModel
 
 @testable import VaultStore
 
-/// A rekey is cut off at any moment. Afterwards there is the old vault, which can go on with it, or the new one.
+/// Rekeys that are cut off at any moment: afterwards there is the old vault, which can resume the rekey, or the new
+/// one.
 @Suite struct RekeyCutTests {
-  /// Opens what a killed process left, with whichever key opens it, and completes the rekey if it was not complete.
-  /// Tells whether it was the new vault already.
+  /// Opens the files that a killed process left, with whichever key opens them, and completes the rekey if it was not
+  /// complete. True when it was the new vault already.
   static func check(_ files: Fixture, _ expected: Contents) throws -> Bool {
     var wasNew = false
     do {
@@ -20,7 +21,7 @@ import VaultModel
       } else {
         wasNew = (try? keychain.unlock(vaultKey: secret(Fixture.nextKey))) != nil
         if !wasNew {
-          // It was cut off before it was written down.
+          // The rekey was cut off before it was written down.
           try keychain.unlock(vaultKey: files.vaultKey)
           try files.rekey(keychain).complete()
         }
@@ -86,7 +87,7 @@ import VaultModel
       }
       switch step {
       case .opened:
-        // Nothing that is left to do then is needed.
+        // The steps that are left then are not needed.
         try rekey.complete()
         #expect(try Contents(keychain) == expected)
       case .renamed, .synced:
@@ -156,7 +157,7 @@ import VaultModel
     let disk = try FaultyDisk(fixture, in: "rekey")
     let rekey = try fixture.resume(keychain)
     disk.fail(after: 0, FaultyDisk.Failure.allCases[0])
-    // A step as long as that walks all items before it writes.
+    // So long a step walks all items before it writes.
     #expect(throws: VaultError.storage("vault.db: the disk is full")) { while try !rekey.step(records: 1000) {} }
     disk.recover()
     try keychain.delete([name("folder 1/item 1")])

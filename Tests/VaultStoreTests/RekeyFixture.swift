@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// What every item holds: for comparing two states of a vault.
+/// The content of every item, to compare two states of a vault.
 struct Contents: Equatable, CustomStringConvertible {
   struct Item: Equatable {
     var info: ItemInfo
@@ -37,7 +37,7 @@ extension Fixture {
       vaultKey: secret(Self.nextKey), vaultID: vaultID)
   }
 
-  /// Begins one, and has the store checked, without which it does not go on.
+  /// Begins a rekey, and has the store checked, without which the rekey does not go on.
   func rekey(_ keychain: Keychain) throws -> Rekey {
     let rekey = try Rekey(
       keychain, carrying: keychain.slots, slots: [nextSlot()], nextKey: secret(Self.nextKey), vaultKey: vaultKey,
@@ -78,7 +78,7 @@ extension Fixture {
 }
 
 extension Rekey {
-  /// Goes on to the end.
+  /// Takes the rekey to its end.
   func complete(records: Int = 16) throws {
     while try !step(records: records) {}
     try finish()

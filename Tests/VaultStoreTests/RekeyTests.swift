@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// A vault gets a new key, and everything is sealed anew under it.
+/// Rekeys: a vault gets a new key, and everything is sealed anew under it.
 @Suite struct RekeyTests {
   @Test("while a backup is read the new store does not take the old one's place, and then it does")
   func duringBackup() throws {
@@ -17,7 +17,7 @@ import VaultModel
       let stream = try keychain.beginBackup(now: 2000)
       #expect(!keychain.canBeReplaced)
       #expect(throws: VaultError.storage("a backup is being made")) { try rekey.complete() }
-      // From the beginning.
+      // The rekey is back at its beginning.
       #expect(rekey.progress.done == 0 && rekey.progress.of == 5)
       #expect(try Contents(keychain) == expected)
       stream.wipe()
@@ -144,7 +144,7 @@ import VaultModel
     var steps = 0
     while !isReady {
       steps += 1
-      // Until the end, and then a last time at the end itself.
+      // A change at each step until the end, and a last one at the end itself.
       if number < 60 {
         number += 1
         let names = try keychain.names("")

@@ -4,7 +4,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Reading an item again answers from the store as it is now, whatever was read before.
+/// Repeated reads of an item, which answer from the store as it is now, whatever was read before.
 @Suite struct RepeatedReadTests {
   @Test("each change shows in the next read", arguments: [1, 2])
   func changes(reads: Int) throws {
@@ -46,11 +46,11 @@ import VaultModel
     try fixture.sql("UPDATE heads SET value = zeroblob(length(value))")
     let keychain = try fixture.unlocked()
     var asked: [Requirement] = []
-    let refuse = { (item: ItemInfo) -> Bool in
+    let refuse = { (item: ItemInfo) -> Decision in
       asked.append(item.policy.require)
-      return false
+      return .ask
     }
-    #expect(throws: VaultError.notAllowed) {
+    #expect(throws: VaultError.notAllowed(.ask)) {
       try keychain.withValue(
         of: name("a"), now: 2000,
         if: refuse
@@ -59,13 +59,13 @@ import VaultModel
     #expect(asked == [.password])
     #expect { try keychain.text("a") } throws: { if case VaultError.corrupt = $0 { true } else { false } }
 
-    // One that was read before is looked up elsewhere.
+    // An item that was read before is looked up in another way.
     let other = try Fixture()
     let again = try other.unlocked()
     try again.put("b", "value")
     #expect(try again.text("b") == "value")
     for _ in 0..<2 {
-      #expect(throws: VaultError.notAllowed) {
+      #expect(throws: VaultError.notAllowed(.ask)) {
         try again.withValue(of: name("b"), now: 2000, if: refuse) { _, _, _ in
           Issue.record("the value was lent")
         }
@@ -89,7 +89,7 @@ import VaultModel
       }
     }
     #expect(inside == "two")
-    // The next change gets the numbers that the one which was undone had.
+    // The next change gets the numbers of the one that was undone.
     #expect(try keychain.set(change, value: secret("three"), now: 2000) == 2)
     #expect(try keychain.text("a") == "three")
     #expect(try keychain.text("a", version: 1) == "one")

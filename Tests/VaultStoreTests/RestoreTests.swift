@@ -14,7 +14,7 @@ import VaultModel
     return (fixture, try BackedUp.backup(keychain))
   }
 
-  /// Whether restoring fails, and leaves neither a vault nor anything that is on its way to one.
+  /// True when the restore fails; it must leave neither a vault nor anything on its way to one then.
   private func isRefused(_ bytes: [UInt8], _ fixture: Fixture) throws -> Bool {
     let target = try Fixture(create: false)
     defer { withExtendedLifetime(target) {} }
@@ -83,7 +83,7 @@ import VaultModel
     let fixture = try Fixture()
     let own = try fixture.open().slots
     #expect(try !isRefused(sealed(fixture, slots: own), fixture))
-    // Whoever knew a password of before has a slot that opens the vault, too.
+    // Somebody who knew an earlier password has a slot that opens the vault, too.
     let old = try fixture.slot(1, "an old password")
     #expect(try isRefused(sealed(fixture, slots: [old]), fixture))
     #expect(try isRefused(sealed(fixture, slots: own + [fixture.slot(2, "another")]), fixture))
@@ -135,7 +135,7 @@ import VaultModel
       _ = try BackedUp.restore(bytes, vaultKey: fixture.vaultKey, into: fixture)
     }
     #expect(try fixture.files()["vault.db"] == before)
-    // One that comes while the backup is taken in.
+    // A vault that comes while the backup is taken in.
     let target = try Fixture(create: false)
     let start = try BackupPrefix(unsafe bytes.span.bytes).headerCount
     let header = try BackedUp.header(bytes)

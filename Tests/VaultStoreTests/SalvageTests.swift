@@ -5,14 +5,14 @@ import VaultModel
 import VaultStore
 
 @Suite("What is saved of a damaged store") struct SalvageTests {
-  /// Saves what there is, in steps of that many items.
+  /// Salvages the store in steps of that many items.
   private func salvage(_ fixture: Fixture, items: Int = 2) throws -> Salvage {
     let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
     for _ in 0..<10_000 { if try salvage.step(items: items) { return salvage } }
     throw RawError(text: "it does not end")
   }
 
-  /// The items of the fixture that are there, with all that can be asked of them.
+  /// The items that are there, each with all that can be asked of it.
   private func content(_ keychain: Keychain) throws -> [String: [String]] {
     var found: [String: [String]] = [:]
     for text in try keychain.names("") {
@@ -162,7 +162,7 @@ import VaultStore
     "a deleted item that was put back in whatever row does not take the name of the one that has it now",
     arguments: [2, 90], [2000, 3000] as [Int64])
   func names(row: Int, now: Int64) throws {
-    // Only where both are of one second the rows have to tell.
+    // Where both are of one second their rows have to tell, so the old one must have the lower row.
     guard row == 2 || now > 2000 else { return }
     let fixture = try VerifyTests.fixture()
     let old = try fixture.copied("heads", where: "id = 2") + fixture.copied("vals", where: "item = 2")
@@ -207,7 +207,7 @@ import VaultStore
     let fixture = try VerifyTests.fixture()
     let old = try fixture.copied("heads", where: "id = 2") + fixture.copied("vals", where: "item = 2")
     do { try fixture.unlocked().move(from: name("folder/b"), to: name("renamed"), now: 3000) }
-    // Row 0 is none; the other has to come first then.
+    // No item has row 0: it stands for an earlier state that comes before the item, which gets a higher row.
     if row == 0 { try fixture.sql("UPDATE heads SET id = 50 WHERE id = 2", "UPDATE vals SET item = 50 WHERE item = 2") }
     try fixture.putBack(old.map { $0.replacing("VALUES(2,", with: "VALUES(\(row == 0 ? 2 : row),") })
     let salvage = try salvage(fixture)
@@ -279,7 +279,7 @@ import VaultStore
       if salvage.result.losses.contains(where: { $0.text.contains("the disk cannot be read there") }) { losing += 1 }
     }
     #expect(losing > 5)
-    // Nothing leads to the heads but the root of their tree.
+    // The root of their tree is the only page without which many heads are out of reach.
     #expect(roots <= 1)
     disk.spoil(page: nil)
     #expect(try fixture.unlocked().verify().isOK)

@@ -5,14 +5,15 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Somebody has the disk and no key, and lays the pages of the store so that a walk over a table meets other rows than whoever
-/// looks one up: each row is one that this program wrote once. The check finds every such file, in whichever steps it goes.
+/// Forgeries by somebody who has the disk and no key, and lays the pages of the store so that a walk over a table meets
+/// other rows than a lookup does: each row is one that this program wrote once. The check finds every such file, in
+/// whatever steps it goes.
 @Suite struct ShapeForgeryTests {
-  /// What the item `bank`, number 2, was before it was changed.
+  /// The part of the item `bank`, number 2, that was changed.
   enum Past: CaseIterable { case value, policy }
 
-  /// Items 1 to 12, each with an older version, of which item 3 is large; and the same store as it was before `bank` was
-  /// changed to what it is now.
+  /// Items 1 to 12, each with an older version, of which item 3 is large; and the same store as it was before `bank`
+  /// was changed to what it is now.
   static func stores(_ past: Past = .value, large: Int = 300_000) throws -> (new: Fixture, old: Fixture) {
     let new = try Fixture()
     let old: Fixture
@@ -35,7 +36,7 @@ import VaultModel
     return (new, old)
   }
 
-  /// Holds that the check finds the file, whatever else it finds, in small steps and in one.
+  /// Expects that the check finds the forgery, whatever else it finds, in small steps and in one.
   func expectFound(
     _ fixture: Fixture, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -73,14 +74,14 @@ import VaultModel
     let other = try PageForge(old)
     let root = try forge.root("heads")
     let (cells, before) = (forge.cells(root), other.cells(try other.root("heads")))
-    // A walk that goes on behind row 3 never meets the old row 2, which is where row 2 is looked up.
+    // A walk that goes on behind row 3 never meets the old row 2, but a lookup of row 2 does.
     let first = forge.leaf(cells.filter { $0.row <= 3 })
     let second = forge.leaf(before.filter { $0.row == 2 } + cells.filter { $0.row == 3 })
     let third = forge.leaf(cells.filter { $0.row > 3 })
     forge.interior([(first, PageForge.varint(1)), (second, PageForge.varint(3))], last: third, on: root)
     try forge.write()
     do {
-      // That is what the attack is for.
+      // This is the aim of the attack.
       let keychain = try new.unlocked()
       if past == .value { #expect(try keychain.text("bank") == "old 1") }
       #expect(try keychain.item(named: name("bank")).policy.require == .none)
@@ -121,7 +122,7 @@ import VaultModel
     var forge = try PageForge(new)
     let root = try forge.root(tree)
     let cells = forge.cells(root)
-    // Behind the first five a walk goes on in the last page behind its fifth; its fourth is what is looked up.
+    // A walk goes on behind the first five, in the last page behind its fifth; a lookup finds the fourth in that page.
     let first = forge.leaf(Array(cells.prefix(5)), isTable: false)
     let last = forge.leaf(Array(cells.dropFirst(3)), isTable: false)
     forge.interior([(first, cells[2].bytes)], last: last, isTable: false, on: root)

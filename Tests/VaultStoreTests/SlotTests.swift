@@ -92,7 +92,7 @@ import VaultStore
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
-    // Replaced, removed, and not there yet.
+    // The slots that were given were replaced, removed, or never stored.
     let seen = keychain.slots
     try keychain.replaceSlot(fixture.slot(2, "changed"), vaultKey: fixture.vaultKey)
     try keychain.addSlot(fixture.slot(3, "third"), vaultKey: fixture.vaultKey)
@@ -168,7 +168,7 @@ import VaultStore
     #expect(throws: VaultError.invalidValue("a vault has at most 255 slots")) {
       try keychain.addSlot(fixture.slot(keychain.nextSlotID, "one more"), vaultKey: fixture.vaultKey)
     }
-    // With one less there is room again.
+    // With one slot less there is room again.
     try keychain.removeSlot(id: 255, vaultKey: fixture.vaultKey)
     try keychain.addSlot(fixture.slot(keychain.nextSlotID, "one more"), vaultKey: fixture.vaultKey)
     #expect(keychain.slots.count == 2)

@@ -4,7 +4,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Somebody edits the database file. The answer is an error that names the record, never a wrong value.
+/// Edits of the database file: the answer is an error that names the record, never a wrong value.
 @Suite struct TamperTests {
   /// Items 1 and 2 with two versions each, 3 in another class; closed.
   private func fixture() throws -> Fixture {
@@ -18,7 +18,7 @@ import VaultModel
     return fixture
   }
 
-  /// Lets `body` look at a vault that was edited, in which nothing may be wrong but what cannot be read.
+  /// Lets `body` look at a vault that was edited, and expects that all that can be read is right.
   private func after(_ sql: String..., look body: (Keychain) throws -> Void) throws {
     let fixture = try fixture()
     for statement in sql { try fixture.sql(statement) }
@@ -26,7 +26,7 @@ import VaultModel
     try expectNothingWrong(fixture)
   }
 
-  /// Whether anything that can still be read is exactly what was stored.
+  /// Expects that anything that can still be read is exactly what was stored.
   private func expectNothingWrong(_ fixture: Fixture) throws {
     let keychain = try fixture.unlocked()
     for (text, number) in [("a", 1), ("b", 2)] {
@@ -63,7 +63,7 @@ import VaultModel
       "DELETE FROM heads WHERE id = 1",
       "UPDATE heads SET id = 100 WHERE id = 1",
       "UPDATE heads SET id = -1 WHERE id = 1",
-      // Whose records they are.
+      // The identity of the item.
       "UPDATE heads SET item = (SELECT item FROM heads WHERE id = 2) WHERE id = 1",
       "UPDATE heads SET item = zeroblob(16) WHERE id = 1",
       "UPDATE heads SET item = x'00' WHERE id = 1",
@@ -101,7 +101,7 @@ import VaultModel
 
   @Test("two items' older values or tags that changed places are noticed", arguments: ["vals", "tags"])
   func swapped(table: String) throws {
-    // Through numbers that are free, because the keys are unique on the way.
+    // By way of numbers that are free, because the keys have to be unique at each step.
     try after(
       "UPDATE \(table) SET item = item + 100 WHERE item < 3", "UPDATE \(table) SET item = 103 - item WHERE item > 100"
     ) { (keychain: Keychain) throws in
@@ -135,7 +135,7 @@ import VaultModel
     let fixture = try fixture()
     try fixture.sql(sql)
     let keychain = try fixture.unlocked()
-    // Without the tag of its name it is not found at all.
+    // Without the tag of its name the item is not found at all.
     guard (try? keychain.item(named: name("a"))) != nil else { return }
     expectCorrupt { try keychain.delete([name("a")]) }
     #expect(keychain.integrity == .failed)
@@ -160,7 +160,7 @@ import VaultModel
     }
   }
 
-  /// What may happen to an item after its records were copied.
+  /// The changes of an item after its records were copied.
   enum Change: CaseIterable {
     case value, attributes, place, policy, accessible
 
@@ -195,7 +195,7 @@ import VaultModel
     let old = try fixture.copied(["value"], ofItem: 1)
     do { try change.make(fixture.unlocked()) }
     try fixture.putBack(old)
-    // Where the version has become an older one, it is put back as such, too.
+    // A version that has become an older one is put back as such, too.
     if change == .value {
       try fixture.sql("UPDATE vals SET sealed = (SELECT value FROM heads WHERE id = 1) WHERE item = 1 AND version = 2")
     }

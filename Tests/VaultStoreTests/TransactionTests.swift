@@ -49,7 +49,7 @@ import VaultStore
       #expect(keychain.slots.map(\.id) == [1])
       #expect(try keychain.itemCount() == 1)
     }
-    // And the keychain goes on.
+    // The keychain works on.
     #expect(try keychain.put("next") == 1)
   }
 

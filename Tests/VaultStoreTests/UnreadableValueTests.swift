@@ -4,7 +4,8 @@ import VaultModel
 
 @testable import VaultStore
 
-/// A value that does not open, of which its head tells rightly: whoever has the key of a weaker class can make one.
+/// Values that do not open, though their heads describe them rightly: anybody with the key of a weaker class can make
+/// one.
 @Suite struct UnreadableValueTests {
   /// The item `boot` of `always` with two versions, of which one does not open.
   private static func spoilt(version: Int, surplus: Int = 0) throws -> Fixture {

@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Somebody edits the store while it is closed. A check names what was done, and to which item.
+/// Edits of a closed store: a check names each of them, and its item.
 @Suite struct VerifyTests {
   /// Items 1 to 3: `a` and `b` with two versions each, `c` in another class; slots 1 and 2.
   static func fixture() throws -> Fixture {
@@ -31,7 +31,7 @@ import VaultModel
     return result
   }
 
-  /// What was done, what is found, and the items it is found at.
+  /// An edit, the finding that it leads to, and the items that are affected.
   struct Edit: CustomTestStringConvertible {
     var sql: [String]
     var kind: Finding.Kind
@@ -136,7 +136,7 @@ import VaultModel
   func weakened() throws {
     let fixture = try Self.fixture()
     try fixture.unlocked().addSlot(fixture.slot(3, "third"), vaultKey: fixture.vaultKey)
-    // Byte 23 begins the memory's eight bytes; the passes come after it.
+    // Byte 23 begins the passes, behind the eight bytes of the memory.
     try fixture.sql(
       "UPDATE slots SET record = CAST(substr(record, 1, 23) || x'03' || substr(record, 25) AS BLOB) WHERE id = 3")
     let texts = try verify(fixture).findings.map(\.text)
@@ -269,7 +269,7 @@ import VaultModel
 }
 
 extension Keychain {
-  /// Begins a check, and goes as far as the daemon does before it answers an unlock.
+  /// Begins a check and takes it as far as the daemon does before it answers an unlock.
   fileprivate func verifyOnce() throws -> Verification? {
     beginVerification()
     return try continueVerification(records: 1024)

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultModel
+internal import VaultWire
 
 /// The desktop's clipboard, reached through the tools that are there, always by their standard input.
 enum Clipboard {
@@ -56,22 +56,23 @@ enum Clipboard {
     // Only wl-copy 2.3 and later know --sensitive, which keeps clipboard histories from storing the value.
     let plain = Array(command.prefix(1)) + (provider == .wlCopy ? [] : command.dropFirst())
     guard (!options.isEmpty && Tool.feed(command, value)) || Tool.feed(plain, value) else {
-      throw Failure(.io, "\(provider.rawValue) failed; print the value instead, without --clip")
+      throw Failure(.io, "\(provider.rawValue) failed", "print the value instead, without --clip")
     }
     if Tool.detach(["/proc/self/exe", forgetCommand, provider.rawValue, String(lifetime)], value) { return }
     // Nobody would take it off again.
     let isCleared = provider.command(.clear).map { Tool.feed($0, RawSpan()) } == true
     throw Failure(
       .io,
-      "the clipboard could not be cleared later, so \(isCleared ? "nothing is left on it" : "clear it now yourself"); "
-        + "print the value instead, without --clip")
+      "the clipboard could not be cleared later, so \(isCleared ? "nothing is left on it" : "clear it now yourself")",
+      "print the value instead, without --clip")
   }
 
   /// Asks the terminal itself (OSC 52), which also works over a remote shell. It cannot be asked back whether the value
   /// is still there, so it is not cleared.
   private static func putThroughTerminal(_ value: borrowing SecretBuffer) throws(Failure) -> String {
     guard Keyboard.isAttended else {
-      throw Failure(.unavailable, "there is no clipboard: no display with wl-copy, xclip or xsel; install one of them")
+      throw Failure(
+        .unavailable, "there is no clipboard: no display with wl-copy, xclip or xsel", "install one of them")
     }
     let keyboard = try Keyboard(otherwise: "install wl-copy, xclip or xsel")
     var sequence = SecretBuffer(capacity: Base64.encodedCount(value.count) + 16)
@@ -94,7 +95,7 @@ enum Clipboard {
     guard arguments.count == 2, let provider = arguments.first.flatMap(Provider.init(rawValue:)),
       let seconds = arguments.last.flatMap(UInt32.init),
       let paste = provider.command(.paste), let clear = provider.command(.clear)
-    else { throw Failure(.usage, "\(forgetCommand) is for vault itself; use vault get --clip") }
+    else { throw Failure(.usage, "\(forgetCommand) is for vault itself", "use vault get --clip") }
     let value = try FileInput.readAll(STDIN_FILENO, limit: 4 << 20, name: "standard input")
     var left = seconds
     while left > 0 { left = sleep(left) }

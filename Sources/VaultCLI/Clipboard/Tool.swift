@@ -1,6 +1,6 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultProcess
+internal import VaultWire
 
 /// Another program, run with its standard streams on pipes or `/dev/null`.
 enum Tool {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import VaultAPI
 internal import VaultClient
+internal import VaultWire
 
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -30,7 +30,7 @@ struct BackupCommand: ParsableCommand {
   func run() throws {
     if file == "-" {
       if Output.isTerminal {
-        throw Failure(.usage, "a backup is not for a terminal; redirect standard output, or name a file")
+        throw Failure(.usage, "a backup is not for a terminal", "redirect standard output, or name a file")
       }
     } else {
       try BackupFile.check(file, replaces: force)

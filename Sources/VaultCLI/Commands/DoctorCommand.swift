@@ -9,13 +9,13 @@ struct DoctorCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func run() throws {
-    let findings = Doctor(globals).examine()
-    for finding in findings {
-      if globals.json { try Output.json { finding.write(to: &$0) } } else { try Output.line(finding.line) }
+    let diagnoses = Doctor(globals).examine()
+    for diagnosis in diagnoses {
+      if globals.json { try Output.json { diagnosis.write(to: &$0) } } else { try Output.line(diagnosis.line) }
     }
-    let failed = findings.filter { $0.level == .fail }.count
+    let failed = diagnoses.filter { $0.level == .fail }.count
     if failed > 0 {
-      throw Failure(.configuration, "\(failed) of \(findings.count) checks failed; each line says what to do")
+      throw Failure(.configuration, "\(failed) of \(diagnoses.count) checks failed", "each line says what to do")
     }
   }
 }

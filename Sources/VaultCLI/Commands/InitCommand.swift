@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -53,10 +53,7 @@ struct InitCommand: ParsableCommand {
     guard presence.keystore == nil, Keyboard.isAttended, !secrets.passwordStdin else { return presence }
     let status = try session.call { vault in try vault.status() }
     guard status.state == "new" else { return presence }
-    let methods = status.methods
-    func reason(_ name: String) -> String? { methods.first { $0.name == name }?.reason }
-    // Before there is a vault every way has an obstacle; where PAM's is the one the password has, it has no other.
-    guard reason("pam") == reason("password") else { return presence }
+    guard status.methods.contains(where: { $0.name == "pam" && $0.possible }) else { return presence }
     let keyboard = try Keyboard(otherwise: "")
     let question =
       "Open it with your fingerprint or login password, too, once the password was given after a start? [y/N] "

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import VaultAPI
 internal import VaultClient
+internal import VaultWire
 
 struct LockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -95,12 +95,13 @@ struct RemoveCommand: ParsableCommand {
     for item in items where try isName(item, session) {
       throw Failure(
         .usage,
-        "\(Printable.quoted(item)) is a predicate and also the name of an item; for the item write -- before it, "
+        "\(Printable.quoted(item)) is a predicate and also the name of an item",
+        "for the item write -- before it, "
           + "and for the predicate put quotes around its value")
     }
     let query = items.joined(separator: " ")
     let names = try session.call { vault in try vault.find(query) }.map(\.name)
-    if names.isEmpty { throw Failure(.missing, "no item matches; see `vault find`") }
+    if names.isEmpty { throw Failure(.missing, "no item matches", "see `vault find`") }
     return names
   }
 
@@ -113,7 +114,7 @@ struct RemoveCommand: ParsableCommand {
   private func ask(_ names: [String]) throws {
     let what = names.count == 1 ? "1 item" : "\(names.count) items"
     guard Keyboard.isAttended else {
-      throw Failure(.usage, "this would delete \(what); add --yes if that is meant")
+      throw Failure(.usage, "this would delete \(what)", "add --yes if that is meant")
     }
     let keyboard = try Keyboard(otherwise: "add --yes")
     for name in names.prefix(20) { try keyboard.show("  \(Printable.text(name))\n") }
@@ -145,7 +146,7 @@ struct MoveCommand: ParsableCommand {
       try session.unlocking { vault in try vault.move(from, to: to) }
     } catch {
       guard error.exit == .exists else { throw error }
-      throw Failure(.exists, "\(Printable.quoted(to)) exists already; choose another name, or delete it first")
+      throw Failure(.exists, "\(Printable.quoted(to)) exists already", "choose another name, or delete it first")
     }
     guard globals.json else { return }
     try Output.json { writer in

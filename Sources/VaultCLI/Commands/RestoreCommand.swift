@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 struct RestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 struct SalvageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

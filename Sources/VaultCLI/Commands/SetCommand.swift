@@ -58,16 +58,7 @@ struct SetCommand: ParsableCommand {
     completion: .file())
   var file: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Let the daemon draw the value: `password` (when left out) or `phrase`.", valueName: "style"))
-  var generate: GeneratedStyle?
-
-  @Option(help: ArgumentHelp("Characters of a generated password, words of a phrase.", valueName: "count"))
-  var length: Int?
-
-  @Flag(help: "Draw a password of letters and digits alone.")
-  var noSymbols = false
+  @OptionGroup var generator: GeneratorOptions
 
   @Flag(help: "Replace an item that is there already.")
   var update = false
@@ -91,20 +82,22 @@ struct SetCommand: ParsableCommand {
       unexpected, "give the value on standard input or with --file, or let --generate draw one")
     if batch { return try validateBatch() }
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
-    let sources = [file != nil, generate != nil, keepValue].filter { $0 }.count
+    let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
     if sources > 1 { throw ValidationError("--file, --generate and --keep-value exclude each other; give one of them") }
-    if generate == nil && (length != nil || noSymbols) {
+    if generator.generate == nil && (generator.length != nil || generator.noSymbols) {
       throw ValidationError("--length and --no-symbols are for --generate; give that too")
     }
     if keepValue && !update { throw ValidationError("--keep-value is for an item that is there; give --update too") }
-    if generate == .phrase && noSymbols { throw ValidationError("--no-symbols is for passwords, not for phrases") }
+    if generator.generate == .phrase && generator.noSymbols {
+      throw ValidationError("--no-symbols is for passwords, not for phrases")
+    }
   }
 
   private func validateBatch() throws {
     let single = [
       name != nil, kind != nil, !attributes.isEmpty, accessible != nil, require != nil, reuse != nil, expires != nil,
       file != nil,
-      generate != nil, length != nil, noSymbols, keepValue,
+      generator.generate != nil, generator.length != nil, generator.noSymbols, keepValue,
     ]
     if single.contains(true) {
       throw ValidationError("with --batch everything about an item stands in its line; only --update goes with it")
@@ -129,4 +122,18 @@ struct Attribute: Equatable {
     key = String(text[..<equals])
     value = String(text[text.index(after: equals)...])
   }
+}
+
+/// The options that have the daemon draw a value.
+struct GeneratorOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Let the daemon draw the value: `password` (when left out) or `phrase`.", valueName: "style"))
+  var generate: GeneratedStyle?
+
+  @Option(help: ArgumentHelp("Characters of a generated password, words of a phrase.", valueName: "count"))
+  var length: Int?
+
+  @Flag(help: "Draw a password of letters and digits alone.")
+  var noSymbols = false
 }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 struct ShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

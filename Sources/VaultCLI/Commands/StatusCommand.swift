@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -35,10 +35,10 @@ struct StatusCommand: ParsableCommand {
       lines.append(row("rekey", "\(rekey.done) of \(rekey.of) items; `vault rekey` waits for it"))
     }
     for method in status.methods {
-      let reason = method.reason.map { ", \(Printable.text($0))" } ?? ""
+      let reason = method.obstacle.map { ", \(Printable.text($0))" } ?? ""
       lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))
     }
-    for warning in status.warnings { lines.append(row("warning", Style.yellow(Printable.text(warning)))) }
+    for warning in status.warnings { lines.append(row("warning", Style.yellow(Printable.text(warning.sentence)))) }
     lines.append(row("daemon", "version \(Printable.text(status.version)), process \(status.pid)"))
     return lines
   }

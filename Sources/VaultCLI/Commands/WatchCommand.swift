@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,10 +25,10 @@ struct WatchCommand: ParsableCommand {
     }
   }
 
-  static func line(_ event: Wire.Event) -> String {
+  static func line(_ event: Vault.Event) -> String {
     let time = Timestamp.format(event.time)
     if event.event == "item" {
-      let target = event.target.map { " to \(Printable.text($0))" } ?? ""
+      let target = event.to.map { " to \(Printable.text($0))" } ?? ""
       return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? "an item"))\(target)"
     }
     let subject = event.event == "state" ? "" : "\(Printable.text(event.event)) "

@@ -134,7 +134,7 @@ extension String {
   /// The text with each `part` replaced. A part that is not there means that the argument parser writes other scripts now.
   fileprivate func replacing(_ part: String, with other: String) throws(Failure) -> String {
     let pieces = split(separator: part, omittingEmptySubsequences: false)
-    guard pieces.count > 1 else { throw Failure(.software, "the completion script cannot be made; report this") }
+    guard pieces.count > 1 else { throw Failure(.software, "the completion script cannot be made", "report this") }
     return pieces.joined(separator: other)
   }
 }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 /// The names of items that a shell offers while a command is typed.
 enum ItemNames {
@@ -18,7 +18,7 @@ enum ItemNames {
   static func print(_ arguments: ArraySlice<String>) throws(Failure) {
     let arguments = Array(arguments)
     guard arguments.count >= 2, arguments[0] == "--" else {
-      throw Failure(.usage, "\(command) is for the completion scripts; use `vault list`")
+      throw Failure(.usage, "\(command) is for the completion scripts", "use `vault list`")
     }
     let words = arguments[2...]
     for name in names(arguments[1], where: { isName($0, behind: words) }) { try Output.line(name) }

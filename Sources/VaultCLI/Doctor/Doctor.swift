@@ -1,7 +1,7 @@
 internal import Glibc
-internal import VaultAPI
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 /// Looks at everything a vault needs, from the client's side, and changes nothing.
 struct Doctor {
@@ -9,8 +9,8 @@ struct Doctor {
 
   init(_ globals: Globals) { self.globals = globals }
 
-  func examine() -> [Finding] {
-    var findings: [Finding] = []
+  func examine() -> [Diagnosis] {
+    var diagnoses: [Diagnosis] = []
     let location: SocketLocation
     do throws(ClientError) {
       location = globals.system ? .system : try .user(explicit: globals.socket)
@@ -18,59 +18,57 @@ struct Doctor {
       return [.fail("socket", "XDG_RUNTIME_DIR is not set", fix: "log in through a session, or give --socket")]
         + files(nil)
     }
-    findings += socket(location.path)
-    let status = daemon(&findings)
-    findings += files(status)
-    findings += SystemdUnits.findings(system: globals.system)
-    if let status { findings += CoreLimit.findings(pid: status.pid) }
-    return findings
+    diagnoses += socket(location.path)
+    let status = daemon(&diagnoses)
+    diagnoses += files(status)
+    diagnoses += SystemdUnits.diagnoses(system: globals.system)
+    if let status { diagnoses += CoreLimit.diagnoses(pid: status.pid) }
+    return diagnoses
   }
 
   /// The user whose files they have to be.
   private var owner: uid_t? { globals.system ? nil : geteuid() }
 
-  private func socket(_ path: String) -> [Finding] {
+  private func socket(_ path: String) -> [Diagnosis] {
     guard let owner else { return [] }
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    let directory = Finding.permissions("socket directory", folder, is: .directory, owner: owner, mode: 0o700)
-    let socket = Finding.permissions("socket", path, is: .socket, owner: owner, mode: 0o700)
+    let directory = Diagnosis.permissions("socket directory", folder, is: .directory, owner: owner, mode: 0o700)
+    let socket = Diagnosis.permissions("socket", path, is: .socket, owner: owner, mode: 0o700)
     return [directory, socket].compactMap { $0 }
   }
 
-  private func daemon(_ findings: inout [Finding]) -> Wire.StatusReply? {
+  private func daemon(_ diagnoses: inout [Diagnosis]) -> Wire.StatusReply? {
     let status: Wire.StatusReply
     do throws(Failure) {
       guard let answer = try answer() else {
-        findings.append(.warn("daemon", "none is running", fix: "the next command starts one"))
+        diagnoses.append(.warn("daemon", "none is running", fix: "the next command starts one"))
         return nil
       }
       status = answer
     } catch {
-      let parts = error.message.split(separator: ";", maxSplits: 1).map(String.init)
-      let fix = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "see its log"
-      findings.append(.fail("daemon", parts.first ?? error.message, fix: fix))
+      diagnoses.append(.fail("daemon", error.event, fix: error.advice ?? "see its log"))
       return nil
     }
-    findings.append(.ok("daemon", "process \(status.pid) answers; the vault is \(status.state)"))
+    diagnoses.append(.ok("daemon", "process \(status.pid) answers; the vault is \(status.state)"))
     if status.version == ClientVersion.text {
-      findings.append(.ok("version", "client and daemon are \(status.version)"))
+      diagnoses.append(.ok("version", "client and daemon are \(status.version)"))
     } else {
-      findings.append(
+      diagnoses.append(
         .warn(
           "version", "the client is \(ClientVersion.text) and the daemon \(status.version)",
           fix: "restart the daemon after an update"))
     }
     if let problem = status.problem {
-      findings.append(.fail("store", problem, fix: "keep the files as they are and see vaultd(8)"))
+      diagnoses.append(.fail("store", problem, fix: "keep the files as they are and see vaultd(8)"))
     }
     if status.integrity?.state == "failed" {
-      findings.append(
+      diagnoses.append(
         .fail("integrity", "the check of the store found something wrong", fix: "see `vault verify` for what it is"))
     }
-    findings += ways(status)
-    findings += status.warnings.map(Doctor.warning)
-    if !findings.contains(where: { $0.check == Doctor.memory }) {
-      findings.append(.ok(Doctor.memory, "the daemon's keys stay out of the swap"))
+    diagnoses += ways(status)
+    diagnoses += status.warnings.map(Doctor.warning)
+    if !diagnoses.contains(where: { $0.check == Doctor.memory }) {
+      diagnoses.append(.ok(Doctor.memory, "the daemon's keys stay out of the swap"))
     }
     return status
   }
@@ -83,7 +81,7 @@ struct Doctor {
   }
 
   /// The ways in that the vault has, and what keeps one from being used now.
-  private func ways(_ status: Wire.StatusReply) -> [Finding] {
+  private func ways(_ status: Wire.StatusReply) -> [Diagnosis] {
     guard status.vault != nil, let session = try? Session(globals, startsDaemon: false),
       let slots = try? session.call({ vault in try vault.slots() })
     else { return [] }
@@ -92,23 +90,20 @@ struct Doctor {
       guard slots.contains(where: { $0.kind == kind }) else { return nil }
       let check = "unlock by \(method.name)"
       guard let reason = method.reason else { return .ok(check, "possible now") }
-      let parts = reason.split(separator: ";", maxSplits: 1).map(String.init)
-      return .warn(check, parts.first ?? reason, fix: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : nil)
+      return .warn(check, reason, fix: method.advice)
     }
   }
 
   private static let memory = "locked memory"
 
-  /// Reports the things that the daemon says it cannot do: each, and behind a colon or a semicolon what it comes to.
-  private static func warning(_ text: String) -> Finding {
-    let check = text.contains("memory") ? memory : "daemon"
-    guard let mark = text.firstIndex(where: { $0 == ";" || $0 == ":" }) else { return .warn(check, text, fix: nil) }
-    return .warn(check, String(text[..<mark]), fix: String(text[text.index(after: mark)...].drop { $0 == " " }))
+  /// Reports something that the daemon says it cannot do.
+  private static func warning(_ warning: Wire.Warning) -> Diagnosis {
+    .warn(warning.about == "memory" ? memory : "daemon", warning.text, fix: warning.advice)
   }
 
   // MARK: Files
 
-  private func files(_ status: Wire.StatusReply?) -> [Finding] {
+  private func files(_ status: Wire.StatusReply?) -> [Diagnosis] {
     guard let store = StorePaths(system: globals.system) else {
       return [.fail("store", "neither XDG_DATA_HOME nor HOME is set", fix: "set one of them to an absolute path")]
     }
@@ -117,7 +112,7 @@ struct Doctor {
 
   /// Reports reasons why the daemon would not believe the settings: they have to be a file that nobody but root and its
   /// user can write.
-  private func settings(_ path: String) -> Finding? {
+  private func settings(_ path: String) -> Diagnosis? {
     guard case .there(let kind, let user, let mode, _) = FileState(path) else { return nil }
     guard kind == .file else { return .fail("settings", "\(path) is no regular file", fix: "remove it") }
     if let owner, user != owner, user != 0 {
@@ -129,28 +124,29 @@ struct Doctor {
     return .ok("settings", path)
   }
 
-  private func files(of store: StorePaths) -> [Finding] {
+  private func files(of store: StorePaths) -> [Diagnosis] {
     guard let owner = owner ?? FileState(store.directory).owner else {
       return [.warn("store", "\(store.directory) is not there", fix: "install the system service, see vaultd(8)")]
     }
-    guard let directory = Finding.permissions("store", store.directory, is: .directory, owner: owner, mode: 0o700)
+    guard let directory = Diagnosis.permissions("store", store.directory, is: .directory, owner: owner, mode: 0o700)
     else {
       return [.ok("store", "\(store.directory) is not there yet; `vault init` makes it")]
     }
-    var findings = [directory]
+    var diagnoses = [directory]
     for name in ["vault.db", "vault.db-wal", "vault.lock"] {
       let path = store.directory + "/" + name
-      if let file = Finding.permissions("store", path, is: .file, owner: owner, mode: 0o600) { findings.append(file) }
+      let file = Diagnosis.permissions("store", path, is: .file, owner: owner, mode: 0o600)
+      if let file { diagnoses.append(file) }
     }
-    findings += bootKey(store, owner)
-    findings += clock(store.directory + "/vault.db")
-    return findings
+    diagnoses += bootKey(store, owner)
+    diagnoses += clock(store.directory + "/vault.db")
+    return diagnoses
   }
 
-  private func bootKey(_ store: StorePaths, _ owner: uid_t) -> [Finding] {
+  private func bootKey(_ store: StorePaths, _ owner: uid_t) -> [Diagnosis] {
     guard FileState(store.directory + "/vault.db").exists else { return [] }
     guard let path = store.bootKey else { return [.ok("boot key", "a credential that the service manager passes")] }
-    if let key = Finding.permissions("boot key", path, is: .file, owner: owner, mode: 0o600) { return [key] }
+    if let key = Diagnosis.permissions("boot key", path, is: .file, owner: owner, mode: 0o600) { return [key] }
     return [
       .warn(
         "boot key", "there is none at \(path), so `always` items are served only after an unlock",
@@ -159,7 +155,7 @@ struct Doctor {
   }
 
   /// A clock behind the store's last change is behind the true time: expiry then goes by the store's.
-  private func clock(_ database: String) -> [Finding] {
+  private func clock(_ database: String) -> [Diagnosis] {
     guard case .there(_, _, _, let modified) = FileState(database) else { return [] }
     let now = Int64(time(nil))
     // A minute of leave for file systems that keep time elsewhere.

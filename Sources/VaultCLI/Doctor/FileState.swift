@@ -29,12 +29,12 @@ enum FileState: Equatable {
   var exists: Bool { self != .missing }
 }
 
-extension Finding {
+extension Diagnosis {
   /// Checks that a path is what it must be, belongs to `owner` and gives others nothing beyond `mode`; nil when nothing
   /// stands there.
   static func permissions(
     _ check: String, _ path: String, is kind: FileState.Kind, owner: uid_t, mode: mode_t
-  ) -> Finding? {
+  ) -> Diagnosis? {
     switch FileState(path) {
     case .missing: return nil
     case .hidden(let code):

@@ -1,6 +1,6 @@
 /// Tells whether systemd would start the daemon.
 enum SystemdUnits {
-  static func findings(system: Bool) -> [Finding] {
+  static func diagnoses(system: Bool) -> [Diagnosis] {
     let check = "systemd"
     guard FileState("/run/systemd/system").exists else {
       return [
@@ -44,7 +44,7 @@ enum SystemdUnits {
 
 /// Tells whether the daemon could leave its memory in a core file.
 enum CoreLimit {
-  static func findings(pid: Int) -> [Finding] {
+  static func diagnoses(pid: Int) -> [Diagnosis] {
     guard let text = FileInput.text(of: "/proc/\(pid)/limits") else {
       return [.warn("core dumps", "the limits of process \(pid) cannot be read", fix: "run this as its owner")]
     }

@@ -1,5 +1,5 @@
-internal import VaultAPI
 internal import VaultModel
+internal import VaultWire
 
 /// JSON for a terminal: the same value, with every character that a terminal would not show as it is written `\\uXXXX`.
 enum JSONEscapes {

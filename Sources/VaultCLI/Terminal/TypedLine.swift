@@ -1,4 +1,4 @@
-internal import VaultAPI
+internal import VaultWire
 
 /// A line as it is typed byte by byte.
 struct TypedLine: ~Copyable {

@@ -3,6 +3,7 @@ internal import CSystemd
 internal import Glibc
 internal import Logging
 internal import NIOCore
+internal import VaultService
 
 /// A connection to a message bus that comes by itself when the bus does, and again after the bus went away.
 ///
@@ -18,7 +19,7 @@ internal import NIOCore
 
   private let address: BusAddress
   private let loop: any EventLoop
-  private let watcher: Watcher
+  private let watcher: DescriptorWatcher
   private let clock: Clock
   private let log: Logger
   private let timer: DeadlineTimer
@@ -29,18 +30,26 @@ internal import NIOCore
   private var calls: [ObjectIdentifier: BusCall] = [:]
   /// Makes the calls that came before the bus had answered our greeting.
   private var early: [() -> Void] = []
-  /// The time at which to try again, `CLOCK_MONOTONIC` nanoseconds; nil while there is nothing to repeat.
-  private var retryAt: Int64?
-  private var armed: Int64?
-  private var connectedAt: Int64 = 0
-  private var delay = Bus.shortestDelay
+  private var retry = Retry()
+
+  /// The times of the attempts to connect, `CLOCK_MONOTONIC` nanoseconds.
+  private struct Retry {
+    /// The time of the next attempt; nil while there is nothing to repeat.
+    var at: Int64?
+    /// The time for which the timer is armed.
+    var armed: Int64?
+    var connectedAt: Int64 = 0
+    /// The pause before the next attempt.
+    var delay = Bus.shortestDelay
+  }
 
   private static let shortestDelay: Int64 = 100_000_000
   private static let longestDelay: Int64 = 60_000_000_000
 
   /// Call on `loop`, and ``open()`` once those who want to know of the connection are listening.
   init(
-    _ name: String, at address: BusAddress, on loop: any EventLoop, watcher: Watcher, clock: Clock, log: Logger
+    _ name: String, at address: BusAddress, on loop: any EventLoop, watcher: DescriptorWatcher, clock: Clock,
+    log: Logger
   ) throws(SystemError) {
     self.name = name
     self.address = address
@@ -133,7 +142,7 @@ internal import NIOCore
 
   /// Begins to connect. The rest happens by itself.
   func open() {
-    retryAt = nil
+    retry.at = nil
     var made: OpaquePointer?
     var result = unsafe sd_bus_new(&made)
     unsafe connection = unsafe made
@@ -177,8 +186,8 @@ internal import NIOCore
   private func connected(_ connection: OpaquePointer) {
     isConnected = true
     problem = nil
-    retryAt = nil
-    connectedAt = clock.monotonic()
+    retry.at = nil
+    retry.connectedAt = clock.monotonic()
     log.debug("connected to the \(name) bus")
     for match in matches { unsafe match.install(on: connection) }
     for listener in listeners { listener() }
@@ -192,11 +201,11 @@ internal import NIOCore
   private func lost(_ error: SystemError?) {
     let now = clock.monotonic()
     let was = isConnected
-    if was && now - connectedAt > delay { delay = Bus.shortestDelay }
+    if was && now - retry.connectedAt > retry.delay { retry.delay = Bus.shortestDelay }
     problem = error.map { "\($0)" }
     disconnect()
-    retryAt = now + delay
-    delay = min(delay * 2, Bus.longestDelay)
+    retry.at = now + retry.delay
+    retry.delay = min(retry.delay * 2, Bus.longestDelay)
     rearm(nil)
     guard was else { return }
     log.debug("the \(name) bus went away")
@@ -218,8 +227,8 @@ internal import NIOCore
 
   private func timerFired() {
     timer.drain()
-    armed = nil
-    if let retryAt, retryAt <= clock.monotonic() {
+    retry.armed = nil
+    if let retryAt = retry.at, retryAt <= clock.monotonic() {
       disconnect()
       open()
     } else {
@@ -238,7 +247,8 @@ internal import NIOCore
     descriptor = current
     do throws(SystemError) {
       // The numbers of poll(2) are those of epoll(7).
-      try watcher.watch(current, for: Watcher.Events(rawValue: UInt32(events))) { [weak self] in self?.ready() }
+      let readiness = DescriptorWatcher.Readiness(rawValue: UInt32(events))
+      try watcher.watch(current, for: readiness) { [weak self] in self?.ready() }
     } catch {
       return lost(error)
     }
@@ -250,15 +260,15 @@ internal import NIOCore
     process()
     // The socket's directory changed, and nobody listens yet: it may have been seen between bind(2) and listen(2),
     // of which the second shows in no directory. So one more look, a second later.
-    guard !isConnected, retryAt == nil, let descriptor, sd_is_socket(descriptor, AF_UNIX, 0, -1) <= 0 else { return }
-    retryAt = clock.monotonic() + 1_000_000_000
+    guard !isConnected, retry.at == nil, let descriptor, sd_is_socket(descriptor, AF_UNIX, 0, -1) <= 0 else { return }
+    retry.at = clock.monotonic() + 1_000_000_000
     refresh()
   }
 
   private func rearm(_ due: Int64?) {
-    let next = [due, retryAt].compactMap { $0 }.min()
-    guard next != armed else { return }
-    armed = next
+    let next = [due, retry.at].compactMap { $0 }.min()
+    guard next != retry.armed else { return }
+    retry.armed = next
     timer.arm(next)
   }
 }

@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import VaultService
 
 /// The reason why a call on a bus has no answer.
 struct BusError: Error, Equatable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import VaultService
 
 /// The services that tell the daemon that nobody sits at the machine any more, and what it cannot hear.
 ///
@@ -7,37 +8,29 @@ internal import NIOCore
 /// session bus. The machine's vault locks with the machine's sleep: it belongs to no session, and somebody's screen is
 /// no reason to lock it for everybody.
 final class LockTriggers {
-  /// Also for others who ask something there; nil when its address is no Unix socket.
-  let systemBus: Bus?
-
+  private let buses: Buses
   private let logind: Logind?
-  private let sessionBus: Bus?
   private let screenSavers: ScreenSavers?
   private let isSystem: Bool
 
-  /// Begins to listen. Call on the service's loop.
+  /// Begins to listen. Call on the loop.
+  ///
+  /// - Parameters:
+  ///   - onSleep: the machine goes to sleep, which waits until it has called what it gets.
+  ///   - onLock: the screen or the session was locked.
   init(
-    for service: Service, watcher: Watcher, system isSystem: Bool, uid: UInt32, environment: (String) -> String?
-  ) throws(SystemError) {
+    on buses: Buses, system isSystem: Bool, uid: UInt32, onSleep: @escaping (_ ready: @escaping () -> Void) -> Void,
+    onLock: @escaping (LockState.Cause) -> Void
+  ) {
+    self.buses = buses
     self.isSystem = isSystem
-    func bus(_ name: String, _ address: BusAddress?) throws(SystemError) -> Bus? {
-      guard let address else { return nil }
-      return try Bus(
-        name, at: address, on: service.loop, watcher: watcher, clock: service.clock, log: service.log)
-    }
-    systemBus = try bus("system", .system(environment))
-    sessionBus = isSystem ? nil : try bus("session", .session(environment))
-    logind = systemBus.map { bus in
+    logind = buses.system.map { bus in
       Logind(
-        on: bus, sessions: isSystem ? .none : .of(uid: uid),
-        onSleep: { [unowned service] ready in service.goToSleep(then: ready) },
-        onLock: { [unowned service] in service.lock(because: .sessionLock) })
+        on: bus, sessions: isSystem ? .none : .of(uid: uid), onSleep: onSleep, onLock: { onLock(.sessionLock) })
     }
-    screenSavers = sessionBus.map { bus in
-      ScreenSavers(on: bus) { [unowned service] name in service.lock(because: .screenLock(name)) }
-    }
-    systemBus?.open()
-    sessionBus?.open()
+    screenSavers = buses.session.map { bus in ScreenSavers(on: bus) { name in onLock(.screenLock(name)) } }
+    buses.system?.open()
+    buses.session?.open()
   }
 
   /// The events that lock the vault beside its deadlines, in the words of `Status`.
@@ -47,24 +40,27 @@ final class LockTriggers {
   }
 
   /// The events that cannot be heard, one sentence each.
-  var warnings: [String] { [sleepWarning, sessionWarning].compactMap { $0 } }
+  var warnings: [VaultWarning] { [sleepWarning, sessionWarning].compactMap { $0 } }
 
-  private var sleepWarning: String? {
+  private var sleepWarning: VaultWarning? {
+    func warning(_ text: String, _ advice: String) -> VaultWarning { VaultWarning(.sleep, text, advice) }
     let consequence =
       "a suspend is noticed only when the machine resumes" + (isSystem ? "" : ", the lock of a session not at all")
-    guard let systemBus, systemBus.isConnected else { return "no system bus: \(consequence)" }
-    guard let logind, logind.isWatched else { return "no logind on the system bus: \(consequence)" }
+    guard let bus = buses.system, bus.isConnected else { return warning("no system bus", consequence) }
+    guard let logind, logind.isWatched else { return warning("no logind on the system bus", consequence) }
     return logind.inhibitorProblem.map {
-      "logind does not wait for the keys to be wiped before the machine sleeps: \($0)"
+      warning("logind does not wait for the keys to be wiped before the machine sleeps", $0)
     }
   }
 
-  private var sessionWarning: String? {
+  private var sessionWarning: VaultWarning? {
     if isSystem { return nil }
-    let advice = "let your screen locker run `vault lock`"
-    guard let sessionBus, sessionBus.isConnected else { return "no session bus: \(advice)" }
+    func warning(_ text: String) -> VaultWarning {
+      VaultWarning(.session, text, "let your screen locker run `vault lock`")
+    }
+    guard let bus = buses.session, bus.isConnected else { return warning("no session bus") }
     guard screenSavers?.watched.isEmpty == false else {
-      return "no screen locker announces itself on the session bus: \(advice)"
+      return warning("no screen locker announces itself on the session bus")
     }
     return nil
   }

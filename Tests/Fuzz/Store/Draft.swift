@@ -1,14 +1,15 @@
-/// The files of a store while a hostile hand is at them.
+/// The files of a store while an adversary changes them.
 struct Draft {
   let story: Story
   var main: [UInt8]
   var log: LogFile?
-  /// What is done to the log after its sums were made: a byte gets another value.
+  /// The bytes of the log that get another value after its sums were made.
   var flips: [(place: Int, mask: UInt8)] = []
-  /// How long the files are to be, if not as long as they are.
+  /// The lengths that the files are to have; nil for those of their content.
   var mainLength: Int?
   var logLength: Int?
-  /// Whether anything of an earlier moment may be in the files, from which nobody without the keys tells it is not the latest.
+  /// True when the files may hold something of an earlier moment: without the keys, nobody can tell that it is not the
+  /// latest.
   var isOld: Bool
 
   /// Takes the last moment of a story, with the log beside the main file or folded in.

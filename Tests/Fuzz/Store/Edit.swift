@@ -1,9 +1,9 @@
-/// One thing that a hostile hand does to a store's files, in ten bytes of an input.
+/// One thing that an adversary does to a store's files, in ten bytes of an input.
 struct Edit {
   static let size = 10
-  /// What is done.
+  /// The number of the change.
   let operation: UInt8
-  /// How the number is to be read, and where it goes.
+  /// The way to read the number, and the place where it goes.
   let mode: UInt8
   let page: UInt8
   let index: UInt8
@@ -20,10 +20,10 @@ struct Edit {
     value = (6..<10).reduce(0) { $0 << 8 | UInt32(byte($1)) }
   }
 
-  /// Whether it is about a frame of the log.
+  /// True when it is about a frame of the log.
   var isInLog: Bool { mode & 0x80 != 0 }
 
-  /// The number that is written: as it stands, a small one, one on an edge, or one near to what is there.
+  /// The number to write: as it stands, a small one, one on an edge, or one near to what is there.
   func number(_ old: Int, pages: Int) -> UInt32 {
     switch mode & 3 {
     case 0: return value
@@ -38,7 +38,7 @@ struct Edit {
     }
   }
 
-  /// Does it.
+  /// Makes the change.
   func apply(to draft: inout Draft) {
     if (248...251).contains(operation) { return claim(&draft) }
     switch operation % 24 {
@@ -68,7 +68,7 @@ struct Edit {
   }
 }
 
-// In the pages.
+// Changes of the pages.
 extension Edit {
   private func byte(_ draft: inout Draft) {
     draft.change(self) { page in
@@ -77,7 +77,7 @@ extension Edit {
     }
   }
 
-  /// A field of the file's header: its place and size.
+  /// The fields of the file's header, each with its place and size.
   private static let fields = [
     (16, 2), (18, 1), (19, 1), (20, 1), (21, 1), (24, 4), (28, 4), (32, 4), (36, 4), (40, 4), (44, 4), (48, 4), (52, 4),
     (56, 4), (60, 4), (64, 4), (68, 4), (72, 1), (92, 4), (96, 4), (0, 1),
@@ -90,7 +90,7 @@ extension Edit {
     draft.putHeader(number(old, pages: draft.pageCount), at: place, size: size)
   }
 
-  /// A field of a page's header: its kind, first free block, count, beginning of the cells, lost bytes.
+  /// Changes a field of a page's header: its kind, first free block, count, beginning of the cells, or lost bytes.
   private func pageHeader(_ draft: inout Draft) {
     let (place, size) = [(0, 1), (1, 2), (3, 2), (5, 2), (7, 1)][Int(index) % 5]
     draft.change(self) { page in
@@ -119,7 +119,7 @@ extension Edit {
     }
   }
 
-  /// The beginning of a cell has its lengths, its row and the types of its columns.
+  /// Changes a byte of a cell, whose beginning has its lengths, its row and the types of its columns.
   private func cellByte(_ draft: inout Draft) {
     draft.change(self) { page in
       guard let start = page.cell(Int(index)) else { return }
@@ -132,14 +132,14 @@ extension Edit {
   private func rest(_ draft: inout Draft) {
     let pages = draft.pageCount
     draft.change(self) { page in
-      // In the row, or in a page that is the rest of one.
+      // The number stands in the row, or in a page that is the rest of one.
       let place = page.rest(Int(index)) ?? 0
       page.put(number(page.number16(place + 2), pages: pages), at: place, size: 4)
     }
   }
 
-  /// A row as long as it likes, in a file that has so many pages: what follows of it lies on one page again and again, or on
-  /// page after page.
+  /// Makes a row claim any length, in a file that has enough pages for it: its rest lies on one page again and again,
+  /// or on page after page.
   private func claim(_ draft: inout Draft) {
     let size = Int(number(1 << 28, pages: draft.pageCount) >> 1)
     draft.main += [UInt8](repeating: 0, count: Draft.pageSize)
@@ -175,7 +175,8 @@ extension Edit {
     }
   }
 
-  /// Lays a page from its cells and one of another page or moment: put in, in place of one, or left out.
+  /// Lays a page anew from its cells: one of another page or moment is put in or takes the place of one, one is left
+  /// out, or two change places.
   private func layAnew(_ draft: inout Draft) {
     let moment = mode & 0x40 == 0 ? draft.story.moments.count - 1 : Int(value >> 16)
     let other = draft.page(Int(place >> 8), moment: moment).cells() ?? []

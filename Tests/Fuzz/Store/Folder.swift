@@ -1,10 +1,11 @@
 import Glibc
 
-/// A folder in memory for the files of a store. Where `FUZZ_FOLDER` names one, it is in that, which whoever set it removes.
+/// A folder in memory for the files of a store; inside the folder that `FUZZ_FOLDER` names, if it is set, which its
+/// caller removes.
 struct Folder {
   let path: String
 
-  /// Makes a new one.
+  /// Makes the folder.
   init() {
     let parent = unsafe getenv("FUZZ_FOLDER").map { unsafe String(cString: $0) } ?? "/dev/shm"
     path = "\(parent)/vault-fuzz-\(getpid())"
@@ -16,10 +17,10 @@ struct Folder {
 
   /// The directory of the store.
   var store: String { path + "/store" }
-  /// The directory of what is saved or restored from it.
+  /// The directory of a store that is saved or restored from it.
   var saved: String { path + "/saved" }
 
-  /// Removes it with all files.
+  /// Removes the folder with all files.
   func remove() {
     clear(store)
     clear(saved)
@@ -46,13 +47,13 @@ struct Folder {
     return bytes
   }
 
-  /// Makes a file, and gives it another length if asked to: what lies behind the bytes is a hole.
+  /// Makes a file, and gives it another length if asked to: everything behind the bytes is a hole.
   static func write(_ bytes: [UInt8], to path: String, length: Int? = nil) {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     require(file >= 0, "a file cannot be made")
     defer { close(file) }
     require(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count, "a file cannot be written")
-    // Longer than the file system can have it, it stays as it is.
+    // A length that the file system cannot have leaves the file as it is.
     if let length { _ = ftruncate(file, length) }
   }
 }

@@ -1,21 +1,21 @@
-/// The log beside a database (sqlite.org/walformat.html), taken to pieces and put together again with the sums that belong
-/// to what it says now.
+/// The log beside a database (sqlite.org/walformat.html), taken to pieces and put together again with the sums that fit
+/// its present content.
 struct LogFile {
   struct Frame {
     var page: UInt32
-    /// How many pages there are after the transaction that ends here; 0 where none does.
+    /// The number of pages after the transaction that ends here; 0 where none does.
     var pageCount: UInt32
     var content: [UInt8]
-    /// What is added to the salts.
+    /// A number that is added to the salts.
     var stray: UInt32 = 0
   }
 
   static let pageSize = 4096
-  /// The first 24 bytes.
+  /// The first 24 bytes of the log.
   var header: [UInt8]
   var frames: [Frame] = []
 
-  /// Nil for a log without a frame.
+  /// Takes a log to pieces; nil for one without a frame.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 32 + 24 + Self.pageSize else { return nil }
     header = Array(bytes[..<24])
@@ -73,7 +73,7 @@ private struct Sums {
   init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
   mutating func add(_ bytes: ArraySlice<UInt8>) {
-    // What is not a whole pair of words is not in the sums.
+    // Bytes that are not a whole pair of words are not in the sums.
     bytes.span.withBytes { bytes in
       var offset = 0
       while offset + 8 <= bytes.byteCount {

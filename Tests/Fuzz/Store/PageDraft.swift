@@ -1,7 +1,7 @@
-/// A page of a tree while a hostile hand is at it (sqlite.org/fileformat2.html §1.6).
+/// A page of a tree while an adversary changes it (sqlite.org/fileformat2.html §1.6).
 struct PageDraft {
   var bytes: [UInt8]
-  /// Whether it has the file's header before its own.
+  /// True when it has the file's header before its own.
   let isFirst: Bool
 
   var header: Int { isFirst ? 100 : 0 }
@@ -9,7 +9,7 @@ struct PageDraft {
   private var isTree: Bool { [2, 5, 10, 13].contains(kind) }
   private var isLeaf: Bool { kind >= 10 }
   private var pointers: Int { header + (isLeaf ? 8 : 12) }
-  /// How many cells it has, and no more than a page can have.
+  /// The number of its cells, and no more than a page can have.
   var count: Int { isTree ? min(number16(header + 3), (bytes.count - pointers) / 2) : 0 }
 
   func number16(_ place: Int) -> Int { Int(bytes[place]) << 8 | Int(bytes[place + 1]) }
@@ -19,23 +19,23 @@ struct PageDraft {
     for index in 0..<size { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * (size - 1 - index))) }
   }
 
-  /// Where the address of a cell is; nil when there is no cell.
+  /// The place of a cell's address; nil when there is no cell.
   func pointer(_ index: Int) -> Int? { count > 0 ? pointers + 2 * (index % count) : nil }
 
-  /// Where a cell is; nil when there is none.
+  /// The place of a cell; nil when there is none.
   func cell(_ index: Int) -> Int? {
     guard let pointer = pointer(index) else { return nil }
     let place = number16(pointer)
     return place < bytes.count - 4 ? place : nil
   }
 
-  /// Where a cell has the page behind it, or where this page has its last child.
+  /// The place at which a cell names the page behind it, or at which this page names its last child.
   func child(_ index: Int) -> Int? {
     guard isTree, !isLeaf else { return nil }
     return index % (count + 1) == count ? header + 8 : cell(index)
   }
 
-  /// The bytes of all cells in their order; nil when they do not lie in the page.
+  /// The bytes of all cells in their order; nil when they do not lie inside the page.
   func cells() -> [[UInt8]]? {
     guard isTree else { return nil }
     var found: [[UInt8]] = []
@@ -46,7 +46,7 @@ struct PageDraft {
     return found
   }
 
-  /// Lays these cells as SQLite would, in place of what there is; as many as there is room for.
+  /// Lays out these cells as SQLite would, in place of those that are there, as many as there is room for.
   mutating func lay(_ cells: [[UInt8]]) {
     guard isTree else { return }
     let kept = Array(bytes[..<pointers])
@@ -68,7 +68,7 @@ struct PageDraft {
     put(0, at: header + 7, size: 1)
   }
 
-  /// A leaf's cell made to say that its row is so long, with what is there of it; nil for a cell of another page.
+  /// A leaf's cell that claims this size for its row, with what is there of it; nil on a page that is no leaf.
   func claim(_ cell: [UInt8], size: Int, rest: UInt32) -> [UInt8]? {
     guard isLeaf, size > bytes.count else { return nil }
     var place = 0
@@ -104,7 +104,7 @@ struct PageDraft {
     return local > longest ? shortest : local
   }
 
-  /// Where a cell ends.
+  /// The end of a cell; nil when it does not lie inside the page.
   private func end(_ start: Int) -> Int? {
     var place = isLeaf ? start : start + 4
     if kind == 5 { return varint(&place).flatMap { _ in place <= bytes.count ? place : nil } }
@@ -126,7 +126,7 @@ struct PageDraft {
     return nil
   }
 
-  /// Where the page behind a long row is named: at the end of its cell.
+  /// The place at which a long row names the page of its rest: at the end of its cell.
   func rest(_ index: Int) -> Int? {
     guard kind != 5, let start = cell(index), let end = end(start), end - start > 500 else { return nil }
     return end - 4

@@ -1,12 +1,12 @@
 import CSodium
 
-/// A generator in the place of libsodium's own that always begins anew: the same input does the same in every run, down to
-/// where a blind tag stands among the others.
+/// A generator in the place of libsodium's own that always begins anew: the same input does the same in every run, down
+/// to the place of a blind tag among the others.
 enum Randomness {
-  // One thread has it; libsodium calls it with no context.
+  // Only one thread uses it; libsodium calls it without a context.
   nonisolated(unsafe) private static var state: UInt64 = 0
 
-  /// Takes libsodium's generator over. Nothing may have used the library before.
+  /// Replaces libsodium's generator. Nothing may have used the library before.
   static func replace() {
     let own = UnsafeMutablePointer<randombytes_implementation>.allocate(capacity: 1)
     unsafe own.initialize(to: randombytes_implementation())
@@ -18,7 +18,7 @@ enum Randomness {
     unsafe own.pointee.random = { UInt32(truncatingIfNeeded: Randomness.next()) }
     unsafe own.pointee.buf = { start, count in
       guard let start = unsafe start else { return }
-      // libsodium lends so many bytes.
+      // libsodium lends `count` bytes for the call.
       let bytes = unsafe UnsafeMutableRawBufferPointer(start: start, count: count)
       for index in bytes.indices { unsafe bytes[index] = UInt8(truncatingIfNeeded: Randomness.next() >> 32) }
     }

@@ -1,8 +1,9 @@
 #if SWIFT_PACKAGE
   import Glibc
 
-  /// Repeats the inputs that were kept of a fuzzer: `store-replay StoreFuzz FILE…`. A line for each says how it ended; the
-  /// first one that does not hold ends the program with a message. The last line is how much memory the program had at most.
+  /// Repeats the kept inputs of a fuzzer: `store-replay StoreFuzz FILE…`. Prints a line for each that tells how it
+  /// ended; the first one that does not hold ends the program with a message. The last line is the most memory that the
+  /// program had.
   @main
   enum Replay {
     static func main() {
@@ -17,7 +18,7 @@
       print("KiB", peak())
     }
 
-    /// The most memory that the process had, in KiB. getrusage(2) would count what it was before it became this program.
+    /// The most memory that the process had, in KiB. getrusage(2) would include the time before it became this program.
     private static func peak() -> Int {
       var text = [UInt8](repeating: 0, count: 4096)
       let file = unsafe open("/proc/self/status", O_RDONLY)

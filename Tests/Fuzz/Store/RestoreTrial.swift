@@ -3,11 +3,12 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// A backup that somebody made who has the keys, of a store that they changed before, and changed after it was sealed.
+/// A trial of a backup by somebody with the keys, who changed the store before it was sealed, and the backup
+/// afterwards.
 ///
-/// It is restored to a vault of which the same holds as in every trial of a store, or leaves nothing.
+/// Its restore gives a vault of which the same holds as in every trial of a store, or leaves nothing.
 struct RestoreTrial {
-  /// What is done to the sealed backup, in eight bytes of an input.
+  /// A change of the sealed backup, in eight bytes of an input.
   private struct Change {
     static let size = 8
     let operation: UInt8
@@ -23,7 +24,7 @@ struct RestoreTrial {
       place = (2..<8).reduce(0) { $0 << 8 | Int(byte($1)) }
     }
 
-    /// How large the header says that the store is.
+    /// The size of the store in the words of the header.
     func size(of count: Int) -> Int { operation == 6 ? max(1, place) : count }
 
     func apply(to header: inout [UInt8], _ pieces: inout [[UInt8]]) {
@@ -90,7 +91,7 @@ struct RestoreTrial {
       do {
         var span = sealed.mutableSpan
         var target = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
-        // The same.
+        // Bytes have no padding: all are initialized.
         _ = unsafe sealer.seal(bytes.span.bytes, isLast: isLast, associatedData: first.span.bytes, into: &target)
       }
       pieces.append(sealed)
@@ -111,7 +112,7 @@ struct RestoreTrial {
     var from = 0
     while let expected = restoration.expected {
       guard expected <= stream.count - from else { throw .corrupt("it is cut short") }
-      // The same.
+      // Bytes have no padding: all are initialized.
       try restoration.take(unsafe stream.span.bytes.extracting(from..<from + expected))
       from += expected
     }

@@ -2,7 +2,7 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// A store as it was made, change by change: what its files were after each, and what it held.
+/// The history of a store, change by change: its files after each, and the values that it held.
 struct Story {
   /// The store after a change.
   struct Moment {
@@ -82,7 +82,8 @@ struct Story {
 }
 
 extension Story {
-  /// A few items of each class, one of them longer than a page, and one that is gone: every table has a row.
+  /// A store with a few items of each class, one of them longer than a page, and one that is gone: every table has a
+  /// row.
   static func small(in folder: Folder) throws -> Story {
     try Story(
       [
@@ -93,7 +94,7 @@ extension Story {
       ], in: folder)
   }
 
-  /// So many items that the trees have more than one page.
+  /// A store with so many items that the trees have more than one page.
   static func large(in folder: Folder) throws -> Story {
     var changes: [Change] = (0..<40).map { index in
       .set("item/\(index)", text("value \(index)"), AccessClass.allCases[index % 3])

@@ -2,23 +2,25 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// What a store is put to after its files were changed: it is opened, read, written, checked and saved as a person would.
+/// A trial of a store after its files were changed: it is opened, read, written, checked and saved as a person would do
+/// it.
 ///
-/// Whatever the files say, each answer is an error or true. A value is one that was stored under its name; where nothing of an
-/// earlier moment is in the files it is the last one; and where the check finds all well, the store as a whole is what it was
-/// at one moment, and can be written to.
+/// Whatever the files say, each answer is an error or true. A value is one that was stored under its name; where
+/// nothing of an earlier moment is in the files, it is the last one. Where the check finds all well, the store as a
+/// whole is what it was at one moment, and can be written to.
 struct Trial {
   let story: Story
   let folder: Folder
-  /// Where the store is, and where another one can be made.
+  /// The directories of the store, and of another one that can be made.
   let directory, spare: String
   let isOld: Bool
   /// Every value that may be served under a name.
   var stored: [String: Set<[UInt8]>]
-  /// The values that are there, if all is as it was stored last.
+  /// The values that are there if all is as it was stored last.
   var latest: [String: [UInt8]]
-  /// Whether an item was served with what it had before the trial stored another value, which no whole store does: a broken
-  /// index did not lead to it, and the new one of its name lies beside it or has put the index into another order.
+  /// True when an item was served with the value that it had before the trial stored another one, which no whole store
+  /// does: a broken index did not lead to it, and the new one of its name lies beside it or has put the index into
+  /// another order.
   private var servesEarlier = false
   private static let written = "new/item"
 
@@ -35,7 +37,7 @@ struct Trial {
     guard input.byteCount > 0 else { return .refused }
     // Every bit pattern is a UInt8.
     let flags = unsafe input.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
-    // One in four has many items, which take their time.
+    // One input in four gets the store with many items, which takes its time.
     let story = stories[flags & 0xC0 == 0xC0 ? 1 : 0]
     var draft = Draft(story, withLog: flags & 2 != 0)
     draft.apply(input.extracting(1...))
@@ -51,18 +53,18 @@ struct Trial {
     }
   }
 
-  /// - Parameter goesOn: whether a whole store is written to and a damaged one saved, which take three times as long as all
-  ///   before.
+  /// - Parameter goesOn: true to write to a whole store and to save a damaged one, which takes three times as long as
+  ///   all before.
   mutating func run(readsFirst: Bool, writesFirst: Bool, goesOn: Bool) throws(VaultError) -> End {
     guard let values = try look(readsFirst: readsFirst, writesFirst: writesFirst, goesOn: goesOn) else {
       return .damaged
     }
-    // In its own scope: the store is closed by now.
+    // look() had the store in its own scope, so it is closed by now.
     if goesOn { try lookAgain(values) }
     return .whole
   }
 
-  /// The values of a store of which all is well; nil of another one.
+  /// The values of a store of which all is well; nil for any other.
   private mutating func look(
     readsFirst: Bool, writesFirst: Bool, goesOn: Bool
   ) throws(VaultError) -> [String: [UInt8]]? {
@@ -83,20 +85,20 @@ struct Trial {
     return values
   }
 
-  /// What a damaged store may say of itself.
+  /// Requires that an error is one that a damaged store may give.
   static func expectDamage(_ error: VaultError) {
     switch error {
-    case .corrupt, .newer: break
+    case .corrupt, .distrusted, .newer: break
     default: fatalError("\(error) of a damaged file")
     }
   }
 
   // MARK: Reading
 
-  /// All values; nil where there is none.
+  /// Reads all values; none for an item that cannot be read.
   private mutating func read(_ keychain: Keychain) -> [String: [UInt8]] {
     var values: [String: [UInt8]] = [:]
-    // In one order: what is read first is remembered.
+    // Always in the same order, because what is read first is remembered.
     for name in stored.keys.sorted() {
       do {
         let value = try keychain.value(name)
@@ -114,7 +116,7 @@ struct Trial {
     return values
   }
 
-  /// What is found is what is served.
+  /// Requires that a search finds what is served.
   private mutating func list(_ keychain: Keychain) throws(VaultError) {
     guard let query = try? Query(parsing: "kind=note") else { fatalError("a query is not read") }
     var after: Int64?
@@ -132,8 +134,8 @@ struct Trial {
     require(names == Set(served.keys), "other items are found than served")
   }
 
-  /// The store is what it was at one moment, whole: the last one, unless its files may have anything of an earlier one. Where
-  /// such a store was written to before the check, what it held before is not known.
+  /// Requires that the store is what it was at one moment, whole: the last one, unless its files may have anything of
+  /// an earlier one. Where such a store was written to before the check, its content before is not known.
   private func expectOneMoment(_ values: [String: [UInt8]]) {
     if !isOld {
       require(values == latest, "all is well, and an item is another one")
@@ -169,7 +171,7 @@ struct Trial {
         if value != Self.value { servesEarlier = true }
         require(stored[name]?.contains(value) == true, "another value than was ever stored")
       } catch VaultError.noSuchItem {
-        // A tree that is none: what was put in is not met again.
+        // In a broken tree, what was put in is not met again.
       } catch let error as VaultError {
         Self.expectDamage(error)
       } catch {
@@ -178,7 +180,7 @@ struct Trial {
     }
   }
 
-  /// Opens a store anew that was well and has taken a value: it has that and all others, and is well.
+  /// Opens anew a store that was well and has taken a value: it has that and all others, and is well.
   private mutating func lookAgain(_ before: [String: [UInt8]]) throws(VaultError) {
     stored[Self.written, default: []].insert(Self.value)
     latest[Self.written] = Self.value
@@ -193,14 +195,14 @@ struct Trial {
 
   // MARK: Checking and saving
 
-  /// Checks all, which ends: there is room for a few thousand records.
+  /// Checks all records. That has to end: there is room for a few thousand of them.
   private func verify(_ keychain: Keychain) throws(VaultError) -> Verification {
     keychain.beginVerification()
     for _ in 0..<200 { if let result = try keychain.continueVerification(records: 4096) { return result } }
     fatalError("a check has no end")
   }
 
-  /// Saves what is whole. What is saved was stored, and is a store of which all is well.
+  /// Saves what is whole. Each saved value was stored, and the new store is one of which all is well.
   private mutating func save(_ keychain: Keychain) {
     defer { folder.clear(spare) }
     do throws(VaultError) {
@@ -220,7 +222,7 @@ struct Trial {
 }
 
 extension Draft {
-  /// Does all that an input says.
+  /// Makes all changes that an input asks for.
   mutating func apply(_ input: RawSpan) {
     var rest = input
     while rest.byteCount >= Edit.size {

@@ -1,0 +1,51 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The result of one check of `vault doctor`.
+struct Diagnosis: Equatable {
+  enum Level: String { case ok, warn, fail }
+
+  let check: String
+  let level: Level
+  let text: String
+  /// The remedy.
+  let fix: String?
+
+  static func ok(_ check: String, _ text: String) -> Diagnosis {
+    Diagnosis(check: check, level: .ok, text: text, fix: nil)
+  }
+
+  static func warn(_ check: String, _ text: String, fix: String?) -> Diagnosis {
+    Diagnosis(check: check, level: .warn, text: text, fix: fix)
+  }
+
+  static func fail(_ check: String, _ text: String, fix: String) -> Diagnosis {
+    Diagnosis(check: check, level: .fail, text: text, fix: fix)
+  }
+
+  /// As a person reads it.
+  var line: String {
+    let mark =
+      switch level {
+      case .ok: Style.green("ok  ")
+      case .warn: Style.yellow("warn")
+      case .fail: Style.red("fail")
+      }
+    return "\(mark)  \(Printable.text(check)): \(Printable.text(text))" + (fix.map { "; \(Printable.text($0))" } ?? "")
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("check")
+    writer.string(check)
+    writer.key("level")
+    writer.string(level.rawValue)
+    writer.key("text")
+    writer.string(text)
+    if let fix {
+      writer.key("fix")
+      writer.string(fix)
+    }
+    writer.endObject()
+  }
+}

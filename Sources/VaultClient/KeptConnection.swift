@@ -1,0 +1,50 @@
+import VaultWire
+
+/// Keeps one connection for calls that follow each other, and opens new ones.
+final class KeptConnection {
+  let location: SocketLocation
+  private var connection: Connection?
+
+  init(to location: SocketLocation) { self.location = location }
+
+  /// Calls `method` and takes its one reply.
+  ///
+  /// When the daemon hangs up before the first byte of the answer, a call that may be repeated (`again`) is made once
+  /// more on a new connection; so a restart of the daemon does not show.
+  func call(
+    _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?,
+    _ parameters: (inout JSONWriter) -> Void
+  ) throws(ClientError) -> Response {
+    let message = try KeptConnection.message(method, more: false, parameters)
+    var mayRetry = again
+    while true {
+      let connection = try take(patience: patience)
+      do throws(ClientError) {
+        let response = try connection.exchange(message, Deadline(after: timeout))
+        self.connection = connection
+        return response
+      } catch {
+        if case .fault = error { self.connection = connection }
+        guard mayRetry, error == .disconnected, !connection.hasHeard else { throw error }
+        mayRetry = false
+      }
+    }
+  }
+
+  static func message(
+    _ method: MethodName, more: Bool, upgrade: Bool = false, _ parameters: (inout JSONWriter) -> Void
+  ) throws(ClientError) -> SecretBuffer {
+    var writer = JSONWriter()
+    writer.call(method, more: more, upgrade: upgrade, parameters: parameters)
+    let limit = FrameReader.defaultLimit
+    guard writer.byteCount - 1 <= limit else { throw .tooLarge(limit: limit) }
+    return writer.take()
+  }
+
+  /// The kept connection if it is still good, else a new one.
+  private func take(patience: Duration) throws(ClientError) -> Connection {
+    defer { connection = nil }
+    if let connection, !connection.isStale { return connection }
+    return try Connection(to: location, patience: patience)
+  }
+}

@@ -1,0 +1,68 @@
+internal import Glibc
+internal import NIOCore
+internal import VaultWire
+
+/// The daemon's helper programs: finds them, and asks each one question.
+final class HelperPrograms {
+  let watcher: DescriptorWatcher
+  let loop: any EventLoop
+  let ends: HelperEnds
+  /// The environment of every helper, as lines `NAME=value`.
+  private let environment: [String]
+  /// The directory of `vaultd` itself.
+  private let directory: String?
+
+  /// `variable` reads the daemon's own environment; call it at start, before there is another thread.
+  init(
+    loop: any EventLoop, watcher: DescriptorWatcher, ends: HelperEnds,
+    directory: String? = HelperPrograms.ownDirectory(), variable: (String) -> String?
+  ) {
+    self.loop = loop
+    self.ends = ends
+    self.watcher = watcher
+    self.directory = directory
+    // Nothing a helper does not need: what the user's programs put there stays out of the ones that see a key.
+    // libtss2 would write about every error, also those that the daemon explains better.
+    var environment = ["LANG=C.UTF-8", "PATH=/usr/bin:/bin", "TSS2_LOG=all+NONE"]
+    for name in ["HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "SECRET_SERVICE_BUS_NAME"] {
+      if let value = variable(name) { environment.append("\(name)=\(value)") }
+    }
+    self.environment = environment
+  }
+
+  /// The path of an installed helper: below `libexec` beside `directory`, that of `vaultd`, or in `directory`, as in a
+  /// build. Nil when it is in neither.
+  static func path(of name: String, from directory: String? = ownDirectory()) -> String? {
+    guard let directory else { return nil }
+    return ["\(directory)/../libexec/vault/\(name)", "\(directory)/\(name)"].first {
+      unsafe access($0, X_OK) == 0
+    }
+  }
+
+  /// The directory of the running program; nil where its name is not UTF-8, which would be read as that of another.
+  static func ownDirectory() -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+    guard count > 0, count < bytes.count else { return nil }
+    let path = String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return path.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
+  }
+
+  /// Starts the helper `name`, sends it `question`, one whole frame, and hands on its answer, one frame.
+  ///
+  /// The helper is ended once it has answered, and when it has not after `limit`. The result ends it before that, and
+  /// then there is no answer.
+  @discardableResult
+  func ask(
+    _ name: String, _ question: consuming SecretBuffer, within limit: TimeAmount,
+    then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
+  ) -> () -> Void {
+    guard let path = Self.path(of: name, from: directory) else {
+      then(.failure(.notInstalled(name)))
+      return {}
+    }
+    let exchange = HelperExchange(name: name, limit: limit, then: then)
+    exchange.start(path, environment, question, loop, watcher, ends)
+    return { exchange.cancel() }
+  }
+}

@@ -1,0 +1,40 @@
+internal import CLinux
+internal import Glibc
+internal import VaultService
+
+/// A helper of its own unit's that is hung up on: it ends by that, and nobody here can reap it.
+///
+/// A process gives its memory back before it closes its files (`do_exit` of Linux), so it is gone when its end of the
+/// connection is. Keeps itself alive until then.
+final class HungUpHelper {
+  private let connection: Int32
+  private let watcher: DescriptorWatcher
+  private let ends: HelperEnds
+
+  /// Takes the connection over, which does not block and which nobody watches any more.
+  init(_ connection: Int32, _ watcher: DescriptorWatcher, _ ends: HelperEnds) {
+    self.connection = connection
+    self.watcher = watcher
+    self.ends = ends
+    ends.isEnding(self)
+    // Nothing more comes from us; what it still says is not heard.
+    shutdown(connection, Int32(SHUT_WR))
+    do throws(SystemError) { try watcher.watch(connection) { self.drain() } } catch { end() }
+  }
+
+  private func drain() {
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe read(connection, &chunk, chunk.count)
+      if count > 0 || count < 0 && errno == EINTR { continue }
+      if count < 0 && errno == EAGAIN { return }
+      return end()
+    }
+  }
+
+  private func end() {
+    watcher.forget(connection)
+    close(connection)
+    ends.isGone(self)
+  }
+}

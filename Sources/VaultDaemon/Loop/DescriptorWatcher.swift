@@ -1,0 +1,111 @@
+internal import CLinux
+internal import Glibc
+internal import NIOCore
+internal import VaultService
+
+/// Waits for descriptors NIO does not know (timers, signals, buses) in one thread, and runs their handlers on the event
+/// loop.
+///
+/// A descriptor that became ready is silent until its handler has run on the loop (`EPOLLONESHOT`), so the thread owns
+/// nothing, decides nothing and sleeps in `epoll_wait` for as long as nothing happens.
+final class DescriptorWatcher {
+  /// The events that a descriptor is watched for; an error or a hang-up is told of in any case.
+  struct Readiness: OptionSet {
+    let rawValue: UInt32
+    static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+    static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+  }
+
+  private struct Watch {
+    var events: Readiness
+    var handler: () -> Void
+  }
+
+  private let loop: any EventLoop
+  private let epoll: Int32
+  private var watches: [Int32: Watch] = [:]
+
+  /// Call on `loop`; the watcher belongs to it.
+  init(loop: any EventLoop) throws(SystemError) {
+    self.loop = loop
+    epoll = try SystemError.check("epoll_create1", epoll_create1(Int32(EPOLL_CLOEXEC)))
+    let watched = Watched(epoll: epoll, loop: loop, watcher: NIOLoopBound(self, eventLoop: loop))
+    var thread = pthread_t()
+    // The thread lives as long as the process, and so does what it is handed.
+    let failure = unsafe pthread_create(
+      &thread, nil,
+      { argument in
+        guard let argument = unsafe argument else { return nil }
+        unsafe Unmanaged<Watched>.fromOpaque(argument).takeUnretainedValue().run()
+        return nil
+      }, Unmanaged.passRetained(watched).toOpaque())
+    guard failure == 0 else { throw SystemError(call: "pthread_create", code: failure) }
+  }
+
+  /// Runs `handler` on the loop each time `descriptor` is ready for one of `events`, in place of what it was watched for
+  /// before. The handler has to take what made it ready, and has to bear being run once without a reason.
+  func watch(
+    _ descriptor: Int32, for events: Readiness = .readable, _ handler: @escaping () -> Void
+  ) throws(SystemError) {
+    watches[descriptor] = Watch(events: events, handler: handler)
+    do throws(SystemError) { try arm(descriptor, events) } catch {
+      watches[descriptor] = nil
+      throw error
+    }
+  }
+
+  /// Watches `descriptor` no more. It may be closed already.
+  func forget(_ descriptor: Int32) {
+    guard watches.removeValue(forKey: descriptor) != nil else { return }
+    try? control(EPOLL_CTL_DEL, descriptor, [])
+  }
+
+  fileprivate func fire(_ descriptor: Int32) {
+    watches[descriptor]?.handler()
+    // It was armed before, so this can only fail if the descriptor is gone, and then there is nothing to watch.
+    if let watch = watches[descriptor] { try? arm(descriptor, watch.events) }
+  }
+
+  /// A closed descriptor leaves the kernel's set by itself, and another may have its number by now: so whether it is
+  /// there is the kernel's to say.
+  private func arm(_ descriptor: Int32, _ events: Readiness) throws(SystemError) {
+    do throws(SystemError) { try control(EPOLL_CTL_MOD, descriptor, events) } catch {
+      guard error.code == ENOENT else { throw error }
+      try control(EPOLL_CTL_ADD, descriptor, events)
+    }
+  }
+
+  private func control(_ operation: Int32, _ descriptor: Int32, _ events: Readiness) throws(SystemError) {
+    // The data is a union, of which `run` reads the same member.
+    var event = unsafe epoll_event(
+      events: events.rawValue | EPOLLONESHOT.rawValue, data: epoll_data_t(fd: descriptor))
+    try SystemError.check("epoll_ctl", unsafe epoll_ctl(epoll, operation, descriptor, &event))
+  }
+}
+
+/// The state that the watching thread holds.
+private final class Watched: Sendable {
+  private let epoll: Int32
+  private let loop: any EventLoop
+  private let watcher: NIOLoopBound<DescriptorWatcher>
+
+  init(epoll: Int32, loop: any EventLoop, watcher: NIOLoopBound<DescriptorWatcher>) {
+    self.epoll = epoll
+    self.loop = loop
+    self.watcher = watcher
+  }
+
+  func run() {
+    while true {
+      var event = unsafe epoll_event()
+      let count = unsafe epoll_wait(epoll, &event, 1, -1)
+      if count < 0 && errno != EINTR { return }
+      if count == 1 {
+        // `fd` is the member of the union that `control` set.
+        let descriptor = unsafe event.data.fd
+        let watcher = watcher
+        loop.execute { watcher.value.fire(descriptor) }
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+internal import Logging
+internal import NIOCore
+internal import VaultService
+
+/// All parts of a daemon but its socket and its signals, put together on one loop.
+final class Assembly {
+  let rooms: Rooms
+  let door: VarlinkDoor
+  let clients: Clients
+  let turns: Turns
+  let transferThread: WorkerThread
+  private let keystores: MachineKeystores
+  private let ends: HelperEnds
+  private let worker: WorkerThread
+
+  /// The surroundings of a daemon.
+  struct Place {
+    let loop: any EventLoop
+    let watcher: DescriptorWatcher
+    let clock: Clock
+    let timer: Timer
+    let paths: Paths
+    let openFiles: OpenFiles
+    /// True for the machine's vault.
+    let isSystem: Bool
+    let owner: UInt32
+    let log: Logger
+    /// Reads the daemon's own environment.
+    let environment: (String) -> String?
+  }
+
+  /// Opens the store, and begins to listen for what locks the vault. Call on the loop, at start, before there is another
+  /// thread.
+  init(_ place: Place, _ configuration: Configuration) throws(SystemError) {
+    let (loop, clock) = (place.loop, place.clock)
+    ends = HelperEnds()
+    worker = WorkerThread(telling: loop)
+    transferThread = WorkerThread(telling: loop)
+    let buses = try Buses(
+      on: loop, place.watcher, clock, place.log, system: place.isSystem, environment: place.environment)
+    let helper = PresenceHelper(
+      loop: loop, watcher: place.watcher, ends: ends, paths: place.paths, variable: place.environment)
+    keystores = MachineKeystores(
+      HelperPrograms(loop: loop, watcher: place.watcher, ends: ends, variable: place.environment), worker,
+      directory: place.paths.store, configuration)
+    let timer = place.timer
+    turns = Turns(on: loop, clock: clock)
+    rooms = Rooms(
+      directory: place.paths.store, owner: place.owner, isSystem: place.isSystem, configuration.vault,
+      Rooms.World(
+        clock: clock, timer: timer, log: Log(place.log), worker: worker, turns: turns,
+        runner: Runner(on: loop, clock: clock, timer),
+        presence: Presence.Means(through: helper, buses.system, owner: place.owner, worker), keystores: keystores,
+        credentials: place.paths.credentials))
+    clients = Clients(owner: place.owner, clock: clock, openFiles: place.openFiles, configuration)
+    door = VarlinkDoor(
+      loop: loop, rooms, clients, turns: turns, timer: timer, transferThread: transferThread,
+      lastWordThread: WorkerThread(telling: loop))
+    door.triggers = LockTriggers(
+      on: buses, system: place.isSystem, uid: place.owner, onSleep: { [unowned self] in goToSleep(then: $0) },
+      onLock: { [vault = rooms.vault] in vault.lock(because: $0) })
+  }
+
+  /// Takes new settings over; the deadlines of a running unlock follow them at once.
+  func reconfigure(_ new: Configuration) {
+    keystores.configuration = new
+    clients.reconfigure(new)
+    rooms.reconfigure(new.vault)
+  }
+
+  /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now, and none
+  /// in a helper program that was ended, by this lock or before, but is not gone yet.
+  func goToSleep(then ready: @escaping () -> Void) {
+    rooms.vault.lock(because: .sleep)
+    ends.whenAllGone { [worker, transferThread, upkeep = rooms.upkeep] in
+      worker.whenIdle { if upkeep.isTransferring { transferThread.whenIdle(ready) } else { ready() } }
+    }
+  }
+
+  /// Wipes every key, at the daemon's end: also those of helpers, and of one that nobody waits for.
+  func wipe() { ends.endAll { rooms.wipe() } }
+
+  /// Ends all connections, with what their sockets take.
+  func closeConnections() { clients.close() }
+}
+
+extension Log {
+  init(_ logger: Logger) {
+    self.init { level, text in
+      switch level {
+      case .info: logger.info("\(text)")
+      case .warning: logger.warning("\(text)")
+      case .error: logger.error("\(text)")
+      }
+    }
+  }
+}

@@ -1,0 +1,157 @@
+internal import Logging
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+/// The settings of `vaultd.conf`: a few `key = value` lines, parsed strictly.
+struct Configuration: Sendable, Equatable {
+  /// The settings of the vault itself.
+  var vault = VaultSettings()
+  /// The TPM, as libtss2 names it: the kind of connection, a colon, its settings.
+  var tpm2Device = "device:/dev/tpmrm0"
+  /// The bus name of the Secret Service that the `keyring` keystore uses; nil for the usual one.
+  var keyringBusName: String?
+  /// Connections held at once, over all clients.
+  var maxConnections = 256
+  static let connectionLimits = 4...4096
+  /// Requests a second that one uid may make before its connections are slowed down.
+  var maxRequestsPerSecond = 100_000
+  var logLevel = Logger.Level.info
+
+  /// A line that cannot be followed.
+  struct Problem: Error, Equatable {
+    /// Counted from 1.
+    var line: Int
+    var reason: String
+  }
+
+  init() {}
+
+  /// Reads the text of a file. Blank lines and lines that begin with `#` say nothing.
+  init(parsing text: String) throws(Problem) {
+    var seen: Set<String> = []
+    // A CR LF is one Character, so the lines are cut at every kind of line end.
+    for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let line = Self.trim(raw)
+      if line.isEmpty || line.hasPrefix("#") { continue }
+      guard let equals = line.firstIndex(of: "=") else {
+        throw Problem(line: index + 1, reason: "expected `key = value`")
+      }
+      let key = String(Self.trim(line[..<equals]))
+      let value = String(Self.trim(line[line.index(after: equals)...]))
+      guard seen.insert(key).inserted else { throw Problem(line: index + 1, reason: "\(key) is set twice") }
+      if let reason = set(key, value) { throw Problem(line: index + 1, reason: reason) }
+    }
+  }
+
+  /// Takes one setting over; the answer is what is wrong with it, if anything.
+  private mutating func set(_ key: String, _ value: String) -> String? {
+    switch key {
+    case "idle": return Self.span(value, into: &vault.idle)
+    case "maximum-age": return Self.span(value, into: &vault.maximumAge)
+    case "hide-names": return Self.flag(key, value, into: &vault.hideNames)
+    case "keep-across-sleep": return Self.flag(key, value, into: &vault.keepAcrossSleep)
+    case "boot-key":
+      guard let key = BootKey(setting: value) else {
+        return "boot-key is an absolute path, tpm2: and an absolute path, or credential: and a name"
+      }
+      vault.bootKey = key
+    case "tpm2-device":
+      guard Self.isDevice(value) else {
+        return "tpm2-device is device: and an absolute path, or swtpm: and path=, host= or port="
+      }
+      tpm2Device = value
+    case "keyring-bus-name":
+      guard Self.isBusName(value) else { return "keyring-bus-name is a bus name such as org.freedesktop.secrets" }
+      keyringBusName = value
+    case "pam-service":
+      var named = vault
+      named.pamService = value
+      guard PresenceWire.isService(named.biometryService) else {
+        return "pam-service is `vault` or begins with `vault-`, in at most 55 lower case letters, digits and dashes"
+      }
+      vault = named
+    case "max-connections":
+      guard let count = Int(value), Self.connectionLimits.contains(count) else {
+        return "max-connections is from \(Self.connectionLimits.lowerBound) to \(Self.connectionLimits.upperBound)"
+      }
+      maxConnections = count
+    case "max-requests-per-second":
+      guard let count = Int(value), (10...10_000_000).contains(count) else {
+        return "max-requests-per-second is from 10 to 10000000"
+      }
+      maxRequestsPerSecond = count
+    case "log-level":
+      guard let level = Logger.Level(rawValue: value) else {
+        return "log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
+      }
+      logLevel = level
+    default: return "unknown key \(Printable.quoted(key))"
+    }
+    return nil
+  }
+
+  /// Only what reaches a TPM: libtss2 also takes a command to run, or the path of any library, for a kind of connection.
+  private static func isDevice(_ value: String) -> Bool {
+    guard let colon = value.firstIndex(of: ":"), value.utf8.count <= 255 else { return false }
+    let settings = value[value.index(after: colon)...]
+    switch value[..<colon] {
+    case "device": return settings.hasPrefix("/") && !settings.contains(",")
+    case "swtpm":
+      return settings.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { setting in
+        let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty else { return false }
+        switch parts[0] {
+        case "path": return parts[1].hasPrefix("/")
+        case "host": return parts[1].utf8.allSatisfy { isWordByte($0) || $0 == UInt8(ascii: ":") }
+        case "port": return UInt16(parts[1]) != nil
+        default: return false
+        }
+      }
+    default: return false
+    }
+  }
+
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+    default: false
+    }
+  }
+
+  /// A well-known name, as the D-Bus specification has it.
+  private static func isBusName(_ value: String) -> Bool {
+    let parts = value.split(separator: ".", omittingEmptySubsequences: false)
+    return value.utf8.count <= 255 && parts.count > 1
+      && parts.allSatisfy { part in
+        guard let first = part.first, !("0"..."9").contains(first) else { return false }
+        return part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
+      }
+  }
+
+  private static func flag(_ key: String, _ value: String, into target: inout Bool) -> String? {
+    guard let flag = ["true": true, "false": false][value] else { return "\(key) is true or false" }
+    target = flag
+    return nil
+  }
+
+  private static func span(_ value: String, into target: inout Int64?) -> String? {
+    if value == "off" {
+      target = nil
+      return nil
+    }
+    guard let seconds = Seconds.parse(value), seconds > 0 else {
+      return "expected a time such as 90s, 5m or 12h, or off"
+    }
+    target = seconds
+    return nil
+  }
+
+  private static func trim(_ text: Substring) -> Substring {
+    var rest = text
+    while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
+    while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+    return rest
+  }
+}

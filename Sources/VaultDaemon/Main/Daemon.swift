@@ -1,0 +1,126 @@
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import VaultCore
+internal import VaultProcess
+internal import VaultService
+
+/// The program `vaultd`: from its command line to its exit code.
+public enum Daemon {
+  /// Exit codes of sysexits.h that `vaultd` ends with.
+  enum Exit {
+    static let ok: Int32 = 0
+    static let usage: Int32 = 64
+    static let software: Int32 = 70
+    static let taken: Int32 = 73
+    static let input: Int32 = 74
+    static let configuration: Int32 = 78
+  }
+
+  /// The reason why the daemon does not start.
+  struct Failure: Error {
+    var code: Int32
+    var text: String
+  }
+
+  /// The variables whose values name files.
+  private static let pathVariables: [StaticString] = [
+    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+  ]
+
+  /// Runs until a signal ends it; the answer is the exit code.
+  public static func main(_ arguments: [String]) -> Int32 {
+    if let problem = StartText.problem(pathVariables) {
+      let isUsage = if case .argument = problem { true } else { false }
+      return complain(Failure(code: isUsage ? Exit.usage : Exit.configuration, text: problem.text("vaultd(8)")))
+    }
+    switch Options.parse(arguments) {
+    case .answer(let text): return StandardStream.answer("vaultd", text)
+    case .usage(let problem): return complain(Failure(code: Exit.usage, text: "\(problem); see vaultd --help"))
+    case .run(let options):
+      do throws(Failure) {
+        try run(options)
+      } catch {
+        return complain(error)
+      }
+    }
+  }
+
+  private static func complain(_ failure: Failure) -> Int32 {
+    StandardError.write(failure.text)
+    return failure.code
+  }
+
+  private static func run(_ options: Options) throws(Failure) -> Never {
+    do throws(SystemError) { try Hardening.apply() } catch { throw Failure(code: Exit.software, text: "\(error)") }
+    OpenFiles.closeOthers(but: options.readyDescriptor)
+    let openFiles = try OpenFiles.raise()
+    let paths: Paths
+    do throws(Paths.Missing) { paths = try Paths(options: options, environment: Paths.environment) } catch {
+      throw Failure(code: Exit.configuration, text: error.reason)
+    }
+    if options.system { try checkAccount() }
+    let configuration = try settings(paths)
+    let signals: SignalWatch
+    let socket: ListeningSocket
+    let directory: SocketDirectory?
+    do {
+      signals = try SignalWatch()
+      if let inherited = try ListeningSocket.inherited() {
+        socket = inherited
+        directory = nil
+      } else {
+        let own = try SocketDirectory(path: paths.runtime)
+        try own.clear(socket: paths.socket)
+        socket = try ListeningSocket.bound(to: paths.socket)
+        directory = consume own
+      }
+    } catch {
+      throw failure(error, paths)
+    }
+    let running = Running(
+      options: options, paths: paths, configuration: configuration, socket: socket, signals: signals,
+      openFiles: openFiles, directory: consume directory)
+    MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { loop in running.start(on: loop) }
+    preconditionFailure("the loop ends with the process")
+  }
+
+  /// Refuses to serve the machine's vault as an account that only happens to have its name: systemd-sysusers(8) takes one
+  /// that is there already for the one it is to make, and whoever owns it would own the vault.
+  private static func checkAccount() throws(Failure) {
+    guard let account = Account.of(geteuid()), let problem = account.problemAsVault else { return }
+    throw Failure(code: Exit.configuration, text: problem)
+  }
+
+  /// The settings of the file, or the defaults when there is none.
+  static func settings(_ paths: Paths) throws(Failure) -> Configuration {
+    let text: String
+    do throws(TextFile.Problem) { text = try TextFile.readOwn(paths.config, limit: 64 << 10) } catch {
+      switch error {
+      case .missing where !paths.configIsExplicit: return Configuration()
+      case .missing:
+        throw Failure(code: Exit.configuration, text: "\(SystemError(call: "open \(paths.config)", code: ENOENT))")
+      case .refused(let reason): throw Failure(code: Exit.configuration, text: reason)
+      }
+    }
+    do throws(Configuration.Problem) { return try Configuration(parsing: text) } catch {
+      throw Failure(code: Exit.configuration, text: "\(paths.config), line \(error.line): \(error.reason)")
+    }
+  }
+
+  private static func failure(_ error: any Error, _ paths: Paths) -> Failure {
+    switch error {
+    case SocketDirectory.Problem.taken:
+      Failure(
+        code: Exit.taken,
+        text: "another vaultd serves \(paths.socket); stop it first, or name another socket with --socket")
+    case SocketDirectory.Problem.unsafe(let text): Failure(code: Exit.configuration, text: text)
+    case SocketDirectory.Problem.system(let error): Failure(code: Exit.input, text: "\(error)")
+    default: Failure(code: Exit.input, text: "\(error)")
+    }
+  }
+}

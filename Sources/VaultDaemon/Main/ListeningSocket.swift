@@ -1,0 +1,48 @@
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+internal import VaultService
+
+/// The socket that accepts connections: handed over by systemd, or bound by us.
+struct ListeningSocket {
+  let descriptor: Int32
+  /// True when systemd made it, keeps it, and will remove it.
+  let isInherited: Bool
+
+  /// The socket of the socket unit, when there is one (sd_listen_fds(3)).
+  static func inherited() throws(SystemError) -> ListeningSocket? {
+    let count = sd_listen_fds(1)
+    guard count != 0 else { return nil }
+    // SD_LISTEN_FDS_START is a macro: the first descriptor handed over is 3.
+    guard count == 1, sd_is_socket_unix(3, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
+      throw SystemError(call: "socket activation hands over one listening Unix stream socket", code: EINVAL)
+    }
+    return ListeningSocket(descriptor: 3, isInherited: true)
+  }
+
+  /// Binds `path` with mode 0600 and listens.
+  static func bound(to path: String) throws(SystemError) -> ListeningSocket {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let room = MemoryLayout.size(ofValue: address.sun_path)
+    // A terminating zero has to fit, too.
+    guard path.utf8.count < room else { throw SystemError(call: "socket path \(path)", code: ENAMETOOLONG) }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+    let descriptor = try SystemError.check(
+      "socket", socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0))
+    // The umask is 0077, so that the socket is never there with a wider mode.
+    let bound = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    do {
+      try SystemError.check("bind \(path)", bound)
+      try SystemError.check("listen \(path)", listen(descriptor, 128))
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return ListeningSocket(descriptor: descriptor, isInherited: false)
+  }
+}

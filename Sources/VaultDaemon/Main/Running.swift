@@ -1,0 +1,130 @@
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import VaultService
+
+/// A daemon that has its socket: puts its parts, the server, the timers and the signals together on the loop.
+final class Running {
+  private let options: Options
+  private let paths: Paths
+  private let configuration: Configuration
+  private let socket: ListeningSocket
+  private let signals: SignalWatch
+  private let openFiles: OpenFiles
+  /// The socket's directory, which is the daemon's to its end; nil where the service manager has made the socket.
+  private var directory: SocketDirectory?
+  private let log: Logger
+
+  init(
+    options: Options, paths: Paths, configuration: Configuration, socket: ListeningSocket, signals: SignalWatch,
+    openFiles: OpenFiles, directory: consuming SocketDirectory?
+  ) {
+    self.options = options
+    self.paths = paths
+    self.configuration = configuration
+    self.socket = socket
+    self.signals = signals
+    self.openFiles = openFiles
+    self.directory = consume directory
+    log = StandardError.logger(configuration.logLevel)
+  }
+
+  /// Called once, on the loop.
+  func start(on loop: any EventLoop) {
+    let watcher: DescriptorWatcher
+    do throws(SystemError) { watcher = try DescriptorWatcher(loop: loop) } catch {
+      log.error("\(error)")
+      end(nil, Daemon.Exit.software)
+    }
+    let assembly: Assembly
+    do throws(SystemError) {
+      assembly = try Assembly(
+        Assembly.Place(
+          loop: loop, watcher: watcher, clock: .system, timer: Timer(on: loop), paths: paths, openFiles: openFiles,
+          isSystem: options.system, owner: geteuid(), log: log, environment: Paths.environment), configuration)
+    } catch {
+      log.error("\(error)")
+      end(nil, Daemon.Exit.software)
+    }
+    let vault = assembly.rooms.vault
+    if vault.isInUse, let problem = vault.problem {
+      log.error("\(problem): \(paths.store); stop it first, or name another store with --store")
+      end(assembly, Daemon.Exit.taken)
+    }
+    vault.holders.onDisobedience = { [self] holders in
+      log.error("something was not wiped by a lock (\(holders.joined(separator: ", "))), so the daemon ends")
+      end(assembly, Daemon.Exit.software)
+    }
+    do throws(SystemError) { try watch(assembly, watcher) } catch {
+      log.error("\(error)")
+      end(assembly, Daemon.Exit.software)
+    }
+    Server.start(socket, assembly.door, loop: loop).assumeIsolated().whenComplete { [self] result in
+      switch result {
+      case .success: announceReady()
+      case .failure(let error):
+        log.error("cannot accept connections: \(error)")
+        end(assembly, Daemon.Exit.input)
+      }
+    }
+  }
+
+  /// Has the timers and the signals heard.
+  private func watch(_ assembly: Assembly, _ watcher: DescriptorWatcher) throws(SystemError) {
+    let vault = assembly.rooms.vault
+    let timer = try DeadlineTimer(CLOCK_BOOTTIME)
+    let clockWatch = try ClockWatch()
+    vault.hooks.arm = { timer.arm($0) }
+    try watcher.watch(timer.descriptor) {
+      timer.drain()
+      vault.timerFired()
+    }
+    try watcher.watch(clockWatch.descriptor) {
+      clockWatch.drain()
+      vault.checkDeadlines()
+    }
+    try watcher.watch(signals.descriptor) { [self] in
+      while let signal = signals.next() { handle(signal, assembly) }
+    }
+  }
+
+  private func handle(_ signal: Int32, _ assembly: Assembly) {
+    switch signal {
+    case SIGUSR1: assembly.rooms.vault.lock(because: .signal)
+    case SIGHUP:
+      do throws(Daemon.Failure) {
+        assembly.reconfigure(try Daemon.settings(paths))
+        log.info("settings read again")
+      } catch {
+        log.error("settings unchanged: \(error.text)")
+      }
+    default: end(assembly, Daemon.Exit.ok)
+    }
+  }
+
+  /// Wipes the keys first; everything else can wait. It ends the process and not the loop, which goes by way of Dispatch for
+  /// that: its first use takes descriptors, and traps where there are none left.
+  private func end(_ assembly: Assembly?, _ code: Int32) -> Never {
+    assembly?.rooms.vault.holders.onDisobedience = { _ in }
+    assembly?.wipe()
+    _ = unsafe sd_notify(0, "STOPPING=1")
+    assembly?.closeConnections()
+    assembly?.rooms.vault.closeStore()
+    if !socket.isInherited { unsafe unlink(paths.socket) }
+    // Its lock goes with the socket, and not when the kernel has taken the process apart: who sees the socket vanish may
+    // start another daemon.
+    _ = directory.take()
+    exit(code)
+  }
+
+  private func announceReady() {
+    _ = unsafe sd_notify(0, "READY=1")
+    guard let descriptor = options.readyDescriptor else { return }
+    var byte: UInt8 = 1
+    _ = unsafe write(descriptor, &byte, 1)
+    close(descriptor)
+  }
+}

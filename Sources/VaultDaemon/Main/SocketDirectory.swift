@@ -1,0 +1,60 @@
+internal import CLinux
+internal import Glibc
+internal import VaultService
+
+/// The directory the daemon's socket stands in: made and checked, and held by one daemon at a time.
+///
+/// A lock on `vaultd.lock` says who owns the directory, so a socket left by a daemon that was killed can be replaced
+/// without a race, and a living daemon's never is.
+struct SocketDirectory: ~Copyable {
+  enum Problem: Error, Equatable {
+    /// Another daemon serves this socket.
+    case taken
+    /// The directory cannot be trusted.
+    case unsafe(String)
+    case system(SystemError)
+  }
+
+  private let lock: Int32
+
+  /// Makes the directory with mode 0700 (the system's is made by its unit), checks it and takes its lock.
+  init(path: String) throws(Problem) { lock = try Self.take(path) }
+
+  private static func take(_ path: String) throws(Problem) -> Int32 {
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw .system(SystemError(call: "mkdir \(path)"))
+    }
+    let directory = unsafe open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard directory >= 0 else { throw .unsafe("\(path) is not a directory of its own; remove what is there") }
+    defer { close(directory) }
+    var status = stat()
+    guard unsafe fstat(directory, &status) == 0 else { throw .system(SystemError(call: "fstat \(path)")) }
+    guard status.st_uid == geteuid() || status.st_uid == 0 else {
+      throw .unsafe("\(path) belongs to uid \(status.st_uid); remove it or name another with --socket")
+    }
+    guard status.st_mode & 0o022 == 0 else {
+      throw .unsafe("\(path) can be written by others; set its mode to 0700")
+    }
+    let lock = unsafe openat(directory, "vaultd.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else { throw .system(SystemError(call: "open \(path)/vaultd.lock")) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(lock)
+      if code == EWOULDBLOCK { throw .taken }
+      throw .system(SystemError(call: "flock \(path)/vaultd.lock", code: code))
+    }
+    return lock
+  }
+
+  /// Removes a socket that a daemon left behind; anything else at its place is somebody's file and stays.
+  borrowing func clear(socket: String) throws(Problem) {
+    var status = stat()
+    guard unsafe lstat(socket, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw .unsafe("\(socket) is there and is no socket; remove it or name another with --socket")
+    }
+    guard unsafe unlink(socket) == 0 else { throw .system(SystemError(call: "unlink \(socket)")) }
+  }
+
+  deinit { close(lock) }
+}

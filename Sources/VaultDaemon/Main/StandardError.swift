@@ -1,0 +1,45 @@
+internal import Glibc
+internal import Logging
+internal import VaultModel
+
+/// The daemon's words outside of its socket. All of it passes through ``Printable``: a settings file, a path, a service
+/// on a bus or a helper may have put in what a terminal acts on, or what looks like another line.
+enum StandardError {
+  /// Writes one line, with the name of the program that says it.
+  static func write(_ text: String, from program: String = "vaultd") {
+    let line = Array("\(program): \(Printable.line(text))\n".utf8)
+    _ = unsafe Glibc.write(STDERR_FILENO, line, line.count)
+  }
+
+  /// A logger whose messages are lines of standard error, with the time and the level.
+  static func logger(_ level: Logger.Level) -> Logger {
+    var log = Logger(label: "vaultd") { LineHandler(stream: .standardError(label: $0)) }
+    log.logLevel = level
+    return log
+  }
+
+  private struct LineHandler: LogHandler {
+    var stream: StreamLogHandler
+
+    var logLevel: Logger.Level {
+      get { stream.logLevel }
+      set { stream.logLevel = newValue }
+    }
+
+    var metadata: Logger.Metadata {
+      get { stream.metadata }
+      set { stream.metadata = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { stream[metadataKey: key] }
+      set { stream[metadataKey: key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      var event = event
+      event.message = "\(Printable.line(event.message.description))"
+      stream.log(event: event)
+    }
+  }
+}

@@ -1,0 +1,178 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+/// The events that those who watch are still to be sent, some at a time between everybody's requests.
+///
+/// An event is written once, whoever watches, and all get the events in the order of their coming. What is written stays
+/// here until everyone who was there when it came has been sent it. Nobody is waited for: who watches and does not read is
+/// cut off by its own ``Watcher/send``. So this grows only while others are sent to, and ``isFull`` holds back the calls
+/// that tell of more. Whether one may know of an item's event is decided when it is sent.
+final class Events: SecretHolder {
+  /// Bytes that may wait before those who make more have to.
+  static let most = 256 << 10
+  /// Bytes that one is sent at a time, at least one event.
+  private static let piece = 64 << 10
+
+  /// One who watches.
+  private final class Watcher {
+    let id: ObjectIdentifier
+    /// Tells whether it may know what happens to an item.
+    let mayKnow: (ItemName) -> Bool
+    /// Takes whole messages; false when it is to be sent no more.
+    let send: (RawSpan) -> Bool
+    /// The number of the event that it is to be sent next.
+    var next: Int
+    var isGone = false
+
+    init(
+      _ id: ObjectIdentifier, from next: Int, mayKnow: @escaping (ItemName) -> Bool,
+      _ send: @escaping (RawSpan) -> Bool
+    ) {
+      self.id = id
+      self.mayKnow = mayKnow
+      self.next = next
+      self.send = send
+    }
+  }
+
+  /// The facts of an event beside its text.
+  private struct Entry {
+    /// The end of its text.
+    var end: Int
+    /// The item that it is about; nil when it is about none, or the name was wiped.
+    var item: ItemName?
+    /// The event without names.
+    let nameless: Wire.MonitorReply
+  }
+
+  private let turns: Turns
+  private var watchers: [ObjectIdentifier: Watcher] = [:]
+  /// The clients that are still to be sent something before anybody is sent more.
+  private var round: [Watcher] = []
+  private var isSending = false
+  /// One behind the other; names stand in it.
+  private var text = SecretBuffer()
+  private var entries: [Entry] = []
+  /// The number of the first entry; they are counted from the daemon's start.
+  private var first = 0
+  /// The number of events that were written; tests hold it to one each, whoever watches.
+  private(set) var written = 0
+
+  /// - Parameter turns: when to send.
+  init(in turns: Turns, _ holders: SecretHolders) {
+    self.turns = turns
+    super.init(in: holders)
+  }
+
+  /// True when so much waits that no more is to be added.
+  var isFull: Bool { text.count >= Self.most }
+
+  /// The number of events that wait.
+  var count: Int { entries.count }
+
+  private var end: Int { first + entries.count }
+
+  /// Has `send` be called with what comes from now on, for as long as it answers true.
+  func add(
+    _ id: ObjectIdentifier, mayKnow: @escaping (ItemName) -> Bool, send: @escaping (RawSpan) -> Bool
+  ) {
+    watchers[id] = Watcher(id, from: end, mayKnow: mayKnow, send)
+  }
+
+  /// Sends it no more. What waited for this one alone is wiped in the next turn: it may be being sent just now.
+  func remove(_ id: ObjectIdentifier) {
+    watchers.removeValue(forKey: id)?.isGone = true
+    if !entries.isEmpty { sendOn() }
+  }
+
+  /// Sends an event to everybody who watches, later.
+  func announce(_ event: VaultEvent, at time: Int64) {
+    guard !watchers.isEmpty else { return }
+    let reply = Wire.MonitorReply(event, at: time)
+    var item: ItemName?
+    if case .item(let name, _, _) = event { item = name }
+    var nameless = reply
+    (nameless.name, nameless.to) = (nil, nil)
+    entries.append(Entry(end: write(reply), item: item, nameless: nameless))
+    written += 1
+    sendOn()
+  }
+
+  /// Wipes the names that wait. What is sent instead tells that something happened, and no more: a stream with holes would
+  /// be worse.
+  func hideNames() {
+    guard !entries.isEmpty else { return }
+    text = SecretBuffer()
+    for index in entries.indices {
+      entries[index].item = nil
+      entries[index].end = write(entries[index].nameless)
+    }
+  }
+
+  override func letGo(for lock: Lock) { if lock.reach.contains(.names) { hideNames() } }
+
+  override func outlives(_ lock: Lock) -> Bool {
+    lock.reach.contains(.names) && entries.contains { $0.item != nil }
+  }
+
+  /// Adds the text of an event; where it ends.
+  private func write(_ event: Wire.MonitorReply) -> Int {
+    var buffer = SecretBuffer()
+    swap(&buffer, &text)
+    var writer = JSONWriter(appendingTo: buffer)
+    writer.reply(event, continues: true)
+    text = writer.take()
+    return text.count
+  }
+
+  // MARK: Turns
+
+  private func sendOn() {
+    guard !isSending else { return }
+    isSending = true
+    turns.wait { [weak self] in self?.send() }
+  }
+
+  /// Sends a piece to the next one.
+  private func send() {
+    isSending = false
+    if round.isEmpty {
+      let end = end
+      round = watchers.values.filter { $0.next < end }
+      forget(before: round.reduce(end) { min($0, $1.next) })
+    }
+    guard let watcher = round.popLast() else { return }
+    if !watcher.isGone { send(watcher) }
+    sendOn()
+  }
+
+  private func send(_ watcher: Watcher) {
+    let place = watcher.next - first
+    let start = place == 0 ? 0 : entries[place - 1].end
+    // Up to the first that it may not know of; that one is passed over.
+    var stop = place
+    while stop < entries.count, stop == place || entries[stop].end - start <= Self.piece, mayKnow(stop, watcher) {
+      stop += 1
+    }
+    watcher.next = first + max(stop, place + 1)
+    guard stop > place else { return }
+    let stays = text.withBytes { watcher.send($0.extracting(start..<entries[stop - 1].end)) }
+    if !stays { remove(watcher.id) }
+  }
+
+  private func mayKnow(_ place: Int, _ watcher: Watcher) -> Bool {
+    entries[place].item.map { watcher.mayKnow($0) } ?? true
+  }
+
+  /// Wipes what everybody was sent.
+  private func forget(before number: Int) {
+    let gone = number - first
+    guard gone > 0 else { return }
+    let length = entries[gone - 1].end
+    if gone == entries.count { text.removeAll() } else { text.removeFirst(length) }
+    entries.removeFirst(gone)
+    for index in entries.indices { entries[index].end -= length }
+    first = number
+  }
+}

@@ -1,0 +1,64 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+extension Fault {
+  /// A refusal in the words of the interface.
+  ///
+  /// - Parameter failed: the place of the item that it is about among those of the call.
+  init(_ refusal: Refusal, failed: Int? = nil) {
+    switch refusal {
+    case .invalid(let parameter): self = .service(.invalidParameter(parameter: parameter))
+    case .noVault: self = .noVault
+    case .vaultExists: self = .vaultExists
+    case .locked(let state): self = .locked(state: state.kind.rawValue, cause: state.cause.text)
+    case .timedOut: self = .timedOut
+    case .noSuchItem(let name, let isVerified): self = .noSuchItem(name: name, unverified: isVerified ? nil : true)
+    case .noSuchVersion(let name, let version): self = .noSuchVersion(name: name, version: version)
+    case .noSuchSlot(let id): self = .noSuchSlot(id: id)
+    case .lastSlot: self = .lastSlot
+    case .alreadyExists(let name): self = .alreadyExists(name: name, failed: failed)
+    case .expired(let name, let time): self = .expired(name: name, expires: time)
+    case .invalidName(let name, let reason): self = .invalidName(name: name, reason: reason, failed: failed)
+    case .invalidValue(let kind, let reason): self = .invalidValue(kind: kind, reason: reason, failed: failed)
+    case .invalidQuery(let reason, let position): self = .invalidQuery(reason: reason, position: position)
+    case .authenticationFailed(let method, let wait):
+      self = .authenticationFailed(method: method, retryAfterMilliseconds: wait)
+    case .mistypedRecoveryCode: self = .mistypedRecoveryCode
+    case .backingOff(let method, let wait): self = .backingOff(method: method, retryAfterMilliseconds: wait)
+    case .unavailable(let method, let obstacle):
+      self = .methodUnavailable(method: method, reason: obstacle.reason, advice: obstacle.advice)
+    case .accountExpired(let reason): self = .accountExpired(reason: reason)
+    case .tooManyTries: self = .tooManyTries
+    case .presenceFailed(let reason): self = .presenceFailed(reason: reason)
+    case .presenceRequired(let name, let requirement):
+      self = .presenceRequired(name: name, require: requirement.name)
+    case .rekeying: self = .rekeying
+    case .cancelled: self = .cancelled
+    case .weakSecret(let reason): self = .weakSecret(reason: reason)
+    case .tooLarge(let limit): self = .tooLarge(limit: limit)
+    case .tooMuch(let reason): self = .tooMuch(reason: reason)
+    case .denied(let reason): self = .denied(reason: reason)
+    case .corrupt(let reason, let isNewer, let advice):
+      self = .corrupt(reason: reason, newer: isNewer, advice: advice)
+    case .storageFailed(let reason): self = .storageFailed(reason: reason)
+    case .outOfMemory: self = .outOfMemory
+    case .busy(let reason): self = .busy(reason: reason)
+    case .invalidBackup(let reason): self = .invalidBackup(reason: reason)
+    case .misconfigured(let reason): self = .misconfigured(reason: reason)
+    }
+  }
+
+  /// A frame that cannot be read.
+  init(_ error: FrameError) {
+    switch error {
+    case .tooLong(let limit): self = .tooLarge(limit: limit)
+    case .invalidJSON(let offset, let reason): self = .invalidFrame(reason: "at byte \(offset): \(reason)")
+    case .tooDeep: self = .invalidFrame(reason: "nested deeper than \(Frame.maximumDepth)")
+    case .tooManyValues(let limit): self = .invalidFrame(reason: "more than \(limit) values")
+    case .tooManyMembers(let limit): self = .invalidFrame(reason: "more than \(limit) members in one object")
+    case .duplicateKey: self = .invalidFrame(reason: "the same key twice in one object")
+    case .notAnObject: self = .invalidFrame(reason: "a message is one JSON object")
+    }
+  }
+}

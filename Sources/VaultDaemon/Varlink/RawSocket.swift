@@ -1,0 +1,146 @@
+internal import CLinux
+internal import Glibc
+internal import VaultService
+
+/// A client's socket that was taken from the loop, for a thread that may wait for the client.
+///
+/// It closes itself. ``callOff()`` may be called on any thread; everything else is for one thread at a time.
+final class RawSocket: Sendable {
+  /// The reason why nothing more goes over it.
+  enum Problem: Error, Equatable {
+    /// ``RawSocket/callOff()`` was called.
+    case calledOff
+    /// The process that connected has ended, whoever holds its end now.
+    case disowned
+    /// The client closed its side.
+    case gone
+    /// The client let the time pass.
+    case silent
+    /// The client did not keep pace.
+    case tooSlow
+    case failed(SystemError)
+  }
+
+  private let descriptor: Int32
+  private let stop: Int32
+  private let process: PeerProcess?
+  /// The time that the client may take for the next bytes, in milliseconds.
+  private let patience: Int32
+
+  /// Takes a connected socket over, whose other end is of `process`, if that is to be looked at.
+  init(_ descriptor: Int32, of process: PeerProcess?, patience: Int32) throws(SystemError) {
+    self.descriptor = descriptor
+    self.process = process
+    self.patience = patience
+    stop = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    if stop < 0 { throw SystemError(call: "eventfd") }
+  }
+
+  deinit {
+    close(descriptor)
+    if stop >= 0 { close(stop) }
+  }
+
+  /// True when the process that connected runs.
+  var isPeerAlive: Bool { process?.isAlive ?? true }
+
+  /// Ends all waiting, now and later.
+  func callOff() { eventfd_write(stop, 1) }
+
+  /// Sends the bytes from `start` on. When that fails, `start` is where it stopped.
+  ///
+  /// - Parameters:
+  ///   - pace: what the client has to keep.
+  ///   - patience: instead of the usual one.
+  ///   - heedsCallOff: false to go on although it was called off, or its process has ended.
+  func send(
+    _ bytes: RawSpan, from start: inout Int, pace: Pace? = nil, patience: Int32? = nil, heedsCallOff: Bool = true
+  ) throws(Problem) {
+    try check(heedsCallOff)
+    while start < bytes.byteCount {
+      // The bytes are lent for the call.
+      let count = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe Glibc.send(
+          descriptor, bytes.baseAddress!.advanced(by: start), bytes.count - start, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if count >= 0 {
+        start += count
+        pace?.move(count)
+      } else {
+        try wait(for: POLLOUT, after: errno, pace, patience ?? self.patience, heedsCallOff)
+      }
+    }
+  }
+
+  /// Fills `bytes`.
+  func receive(into bytes: inout MutableRawSpan, pace: Pace? = nil) throws(Problem) {
+    try check(true)
+    var done = 0
+    while done < bytes.byteCount {
+      let count = receive(into: &bytes, from: done)
+      if count == 0 { throw .gone }
+      if count > 0 {
+        done += count
+        pace?.move(count)
+      } else {
+        try wait(for: POLLIN, after: errno, pace, patience, true)
+      }
+    }
+  }
+
+  /// True when the client closes its side now, and sends nothing more.
+  func isAtEnd() throws(Problem) -> Bool {
+    var byte: [UInt8] = [0]
+    var span = byte.mutableSpan
+    var bytes = unsafe span.mutableBytes  // A byte has no padding.
+    while true {
+      let count = receive(into: &bytes, from: 0)
+      if count >= 0 { return count == 0 }
+      try wait(for: POLLIN, after: errno, nil, patience, true)
+    }
+  }
+
+  private func receive(into bytes: inout MutableRawSpan, from start: Int) -> Int {
+    // Filled in place by the kernel.
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      unsafe recv(descriptor, bytes.baseAddress!.advanced(by: start), bytes.count - start, Int32(MSG_DONTWAIT))
+    }
+  }
+
+  private func check(_ heedsCallOff: Bool) throws(Problem) {
+    guard heedsCallOff else { return }
+    var polled = [pollfd(fd: stop, events: Int16(POLLIN), revents: 0), ofProcess]
+    guard unsafe poll(&polled, 2, 0) > 0 else { return }
+    throw polled[0].revents != 0 ? .calledOff : .disowned
+  }
+
+  /// The descriptor that tells that the process has ended; of no process, nothing.
+  private var ofProcess: pollfd { pollfd(fd: process?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
+
+  /// Waits until the call that failed with `code` can go on.
+  private func wait(
+    for event: Int32, after code: Int32, _ pace: Pace?, _ patience: Int32, _ heedsCallOff: Bool
+  ) throws(Problem) {
+    switch code {
+    case EINTR: return
+    case EAGAIN: break
+    case EPIPE, ECONNRESET: throw .gone
+    default: throw .failed(SystemError(call: "socket", code: code))
+    }
+    var polled = [
+      pollfd(fd: descriptor, events: Int16(event), revents: 0),
+      pollfd(fd: heedsCallOff ? stop : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    if heedsCallOff { polled.append(ofProcess) }
+    let left = try pace?.milliseconds(patience) ?? patience
+    let ready = unsafe poll(&polled, nfds_t(polled.count), left)
+    if ready < 0, errno != EINTR { throw .failed(SystemError(call: "poll")) }
+    if ready == 0 {
+      // By now it is, if that was what there was less of.
+      _ = try pace?.milliseconds(patience)
+      throw .silent
+    }
+    if polled[1].revents != 0 { throw .calledOff }
+    if polled.count > 2, polled[2].revents != 0 { throw .disowned }
+  }
+}

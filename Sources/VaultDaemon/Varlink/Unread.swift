@@ -1,0 +1,124 @@
+internal import NIOCore
+internal import VaultModel
+internal import VaultWire
+
+/// The content of a reply that a lock wipes, beside names.
+struct ReplyContent: OptionSet {
+  let rawValue: UInt8
+  /// Content that every lock wipes: a value of a `when-unlocked` item, or a code that is shown.
+  static let whenUnlocked = ReplyContent(rawValue: 1)
+  /// A value of an `after-first-unlock` item.
+  static let afterFirstUnlock = ReplyContent(rawValue: 2)
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The content that a value of this class is.
+  init(_ accessible: AccessClass) {
+    switch accessible {
+    case .whenUnlocked: self = .whenUnlocked
+    case .afterFirstUnlock: self = .afterFirstUnlock
+    case .always: self = []
+    }
+  }
+}
+
+/// The replies to one client that its socket has not taken, because the client does not read: kept here alone, wiped as it
+/// takes them, and for no longer than ``Timeouts/slowReader`` each.
+final class Unread {
+  private struct Reply {
+    /// The number of bytes of it that are left.
+    var count: Int
+    /// The time at which it began to wait, `CLOCK_MONOTONIC` nanoseconds.
+    let since: Int64
+    let content: ReplyContent
+    /// Runs when it is sent, or never will be.
+    let release: () -> Void
+  }
+
+  private let now: () -> Int64
+  private let after: (Int64, @escaping () -> Void) -> Void
+  private let drop: () -> Void
+  private var buffer = SecretBuffer()
+  /// The bytes of the buffer that were taken, and wiped.
+  private var taken = 0
+  private var replies: [Reply] = []
+  private var isWatching = false
+
+  /// - Parameters:
+  ///   - now: `CLOCK_MONOTONIC`, nanoseconds.
+  ///   - after: runs something when so many nanoseconds have passed.
+  ///   - drop: ends the connection, because a reply has waited for too long.
+  init(now: @escaping () -> Int64, after: @escaping (Int64, @escaping () -> Void) -> Void, drop: @escaping () -> Void) {
+    self.now = now
+    self.after = after
+    self.drop = drop
+  }
+
+  var isEmpty: Bool { replies.isEmpty }
+  /// Bytes.
+  var count: Int { buffer.count - taken }
+  /// The content of it that a lock would wipe.
+  var content: ReplyContent { replies.reduce(into: []) { $0.formUnion($1.content) } }
+
+  /// Adds what follows the first `sent` bytes of `reply`, which is not copied where nothing waits yet.
+  func add(_ reply: consuming SecretBuffer, from sent: Int, _ content: ReplyContent, release: @escaping () -> Void) {
+    let count = reply.count - sent
+    if replies.isEmpty {
+      reply.wipe(0..<sent)
+      taken = sent
+      buffer = reply
+    } else {
+      if taken > buffer.count - taken {
+        buffer.removeFirst(taken)
+        taken = 0
+      }
+      reply.withBytes { buffer.append($0.extracting(droppingFirst: sent)) }
+    }
+    replies.append(Reply(count: count, since: now(), content: content, release: release))
+    watch()
+  }
+
+  /// Lends all of it.
+  func withBytes<R>(_ body: (RawSpan) -> R) -> R { buffer.withBytes { body($0.extracting(droppingFirst: taken)) } }
+
+  /// Wipes the first `count` bytes, which the socket has taken.
+  func take(_ count: Int) {
+    buffer.wipe(taken..<taken + count)
+    taken += count
+    var left = count
+    var done = 0
+    while done < replies.count, replies[done].count <= left {
+      left -= replies[done].count
+      done += 1
+    }
+    let sent = replies[..<done]
+    replies.removeFirst(done)
+    if replies.isEmpty { forget() } else { replies[0].count -= left }
+    for reply in sent { reply.release() }
+  }
+
+  /// Wipes all of it.
+  func removeAll() {
+    let unsent = replies
+    replies = []
+    forget()
+    for reply in unsent { reply.release() }
+  }
+
+  private func forget() {
+    buffer = SecretBuffer()
+    taken = 0
+  }
+
+  /// Looks again when the first one has waited for long enough. There is one timer, whatever comes and goes meanwhile.
+  private func watch() {
+    guard !isWatching, let first = replies.first else { return }
+    isWatching = true
+    after(max(0, first.since + Timeouts.slowReader.nanoseconds - now())) { [weak self] in
+      guard let self else { return }
+      isWatching = false
+      guard let first = replies.first else { return }
+      if first.since + Timeouts.slowReader.nanoseconds <= now() { drop() } else { watch() }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+internal import NIOCore
+internal import VaultCore
+internal import VaultService
+internal import VaultWire
+
+/// The taking of calls from what was read: one at a time, in their order, at the client's rate, and in turns with the
+/// other clients.
+extension VarlinkConnection {
+  /// Frames handled in one go, so that a client that sends many cannot keep the loop from the others.
+  static let slice = 32
+  /// Bytes that a client may send ahead of the answers.
+  private static let backlog = 64 << 10
+
+  func take(_ bytes: RawSpan) {
+    // What was received was copied, and may be a password whose frame never ends, or a value that nobody takes.
+    defer { Stack.wipeRegisters() }
+    do throws(FrameError) { try input.inbound.append(bytes) } catch { return refuse(error) }
+    input.heard = clients.heardNext()
+    input.isReading = true
+    process()
+    input.isReading = false
+    countHeld()
+  }
+
+  /// Hands over the frames that are complete, while nothing stands in the way, and until it is the others' turn.
+  func process() {
+    if mayHandle, !isPeerAlive { return disown() }
+    var left = Self.slice
+    input.isProcessing = true
+    defer { isProcessed() }
+    do throws(FrameError) {
+      while mayHandle {
+        // What came together with a lock is handled with it, or it would be refused.
+        let mayGoOn = !door.turns.isSpent || input.lockedMeanwhile != nil
+        guard left == Self.slice || left > 0 && mayGoOn else { return waitForTurn() }
+        let began = door.vault.clock.monotonic()
+        // Also where it has to wait, or is no call: it was read.
+        defer { door.turns.charge(door.vault.clock.monotonic() - began) }
+        guard try processNext(began) else { break }
+        left -= 1
+      }
+    } catch {
+      return refuse(error)
+    }
+    watchHalfFrame()
+    holdBack()
+    if input.isEnded && current.onCancel == nil && !input.isScheduled && !input.inbound.hasFrame { closeOnceRead() }
+  }
+
+  private func isProcessed() {
+    input.isProcessing = false
+    guard let refusal = input.lockedMeanwhile else { return }
+    input.lockedMeanwhile = nil
+    refuseWaiting(refusal)
+  }
+
+  /// True when there is a call to handle, and nothing stands in the way.
+  private var mayHandle: Bool {
+    input.inbound.hasCall && current.onCancel == nil && !isClosing && !input.isScheduled && isKeepingUp
+  }
+
+  /// Handles one call; false when it has to wait.
+  private func processNext(_ now: Int64) throws(FrameError) -> Bool {
+    let isNew = !input.inbound.hasDeferred
+    // To read a long frame takes long, whatever stands in it.
+    if isNew, door.turns.isSpent, input.inbound.pendingCount > Self.backlog {
+      waitForTurn()
+      return false
+    }
+    guard !isNew || rate.take(now: now) else {
+      schedule(after: .nanoseconds(rate.delay(now: now)))
+      return false
+    }
+    guard let frame = try input.inbound.next() else { return false }
+    // What a long frame asks for is done in another turn than it was read in.
+    let isLong = isNew && input.inbound.currentCount > Self.backlog
+    if door.turns.isSpent || door.events.isFull || isLong, takesLong(frame) {
+      input.inbound.putOff(frame)
+      waitForTurn()
+      return false
+    }
+    handle(frame)
+    // The client waits for this, and not for us to tidy up.
+    if !input.inbound.hasFrame { outbox?.flush() }
+    input.inbound.takeBack(frame)
+    return true
+  }
+
+  private func takesLong(_ frame: borrowing Frame) -> Bool {
+    guard let call = try? Call(frame) else { return false }
+    return MethodName(frame, call.method)?.takesLong ?? false
+  }
+
+  private func handle(_ frame: borrowing Frame) {
+    do throws(ParameterError) {
+      let call = try Call(frame)
+      current.isOneway = call.oneway
+      try door.handle(call, frame, from: self)
+    } catch {
+      fail(Refusal.invalid(error.parameter))
+    }
+  }
+
+  private func schedule(after delay: TimeAmount) {
+    input.isScheduled = true
+    _ = after(delay) { [weak self] in self?.goOn() }
+  }
+
+  func waitForTurn() {
+    input.isScheduled = true
+    door.turns.wait { [weak self] in self?.goOn() }
+  }
+
+  private func goOn() {
+    input.isScheduled = false
+    process()
+    countHeld()
+  }
+
+  /// Tells the service how much is held of frames.
+  func countHeld() {
+    let more = input.inbound.byteCount - input.held
+    guard more != 0 else { return }
+    input.held += more
+    clients.count(more, of: self)
+  }
+
+  func forgetFrames() {
+    input.inbound = Inbound()
+    countHeld()
+  }
+
+  /// Stops reading while whole frames wait to be handled, so that a client cannot fill our memory with them.
+  private func holdBack() {
+    let shouldRead = !input.inbound.hasFrame || input.inbound.pendingCount < Self.backlog
+    guard shouldRead != input.isAccepting, let context else { return }
+    input.isAccepting = shouldRead
+    try? context.channel.syncOptions?.setOption(.autoRead, value: shouldRead)
+  }
+
+  private func watchHalfFrame() {
+    if input.inbound.pendingCount == 0 || input.inbound.hasFrame {
+      input.halfFrame?.cancel()
+      input.halfFrame = nil
+    } else if input.halfFrame == nil {
+      input.halfFrame = after(Timeouts.halfFrame) { [weak self] in self?.abandon() }
+    }
+  }
+}

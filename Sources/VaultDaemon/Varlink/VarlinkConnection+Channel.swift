@@ -1,0 +1,112 @@
+internal import NIOCore
+internal import VaultService
+internal import VaultWire
+
+/// The handlers that NIO calls: the client is there, has sent something, reads again, and is gone.
+extension VarlinkConnection {
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    let socket = self.socket ?? ClientSocket(context.channel)
+    self.socket = socket
+    let outbox = Outbox(
+      context.channel, socket, process: peer.pid, plaintext: door.plaintext, clock: door.vault.clock)
+    outbox.onProgress = { [weak self] in self?.clientHasRead() }
+    self.outbox = outbox
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    outbox = nil
+    socket = nil
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    input.heard = clients.heardNext()
+    if let refusal = clients.refusal(of: peer) {
+      fail(refusal)
+      return closeGently()
+    }
+    guard let process = peerProcess, process.isAlive else { return disown() }
+    peerStarted = process.started
+    caller = Caller(peer, process, groups: socket?.peerGroups() ?? [], clients.known)
+    clients.admit(self)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    beginClosing()
+    outbox?.clear()
+    if isLingering { clients.lingering -= 1 }
+    input.halfFrame?.cancel()
+    let cancel = current.onCancel
+    current.onCancel = nil
+    cancel?()
+    clients.leave(self)
+    door.events.remove(ObjectIdentifier(self))
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let buffer = unwrapInboundIn(data)
+    defer { WipingAllocator.wipeInPlace(buffer) }
+    guard !isClosing else { return }
+    input.anticipation.cameBack(now: door.vault.clock.monotonic(), alone: clients.isLastReader(self))
+    buffer.withBytes { take($0) }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    outbox?.flush()
+    for _ in 0..<Self.slice where !lookAgain() { return }
+  }
+
+  /// Takes the client's next request if it comes at once, without a turn of the loop for it.
+  private func lookAgain() -> Bool {
+    let now = door.vault.clock.monotonic()
+    guard let socket, input.inbound.pendingCount == 0, current.onCancel == nil, input.isAccepting, isKeepingUp,
+      !input.isScheduled, !isClosing,
+      !input.isEnded, !door.upkeep.runner.isBusy, !door.turns.isSpent, input.anticipation.looks(now: now)
+    else { return false }
+    var count = 0
+    repeat {
+      count = incoming.receive(from: socket)
+    } while count == 0 && door.vault.clock.monotonic() < now + Anticipation.patience
+    input.anticipation.looked(found: count > 0)
+    guard count > 0 else { return false }
+    incoming.lend(count) { take($0) }
+    outbox?.flush()
+    return true
+  }
+
+  /// Goes on with what waited for the client to read what it was sent.
+  private func clientHasRead() {
+    if isClosing { return closeOutput() }
+    if isKeepingUp, let resume = onWritable {
+      onWritable = nil
+      door.turns.wait(resume)
+    }
+    process()
+    countHeld()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .inputClosed? = event as? ChannelEvent {
+      input.isEnded = true
+      if isLingering { return abandon() }
+      if current.onCancel == nil && !input.isScheduled { closeOnceRead() }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { abandon() }
+}
+
+extension ByteBuffer {
+  /// Lends the readable bytes.
+  fileprivate func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    var result: Result<R, E>?
+    // The span ends with the closure.
+    unsafe withUnsafeReadableBytes { pointer in
+      let bytes = unsafe RawSpan(_unsafeBytes: pointer)
+      do throws(E) { result = .success(try body(bytes)) } catch { result = .failure(error) }
+    }
+    guard let result else { preconditionFailure("withUnsafeReadableBytes did not call its closure") }
+    return try result.get()
+  }
+}

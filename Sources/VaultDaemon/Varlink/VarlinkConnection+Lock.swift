@@ -1,0 +1,34 @@
+internal import VaultService
+internal import VaultWire
+
+// The effect of a lock on a connection: what it wipes of the vault is not to stay on its way to a client or from one.
+extension VarlinkConnection {
+  /// The content of what is unread that a lock wipes.
+  static func content(of lock: Lock) -> ReplyContent {
+    var content: ReplyContent = []
+    if lock.reach.contains(.whenUnlocked) { content.insert(.whenUnlocked) }
+    if lock.reach.contains(.afterFirstUnlock) { content.insert(.afterFirstUnlock) }
+    return content
+  }
+
+  /// Ends the connection where the client has left unread what the lock wipes. A call that has come, and is not begun, or
+  /// not whole, is refused, and the connection with it: it may have a value or a password in it.
+  func lock(_ lock: Lock) {
+    outbox?.flush()
+    if let outbox, outbox.hasUnread(Self.content(of: lock), names: lock.reach.contains(.names)) {
+      outbox.clear()
+      forgetFrames()
+      return abandon()
+    }
+    let refusal = Refusal.locked(LockState(kind: .locked, cause: lock.cause, since: door.vault.clock.wall()))
+    if lock.reach.contains(.names), current.holdsName { return refuseCalls(refusal) }
+    // What came together with the call that is being handled may be handled at once, too.
+    if input.isProcessing { input.lockedMeanwhile = refusal } else { refuseWaiting(refusal) }
+  }
+
+  /// Refuses what has come and is not handled, and wipes it.
+  func refuseWaiting(_ refusal: Refusal) {
+    guard input.inbound.isWaiting else { return }
+    refuseCalls(refusal)
+  }
+}

@@ -1,0 +1,192 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+// Get, Show, History, Delete, Move and Find.
+extension VarlinkDoor {
+  /// Items in one page.
+  private static let page = 100
+  /// The longest time that a call waits for an unlock, in milliseconds.
+  private static let longestWait = 86_400_000
+
+  func get(_ call: Wire.GetParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, call.reason, connection)
+    answer(connection) { () throws(Refusal) in
+      try vault.checkStore()
+      let asked = AskedValue(call, try Self.itemName(call.name), vault.clock)
+      if !waitsForRoom(asked, connection) { get(asked, connection) }
+    }
+  }
+
+  /// What a call of Get asks for.
+  private struct AskedValue {
+    let name: ItemName
+    let version: Int?
+    let evenExpired: Bool
+    /// The time until which it waits for an unlock, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
+    let end: Int64?
+
+    init(_ call: Wire.GetParameters, _ name: ItemName, _ clock: Clock) {
+      (self.name, version, evenExpired) = (name, call.version, call.expired ?? false)
+      end = call.waitMilliseconds.flatMap { milliseconds in
+        guard milliseconds > 0 else { return nil }
+        return clock.monotonic() + Int64(min(milliseconds, VarlinkDoor.longestWait)) * 1_000_000
+      }
+    }
+  }
+
+  /// Has a large value wait for its turn, and for room; false where it need not.
+  private func waitsForRoom(_ asked: AskedValue, _ connection: VarlinkConnection) -> Bool {
+    let process = connection.peer.pid
+    guard turns.isSpent || plaintext.mustWait(process),
+      items.hasLongVersion(asked.name, above: Plaintext.small / 2)
+    else { return false }
+    let number = plaintext.wait(process) { [weak self, weak connection] in
+      guard let self, let connection, connection.isStillAsking else { return }
+      get(asked, connection)
+    }
+    connection.hold { [plaintext] in plaintext.remove(number) }
+    connection.current.holdsName = true
+    return true
+  }
+
+  private func get(_ asked: AskedValue, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      if let wait = try send(asked, connection) { try hold(wait, asked, connection) }
+    }
+  }
+
+  /// Holds a call that waits: for the boot key as long as that is on its way, for an unlock as long as the call says.
+  private func hold(_ wait: Wait, _ asked: AskedValue, _ connection: VarlinkConnection) throws(Refusal) {
+    var limit: Int64?
+    if wait == .unlock {
+      guard let end = asked.end else { throw vault.locked }
+      let left = end - vault.clock.monotonic()
+      guard left > 0 else { throw .timedOut }
+      limit = left
+    }
+    let attempt = Attempt(for: wait, in: vault.waiting, within: limit, timer) { [weak connection] in
+      connection?.fail(Refusal.timedOut)
+    } _: { [weak self, weak connection] in
+      guard let self, let connection, connection.isStillAsking else { return nil }
+      if waitsForRoom(asked, connection) { return nil }
+      var next: Wait?
+      answer(connection) { () throws(Refusal) in
+        next = try send(asked, connection)
+        guard let other = next, other != wait else { return }
+        next = nil
+        try hold(other, asked, connection)
+      }
+      return next
+    }
+    connection.hold { attempt.callOff() }
+  }
+
+  /// Sends the value, or tells what has to come before that.
+  private func send(_ asked: AskedValue, _ connection: VarlinkConnection) throws(Refusal) -> Wait? {
+    try items.get(
+      asked.name, version: asked.version, evenExpired: asked.evenExpired, for: connection.caller
+    ) { item, version, value in
+      let reply = Wire.GetReply(name: asked.name.text, version: version)
+      connection.reply(content: ReplyContent(item.policy.accessible)) { writer in
+        reply.write(to: &writer, secret: value)
+      }
+    }
+  }
+
+  func show(_ call: Wire.ShowParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answer(connection) { () throws(Refusal) in
+      try vault.checkStore()
+      let item = try items.item(try Self.itemName(call.name), for: connection.caller)
+      connection.reply(Wire.ShowReply(item: Wire.Item(item)))
+    }
+  }
+
+  func history(_ call: Wire.HistoryParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answer(connection) { () throws(Refusal) in
+      try vault.checkStore()
+      let item = try items.item(try Self.itemName(call.name), for: connection.caller)
+      let versions = item.versions.reversed().map { Wire.Version($0, isCurrent: $0.number == item.current.number) }
+      connection.reply(Wire.HistoryReply(versions: versions))
+    }
+  }
+
+  func delete(_ call: Wire.DeleteParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answer(connection) { () throws(Refusal) in
+      try vault.checkStore()
+      try CallWeight.check(count: call.names.count)
+      var names: [ItemName] = []
+      for name in call.names { names.append(try Self.itemName(name)) }
+      try items.delete(names, for: connection.caller)
+      connection.reply(Wire.Empty())
+    }
+  }
+
+  func move(_ call: Wire.MoveParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answer(connection) { () throws(Refusal) in
+      try vault.checkStore()
+      try items.move(try Self.itemName(call.from), to: try Self.itemName(call.to), for: connection.caller)
+      connection.reply(Wire.Empty())
+    }
+  }
+
+  // MARK: Find, in pages
+
+  func find(_ call: Wire.FindParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answer(connection) { () throws(Refusal) in
+      try vault.checkStore()
+      let limit = call.limit ?? .max
+      guard limit > 0 else { throw .invalid("limit") }
+      var after: FindCursor?
+      if let text = call.after {
+        after = FindCursor(text)
+        if after == nil { throw .invalid("after") }
+      }
+      let query: Query
+      do throws(QueryError) { query = try Query(parsing: call.query ?? "") } catch {
+        throw .invalidQuery(reason: error.reason, position: error.position)
+      }
+      let search = Search(query: query, left: limit, after: after?.place)
+      if connection.current.streams { return stream(search, connection) }
+      let (found, next) = try page(of: search, connection)
+      connection.reply(Wire.FindReply(items: found.map { Wire.Item($0) }, next: next.map { FindCursor($0).text }))
+    }
+  }
+
+  /// A search that is under way.
+  private struct Search {
+    let query: Query
+    var left: Int
+    var after: Int64?
+  }
+
+  /// The next page, which ends when the time is up.
+  private func page(of search: Search, _ connection: VarlinkConnection) throws(Refusal) -> (
+    items: [ItemInfo], next: Int64?
+  ) {
+    try items.find(
+      search.query, limit: min(search.left, Self.page), after: search.after,
+      until: vault.clock.monotonic() + Turns.search, for: connection.caller)
+  }
+
+  /// Sends a page, lets the others have their turn, and goes on while the client reads.
+  private func stream(_ search: Search, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      let (found, next) = try page(of: search, connection)
+      let rest = Search(query: search.query, left: search.left - found.count, after: next)
+      let isLast = rest.left <= 0 || next == nil
+      connection.reply(Wire.FindReply(items: found.map { Wire.Item($0) }), continues: !isLast)
+      guard !isLast else { return }
+      var isWanted = true
+      connection.hold { isWanted = false }
+      connection.whenKeepingUp { [weak self, weak connection] in
+        if isWanted, let connection { self?.stream(rest, connection) }
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+internal import Glibc
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+// Status and Monitor.
+extension VarlinkDoor {
+  func status(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
+    vault.openStore(because: .repaired)
+    var isWanted = true
+    connection.hold { isWanted = false }
+    ways.methods(for: connection.caller.uid) { [unowned self] methods in
+      if isWanted { connection.reply(status(methods)) }
+    }
+  }
+
+  private func status(_ methods: [WaysIn.Method]) -> Wire.StatusReply {
+    let status = upkeep.status()
+    return Wire.StatusReply(
+      state: status.state.kind.rawValue, cause: status.state.cause.text, since: status.state.since,
+      locksAt: status.locksAt?.time, locksBecause: status.locksAt?.reason.rawValue, locksOn: triggers?.watched ?? [],
+      vault: status.vaultID?.hex, items: status.items,
+      integrity: status.integrity.map { Wire.Integrity($0) },
+      rekey: status.rekey.map { Wire.Progress(done: $0.done, of: $0.of) }, problem: status.problem,
+      methods: methods.map { Wire.Method($0) },
+      warnings: (status.warnings + (triggers?.warnings ?? [])).map { Wire.Warning($0) }, version: Version.text,
+      pid: Int(getpid()))
+  }
+
+  func monitor(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
+    let id = ObjectIdentifier(connection)
+    connection.hold { [weak self] in self?.events.remove(id) }
+    connection.reply(Wire.MonitorReply(.state(vault.state), at: vault.clock.wall()), continues: true)
+    events.add(id) { [items, weak connection] name in
+      connection.map { items.mayWatch(name, $0.caller) } ?? false
+    } send: { [weak connection] messages in
+      guard let connection else { return false }
+      // Who does not read is cut off: a stream with holes would be worse.
+      guard connection.isKeepingUp else {
+        connection.close()
+        return false
+      }
+      connection.stream(messages)
+      return !connection.isClosing
+    }
+  }
+}

@@ -1,0 +1,103 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+// Backup and Restore: bytes that are moved on a thread of their own, over the client's socket.
+extension VarlinkDoor {
+  func backup(_ call: Wire.BackupParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      try upkeep.backUp(isOfSalvage: call.salvaged ?? false) { backup in
+        guard let socket = connection.handOver(Wire.BackupReply(size: backup.count)) else { return nil }
+        let sending = BackupSending(backup: backup, socket: socket, now: vault.clock.monotonic)
+        return TransferWork(stop: socket.callOff) { [unowned self] transfer, then in
+          transferThread.run(sending.run) { [unowned self] end in
+            then(())
+            finish(socket, end, transfer.refusal)
+          }
+        }
+      }
+    }
+  }
+
+  private func finish(_ socket: RawSocket, _ end: BackupSending.End, _ cause: Refusal) {
+    let log = vault.log
+    switch end {
+    case .whole:
+      log.info("the backup is made")
+      conclude(socket, after: BackupSending.lastBlock) { $0.reply(Wire.Empty()) }
+    case .failed(let refusal):
+      log.error("the backup failed: \(refusal.reason)")
+      conclude(socket, after: BackupSending.lastBlock) { $0.reply(Fault(refusal)) }
+    case .calledOff(let unsent):
+      log.warning("the backup was called off")
+      conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(Fault(cause)) }
+    case .tooSlow(let unsent):
+      log.warning("the backup was called off: it was read too slowly")
+      let reason = "the backup was read too slowly: under \(Timeouts.pace.least >> 10) KiB/s, or for over an hour"
+      conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(Fault.busy(reason: reason)) }
+    case .disowned(let unsent):
+      log.warning("the backup was called off: \(RawSocket.Problem.disowned.text)")
+      conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(Fault(.disowned)) }
+    case .broken(let problem): log.warning("the backup ended early: \(problem.text)")
+    }
+  }
+
+  func restore(_ call: Wire.RestoreParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    guard let header = Self.decoded(call.header) else { return connection.fail(Refusal.invalid("header")) }
+    upkeep.restore(header, method: call.method, prompter(connection) { _ in }) { [unowned self] incoming in
+      guard let socket = connection.handOver(Wire.RestoreReply()) else { return nil }
+      let receiving = RestoreReceiving(incoming: incoming, socket: socket, now: vault.clock.monotonic)
+      return TransferWork(stop: socket.callOff) { [unowned self] transfer, then in
+        transferThread.run(receiving.run) { [unowned self] end in
+          then(end.isWhole)
+          finish(socket, end, transfer.refusal)
+        }
+      }
+    }
+  }
+
+  private static func decoded(_ text: String) -> [UInt8]? {
+    let text = Array(text.utf8)
+    // Bytes have no padding: all are initialized.
+    guard let count = Base64.decodedCount(unsafe text.span.bytes) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    var span = bytes.mutableSpan
+    var room = unsafe span.mutableBytes
+    return Base64.decode(unsafe text.span.bytes, into: &room) ? bytes : nil
+  }
+
+  private func finish(_ socket: RawSocket, _ end: RestoreReceiving.End, _ cause: Refusal) {
+    switch end {
+    case .restored(let leftOut):
+      let reply = Wire.RestoreReply(leftOut: leftOut.map { Wire.Slot($0, isStale: false) })
+      conclude(socket) { $0.reply(reply) }
+    case .failed(let refusal):
+      vault.log.error("the restore failed: \(refusal.reason)")
+      conclude(socket) { $0.reply(Fault(refusal)) }
+    case .broken(let problem):
+      vault.log.warning("the restore ended early: \(problem.text)")
+      conclude(socket) { $0.reply(Fault(problem == .calledOff ? cause : .cancelled)) }
+    }
+  }
+
+  /// Tells the client how it ended: `before` and then one message. It is not waited for long, and by nobody else.
+  private func conclude(_ socket: RawSocket, after before: [UInt8] = [], _ message: (inout JSONWriter) -> Void) {
+    var buffer = SecretBuffer()
+    buffer.append(unsafe before.span.bytes)  // Bytes have no padding: all are initialized.
+    var writer = JSONWriter(appendingTo: buffer)
+    if socket.isPeerAlive { message(&writer) } else { writer.reply(Fault(.disowned)) }
+    let word = writer.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
+    var sent = 0
+    try? socket.send(unsafe word.span.bytes, from: &sent, patience: 0, heedsCallOff: false)
+    guard sent < word.count else { return }
+    lastWordThread.run { [clock = vault.clock, sent] in
+      let limit = Int64(Timeouts.lastWord) * 1_000_000
+      let pace = Pace(.init(least: 0, grace: limit, total: limit), now: clock.monotonic)
+      var sent = sent
+      try? socket.send(
+        unsafe word.span.bytes, from: &sent, pace: pace, patience: Timeouts.lastWord, heedsCallOff: false)
+    } then: {
+    }
+  }
+}

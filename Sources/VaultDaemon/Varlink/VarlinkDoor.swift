@@ -1,0 +1,103 @@
+internal import NIOCore
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+/// The Varlink socket's door to the vault: turns calls into those of the rooms, and their answers into replies.
+///
+/// It has no rule of its own. Its methods are in extensions, one file for each room.
+final class VarlinkDoor {
+  let loop: any EventLoop
+  let vault: Vault
+  let items: Items
+  let ways: WaysIn
+  let upkeep: Upkeep
+  let clients: Clients
+  /// The turns by which the loop is shared among the clients.
+  let turns: Turns
+  /// The events that those who watch are still to be told. It has turns of its own: a lock is told of before the work
+  /// that waits.
+  let events: Events
+  /// The large replies that wait for their clients.
+  let plaintext: Plaintext
+  let timer: Timer
+  /// Its own thread, so that an unlock never waits for a backup.
+  let transferThread: any Worker
+  /// Another one, for clients that do not read how a transfer ended.
+  let lastWordThread: any Worker
+  /// The conversations that clients may answer, by what they are called on the wire.
+  var conversations: [String: Conversation] = [:]
+  /// The events that lock the vault beside its deadlines.
+  var triggers: LockTriggers?
+
+  init(
+    loop: any EventLoop, _ rooms: Rooms, _ clients: Clients, turns: Turns, timer: Timer, transferThread: any Worker,
+    lastWordThread: any Worker
+  ) {
+    self.loop = loop
+    vault = rooms.vault
+    items = rooms.items
+    ways = rooms.waysIn
+    upkeep = rooms.upkeep
+    self.clients = clients
+    self.turns = turns
+    self.timer = timer
+    self.transferThread = transferThread
+    self.lastWordThread = lastWordThread
+    events = Events(in: Turns(on: loop, clock: vault.clock, length: Turns.telling), vault.holders)
+    plaintext = Plaintext(in: turns, now: vault.clock.monotonic, after: { delay, work in _ = timer.after(delay, work) })
+    vault.hooks.announce = { [events, vault] in events.announce($0, at: vault.clock.wall()) }
+  }
+
+  /// Answers one call, now or by holding the connection.
+  func handle(_ call: Call, _ frame: borrowing Frame, from connection: VarlinkConnection) throws(ParameterError) {
+    guard let method = MethodName(frame, call.method) else {
+      return connection.fail(Fault.unknownMethod(frame.string(call.method) ?? ""))
+    }
+    guard call.more || !method.needsMore else { return connection.fail(Fault.service(.expectedMore)) }
+    guard call.upgrade || !method.needsUpgrade else { return connection.fail(Refusal.invalid("upgrade")) }
+    vault.checkDeadlines()
+    defer { upkeep.foldLogLater() }
+    connection.current.streams = call.more
+    try handle(method, frame, call.parameters, connection)
+  }
+
+  /// Does what a call asks for, and refuses it when that is what comes of it.
+  func answer(_ connection: VarlinkConnection, _ body: () throws(Refusal) -> Void) {
+    do throws(Refusal) { try body() } catch { connection.fail(error) }
+  }
+
+  /// Takes note that a person may be asking.
+  func note(_ interactive: Bool?, _ reason: String?, _ connection: VarlinkConnection) -> Said {
+    let said = Said(purpose: reason, isInteractive: interactive)
+    vault.asks(connection.caller, said)
+    return said
+  }
+
+  static func itemName(_ text: String) throws(Refusal) -> ItemName {
+    do throws(NameError) { return try ItemName(text) } catch { throw .invalidName(text, reason: error.reason) }
+  }
+}
+
+// MARK: org.varlink.service
+
+extension VarlinkDoor: MethodHandler {
+  func getInfo(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
+    connection.reply(
+      Wire.GetInfoReply(
+        vendor: "io.vaultd", product: "vault", version: Version.text, url: "",
+        interfaces: [ServiceInterface.name, VaultInterface.name]))
+  }
+
+  func getInterfaceDescription(
+    _ call: Wire.GetInterfaceDescriptionParameters, _: borrowing Frame, _ connection: VarlinkConnection
+  ) {
+    switch call.interface {
+    case VaultInterface.name:
+      connection.reply(Wire.GetInterfaceDescriptionReply(description: "\(VaultInterface.description)"))
+    case ServiceInterface.name:
+      connection.reply(Wire.GetInterfaceDescriptionReply(description: "\(ServiceInterface.description)"))
+    default: connection.fail(Fault.service(.interfaceNotFound(interface: call.interface)))
+    }
+  }
+}

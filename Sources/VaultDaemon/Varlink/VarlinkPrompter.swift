@@ -1,0 +1,50 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+/// The connection of whoever wants something done, as the place where a person is asked: prompts go out as replies to the
+/// call, answers come in over another connection (Respond).
+final class VarlinkPrompter: Prompter {
+  /// 128 random bits in hex, known to the one who began it.
+  private let id = RandomBytes.array(count: 16).hex
+  private let connection: VarlinkConnection
+  private unowned let door: VarlinkDoor
+  private let finished: (ConversationResult) -> Void
+
+  /// Asks at the other end of `connection`.
+  ///
+  /// - Parameter finished: sends the last reply.
+  init(_ connection: VarlinkConnection, _ door: VarlinkDoor, _ finished: @escaping (ConversationResult) -> Void) {
+    self.connection = connection
+    self.door = door
+    self.finished = finished
+  }
+
+  var caller: Caller { connection.caller }
+
+  var isPresent: Bool { connection.checkPeer() }
+
+  func begin(_ conversation: Conversation) {
+    door.conversations[id] = conversation
+    connection.hold { [weak conversation] in conversation?.end(dismissed: true) }
+  }
+
+  func show(_ prompt: Prompt) {
+    let question = Wire.Question(
+      conversation: id,
+      prompt: Wire.Prompt(style: prompt.style.rawValue, method: prompt.method, text: prompt.text))
+    guard let code = prompt.code else { return connection.reply(question, continues: true) }
+    code.withSecret { code in
+      code.withBytes { code in
+        connection.reply(continues: true, content: .whenUnlocked) { question.write(to: &$0, secret: code) }
+      }
+    }
+  }
+
+  func end() { door.conversations[id] = nil }
+
+  func finish(_ result: ConversationResult) { finished(result) }
+
+  func refuse(_ refusal: Refusal) { connection.fail(refusal) }
+}

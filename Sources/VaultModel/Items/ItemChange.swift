@@ -1,0 +1,45 @@
+/// A change of one item, or a new one. A field that is `nil` keeps its old content, or gets the default in a new item.
+public struct ItemChange: Hashable, Sendable {
+  public var name: ItemName
+  /// New items are a ``ItemKind/password``.
+  public var kind: ItemKind?
+  /// Replaces all attributes; new items have none.
+  public var attributes: [String: String]?
+  /// New items are ``AccessClass/whenUnlocked``.
+  public var accessible: AccessClass?
+  /// New items require nothing.
+  public var require: Requirement?
+  /// In seconds; new items have 60.
+  public var reuseWindow: UInt32?
+  /// The time at which the item stops being served, Unix seconds: `.some(nil)` means never. Left out, a new value's own end of
+  /// validity (a certificate's) counts, then the old expiry.
+  public var expires: Int64??
+  /// True when an existing item may be changed; a new one is made in any case.
+  public var update: Bool
+
+  /// A change that sets nothing but the value.
+  public init(
+    name: ItemName, kind: ItemKind? = nil, attributes: [String: String]? = nil, accessible: AccessClass? = nil,
+    require: Requirement? = nil, reuseWindow: UInt32? = nil, expires: Int64?? = .none, update: Bool = false
+  ) {
+    self.name = name
+    self.kind = kind
+    self.attributes = attributes
+    self.accessible = accessible
+    self.require = require
+    self.reuseWindow = reuseWindow
+    self.expires = expires
+    self.update = update
+  }
+
+  /// The item after the change; the expiry, which can depend on the value, is left to the caller.
+  public func applied(to item: ItemInfo) -> ItemInfo {
+    var item = item
+    if let kind { item.kind = kind }
+    if let attributes { item.attributes = attributes }
+    if let accessible { item.policy.accessible = accessible }
+    if let require { item.policy.require = require }
+    if let reuseWindow { item.policy.reuseWindow = reuseWindow }
+    return item
+  }
+}

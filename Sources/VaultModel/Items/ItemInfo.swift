@@ -1,0 +1,57 @@
+/// One kept version of an item's value.
+public struct VersionInfo: Hashable, Sendable {
+  /// Counts up from 1; never used twice in one item.
+  public var number: Int
+  /// The time at which it was stored, Unix seconds.
+  public var created: Int64
+  /// The value's size in bytes.
+  public var size: Int
+
+  /// Describes a version.
+  public init(number: Int, created: Int64, size: Int) {
+    self.number = number
+    self.created = created
+    self.size = size
+  }
+}
+
+/// Everything about an item but its value: what a search answers with.
+public struct ItemInfo: Hashable, Sendable {
+  /// Its name.
+  public var name: ItemName
+  /// The kind of its value.
+  public var kind: ItemKind
+  /// Searchable strings, within the limits of ``Attributes``.
+  public var attributes: [String: String]
+  /// The conditions under which the value is served.
+  public var policy: Policy
+  /// The time at which the item was first stored, Unix seconds.
+  public var created: Int64
+  /// The time at which anything about it last changed, Unix seconds.
+  public var modified: Int64
+  /// The time at which the current version stops being served, Unix seconds; `nil` means never.
+  public var expires: Int64?
+  /// The versions that are kept, newest last; never empty.
+  public var versions: [VersionInfo]
+
+  /// Describes an item.
+  ///
+  /// - Precondition: `versions` is not empty; a decoder checks that before it comes here.
+  public init(
+    name: ItemName, kind: ItemKind, attributes: [String: String], policy: Policy, created: Int64, modified: Int64,
+    expires: Int64?, versions: [VersionInfo]
+  ) {
+    precondition(!versions.isEmpty, "an item has at least one version")
+    self.name = name
+    self.kind = kind
+    self.attributes = attributes
+    self.policy = policy
+    self.created = created
+    self.modified = modified
+    self.expires = expires
+    self.versions = versions
+  }
+
+  /// The version that is served when none is asked for.
+  public var current: VersionInfo { versions[versions.count - 1] }
+}

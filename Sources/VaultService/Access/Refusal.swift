@@ -1,0 +1,166 @@
+internal import VaultCore
+package import VaultModel
+package import VaultStore
+
+/// The reason why what was asked for is not done, for whichever door it was asked at.
+package enum Refusal: Error, Equatable {
+  /// A parameter that cannot be what it is, by its name.
+  case invalid(String)
+  case noVault
+  case vaultExists
+  /// The vault is locked; the state tells since when and why.
+  case locked(LockState)
+  /// The time to wait is up, and the vault is still locked.
+  case timedOut
+  /// `isVerified` tells that the store was found whole: nobody has taken the item away.
+  case noSuchItem(String, isVerified: Bool)
+  case noSuchVersion(String, Int)
+  case noSuchSlot(Int)
+  case lastSlot
+  case alreadyExists(String)
+  /// Since when, Unix seconds.
+  case expired(String, Int64)
+  case invalidName(String, reason: String)
+  case invalidValue(kind: String, reason: String)
+  /// `position` is the byte offset in the query.
+  case invalidQuery(reason: String, position: Int)
+  /// The secret was wrong; the next attempt is possible after so many milliseconds.
+  case authenticationFailed(method: String, wait: Int)
+  case mistypedRecoveryCode
+  case backingOff(method: String, wait: Int)
+  case unavailable(method: String, Obstacle)
+  case accountExpired(String)
+  case tooManyTries
+  case presenceFailed(String)
+  case presenceRequired(String, Requirement)
+  case rekeying
+  case cancelled
+  case weakSecret(String)
+  case tooLarge(limit: Int)
+  case tooMuch(String)
+  case denied(String)
+  /// `isNewer` when a later program wrote the store.
+  case corrupt(String, isNewer: Bool, advice: String?)
+  case storageFailed(String)
+  case outOfMemory
+  case busy(String)
+  case invalidBackup(String)
+  case misconfigured(String)
+
+  /// The reason for the journal, without its advice.
+  package var reason: String {
+    switch self {
+    case .corrupt(let reason, _, _), .storageFailed(let reason), .busy(let reason), .invalidBackup(let reason),
+      .misconfigured(let reason), .denied(let reason):
+      reason
+    default: "\(self)"
+    }
+  }
+
+  /// The refusal of what is asked over a connection whose process has ended.
+  package static let disowned = Refusal.denied("the process that connected has ended")
+
+  static func unavailable(_ method: String, _ obstacle: Obstacle) -> Refusal { .unavailable(method: method, obstacle) }
+
+  static func unavailable(_ method: String, _ reason: String, _ advice: String? = nil) -> Refusal {
+    .unavailable(method: method, Obstacle(reason, advice))
+  }
+
+  /// An error of the store that is about no single item.
+  init(_ error: VaultError) {
+    switch error {
+    case .noVault: self = .noVault
+    case .vaultExists: self = .vaultExists
+    case .noSuchSlot(let id): self = .noSuchSlot(Int(id))
+    case .lastSlot: self = .lastSlot
+    case .rekeying: self = .rekeying
+    case .overtaken: self = .busy(error.text)
+    case .tooLarge(let limit): self = .tooLarge(limit: limit)
+    case .newer(let version):
+      let reason = "the store was written by a later vault (format \(version))"
+      self = .corrupt(reason, isNewer: true, advice: "use that one")
+    case .corrupt(let reason): self = .corrupt(reason, isNewer: false, advice: nil)
+    case .distrusted(let reason, let advice): self = .corrupt(reason, isNewer: false, advice: advice)
+    case .permissions, .inUse: self = .misconfigured(error.text)
+    default: self = .storageFailed(error.text)
+    }
+  }
+
+  init(_ error: CryptoError) {
+    switch error {
+    case .authenticationFailed, .malformed: self = .corrupt(error.reason, isNewer: false, advice: nil)
+    case .limits(let reason): self = .weakSecret(reason)
+    case .outOfMemory: self = .outOfMemory
+    }
+  }
+
+  /// The reason why a way in did not open the vault, in words for the person who tried.
+  var obstacle: Obstacle {
+    switch self {
+    case .unavailable(_, let obstacle): obstacle
+    case .accountExpired(let reason), .presenceFailed(let reason): Obstacle(reason)
+    case .authenticationFailed: Obstacle("that was not accepted")
+    case .backingOff(_, let milliseconds):
+      Obstacle("too soon after a wrong answer, wait \((milliseconds + 999) / 1000) s")
+    case .tooManyTries: Obstacle("too many tries")
+    case .outOfMemory: Obstacle("there was not enough memory to check it")
+    default: Obstacle("that did not work")
+    }
+  }
+}
+
+extension Vault {
+  /// The refusal for an error of the store about one item.
+  func refusal(_ error: VaultError, _ name: String, kind: ItemKind? = nil) -> Refusal {
+    switch error {
+    case .locked: .locked(state)
+    case .noSuchItem: .noSuchItem(name, isVerified: isVerified)
+    case .noSuchVersion(let version): .noSuchVersion(name, version)
+    case .alreadyExists: .alreadyExists(name)
+    case .expired(let time): .expired(name, time)
+    case .invalidValue(let reason): .invalidValue(kind: kind?.rawValue ?? "", reason: reason)
+    default: Refusal(error)
+    }
+  }
+
+  /// True when all records are known to be those that were written last.
+  var isVerified: Bool { openKeychain?.isVerified ?? false }
+}
+
+extension VaultError {
+  var isInUse: Bool { if case .inUse = self { true } else { false } }
+
+  /// One sentence for a person.
+  package var text: String {
+    switch self {
+    case .noVault: "there is no vault"
+    case .vaultExists: "there is a vault already"
+    case .inUse(let pid): "another vaultd \(pid.map { "(pid \($0)) " } ?? "")serves this vault"
+    case .locked: "the vault is locked"
+    case .noSuchItem: "there is no such item"
+    case .noSuchVersion(let number): "there is no version \(number)"
+    case .alreadyExists: "there is an item of this name already"
+    case .expired: "the item has expired"
+    case .notAllowed: "the item asks for a person"
+    case .corrupt(let reason): reason
+    case .distrusted(let reason, let advice): Obstacle(reason, advice).sentence
+    case .newer(let version): "the store was written by a later vault (format \(version)); use that one"
+    case .storage(let reason), .permissions(let reason), .invalidValue(let reason): reason
+    case .tooLarge(let limit): "the limit is \(limit) bytes"
+    case .lastSlot: "it is the last slot"
+    case .noSuchSlot(let id): "there is no slot \(id)"
+    case .overtaken: "the ways in were changed meanwhile"
+    case .rekeying: "the vault is being given a new key"
+    }
+  }
+}
+
+extension CryptoError {
+  var reason: String {
+    switch self {
+    case .authenticationFailed: "a record does not authenticate"
+    case .malformed(let reason), .limits(let reason): reason
+    case .outOfMemory: "there is not enough memory"
+    }
+  }
+}

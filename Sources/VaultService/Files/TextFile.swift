@@ -1,0 +1,60 @@
+internal import CLinux
+internal import Glibc
+
+/// Small text files that hold no secret.
+package enum TextFile {
+  /// The content, or nil when there is no such file, it is longer than `limit` bytes, or it is not UTF-8.
+  package static func read(_ path: String, limit: Int) -> String? {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    return read(file, limit: limit)
+  }
+
+  /// The reason why a file of ours is not believed.
+  package enum Problem: Error, Equatable {
+    case missing
+    /// The fault and its remedy, for a person.
+    case refused(String)
+  }
+
+  /// The content of a file that decides what the daemon does: one that nobody but root and we can have written.
+  package static func readOwn(_ path: String, limit: Int) throws(Problem) -> String {
+    let text: String?
+    do throws(OwnFile.Problem) {
+      text = try OwnFile.read(path, .writtenByUs) { file, _ in read(file, limit: limit) }
+    } catch {
+      switch error {
+      case .missing: throw .missing
+      case .null: return ""
+      default: throw .refused(error.text(path))
+      }
+    }
+    guard let text else { throw .refused("\(path) is not UTF-8 text of at most \(limit) bytes; correct it") }
+    return text
+  }
+
+  private static func read(_ file: Int32, limit: Int) -> String? {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe Glibc.read(file, &chunk, chunk.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0, bytes.count + count <= limit else { return nil }
+      if count == 0 { return String(validating: bytes, as: UTF8.self) }
+      bytes += chunk[..<count]
+    }
+  }
+
+  /// Puts a new file of mode 0600 at `path`, whole or not at all.
+  package static func replace(_ path: String, with text: String) throws(SystemError) {
+    let temporary = path + ".new"
+    unsafe unlink(temporary)
+    let file = try SystemError.check(
+      "open \(temporary)", unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
+    defer { close(file) }
+    let bytes = Array(text.utf8)
+    guard unsafe write(file, bytes, bytes.count) == bytes.count else { throw SystemError(call: "write \(temporary)") }
+    try SystemError.check("rename \(path)", unsafe rename(temporary, path))
+  }
+}

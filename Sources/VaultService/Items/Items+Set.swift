@@ -1,0 +1,145 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultStore
+
+/// The value of an item that is stored.
+package enum NewValue: Sendable {
+  /// The item keeps the value that it has.
+  case same
+  /// So many bytes, which whoever stores it puts in place.
+  case bytes(count: Int)
+  /// A new one is drawn.
+  case generated(Recipe)
+  /// The call gave something that is no value, for that reason.
+  case wrong(String)
+
+  package enum Recipe: Sendable {
+    case password(length: Int, symbols: Bool)
+    case phrase(words: Int)
+  }
+
+  /// The reason for ``wrong(_:)`` where bytes cannot be read.
+  package static let unreadable = "give either value or data, and data in base64"
+}
+
+/// A refusal of a change among many.
+package struct BatchRefusal: Error {
+  /// The place among the changes; nil where it is about all of them.
+  package let index: Int?
+  package let refusal: Refusal
+
+  package init(index: Int?, refusal: Refusal) {
+    self.index = index
+    self.refusal = refusal
+  }
+}
+
+extension Items {
+  /// Stores one item, and tells the number of the version it made.
+  ///
+  /// - Parameter fill: puts the bytes of the value in place; false when they are not what they should be.
+  package func set(
+    _ change: ItemChange, _ value: NewValue, for caller: Caller, fill: (inout MutableRawSpan) -> Bool
+  ) throws(Refusal) -> Int {
+    let keychain = try vault.keychain()
+    try check(change, keychain, for: caller)
+    let version: Int
+    do throws(VaultError) { version = try store(change, value, keychain, fill) } catch {
+      throw vault.refusal(error, change.name.text, kind: change.kind)
+    }
+    announce(change, version)
+    return version
+  }
+
+  /// Stores many items, all or none, and tells the number of the version made for each, in their order.
+  ///
+  /// - Parameter fill: puts the bytes of the value at a place among them in place. It is called within the transaction, so
+  ///   that one at a time is in the clear.
+  package func set(
+    _ changes: [(change: ItemChange, value: NewValue)], for caller: Caller,
+    fill: (Int, inout MutableRawSpan) -> Bool
+  ) throws(BatchRefusal) -> [Int] {
+    var versions: [Int] = []
+    let keychain: Keychain
+    do throws(Refusal) {
+      keychain = try vault.keychain()
+      try CallWeight.check(count: changes.count)
+      try weigh(changes.map(\.change), keychain).check()
+      for (change, _) in changes { try check(change, keychain, for: caller) }
+    } catch {
+      throw BatchRefusal(index: nil, refusal: error)
+    }
+    do throws(VaultError) {
+      try keychain.transaction { () throws(VaultError) in
+        for (index, new) in changes.enumerated() {
+          versions.append(try store(new.change, new.value, keychain) { bytes in fill(index, &bytes) })
+        }
+      }
+    } catch {
+      let failed = min(versions.count, changes.count - 1)
+      guard failed >= 0 else { throw BatchRefusal(index: nil, refusal: Refusal(error)) }
+      let change = changes[failed].change
+      throw BatchRefusal(index: failed, refusal: vault.refusal(error, change.name.text, kind: change.kind))
+    }
+    for (new, version) in zip(changes, versions) { announce(new.change, version) }
+    return versions
+  }
+
+  // MARK: Parts
+
+  /// Decides about a change: what an item asks for is changed by those alone who have shown that it is there.
+  private func check(_ change: ItemChange, _ keychain: Keychain, for caller: Caller) throws(Refusal) {
+    guard change.update, change.accessible != nil || change.require != nil || change.reuseWindow != nil else {
+      return try check(.set, change.name, nil, for: caller)
+    }
+    // One that cannot be read may ask for anything: it is no reason to let a change through.
+    let old: ItemInfo?
+    do throws(VaultError) { old = try keychain.item(named: change.name) } catch .noSuchItem { old = nil } catch {
+      throw vault.refusal(error, change.name.text)
+    }
+    try check(.set, change.name, old?.policy, for: caller)
+    if let old { try check(.policy, old.name, old.policy, for: caller) }
+  }
+
+  private func weigh(_ changes: [ItemChange], _ keychain: Keychain) -> CallWeight {
+    var weight = CallWeight()
+    for change in changes {
+      weight.add(change.name, change.attributes)
+      // One that cannot be read is refused later, by its own error.
+      if change.update, let old = try? keychain.item(named: change.name) { weight.add(old: old, change) }
+    }
+    return weight
+  }
+
+  private func store(
+    _ change: ItemChange, _ value: NewValue, _ keychain: Keychain, _ fill: (inout MutableRawSpan) -> Bool
+  ) throws(VaultError) -> Int {
+    let now = vault.clock.wall()
+    switch value {
+    case .same: return try keychain.set(change, now: now)
+    case .wrong(let reason): throw .invalidValue(reason)
+    case .generated(let recipe): return try keychain.set(change, value: try Self.draw(recipe), now: now)
+    case .bytes(let count):
+      defer { valueInHand.empty() }
+      guard valueInHand.fill(count: count, fill) else { throw .invalidValue(NewValue.unreadable) }
+      return try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in
+        try keychain.set(change, value: value, now: now)
+      }
+    }
+  }
+
+  private static func draw(_ recipe: NewValue.Recipe) throws(VaultError) -> SecureBytes {
+    do throws(CryptoError) {
+      switch recipe {
+      case .password(let length, let symbols): return try SecretGenerator.password(length: length, symbols: symbols)
+      case .phrase(let words): return try SecretGenerator.phrase(words: words)
+      }
+    } catch {
+      throw .invalidValue(error.reason)
+    }
+  }
+
+  private func announce(_ change: ItemChange, _ version: Int) {
+    vault.hooks.announce(.item(change.name, version == 1 ? .created : .updated))
+  }
+}

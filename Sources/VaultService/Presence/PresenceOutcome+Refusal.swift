@@ -1,0 +1,16 @@
+internal import VaultModel
+
+extension PresenceOutcome {
+  /// The refusal of what was asked for by who was checked; nil for the one outcome that is a yes.
+  func refusal(method: String, wait: Int) -> Refusal? {
+    switch self {
+    case .succeeded: nil
+    case .failed: .authenticationFailed(method: method, wait: wait)
+    case .unavailable(let reason, let advice): .unavailable(method, reason, advice)
+    case .cancelled: .cancelled
+    case .expired(let reason): .accountExpired(reason)
+    case .tooManyTries: .tooManyTries
+    case .broken(let reason): .presenceFailed(reason)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package import VaultModel
+internal import VaultStore
+
+/// A salvage: what still authenticates of a damaged store is saved into a second one, of which a backup is made.
+package final class SalvageWork: SecretHolder, Runner.Work {
+  /// The number of items saved, and the losses.
+  package struct Result: Sendable {
+    package let saved: Int
+    package let losses: [Finding]
+    /// The losses beside those that are listed.
+    package let omitted: Int
+  }
+
+  package typealias Progress = (done: Int, of: Int)
+  package typealias Reader = VaultService.Reader<Progress, Result>
+
+  /// The number of items between two looks at the clock. Each such step is a transaction.
+  private static let stride = 8
+  /// The time between two words to the reader about its progress, in nanoseconds.
+  private static let interval: Int64 = 100_000_000
+
+  private unowned let upkeep: Upkeep
+  private let vault: Vault
+  private let salvage: Salvage
+  /// The one who waits for it while it is filled; nil when it is whole.
+  private(set) var reader: Reader?
+  private var nextReport: Int64 = 0
+
+  init(_ upkeep: Upkeep, _ salvage: Salvage, _ reader: Reader) {
+    self.upkeep = upkeep
+    vault = upkeep.vault
+    self.salvage = salvage
+    self.reader = reader
+    super.init(in: vault.holders)
+  }
+
+  /// The second store.
+  var target: Keychain { salvage.target }
+
+  package func run(until end: Int64) -> Runner.Next {
+    guard let reader else { return .over }
+    do throws(VaultError) {
+      repeat {
+        if try salvage.step(items: Self.stride) {
+          conclude(reader)
+          return .over
+        }
+      } while vault.clock.monotonic() < end
+    } catch {
+      vault.log.error("the store could not be salvaged: \(error.text)")
+      upkeep.dropSalvage()
+      reader.end(.failure(vault.refusal(error, "")))
+      return .over
+    }
+    let now = vault.clock.monotonic()
+    if nextReport <= now, reader.isKeepingUp() {
+      nextReport = now + Self.interval
+      reader.tell(salvage.progress)
+    }
+    return .again
+  }
+
+  private func conclude(_ reader: Reader) {
+    let result = salvage.result
+    salvage.forgetLosses()
+    self.reader = nil
+    vault.log.info("\(result.saved) items were salvaged, and \(result.losses.count + result.omitted) things are lost")
+    reader.end(.success(Result(saved: result.saved, losses: result.losses, omitted: result.omitted)))
+  }
+
+  /// Wipes the keys of the second store, and goes on no more.
+  func stop() {
+    upkeep.runner.end(self)
+    reader = nil
+    target.wipe()
+    salvage.forgetLosses()
+  }
+
+  public override func letGo(for lock: Lock) {
+    if lock.cause == .stop { return upkeep.dropSalvage() }
+    upkeep.callOffSalvage(because: .locked(LockState(kind: .locked, cause: lock.cause, since: vault.clock.wall())))
+  }
+
+  public override func outlives(_ lock: Lock) -> Bool {
+    target.opensValues(of: .whenUnlocked) || lock.reach.contains(.names) && !salvage.result.losses.isEmpty
+  }
+}
+
+extension Upkeep {
+  private var salvageDirectory: String { vault.directory + "/salvage" }
+
+  /// Saves what still authenticates of a damaged store aside, for a backup of it.
+  package func salvage(_ reader: SalvageWork.Reader) throws(Refusal) {
+    let keychain = try vault.keychain()
+    try checkNoTransfer()
+    if salvage?.reader != nil { throw .busy("the store is being salvaged already") }
+    dropSalvage()
+    let work: SalvageWork
+    do throws(VaultError) {
+      work = SalvageWork(self, try Salvage(keychain, in: salvageDirectory, now: vault.clock.wall()), reader)
+    } catch {
+      throw vault.refusal(error, "")
+    }
+    vault.log.info("what still authenticates of the store is being salvaged")
+    salvage = work
+    runner.begin(work)
+  }
+
+  /// Removes the second store, and its keys, unless a backup is being made of it: then the keys alone.
+  package func dropSalvage() {
+    guard salvage != nil else { return }
+    salvage?.stop()
+    guard transfer?.isOfSalvage != true else { return }
+    // The connection closes with it, before its files go.
+    salvage = nil
+    removeSalvage()
+  }
+
+  /// Removes a second store that nothing uses. One that cannot be removed is in nobody's way but the next salvage's, which
+  /// says why.
+  func removeSalvage() { try? Salvage.remove(salvageDirectory) }
+
+  /// Ends a salvage because the keys it needs are wiped, or the slots that it has taken over are others now; removes what
+  /// was saved.
+  func callOffSalvage(because refusal: Refusal) {
+    let reader = salvage?.reader
+    dropSalvage()
+    reader?.end(.failure(refusal))
+  }
+}

@@ -1,0 +1,71 @@
+internal import VaultStore
+
+/// The work of moving the bytes of a backup, as a door does it on a thread of its own.
+package struct TransferWork<Outcome> {
+  /// Has the thread wipe the keys it holds, and end.
+  let stop: () -> Void
+  /// Has the thread begin; `then` is called on the loop when it is done.
+  let run: (Transfer, _ then: @escaping (Outcome) -> Void) -> Void
+
+  package init(
+    stop: @escaping () -> Void, run: @escaping (Transfer, _ then: @escaping (Outcome) -> Void) -> Void
+  ) {
+    self.stop = stop
+    self.run = run
+  }
+}
+
+/// A backup or a restore while its bytes are on their way, on a thread of its own.
+package final class Transfer: SecretHolder {
+  package enum Kind {
+    case backup, restore
+  }
+
+  package let kind: Kind
+  /// True when it is a backup of what was salvaged.
+  let isOfSalvage: Bool
+  /// Has the thread wipe the keys it holds, and end.
+  private let stop: () -> Void
+  private var isCalledOff = false
+  /// The refusal that its caller is told if it was called off.
+  package private(set) var refusal = Refusal.cancelled
+  private let vault: Vault
+
+  init(_ kind: Kind, _ vault: Vault, isOfSalvage: Bool = false, stop: @escaping () -> Void) {
+    self.kind = kind
+    self.vault = vault
+    self.isOfSalvage = isOfSalvage
+    self.stop = stop
+    super.init(in: vault.holders)
+  }
+
+  /// Has the thread wipe the keys it holds, and end.
+  package func callOff(because refusal: Refusal) {
+    self.refusal = refusal
+    isCalledOff = true
+    stop()
+  }
+
+  // What a backup holds opens copies alone, and not the live vault; a restore has the key of a vault that nobody can lock yet.
+  public override func letGo(for lock: Lock) {
+    guard outlives(lock) else { return }
+    let state = LockState(kind: .locked, cause: lock.cause, since: vault.clock.wall())
+    callOff(because: kind == .backup && lock.cause != .stop ? .locked(state) : .cancelled)
+  }
+
+  // A sleep waits for the thread.
+  public override func outlives(_ lock: Lock) -> Bool {
+    !isCalledOff && lock.reach.contains(.afterFirstUnlock)
+  }
+}
+
+extension Upkeep {
+  /// - Throws: that a transfer is under way, so that no other can begin.
+  func checkNoTransfer() throws(Refusal) {
+    guard let transfer else { return }
+    throw .busy(transfer.kind == .backup ? "another backup is being made" : "a backup is being restored")
+  }
+
+  /// The refusal of another vault while one is coming in.
+  var incoming: Refusal? { transfer?.kind == .restore ? .busy("a backup is being restored") : nil }
+}

@@ -1,0 +1,90 @@
+internal import VaultCore
+internal import VaultStore
+
+/// The whole vault, sealed, on its way out. It is for one thread at a time.
+package struct OutgoingBackup: Sendable {
+  /// The most bytes that ``next(into:)`` gives at once.
+  package static let largestPart = BackupStream.largestPart
+
+  private let stream: BackupStream
+
+  init(_ stream: BackupStream) { self.stream = stream }
+
+  /// The bytes of all parts together.
+  package var count: Int { stream.count }
+
+  /// Puts the next part at the beginning of `destination`, which has room for ``largestPart``, and tells how many bytes that
+  /// is; 0 at the end.
+  package func next(into destination: inout MutableRawSpan) throws(Refusal) -> Int {
+    do throws(VaultError) { return try stream.next(into: &destination) } catch { throw Refusal(error) }
+  }
+
+  /// Wipes the key. There is no going on after it.
+  package func wipe() { stream.wipe() }
+}
+
+// Backup: the whole vault, sealed, to one caller at a time.
+extension Upkeep {
+  /// The size to which the log beside the store may grow for a backup that is being read, in bytes; or as large as the
+  /// store.
+  private static let logSize = 64 << 20
+  /// The time between two looks at that, in nanoseconds.
+  private static let logInterval: Int64 = 1_000_000_000
+
+  /// Begins a backup.
+  ///
+  /// - Parameters:
+  ///   - isOfSalvage: copies what was salvaged instead, once.
+  ///   - send: how it is sent; nil when the caller is gone.
+  package func backUp(isOfSalvage: Bool, _ send: (OutgoingBackup) -> TransferWork<Void>?) throws(Refusal) {
+    let live = try vault.keychain()
+    // A copy would have the next key, sealed under the one that it is to replace.
+    guard !live.isRekeying else { throw .rekeying }
+    try checkNoTransfer()
+    let keychain = isOfSalvage ? try salvaged() : live
+    guard keychain.hasPortableSlot else {
+      throw .unavailable(
+        SlotKind.recovery.name,
+        "nothing but a password or a recovery code opens a backup, and the vault has none that can be read",
+        "make a new vault and copy the items into it")
+    }
+    let stream: BackupStream
+    do throws(VaultError) { stream = try keychain.beginBackup(now: vault.clock.wall()) } catch .locked {
+      throw .locked(vault.state)
+    } catch {
+      throw Refusal(error)
+    }
+    guard let work = send(OutgoingBackup(stream)) else {
+      stream.wipe()
+      return keychain.endBackup()
+    }
+    let new = Transfer(.backup, vault, isOfSalvage: isOfSalvage, stop: work.stop)
+    transfer = new
+    vault.log.info("a backup of \(stream.count) bytes begins")
+    watchLog(of: new, keychain)
+    work.run(new) { [unowned self, unowned keychain] in
+      keychain.endBackup()
+      transfer = nil
+      if isOfSalvage { dropSalvage() }
+    }
+  }
+
+  /// The second store, with everything that was salvaged.
+  private func salvaged() throws(Refusal) -> Keychain {
+    guard let salvage, salvage.reader == nil else { throw .invalid("salvaged") }
+    return salvage.target
+  }
+
+  /// Calls a backup off when the log beside the store has grown too much meanwhile: it can be emptied only afterwards.
+  private func watchLog(of transfer: Transfer, _ keychain: Keychain) {
+    _ = ways.timer.after(Self.logInterval) { [weak self, weak transfer, weak keychain] in
+      guard let self, let transfer, let keychain, self.transfer === transfer else { return }
+      if let sizes = try? keychain.backupSizes(), sizes.log > max(Self.logSize, sizes.store) {
+        let reason =
+          "the backup was read too slowly: the log of changes beside the store grew to \(sizes.log >> 20) MiB"
+        return transfer.callOff(because: .busy(reason))
+      }
+      watchLog(of: transfer, keychain)
+    }
+  }
+}

@@ -1,0 +1,178 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+// Rekey: a new vault key, and everything sealed anew under it while the items are served.
+extension Upkeep {
+  /// Gives the vault a new key, or waits for the rekey that is under way.
+  ///
+  /// - Parameters:
+  ///   - method: the way in that proves the right.
+  ///   - prompter: asks the person. It is told when all was asked, and which slots come along.
+  ///   - reader: told how far it is from then on, and of the end.
+  package func rekey(_ method: String?, _ prompter: any Prompter, _ reader: RekeyWork.Reader) {
+    let keychain: Keychain
+    do throws(Refusal) {
+      keychain = try vault.keychain()
+      if let rekey {
+        prompter.finish(.rekeying(nil))
+        return rekey.wait(reader)
+      }
+      guard vault.state.kind == .unlocked else { throw .locked(vault.state) }
+      try Self.check(keychain)
+    } catch { return prompter.refuse(error) }
+    let conversation = ways.converse(prompter)
+    conversation.keepsSecret = true
+    ways.authenticateOwner(
+      conversation, method: method, purpose: "to give the vault a new key", alsoLogin: true, evenRekeying: true
+    ) { [unowned self] vaultKey, opened in
+      if keychain.isRekeying { return goOn(conversation, keychain, vaultKey, reader) }
+      guard let secret = conversation.secret else { return conversation.fail(.cancelled) }
+      let slots = CarriedSlots(ways, conversation, keychain, opened: opened, secret: secret)
+      let giveUp = readBootKey(keychain) { [unowned self] read in
+        guard !conversation.isOver else { return }
+        switch consume read {
+        case .success(let key):
+          let bootKey = Handover(key)
+          conversation.willWipe(bootKey)
+          slots.make { [unowned self] slots in begin(slots, conversation, keychain, vaultKey, bootKey, reader) }
+        case .failure(let error): conversation.fail(.misconfigured(error.reason))
+        }
+      }
+      conversation.willCallOff(giveUp)
+    }
+  }
+
+  private static func check(_ keychain: Keychain) throws(Refusal) {
+    do throws(VaultError) {
+      if keychain.integrity == .failed { throw .corrupt("the check of the store found that it was changed") }
+      if !keychain.isRekeying { try Rekey.checkRoom(for: keychain) }
+    } catch { throw Refusal(error) }
+  }
+
+  /// Tells somebody who waits for a rekey no more of it.
+  package func leaveRekey(_ id: ObjectIdentifier) { rekey?.leave(id) }
+
+  /// The boot key of this vault, which stays what it is; the result calls it off.
+  private func readBootKey(
+    _ keychain: Keychain, then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
+  ) -> () -> Void {
+    let place = ways.bootKey.place
+    return ways.fetchBootKey(vault: keychain.vaultID) { read in
+      switch consume read {
+      case .success(let key):
+        do throws(VaultError) { try keychain.openAlways(bootKey: key) } catch {
+          return then(.failure(KeystoreError(.damaged, "the boot key at \(place) is not this vault's")))
+        }
+        then(.success(key))
+      case .failure(let error): then(.failure(error))
+      }
+    }
+  }
+
+  private func begin(
+    _ slots: CarriedSlots, _ conversation: Conversation, _ keychain: Keychain, _ vaultKey: Handover,
+    _ bootKey: Handover, _ reader: RekeyWork.Reader
+  ) {
+    guard conversation.mayConclude else { return }
+    // Whoever is about to change the ways in would change those of the old store.
+    ways.conversations.each { if $0 !== conversation, $0.holdsSecret { $0.callOff() } }
+    guard rekey == nil, !keychain.isRekeying else { return conversation.fail(.rekeying) }
+    guard let nextKey = slots.nextKey.take(), let oldKey = vaultKey.take(), let bootKey = bootKey.take() else {
+      return conversation.fail(.cancelled)
+    }
+    let work: RekeyWork
+    do throws(VaultError) {
+      let begun = try Rekey(
+        keychain, carrying: slots.carried, slots: slots.made, nextKey: nextKey, vaultKey: oldKey, bootKey: bootKey,
+        now: vault.clock.wall())
+      work = RekeyWork(self, keychain, begun, nextKey: nextKey)
+    } catch {
+      return conversation.fail(vault.refusal(error, ""))
+    }
+    slots.keep()
+    rekey = work
+    vault.log.info("the vault is being given a new key")
+    conversation.finish(.rekeying((of: work.progress.of, slots: slots.made.map(\.id), leftOut: slots.leftOut)))
+    work.wait(reader)
+  }
+
+  /// Resumes a rekey that stopped with an error.
+  private func goOn(
+    _ conversation: Conversation, _ keychain: Keychain, _ vaultKey: Handover, _ reader: RekeyWork.Reader
+  ) {
+    let problem: VaultError? = vaultKey.withSecret { takeUpRekey($0, keychain) } ?? nil
+    guard let rekey else { return conversation.fail(problem.map { vault.refusal($0, "") } ?? .cancelled) }
+    conversation.finish(.rekeying(nil))
+    rekey.wait(reader)
+  }
+
+  /// After an unlock: goes on with the rekey that is under way, if one is. The answer is why not.
+  @discardableResult
+  func takeUpRekey(_ vaultKey: borrowing SecureBytes, _ keychain: Keychain) -> VaultError? {
+    guard rekey == nil, keychain.isRekeying else { return nil }
+    do throws(VaultError) {
+      let nextKey = try keychain.nextKey(vaultKey: vaultKey)
+      switch consume nextKey {
+      case .some(let nextKey):
+        let new = RekeyWork(self, keychain, try Rekey(resuming: keychain, nextKey: nextKey), nextKey: nextKey)
+        rekey = new
+        new.goOn()
+      case .none: break
+      }
+      return nil
+    } catch {
+      switch error {
+      case .noVault, .corrupt, .distrusted:
+        vault.log.error("the rekey is given up, because its store cannot be read: \(error.text)")
+        dropRekey(keychain)
+      default: vault.log.warning("the rekey rests: \(error.text)")
+      }
+      return error
+    }
+  }
+
+  /// Gives up the rekey that is under way; false when there is none.
+  package func cancelRekey() throws(Refusal) -> Bool {
+    let keychain = try vault.keychain()
+    guard keychain.isRekeying else { return false }
+    // The class records have to hear of it, so that its files are worth nothing when they are put back.
+    guard vault.state.kind == .unlocked else { throw .locked(vault.state) }
+    rekey?.stop(.cancelled)
+    if let error = dropRekey(keychain) { throw Refusal(error) }
+    vault.log.info("the rekey was cancelled")
+    return true
+  }
+
+  /// Forgets a rekey, its store and what keystores hold for its slots, which are read from its store unless given.
+  @discardableResult
+  func dropRekey(_ keychain: Keychain, _ slots: [SlotRecord]? = nil) -> VaultError? {
+    let slots = slots ?? keychain.nextSlots()
+    do throws(VaultError) { try keychain.dropRekey() } catch {
+      vault.log.error("the rekey cannot be forgotten: \(error.text)")
+      return error
+    }
+    for slot in slots { ways.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
+    return nil
+  }
+
+  /// The vault has its new key: what belongs to the old one goes.
+  func isRekeyed(_ keychain: Keychain, old: [SlotRecord], _ memoryKeys: [UInt32: Handover]) {
+    ways.conversations.each { if $0.holdsSecret { $0.callOff() } }
+    ways.renewal?.callOff()
+    ways.slotsChanged(without: old)
+    ways.retained.replace(with: memoryKeys)
+    for slot in old { ways.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
+    ways.dropUnnamedKeys(keychain)
+    vault.log.info("the vault has a new key, and everything is sealed under it")
+    // Whoever waits for a check of the old store gets one of the new.
+    if check.isAwaited { check.goOn() }
+  }
+
+  /// The progress of a rekey that is under way; nil when none is.
+  package var rekeyProgress: RekeyWork.Progress? {
+    if let rekey { return rekey.progress }
+    guard let keychain = vault.openKeychain, keychain.isRekeying else { return nil }
+    return (0, (try? keychain.itemCount()) ?? 0)
+  }
+}

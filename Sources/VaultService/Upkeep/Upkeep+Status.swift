@@ -1,0 +1,50 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+// The state of everything at once.
+extension Upkeep {
+  /// Tells where the vault stands. It asks for nothing, so it moves no deadline.
+  package func status() -> VaultStatus {
+    var status = VaultStatus(state: vault.state, locksAt: vault.locksAt, problem: vault.problem)
+    status.warnings = memoryWarning
+    guard let keychain = vault.openKeychain else { return status }
+    status.vaultID = keychain.vaultID
+    status.items = try? keychain.itemCount()
+    status.integrity = keychain.integrity
+    status.rekey = rekeyProgress
+    status.warnings += warnings(keychain)
+    return status
+  }
+
+  private func warnings(_ keychain: Keychain) -> [VaultWarning] {
+    var warnings: [VaultWarning] = []
+    if let problem = check.problem {
+      warnings.append(
+        VaultWarning(
+          .integrity, "the store could not be checked: \(problem.text)", "`vault verify` begins again"))
+    }
+    if let problem = rekey?.problem { warnings.append(VaultWarning(.rekey, "the rekey rests: \(problem.text)")) }
+    if let problem = vault.store.bootKeyProblem {
+      warnings.append(VaultWarning(.bootKey, problem, "`always` items are served only after an unlock"))
+    }
+    if keychain.newestTime > vault.clock.wall() {
+      warnings.append(
+        VaultWarning(
+          .clock, "the clock is behind the newest time in the store", "expiry counts from the later one"))
+    }
+    return warnings
+  }
+
+  /// A warning that secrets may reach the swap: asked anew each time, because the limit is reached with the keys, not at the
+  /// start.
+  private var memoryWarning: [VaultWarning] {
+    let made = SecureBytes.made
+    guard made.unlocked > 0 else { return [] }
+    return [
+      VaultWarning(
+        .memory, "\(made.unlocked) of \(made.total) buffers for secrets could not be locked in memory",
+        "raise RLIMIT_MEMLOCK, or they may reach the swap")
+    ]
+  }
+}

@@ -1,0 +1,55 @@
+internal import VaultCore
+internal import VaultStore
+
+/// Everything that takes long: the check of all records, a new key for the vault, salvage, backup and restore.
+package final class Upkeep {
+  let vault: Vault
+  let ways: WaysIn
+  package let runner: Runner
+  package let check: Check
+  /// The rekey that is under way, while the vault is unlocked.
+  var rekey: RekeyWork?
+  /// The second store with what is left of a damaged one: while it is filled, and until its backup is made.
+  var salvage: SalvageWork?
+  /// The backup or the restore that is under way.
+  var transfer: Transfer?
+  /// True while a backup or a restore is under way.
+  package var isTransferring: Bool { transfer != nil }
+
+  package init(_ vault: Vault, _ ways: WaysIn, _ runner: Runner) {
+    self.vault = vault
+    self.ways = ways
+    self.runner = runner
+    check = Check(vault, runner)
+    vault.hooks.opened = { [unowned self] in opened($0) }
+    vault.hooks.unlocked = { [unowned self] in unlocked($0) }
+    vault.hooks.incoming = { [unowned self] in incoming }
+    vault.hooks.keysEnd = { [unowned vault, unowned ways] in
+      ways.retained.since.flatMap { since in vault.settings.maximumAge.map { LockPolicy.after($0, since) } }
+    }
+    vault.hooks.endKeys = { [unowned ways] in ways.retained.forget(because: LockState.Cause.age.text) }
+    ways.hooks.keyIsKnown = { [unowned self] key, keychain in takeUpRekey(key, keychain) }
+    ways.hooks.slotsChange = { [unowned self] in callOffSalvage(because: $0) }
+    ways.hooks.bootKeyMoves = { [unowned self] refusal in
+      if let transfer, transfer.kind == .restore { transfer.callOff(because: refusal) }
+    }
+    check.whenOK = { [unowned ways] in ways.dropUnnamedKeys($0) }
+  }
+
+  private func opened(_ keychain: Keychain) {
+    removeSalvage()
+    ways.earlierKeys = FileKeystore(directory: vault.directory).stored()
+    ways.openAlways(keychain)
+  }
+
+  private func unlocked(_ keychain: Keychain) {
+    check.unlocked(keychain)
+    ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } }
+  }
+
+  /// Folds a long log into the store's main file in a later turn, so that nobody waits for that and a change at once.
+  package func foldLogLater() {
+    guard let keychain = vault.openKeychain, keychain.hasLongLog else { return }
+    vault.waiting.turns?.wait { if keychain.hasLongLog { keychain.foldLog() } }
+  }
+}

@@ -1,0 +1,64 @@
+/// The state of the vault, its cause, and its beginning.
+package struct LockState: Sendable, Equatable {
+  package enum Kind: String, Sendable {
+    /// There is no vault yet.
+    case new
+    /// Not unlocked since the daemon started: only `always` items are served.
+    case cold
+    case unlocked
+    case locked
+    /// There is a store, and it cannot be opened.
+    case unreadable
+  }
+
+  package enum Cause: Sendable, Equatable {
+    case start, created, asked, signal, stop, idle, age, timeUp, sleep, resume, sessionLock, repaired, restored
+    /// A screen locker, by its name on the session bus.
+    case screenLock(String)
+    /// An unlock, with the method that proved the right to.
+    case method(String)
+
+    package init(_ reason: LockPolicy.Reason) {
+      switch reason {
+      case .idle: self = .idle
+      case .age: self = .age
+      case .asked: self = .timeUp
+      }
+    }
+
+    /// True when the machine is out of its owner's hands, and its memory with it.
+    package var isSleep: Bool { self == .sleep || self == .resume }
+
+    /// As `Status` and the journal say it.
+    package var text: String {
+      switch self {
+      case .start: "the daemon started"
+      case .created: "the vault was created"
+      case .asked: "a client asked"
+      case .signal: "signal SIGUSR1"
+      case .stop: "the daemon stops"
+      case .idle: "nobody asked for anything for the idle time"
+      case .age: "the maximum age was reached"
+      case .timeUp: "the time asked for at the unlock is up"
+      case .sleep: "the machine goes to sleep"
+      case .resume: "the machine slept"
+      case .sessionLock: "the session was locked"
+      case .screenLock(let name): "the screen was locked (\(name))"
+      case .restored: "the vault was restored from a backup"
+      case .repaired: "the store could be opened again"
+      case .method(let name): "unlocked by \(name)"
+      }
+    }
+  }
+
+  package var kind: Kind
+  package var cause: Cause
+  /// Unix time, seconds.
+  package var since: Int64
+
+  package init(kind: Kind, cause: Cause, since: Int64) {
+    self.kind = kind
+    self.cause = cause
+    self.since = since
+  }
+}

@@ -1,0 +1,14 @@
+/// The journal. Never a name of an item, never a secret.
+package struct Log {
+  package enum Level {
+    case info, warning, error
+  }
+
+  private let write: (Level, String) -> Void
+
+  package init(_ write: @escaping (Level, String) -> Void) { self.write = write }
+
+  package func info(_ text: String) { write(.info, text) }
+  package func warning(_ text: String) { write(.warning, text) }
+  package func error(_ text: String) { write(.error, text) }
+}

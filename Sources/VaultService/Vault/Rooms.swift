@@ -1,0 +1,76 @@
+/// The rooms of one vault, put together for the doors.
+///
+/// All of it belongs to one serial domain.
+package final class Rooms {
+  package let vault: Vault
+  package let items: Items
+  package let waysIn: WaysIn
+  package let presence: Presence
+  package let upkeep: Upkeep
+  package let conversations = Conversations()
+
+  /// Everything that the rooms need of the world around them.
+  package struct World {
+    package let clock: Clock
+    package let timer: Timer
+    package let log: Log
+    /// The thread for derivations and small files.
+    package let worker: any Worker
+    /// The turns by which callers share the loop.
+    package let turns: Turns
+    /// The turns of what takes long.
+    package let runner: Runner
+    package let presence: Presence.Means
+    package let keystores: any Keystores
+    /// The directory of the service's credentials; nil where the service manager gave none.
+    package let credentials: String?
+
+    package init(
+      clock: Clock, timer: Timer, log: Log, worker: any Worker, turns: Turns, runner: Runner, presence: Presence.Means,
+      keystores: any Keystores, credentials: String?
+    ) {
+      self.clock = clock
+      self.timer = timer
+      self.log = log
+      self.worker = worker
+      self.turns = turns
+      self.runner = runner
+      self.presence = presence
+      self.keystores = keystores
+      self.credentials = credentials
+    }
+  }
+
+  /// Opens the store at `directory`, if there is one, for the user with the uid `owner`.
+  ///
+  /// - Parameter isSystem: true for the machine's vault.
+  package init(
+    directory: String, owner: UInt32, isSystem: Bool, _ settings: VaultSettings, _ world: World
+  ) {
+    vault = Vault(directory: directory, settings: settings, clock: world.clock, log: world.log)
+    vault.waiting.turns = world.turns
+    let access = Access(owner: owner, vault)
+    items = Items(vault, access)
+    let attempts = Attempts(vault)
+    presence = Presence(vault, attempts, world.presence)
+    waysIn = WaysIn(
+      vault, access, presence, attempts, conversations, worker: world.worker, timer: world.timer,
+      keystores: world.keystores, credentials: world.credentials, isSystem: isSystem)
+    upkeep = Upkeep(vault, waysIn, world.runner)
+    vault.openStore(because: .start)
+  }
+
+  /// Takes new settings over.
+  package func reconfigure(_ settings: VaultSettings) {
+    let earlier = waysIn.bootKey
+    vault.reconfigure(settings)
+    if waysIn.bootKey != earlier { waysIn.giveUpNewVaults() }
+  }
+
+  /// Ends what is asked of people, without a word, and wipes every key, at the daemon's end.
+  package func wipe() {
+    presence.stop()
+    conversations.end()
+    vault.wipe()
+  }
+}

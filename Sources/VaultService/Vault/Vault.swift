@@ -1,0 +1,209 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+/// The vault: its store, whether it is locked and why, and what is to happen at each lock.
+///
+/// It belongs to one serial domain, the daemon's loop, and takes no locks. Time, the timer and the journal are given to it.
+package final class Vault {
+  package let clock: Clock
+  package let log: Log
+  /// The directory of the store.
+  package let directory: String
+  /// Everybody who holds secrets.
+  package let holders = SecretHolders()
+  /// The calls that wait for the vault.
+  package let waiting = Waiting()
+  package private(set) var settings: VaultSettings
+  package private(set) var state: LockState
+  var store: OpenStore
+  var policy: LockPolicy
+  /// The time that the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
+  private var sleptBefore: Int64
+  /// The reactions of the other rooms to what happens here.
+  package var hooks = Hooks()
+
+  /// The reactions of the rooms around the vault to what happens in it; set once, when all of them are made.
+  package struct Hooks {
+    /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds; nil for none.
+    package var arm: (Int64?) -> Void = { _ in }
+    package var announce: (VaultEvent) -> Void = { _ in }
+    /// A store was opened, in which no key is known yet.
+    var opened: (Keychain) -> Void = { _ in }
+    var unlocked: (Keychain) -> Void = { _ in }
+    /// The refusal of another vault while one is coming in from a backup.
+    var incoming: () -> Refusal? = { nil }
+    /// The time at which keys that outlive locks are to be forgotten, `CLOCK_BOOTTIME` nanoseconds.
+    var keysEnd: () -> Int64? = { nil }
+    /// Forgets them.
+    var endKeys: () -> Void = {}
+
+    package init() {}
+  }
+
+  package init(directory: String, settings: VaultSettings, clock: Clock, log: Log) {
+    self.directory = directory
+    self.settings = settings
+    self.clock = clock
+    self.log = log
+    sleptBefore = clock.slept
+    policy = LockPolicy(idleAfter: settings.idle, maximumAge: settings.maximumAge)
+    store = OpenStore(directory: directory)
+    state = LockState(kind: .new, cause: .start, since: clock.wall())
+  }
+
+  // MARK: The store
+
+  /// The items, where there is a store that could be opened.
+  ///
+  /// - Throws: why there are none.
+  func keychain() throws(Refusal) -> Keychain {
+    switch store.content {
+    case .open(let keychain): return keychain
+    case .none: throw .noVault
+    case .unreadable(let error): throw Refusal(error)
+    }
+  }
+
+  /// - Throws: why there is no store that is open.
+  package func checkStore() throws(Refusal) { _ = try keychain() }
+
+  /// The same for what is asked without wanting to know why.
+  var openKeychain: Keychain? { if case .open(let keychain) = store.content { keychain } else { nil } }
+
+  /// Opens the store if it is not open, and says what came of it.
+  package func openStore(because cause: LockState.Cause) {
+    if case .open = store.content { return }
+    let before = state.kind
+    store.open()
+    let kind: LockState.Kind
+    switch store.content {
+    case .none: kind = .new
+    case .unreadable: kind = .unreadable
+    case .open(let keychain):
+      kind = .cold
+      keychain.whenMet = { [log] in log.error("the store failed, so nothing is written to it: \($0)") }
+      hooks.opened(keychain)
+    }
+    if kind != before { change(to: kind, because: cause) }
+  }
+
+  /// Closes the store, whoever still has to do with it: the log is folded into the file, or, of a store that failed, all is
+  /// left as it was found.
+  package func closeStore() {
+    do throws(VaultError) { try store.close() } catch { log.error("the store could not be closed: \(error.text)") }
+  }
+
+  /// Opens the store anew when it could not be opened while another one took its place.
+  func reopenStore() {
+    lock(because: .repaired)
+    closeStore()
+    openStore(because: .repaired)
+  }
+
+  /// True when the store is another process's.
+  package var isInUse: Bool { if case .unreadable(let error) = store.content { error.isInUse } else { false } }
+
+  /// The reason why the store cannot be opened, in one sentence; nil when it is open, or there is none.
+  package var problem: String? { if case .unreadable(let error) = store.content { error.text } else { nil } }
+
+  // MARK: Locked and unlocked
+
+  /// Takes note that the vault was opened by its key.
+  ///
+  /// - Parameter seconds: after how many it locks again, if somebody asked for that.
+  func unlocked(_ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?) {
+    sleptBefore = clock.slept
+    policy.unlocked(at: clock.boot(), for: seconds)
+    change(to: .unlocked, because: cause)
+    hooks.unlocked(keychain)
+    armNext()
+    waiting.go(.unlock) { [unowned self] in state.kind == .unlocked }
+  }
+
+  /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
+  /// opens `after-first-unlock` ones.
+  package func lock(because cause: LockState.Cause) {
+    defer { Stack.wipe() }
+    var reach: Lock.Reach = .whenUnlocked
+    if settings.hideNames { reach.insert(.names) }
+    let isOutOfHands = cause.isSleep && !settings.keepAcrossSleep
+    if isOutOfHands { reach.insert(.afterFirstUnlock) }
+    if isOutOfHands || cause == .age { reach.insert(.presenceKeys) }
+    let keychain = openKeychain
+    let changes =
+      keychain.map { state.kind == .unlocked || isOutOfHands && $0.opensValues(of: .afterFirstUnlock) } ?? false
+    if changes {
+      keychain?.lock(hidingNames: settings.hideNames, keepingAfterFirstUnlock: !isOutOfHands)
+      policy.locked()
+      change(to: .locked, because: cause)
+    }
+    // The names may have to be hidden since the lock before.
+    let hides = !changes && settings.hideNames && keychain?.opensNames(of: .whenUnlocked) == true
+    if hides { keychain?.lock(hidingNames: true) }
+    // Also without a vault: one that is being made has its key already.
+    holders.letGo(for: Lock(reach, because: cause, isEffective: changes || hides))
+    if changes { armNext() }
+  }
+
+  /// Wipes every key, at the daemon's end.
+  package func wipe() {
+    defer { Stack.wipe() }
+    openKeychain?.wipe()
+    holders.letGo(for: Lock(.everything, because: .stop, isEffective: true))
+  }
+
+  /// The refusal of what needs the vault unlocked.
+  package var locked: Refusal { .locked(state) }
+
+  // MARK: Deadlines
+
+  /// Locks if a deadline has passed or the machine has slept. For before every request, and for the timer, so that the first
+  /// request after a resume finds the vault locked.
+  package func checkDeadlines() {
+    // Reading two clocks is not atomic: only a gap of a second or more is a sleep.
+    guard let now = clock.bootUnlessSlept(since: sleptBefore) else {
+      sleptBefore = clock.slept
+      return lock(because: .resume)
+    }
+    if let end = hooks.keysEnd(), end <= now { hooks.endKeys() }
+    if let due = policy.due(at: now) { return lock(because: LockState.Cause(due.reason)) }
+  }
+
+  package func timerFired() {
+    checkDeadlines()
+    armNext()
+  }
+
+  /// Has the timer fire when the next thing is due: a lock, or the end of the keys that outlive locks.
+  func armNext() { hooks.arm([policy.next?.at, hooks.keysEnd()].compactMap { $0 }.min()) }
+
+  /// The time at which it locks by itself, in Unix seconds, and the reason; nil when it does not.
+  package var locksAt: (time: Int64, reason: LockPolicy.Reason)? {
+    guard let deadline = policy.next, deadline.at != .max else { return nil }
+    return (Seconds.after((deadline.at - clock.boot()) / 1_000_000_000, clock.wall()), deadline.reason)
+  }
+
+  /// Moves the idle deadline if a person asks. A system service that claims to be one is not believed.
+  package func asks(_ caller: Caller, _ said: Said) {
+    guard said.isInteractive, state.kind == .unlocked, !caller.isSystemService else { return }
+    policy.personAsked(at: clock.boot())
+    armNext()
+  }
+
+  /// Takes new settings over; the deadlines of a running unlock follow them at once.
+  package func reconfigure(_ new: VaultSettings) {
+    let hidesNow = new.hideNames && !settings.hideNames
+    settings = new
+    if hidesNow, state.kind == .locked { lock(because: state.cause) }
+    policy.idleAfter = new.idle
+    policy.maximumAge = new.maximumAge
+    timerFired()
+  }
+
+  private func change(to kind: LockState.Kind, because cause: LockState.Cause) {
+    state = LockState(kind: kind, cause: cause, since: clock.wall())
+    log.info("\(kind.rawValue): \(cause.text)")
+    hooks.announce(.state(state))
+  }
+}

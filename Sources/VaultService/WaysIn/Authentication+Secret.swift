@@ -1,0 +1,77 @@
+internal import VaultCore
+internal import VaultStore
+
+/// Passwords and recovery codes: a secret that a person types, tried on every slot of its kind.
+extension Authentication {
+  func proveSecret(_ kind: SlotKind) {
+    let name = kind == .password ? "Password" : kind == .recovery ? "Recovery code" : "Login password"
+    conversation.ask(.secret, method: kind.name, text: "\(name) \(purpose)") { [self] secret in
+      check(secret, kind)
+    }
+  }
+
+  private func check(_ secret: consuming SecureBytes, _ kind: SlotKind) {
+    // Asked again, because slots may have become stale since the prompt.
+    if let obstacle = ways.obstacle(to: kind, keychain, uid: conversation.caller.uid) {
+      return conversation.fail(obstacle)
+    }
+    let kept = conversation.keepsSecret ? Handover(secret.withBytes { SecureBytes(copying: $0) }) : nil
+    let slots = slots(kind)
+    let tried = TrialBudget.affordable(slots)
+    ways.open(tried, vaultID: keychain.vaultID, with: secret, by: caller(kind), for: conversation) {
+      [self] opened in
+      switch opened {
+      case .success(let opened):
+        if let kept { conversation.isProven(by: kept) }
+        succeed(opened.vaultKey, opened.slot)
+      case .failure(.authenticationFailed) where tried.count < slots.count:
+        let reason = "\(slots.count - tried.count) slots were not tried, with which it would take too long"
+        conversation.fail(.corrupt(reason, isNewer: false, advice: nil))
+      case .failure(let fault): conversation.fail(fault)
+      }
+    }
+  }
+}
+
+extension WaysIn {
+  /// Tries a typed secret on `slots`, which are of one kind. It counts as an attempt of `caller`.
+  func open(
+    _ slots: [SlotRecord], vaultID: [UInt8], with secret: consuming SecureBytes, by caller: Backoff.Source,
+    for conversation: Conversation, then: @escaping (Result<OpenedSlot, Refusal>) -> Void
+  ) {
+    // Asked again, because attempts may have failed since the prompt.
+    if let wait = attempts.wait(for: caller) { return then(.failure(wait)) }
+    if slots.first?.kind == .recovery {
+      // A typing error shows in the checksum: no attempt was made, so none is counted.
+      do throws(CryptoError) { _ = try RecoveryCode(typed: secret) } catch {
+        return then(.failure(.mistypedRecoveryCode))
+      }
+    }
+    let earlier = attempts.failures(of: caller)
+    let seconds = attempts.charge(caller)
+    let secret = Handover(secret)
+    derive(for: conversation) { cancellation in
+      SlotTrial.run(slots, unless: cancellation) { slot throws(CryptoError) in
+        let key = try secret.withSecret { secret throws(CryptoError) in
+          try slot.openVaultKey(secret: secret, vaultID: vaultID)
+        }
+        guard let key else { throw .authenticationFailed }
+        return key
+      }
+    } then: { [self] outcome in
+      switch outcome {
+      case .opened(let opened):
+        attempts.forgive(caller)
+        then(.success(opened))
+      case .wrong:
+        then(.failure(.authenticationFailed(method: caller.method, wait: Int(seconds) * 1000)))
+      case .outOfMemory(let tried):
+        if !tried { attempts.takeBack(caller, to: earlier) }
+        then(.failure(.outOfMemory))
+      case .abandoned(let tried):
+        if !tried { attempts.takeBack(caller, to: earlier) }
+        then(.failure(.cancelled))
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import CLinux
+internal import Glibc
+package import VaultCore
+package import VaultModel
+
+/// A small file that holds a key, or a key sealed by the TPM.
+package struct KeyFile: Sendable {
+  package let path: String
+  /// The name of its content, for messages: `boot key`.
+  package let name: String
+  package var access = OwnFile.Kind.ours
+
+  /// The content, of one of the sizes in `count` in bytes.
+  package func read(_ count: ClosedRange<Int>) throws(KeystoreError) -> SecureBytes {
+    let content: Content
+    do throws(OwnFile.Problem) {
+      content = try OwnFile.read(path, access) { file, size in Content(of: file, size, if: count) }
+    } catch {
+      switch error {
+      case .missing: throw KeystoreError(.notFound, "there is no \(name) at \(path)")
+      case .null, .notRegular: throw KeystoreError(.damaged, error.text(path))
+      case .untrusted: throw KeystoreError(.refused, error.text(path))
+      case .failed: throw KeystoreError(.unavailable, error.text(path))
+      }
+    }
+    switch consume content {
+    case .bytes(let bytes): return bytes
+    case .otherSize:
+      let size = count.count == 1 ? " of \(count.lowerBound) bytes" : ""
+      throw KeystoreError(.damaged, "\(path) is not a \(name)\(size)")
+    case .failed(let code): throw KeystoreError(.unavailable, "\(SystemError(call: "read \(path)", code: code))")
+    }
+  }
+
+  private enum Content: ~Copyable {
+    case bytes(SecureBytes)
+    case otherSize
+    /// `errno`.
+    case failed(Int32)
+
+    init(of file: Int32, _ size: Int, if count: ClosedRange<Int>) {
+      guard count.contains(size) else {
+        self = .otherSize
+        return
+      }
+      var got = 0
+      let bytes = SecureBytes(count: size) { bytes in
+        got = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress, $0.count) }
+      }
+      self = got == size ? .bytes(bytes) : .failed(errno)
+    }
+  }
+
+  /// Puts `bytes` at ``path`` with mode 0600, whole and synced, over one that may be there.
+  package func write(_ bytes: RawSpan) throws(SystemError) {
+    let temporary = "\(path).new"
+    unsafe unlink(temporary)
+    let file = try SystemError.check(
+      "open \(temporary)", unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
+    defer { close(file) }
+    do throws(SystemError) {
+      let written = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+      guard written == bytes.byteCount else { throw SystemError(call: "write \(temporary)") }
+      try SystemError.check("fsync \(temporary)", fsync(file))
+      try SystemError.check("rename \(path)", unsafe rename(temporary, path))
+    } catch {
+      unsafe unlink(temporary)
+      throw error
+    }
+    try syncDirectory()
+  }
+
+  /// Removes the file, and what a write left that was cut off; without an effect when it is not there. What the disk keeps
+  /// of it is not overwritten.
+  package func remove() throws(SystemError) {
+    unsafe unlink("\(path).new")
+    guard unsafe unlink(path) == 0 else {
+      let error = SystemError(call: "unlink \(path)")
+      if error.code == ENOENT { return }
+      throw error
+    }
+    try syncDirectory()
+  }
+
+  /// Waits until the name is on the disk.
+  private func syncDirectory() throws(SystemError) {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let directory = try SystemError.check(
+      "open \(folder)", unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    defer { close(directory) }
+    try SystemError.check("fsync \(folder)", fsync(directory))
+  }
+}

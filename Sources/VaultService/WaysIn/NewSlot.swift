@@ -1,0 +1,151 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+/// A way in that is being made: it asks for what the slot needs over the conversation and hands on the record.
+struct NewSlot {
+  /// The cost of Argon2id.
+  enum Cost {
+    /// Measured on this machine.
+    case calibrated
+    case fixed(Argon2id.Parameters)
+
+    /// The least that it can come to.
+    var expected: Argon2id.Parameters { if case .fixed(let parameters) = self { parameters } else { .default } }
+  }
+
+  private static let shortestPassword = 8
+  /// The number of times that a recovery code may be typed back.
+  private static let tries = 5
+
+  let ways: WaysIn
+  let conversation: Conversation
+  let id: UInt32
+  var label = ""
+  let vaultKey: Handover
+  let vaultID: [UInt8]
+
+  /// The slots that a secret is tried on beside this one.
+  private var others: [SlotRecord] {
+    ways.vault.openKeychain?.slots.filter { $0.id != id } ?? []
+  }
+
+  /// A new password, of the vault's own or the user's login.
+  func password(_ kind: SlotKind = .password, cost: Cost, then: @escaping (SlotRecord) -> Void) {
+    // A backup of a vault with more could not be restored.
+    guard TrialBudget.admits(others.compactMap(\.kdf) + [cost.expected]) else {
+      return conversation.fail(
+        .denied("the vault's passwords together would take too long to try; remove a slot first"))
+    }
+    let text = kind == .login ? "The login password" : "New password for the vault"
+    conversation.ask(.newSecret, method: kind.name, text: text) { password in
+      // How long a login password has to be is not ours to say.
+      guard kind == .login || password.count >= Self.shortestPassword else {
+        return conversation.fail(
+          .weakSecret("a password has at least \(Self.shortestPassword) bytes; this one has \(password.count)"))
+      }
+      guard password.count > 0 else { return conversation.fail(.weakSecret("the password is empty")) }
+      let password = Handover(password)
+      // Its own: the conversation's is wiped when that ends, and the worker may still be at it then.
+      guard let vaultKey = vaultKey.copy() else { return conversation.fail(.cancelled) }
+      let making = Making(id: id, kind: kind, label: label, now: ways.vault.clock.wall(), vaultKey, vaultID)
+      let isAtWork = ways.derive(for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
+        if cancellation.isCancelled { return nil }
+        let parameters =
+          switch cost {
+          case .calibrated: Argon2id.Parameters.calibrated()
+          case .fixed(let parameters): parameters
+          }
+        return cancellation.isCancelled ? nil : making.slot(password, kdf: parameters)
+      } then: { made in
+        goOn(made, then)
+      }
+      if !isAtWork { conversation.fail(.backingOff(method: kind.name, wait: 1000)) }
+    }
+  }
+
+  func recoveryCode(then: @escaping (SlotRecord) -> Void) {
+    let kept = Handover(RecoveryCode.random().text())
+    let making = Making(id: id, kind: .recovery, label: label, now: ways.vault.clock.wall(), vaultKey, vaultID)
+    func ask(_ text: String, tries: Int = 1) {
+      conversation.ask(.confirm, method: "recovery", text: text, code: kept) { typed in
+        guard Self.isSame(kept, typed) else {
+          guard tries < Self.tries else {
+            conversation.tell(
+              .error, method: "recovery", text: "That was another code too often; no slot was made of it")
+            return conversation.fail(.cancelled)
+          }
+          return ask("That is another code. Type this one back", tries: tries + 1)
+        }
+        goOn(making.slot(kept), then)
+      }
+    }
+    conversation.willWipe(kept)
+    ask("This recovery code is shown once. Write it down, then type it back")
+  }
+
+  /// A slot that the presence of `users` opens, with its key in `keystore`.
+  func presence(_ keystore: KeystoreKind, users: [UInt32], then: @escaping (SlotRecord) -> Void) {
+    ways.presence.fingers(ofAll: users[...]) { fingers in
+      guard !conversation.isOver else { return }
+      let giveUp = ways.makePresenceSlot(
+        id: id, label: label, created: ways.vault.clock.wall(), keystore, users: users, fingers: fingers,
+        vaultKey: vaultKey, vaultID: vaultID
+      ) { made in
+        switch made {
+        case .success(let slot):
+          // Nobody will know of it, so its key has no use.
+          guard !conversation.isOver else { return ways.dropPresenceKey(of: slot, vaultID: vaultID) }
+          then(slot)
+        case .failure(let refusal): conversation.fail(refusal)
+        }
+      }
+      conversation.willCallOff(giveUp)
+    }
+  }
+
+  /// True when both spell the same code, however it was typed.
+  private static func isSame(_ kept: Handover, _ typed: borrowing SecureBytes) -> Bool {
+    guard let typed = try? RecoveryCode(typed: typed).text() else { return false }
+    return kept.withSecret { $0.isEqual(to: typed) } ?? false
+  }
+
+  private func goOn(_ made: Result<SlotRecord, CryptoError>?, _ then: (SlotRecord) -> Void) {
+    guard !conversation.isOver else { return }
+    switch made {
+    case .success(let slot): then(slot)
+    case .failure(let error): conversation.fail(Refusal(error))
+    case nil: conversation.fail(.cancelled)
+    }
+  }
+
+  /// The parts that a record is made of, but for the secret; it can go to a worker.
+  private struct Making: Sendable {
+    let id: UInt32
+    let kind: SlotKind
+    let label: String
+    let now: Int64
+    let vaultKey: Handover
+    let vaultID: [UInt8]
+
+    init(id: UInt32, kind: SlotKind, label: String, now: Int64, _ vaultKey: Handover, _ vaultID: [UInt8]) {
+      (self.id, self.kind, self.label, self.now) = (id, kind, label, now)
+      (self.vaultKey, self.vaultID) = (vaultKey, vaultID)
+    }
+
+    func slot(_ secret: Handover, kdf: Argon2id.Parameters? = nil) -> Result<SlotRecord, CryptoError>? {
+      vaultKey.withSecret { key in
+        secret.withSecret { secret in
+          do throws(CryptoError) {
+            return .success(
+              try SlotRecord.make(
+                id: id, kind: kind, label: label, created: now, secret: secret, kdf: kdf, vaultKey: key,
+                vaultID: vaultID))
+          } catch {
+            return .failure(error)
+          }
+        }
+      } ?? nil
+    }
+  }
+}

@@ -1,0 +1,114 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+/// Has PAM slots count for the fingers that are enrolled now, after an unlock with a secret.
+///
+/// It goes on after the unlock, since fprintd and keystores take their time, and holds the vault key for it: the next
+/// lock calls it off.
+package final class SlotRenewal: SecretHolder {
+  private unowned let ways: WaysIn
+  private let keychain: Keychain
+  private let uid: UInt32
+  private let vaultKey: Handover
+  /// The slot that gave the key.
+  private let proof: SlotRecord
+  private var giveUp: (() -> Void)?
+
+  init(
+    _ ways: WaysIn, _ keychain: Keychain, uid: UInt32, vaultKey: consuming SecureBytes, provenBy proof: SlotRecord
+  ) {
+    self.proof = proof
+    self.ways = ways
+    self.keychain = keychain
+    self.uid = uid
+    self.vaultKey = Handover(vaultKey)
+    super.init(in: ways.vault.holders)
+  }
+
+  func start() {
+    ways.presence.means.fingers(uid) { [self] fingers in
+      guard fingers.isKnown else { return finish() }
+      renew(keychain.slots[...], fingers.names)
+    }
+  }
+
+  /// Wipes the vault key and ends what is under way.
+  func callOff() {
+    _ = vaultKey.take()
+    giveUp?()
+    finish()
+  }
+
+  public override func letGo(for lock: Lock) { callOff() }
+
+  public override func outlives(_ lock: Lock) -> Bool { vaultKey.withSecret { _ in true } ?? false }
+
+  private func finish() {
+    _ = vaultKey.take()
+    giveUp = nil
+    if ways.renewal === self { ways.renewal = nil }
+  }
+
+  /// Takes one slot after the other.
+  private func renew(_ slots: ArraySlice<SlotRecord>, _ names: [String]) {
+    guard ways.renewal === self, let slot = slots.first else { return finish() }
+    guard let terms = slot.terms, terms.users.contains(uid), terms.fingers(of: uid) != names else {
+      return renew(slots.dropFirst(), names)
+    }
+    var isFetched = false
+    let giveUp = ways.fetchPresenceKey(of: slot) { [self] found in
+      isFetched = true
+      self.giveUp = nil
+      switch consume found {
+      case .success(let key):
+        // The record comes from the disk, where others may have written. A new one must not vouch for what they wrote.
+        if (try? slot.openVaultKey(secret: key, vaultID: keychain.vaultID)) != nil {
+          return replace(slot, terms, names) { [self] in renew(slots.dropFirst(), names) }
+        }
+        ways.vault.log.error("slot \(slot.id) was changed by another program and stays void; remove it")
+      case .failure(let error): ways.vault.log.warning("slot \(slot.id) stays void: \(error.reason)")
+      }
+      renew(slots.dropFirst(), names)
+    }
+    if !isFetched { self.giveUp = giveUp }
+  }
+
+  /// Puts a slot with these fingers, and another key, in place of `slot`.
+  private func replace(
+    _ slot: SlotRecord, _ terms: PresenceTerms, _ names: [String], then: @escaping () -> Void
+  ) {
+    guard let keystore = KeystoreKind(rawValue: terms.keystore) else { return then() }
+    var isMade = false
+    let giveUp = ways.makePresenceSlot(
+      id: slot.id, label: slot.label, created: slot.created, keystore, users: terms.users,
+      fingers: terms.fingers(with: names, of: uid), vaultKey: vaultKey, vaultID: keychain.vaultID
+    ) { [self] made in
+      isMade = true
+      self.giveUp = nil
+      do throws(Refusal) {
+        try put(try made.get(), in: slot)
+        ways.vault.log.info("slot \(slot.id) now counts for the fingers that are enrolled")
+      } catch {
+        ways.vault.log.warning("slot \(slot.id) stays void: \(error.obstacle.sentence)")
+      }
+      then()
+    }
+    if !isMade { self.giveUp = giveUp }
+  }
+
+  private func put(_ new: SlotRecord, in old: SlotRecord) throws(Refusal) {
+    do throws(VaultError) {
+      // Either slot may have been removed meanwhile, or the vault locked.
+      let replaced: Void? = try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
+        try keychain.replaceSlot(new, given: [proof, old], vaultKey: key)
+      }
+      guard replaced != nil else { throw .locked }
+    } catch {
+      ways.dropPresenceKey(of: new, vaultID: keychain.vaultID)
+      throw Refusal(error)
+    }
+    ways.slotsChanged(without: [old])
+    ways.dropPresenceKey(of: old, vaultID: keychain.vaultID)
+  }
+}

@@ -1,0 +1,100 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+/// Proving the right to open the vault. Every method that needs it goes through here, so that every attempt is counted.
+extension WaysIn {
+  /// The methods that are tried when none is named.
+  private static let usual: [SlotKind] = [.pam, .password]
+  /// The methods that may change the ways in: a finger laid on a reader is not enough for that.
+  private static let strong: [SlotKind] = [.password, .recovery]
+
+  /// Has the right proven with `method`, or with the best one that is possible, and hands on the vault key and the slot
+  /// that it opened.
+  func authenticate(
+    _ conversation: Conversation, method: String?, purpose: String,
+    then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
+  ) {
+    let keychain: Keychain
+    do throws(Refusal) { keychain = try vault.keychain() } catch { return conversation.fail(error) }
+    var kinds = Self.usual.filter { kind in kind == .password || keychain.slots.contains { $0.kind == kind } }
+    if let method {
+      guard let kind = SlotKind(name: method) else {
+        let known = SlotKind.allCases.map(\.name).joined(separator: ", ")
+        return conversation.fail(
+          .unavailable(method, "there is no such method", "there are \(known)"))
+      }
+      kinds = [kind]
+    }
+    Authentication(self, conversation, keychain, kinds: kinds, purpose: purpose, then: then).start()
+  }
+
+  /// As ``authenticate(_:method:purpose:then:)``, for a change of the ways in.
+  func authenticateOwner(
+    _ conversation: Conversation, method: String?, purpose: String, alsoLogin: Bool = false, evenRekeying: Bool = false,
+    then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
+  ) {
+    let method = method ?? SlotKind.password.name
+    let kind = SlotKind(name: method)
+    guard kind != .pam, alsoLogin || kind != .login else {
+      let known = Self.strong.map(\.name).joined(separator: " or ")
+      return conversation.fail(.unavailable(method, "a change of the ways in needs \(known)"))
+    }
+    // The new vault has its ways in already: what changes now would be lost.
+    guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }
+    authenticate(conversation, method: method, purpose: purpose) { [unowned self] vaultKey, slot in
+      // Asked again, because it may have begun since the prompt.
+      guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }
+      then(vaultKey, slot)
+    }
+  }
+
+  private var isRekeying: Bool {
+    vault.openKeychain?.isRekeying ?? false
+  }
+
+  /// The reason why a method cannot be used by `uid` now, as far as that can be told at once; nil when nothing stands
+  /// in the way.
+  func obstacle(to kind: SlotKind, _ keychain: Keychain, uid: UInt32) -> Refusal? {
+    let slots = keychain.triedSlots(kind)
+    guard !slots.isEmpty else {
+      let isStale = keychain.slots.contains { $0.kind == kind }
+      return isStale
+        ? .unavailable(
+          kind.name, "the login password was changed without the vault", "`vault passwd --login` takes the new one")
+        : .unavailable(kind.name, "the vault has no \(kind.name) slot")
+    }
+    let caller = Backoff.Source(uid: uid, method: kind.name)
+    guard kind == .pam else { return attempts.wait(for: caller) }
+    let obstacles = slots.compactMap { obstacle(toSlot: $0, uid: uid) }
+    if obstacles.count == slots.count {
+      let reasons = obstacles.map(\.reason).joined(separator: "; ")
+      return .unavailable(kind.name, reasons, obstacles.lazy.compactMap(\.advice).first)
+    }
+    guard let obstacle = presence.means.obstacle(presence.question(for: uid)) else { return nil }
+    return attempts.wait(for: caller) ?? .unavailable(kind.name, obstacle)
+  }
+
+  /// The obstacle that keeps `uid` from opening a PAM slot now, as far as that can be told at once.
+  func obstacle(toSlot slot: SlotRecord, uid: UInt32) -> Obstacle? {
+    guard let terms = slot.terms, terms.users.contains(uid) else {
+      return Obstacle("slot \(slot.id) is not for uid \(uid)")
+    }
+    guard let kind = KeystoreKind(rawValue: terms.keystore) else {
+      return Obstacle("slot \(slot.id) has a keystore this program does not know")
+    }
+    if kind == .memory && !retained.has(slot.id) {
+      return Obstacle("no key in memory (\(retained.lostBecause))", "unlock with the password once")
+    }
+    return nil
+  }
+}
+
+extension Keychain {
+  /// The slots of a kind that a proof is tried on: not a stale one, until it is replaced. Anybody who can write to the store
+  /// can say what is stale, so it counts for the login password alone.
+  func triedSlots(_ kind: SlotKind) -> [SlotRecord] {
+    let stale = kind == .login ? staleSlots : []
+    return slots.filter { $0.kind == kind && !stale.contains($0.id) }
+  }
+}

@@ -1,0 +1,80 @@
+internal import VaultCore
+internal import VaultStore
+
+/// The ways to open the vault, each with the reason why it cannot be used now: what is known before any prompt.
+extension WaysIn {
+  /// A way to open the vault.
+  package struct Method {
+    /// The name of the way in, or `fingerprint`.
+    package let name: String
+    /// The obstacle that keeps it from being used now.
+    package let obstacle: Obstacle?
+    /// True when the machine can do it. Fingers are asked about only where the vault has a way in by them.
+    package let isPossible: Bool
+
+    /// - Parameter machine: what keeps the machine from it.
+    fileprivate init(_ name: String, _ obstacle: Obstacle?, _ machine: Obstacle? = nil) {
+      (self.name, self.obstacle, isPossible) = (name, obstacle, machine == nil)
+    }
+  }
+
+  /// For how long the fingerprint service is waited for, in nanoseconds.
+  private static let patience: Int64 = 700_000_000
+
+  /// Asks about fingers and hands on what is possible for `uid`; soon, whether or not anybody answers.
+  package func methods(for uid: UInt32, then: @escaping ([Method]) -> Void) {
+    // Without a slot no finger opens anything, and fprintd need not be started to tell.
+    guard vault.openKeychain?.slots.contains(where: { $0.kind == .pam }) == true else {
+      return then(methods(for: uid, .noService))
+    }
+    var then: (([Method]) -> Void)? = then
+    let answer = { [unowned self] (fingers: Fingers) in
+      guard let once = then else { return }
+      then = nil
+      once(methods(for: uid, fingers))
+    }
+    let cancel = timer.after(Self.patience) { answer(.unknown("the fingerprint service does not answer")) }
+    presence.means.fingers(uid) { fingers in
+      cancel()
+      answer(fingers)
+    }
+  }
+
+  private func methods(for uid: UInt32, _ fingers: Fingers) -> [Method] {
+    let keychain: Keychain
+    switch vault.store.content {
+    case .open(let open): keychain = open
+    case .none: return none(because: Obstacle("there is no vault yet", "make one with vault init"), uid)
+    case .unreadable: return none(because: Obstacle("the store cannot be opened"), uid)
+    }
+    let pam =
+      obstacle(to: .pam, keychain, uid: uid)?.obstacle ?? disagreement(fingers, keychain, uid)
+      ?? fingers.obstacle.flatMap { _ in
+        attempts.wait(for: Backoff.Source(uid: uid, method: SlotKind.pam.name))?.obstacle
+      }
+    let noPAM = presence.means.obstacle(presence.passwordQuestion(for: uid))
+    let noFinger = presence.means.obstacle(presence.biometryQuestion(for: uid)) ?? fingers.obstacle
+    var methods = [Method("pam", pam, noPAM), Method("fingerprint", pam ?? noFinger, noFinger)]
+    for kind in [SlotKind.password, .recovery, .login] {
+      if kind == .login && !keychain.slots.contains(where: { $0.kind == kind }) { continue }
+      methods.append(Method(kind.name, obstacle(to: kind, keychain, uid: uid)?.obstacle))
+    }
+    return methods
+  }
+
+  /// The reason why none of the PAM slots counts for the fingers that are enrolled.
+  private func disagreement(_ fingers: Fingers, _ keychain: Keychain, _ uid: UInt32) -> Obstacle? {
+    let slots = keychain.slots.filter { $0.terms?.users.contains(uid) == true }
+    return slots.contains { fingers.agree(with: $0.terms?.fingers(of: uid) ?? []) } ? nil : fingers.objection
+  }
+
+  /// Every way has an obstacle; PAM's own comes first, so that it shows what a new vault could be opened with.
+  private func none(because reason: Obstacle, _ uid: UInt32) -> [Method] {
+    let noPAM = presence.means.obstacle(presence.passwordQuestion(for: uid))
+    let noFinger = presence.means.obstacle(presence.biometryQuestion(for: uid))
+    return [
+      Method("pam", noPAM ?? reason, noPAM), Method("fingerprint", noFinger ?? reason, noFinger),
+      Method("password", reason), Method("recovery", reason),
+    ]
+  }
+}

@@ -1,0 +1,100 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultStore
+
+// Items that ask for a person: how somebody shows that one is there.
+extension WaysIn {
+  /// Has a person show what an item asks for, and remembers it for the caller's session.
+  package func prove(_ item: ItemInfo, _ said: Said, _ prompter: any Prompter) {
+    let (name, caller) = (item.name.text, prompter.caller)
+    let keychain: Keychain
+    do throws(Refusal) {
+      keychain = try vault.keychain()
+      guard caller.session != nil else { throw .denied("the process that asked is not the one that connected") }
+      if access.isShown(item.policy, by: caller) { return prompter.finish(.done) }
+      // Nobody sits at a system service: it must not make people think that it is theirs to let in.
+      guard said.isInteractive, !caller.isSystemService else { throw .presenceRequired(name, item.policy.require) }
+    } catch { return prompter.refuse(error) }
+    let conversation = converse(prompter)
+    conversation.namesItem = true
+    let purpose = Self.purpose("to use \(name)", said)
+    showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
+      guard conversation.mayConclude else { return }
+      access.add(evidence, by: caller, with: slots)
+      conversation.finish()
+    }
+  }
+
+  private func showEvidence(
+    for requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain, _ purpose: String,
+    then: @escaping (Authorizations.Evidence, _ slots: [SlotRecord]) -> Void
+  ) {
+    func typed() {
+      Authentication(self, conversation, keychain, kinds: [.password], purpose: purpose) { _, slot in
+        then(.password, [slot])
+      }
+      .start()
+    }
+    switch requirement {
+    case .none, .password: typed()
+    case .biometry:
+      ask(.biometry, conversation, keychain, purpose) { shown in
+        switch shown {
+        case .success(let shown): then(.biometry, shown.slots)
+        case .failure(let refusal): conversation.fail(refusal)
+        }
+      }
+    case .userPresence:
+      ask(.userPresence, conversation, keychain, purpose) { shown in
+        let refusal: Refusal
+        switch shown {
+        case .success(let shown): return then(shown.question.takesPassword ? .presence : .biometry, shown.slots)
+        case .failure(let problem): refusal = problem
+        }
+        if refusal == .cancelled { return conversation.fail(refusal) }
+        if keychain.slots.contains(where: { $0.kind == .pam }) {
+          conversation.tell(
+            .info, method: "pam", text: "\(refusal.obstacle.sentence); the vault's password does as well")
+        }
+        typed()
+      }
+    }
+  }
+
+  private func question(for requirement: Requirement, _ uid: UInt32) -> Presence.Question {
+    requirement == .biometry ? presence.biometryQuestion(for: uid) : presence.question(for: uid)
+  }
+
+  /// Asks PAM for the presence of a user that one of the slots lists; `then` gets, for a yes, what was asked and the slots
+  /// that list them still.
+  ///
+  /// What is asked is decided when it is known which fingers are enrolled: an attempt that failed meanwhile has no password
+  /// taken any more.
+  private func ask(
+    _ requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain,
+    _ purpose: String, then: @escaping (Result<(question: Presence.Question, slots: [SlotRecord]), Refusal>) -> Void
+  ) {
+    func unavailable(_ obstacle: Obstacle) -> Result<(question: Presence.Question, slots: [SlotRecord]), Refusal> {
+      .failure(.unavailable("pam", obstacle))
+    }
+    let noSlot = Obstacle("no slot says whose presence counts", "make one with `vault slot add pam`")
+    let uid = conversation.caller.uid
+    let slots = keychain.slots.filter { $0.terms?.users.contains(uid) == true }
+    guard !slots.isEmpty else { return then(unavailable(noSlot)) }
+    if let obstacle = presence.means.obstacle(question(for: requirement, uid)) { return then(unavailable(obstacle)) }
+    presence.means.fingers(uid) { [unowned self] fingers in
+      guard !conversation.isOver else { return }
+      let question = question(for: requirement, uid)
+      if let obstacle = presence.means.obstacle(question) { return then(unavailable(obstacle)) }
+      let valid = slots.filter { fingers.agree(with: $0.terms?.fingers(of: question.uid) ?? []) }
+      guard !valid.isEmpty else { return then(unavailable(fingers.objection)) }
+      if !question.takesPassword, let obstacle = fingers.obstacle { return then(unavailable(obstacle)) }
+      presence.show(question, to: conversation, purpose: purpose) { outcome, seconds in
+        if let refusal = outcome.refusal(method: "pam", wait: Int(seconds) * 1000) { return then(.failure(refusal)) }
+        // Asked again, because slots may have been removed while the person was asked.
+        let left = valid.filter(keychain.slots.contains)
+        then(left.isEmpty ? unavailable(noSlot) : .success((question, left)))
+      }
+    }
+  }
+}

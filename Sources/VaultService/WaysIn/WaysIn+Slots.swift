@@ -1,0 +1,231 @@
+package import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+/// The ways in: ChangePassword, AddSlot, RemoveSlot and ListSlots. ``NewSlot`` makes the records.
+extension WaysIn {
+  /// The ways in, and which of them do not fit the login password any more.
+  package func slots() throws(Refusal) -> (slots: [SlotRecord], stale: Set<UInt32>) {
+    let keychain = try vault.keychain()
+    return (keychain.slots, keychain.staleSlots)
+  }
+
+  /// Replaces the secret that was proven, or the oldest of the kind that the call names. A recovery code stands in for a
+  /// password.
+  package func changePassword(
+    provenBy method: String?, kind named: SlotKind?, cost wanted: WantedCost, _ prompter: any Prompter
+  ) {
+    let keychain: Keychain
+    let cost: NewSlot.Cost
+    do throws(Refusal) {
+      keychain = try vault.keychain()
+      cost = try wanted.cost()
+      if named == .login, !keychain.slots.contains(where: { $0.kind == .login }) {
+        throw .unavailable(SlotKind.login.name, Self.noLoginSlot)
+      }
+    } catch { return prompter.refuse(error) }
+    let conversation = converse(prompter)
+    let purpose = named == .login ? "to take another login password" : "to change the password"
+    authenticateOwner(conversation, method: method, purpose: purpose, alsoLogin: named != .password) {
+      [unowned self] vaultKey, opened in
+      let kind = named ?? (opened.kind == .recovery ? .password : opened.kind)
+      let old =
+        opened.kind == kind ? opened : keychain.slots.filter { $0.kind == kind }.min { $0.id < $1.id }
+      // Asked again, because it may have been removed since the prompt.
+      guard old != nil || named != .login else {
+        return conversation.fail(.unavailable(SlotKind.login.name, Self.noLoginSlot))
+      }
+      let new = NewSlot(
+        ways: self, conversation: conversation, id: old?.id ?? keychain.nextSlotID, label: old?.label ?? "",
+        vaultKey: vaultKey, vaultID: keychain.vaultID)
+      new.password(kind, cost: cost) { [unowned self] slot in
+        conclude(conversation, vaultKey, without: old) { (key: borrowing SecureBytes) throws(VaultError) in
+          if let old {
+            try keychain.replaceSlot(slot, given: [opened, old], vaultKey: key)
+          } else {
+            try keychain.addSlot(slot, given: [opened], vaultKey: key)
+          }
+        }
+      }
+    }
+  }
+
+  /// Takes note that the login password is another one now, of which the vault was not told.
+  package func markStale() throws(Refusal) {
+    let keychain = try vault.keychain()
+    guard keychain.slots.contains(where: { $0.kind == .login }) else {
+      throw .unavailable(SlotKind.login.name, Self.noLoginSlot)
+    }
+    do throws(VaultError) { try keychain.markStale(.login) } catch { throw Refusal(error) }
+  }
+
+  private static let noLoginSlot = Obstacle("the vault has no login slot", "`vault slot add login` makes one")
+
+  /// A way in that somebody wants to have.
+  package struct WantedSlot {
+    package var kind: SlotKind
+    package var label: String
+    /// Of a PAM slot: the place for its key, by its name, and the uids whose presence opens it; the caller's where they are
+    /// nil.
+    package var keystore: String?
+    package var users: [Int]?
+    /// True to have the key even where every program of the user can read it.
+    package var isInsecure: Bool
+    package var cost: WantedCost
+
+    package init(
+      kind: SlotKind, label: String = "", keystore: String? = nil, users: [Int]? = nil, isInsecure: Bool = false,
+      cost: WantedCost = WantedCost()
+    ) {
+      self.kind = kind
+      self.label = label
+      self.keystore = keystore
+      self.users = users
+      self.isInsecure = isInsecure
+      self.cost = cost
+    }
+  }
+
+  /// Adds a way in. The conversation ends with its number.
+  package func addSlot(_ wanted: WantedSlot, provenBy method: String?, _ prompter: any Prompter) {
+    let (kind, label) = (wanted.kind, wanted.label)
+    let keychain: Keychain
+    let cost: NewSlot.Cost
+    var keystore = KeystoreKind.memory
+    var users: [UInt32] = []
+    do throws(Refusal) {
+      keychain = try vault.keychain()
+      guard label.utf8.count <= 64,
+        !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+      else { throw .invalid("label") }
+      cost = try wanted.cost.cost()
+      if kind == .pam { (keystore, users) = try presence(wanted, prompter.caller.uid) }
+    } catch { return prompter.refuse(error) }
+    let conversation = converse(prompter)
+    authenticateOwner(conversation, method: method, purpose: "to add a slot") { [unowned self] vaultKey, opened in
+      let id = keychain.nextSlotID
+      let new = NewSlot(
+        ways: self, conversation: conversation, id: id, label: label, vaultKey: vaultKey, vaultID: keychain.vaultID)
+      let store = { [unowned self] (slot: SlotRecord) in
+        let isStored = conclude(conversation, vaultKey, slot: id) { (key: borrowing SecureBytes) throws(VaultError) in
+          try keychain.addSlot(slot, given: [opened], vaultKey: key)
+          retainKeys(of: [slot], key, vaultID: keychain.vaultID)
+        }
+        if !isStored { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
+      }
+      switch kind {
+      case .password, .login: new.password(kind, cost: cost, then: store)
+      case .recovery: new.recoveryCode(then: store)
+      case .pam: new.presence(keystore, users: users, then: store)
+      }
+    }
+  }
+
+  /// The keystore and the users that a call names for a PAM slot.
+  private func presence(_ wanted: WantedSlot, _ caller: UInt32) throws(Refusal) -> (KeystoreKind, [UInt32]) {
+    let keystore = try keystore(wanted.keystore ?? "", isInsecure: wanted.isInsecure)
+    var users: [UInt32] = []
+    for user in wanted.users ?? [Int(caller)] {
+      guard let uid = UInt32(exactly: user), uid != .max else { throw .invalid("users") }
+      users.append(uid)
+    }
+    guard (1...PresenceTerms.maximumUsers).contains(users.count) else { throw .invalid("users") }
+    return (keystore, users)
+  }
+
+  /// The keystore of that name, if it may be used.
+  func keystore(_ name: String, isInsecure: Bool) throws(Refusal) -> KeystoreKind {
+    guard let keystore = KeystoreKind(rawValue: name) else { throw .invalid("keystore") }
+    if keystore == .file && !isSystem && !isInsecure {
+      throw .unavailable(
+        SlotKind.pam.name, "in a file the key would lie where every program of yours can read it",
+        "--insecure-file does it anyway")
+    }
+    return keystore
+  }
+
+  /// Removes a way in, never the last one that lasts.
+  package func removeSlot(_ number: Int, provenBy method: String?, _ prompter: any Prompter) {
+    let keychain: Keychain
+    let id: UInt32
+    do throws(Refusal) {
+      keychain = try vault.keychain()
+      guard let found = UInt32(exactly: number), keychain.slots.contains(where: { $0.id == found }) else {
+        throw .noSuchSlot(number)
+      }
+      guard keychain.isLasting(without: found) else { throw .lastSlot }
+      id = found
+    } catch { return prompter.refuse(error) }
+    let conversation = converse(prompter)
+    authenticateOwner(conversation, method: method, purpose: "to remove slot \(id)") {
+      [unowned self] vaultKey, opened in
+      // As it is now: its password may have been changed since the prompt, and its number is nobody else's.
+      guard let slot = keychain.slots.first(where: { $0.id == id }) else {
+        return conversation.fail(.noSuchSlot(number))
+      }
+      conclude(conversation, vaultKey, without: slot) { (key: borrowing SecureBytes) throws(VaultError) in
+        try keychain.removeSlot(id: id, given: [opened, slot], vaultKey: key)
+        retained.drop(id)
+        dropPresenceKey(of: slot, vaultID: keychain.vaultID)
+      }
+    }
+  }
+
+  // MARK: Parts
+
+  /// Makes a change of the slots, after which `gone` is none of them any more, and ends what went by those before. The
+  /// answer is whether it was made.
+  @discardableResult
+  private func conclude(
+    _ conversation: Conversation, _ vaultKey: Handover, slot: UInt32? = nil, without gone: SlotRecord? = nil,
+    _ change: (borrowing SecureBytes) throws(VaultError) -> Void
+  ) -> Bool {
+    guard conversation.mayConclude else { return false }
+    do throws(VaultError) {
+      guard let _: Void = try vaultKey.withSecret(change) else {
+        conversation.fail(.cancelled)
+        return false
+      }
+    } catch {
+      conversation.fail(Refusal(error))
+      return false
+    }
+    slotsChanged(by: conversation, without: gone.map { [$0] } ?? [])
+    conversation.finish(slot.map { .slot($0) } ?? .done)
+    return true
+  }
+
+  /// The slots are others now, and those in `gone` are none of them any more: ends what began under the ones before.
+  ///
+  /// A conversation that has proven the right is about to make slots, or has made some, that others have overtaken. One
+  /// that has yet to prove it is judged by the slots that there are then.
+  func slotsChanged(by conversation: Conversation? = nil, without gone: [SlotRecord]) {
+    let refusal = Refusal(VaultError.overtaken)
+    conversations.each { if $0 !== conversation, $0.proof != nil { $0.fail(refusal) } }
+    access.forget(gone)
+    hooks.slotsChange(refusal)
+  }
+}
+
+/// The parameters of Argon2id that somebody asks for; what is nil is chosen here.
+package struct WantedCost: Sendable {
+  /// Bytes.
+  package var memory: Int?
+  package var passes: Int?
+
+  package init(memory: Int? = nil, passes: Int? = nil) {
+    self.memory = memory
+    self.passes = passes
+  }
+
+  /// - Throws: what is below the floor or above the ceiling.
+  func cost() throws(Refusal) -> NewSlot.Cost {
+    if memory == nil && passes == nil { return .calibrated }
+    let standard = Argon2id.Parameters.default
+    let chosen = Argon2id.Parameters(memory: memory ?? standard.memory, passes: passes ?? standard.passes)
+    do throws(CryptoError) { try chosen.validate() } catch {
+      throw .weakSecret("Argon2id has to use from 19 MiB and 2 passes to 1 GiB and 20 passes")
+    }
+    return .fixed(chosen)
+  }
+}

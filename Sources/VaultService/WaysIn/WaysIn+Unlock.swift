@@ -1,0 +1,69 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+extension WaysIn {
+  /// Unlocks the vault.
+  ///
+  /// - Parameters:
+  ///   - method: the way in that proves the right; nil for the best one that is possible.
+  ///   - seconds: after how many it locks again.
+  ///   - prompter: asks the person. It is told at once that all is done where the vault is unlocked already.
+  package func unlock(_ method: String?, for seconds: Int?, _ said: Said, _ prompter: any Prompter) {
+    let keychain: Keychain
+    do throws(Refusal) {
+      keychain = try vault.keychain()
+      if let seconds, seconds <= 0 { throw .invalid("for") }
+    } catch { return prompter.refuse(error) }
+    if vault.state.kind == .unlocked && seconds == nil {
+      vault.asks(prompter.caller, said)
+      return prompter.finish(.done)
+    }
+    let conversation = converse(prompter)
+    conversation.endsWhenUnlocked = seconds == nil
+    authenticate(conversation, method: method, purpose: Self.purpose("to unlock the vault", said)) {
+      [unowned self] vaultKey, slot in
+      do throws(VaultError) {
+        guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
+        try keychain.unlock(vaultKey: key)
+        remember(slot, prompter.caller)
+        hooks.keyIsKnown(key, keychain)
+        if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: prompter.caller.uid, provenBy: slot) }
+        // Before anybody hears of it.
+        _ = consume key
+        vault.unlocked(keychain, by: .method(slot.kind.unlockedBy), for: seconds.map(Int64.init))
+        conversation.finish()
+      } catch {
+        conversation.fail(Refusal(error))
+      }
+    }
+  }
+
+  /// Has the proof of an unlock count for the session it was made in, too.
+  private func remember(_ slot: SlotRecord, _ caller: Caller) {
+    switch slot.kind {
+    case .password: access.add(.password, by: caller, with: [slot])
+    case .pam, .login: access.add(.presence, by: caller, with: [slot])
+    case .recovery: break
+    }
+  }
+
+  /// The purpose of a prompt, with what the caller says of why. The caller's words are shown as its own and kept short.
+  static func purpose(_ what: String, _ said: Said) -> String {
+    guard let reason = said.purpose, !reason.isEmpty else { return what }
+    // Cut before it is looked at: it may be as long as a frame.
+    return "\(what) (asked by: \(Printable.line(String(reason.unicodeScalars.prefix(200))).prefix(200)))"
+  }
+}
+
+extension SlotKind {
+  /// The method, as the state says it was unlocked by.
+  fileprivate var unlockedBy: String {
+    switch self {
+    case .password: "password"
+    case .recovery: "recovery code"
+    case .pam: "fingerprint or login password"
+    case .login: "login password"
+    }
+  }
+}

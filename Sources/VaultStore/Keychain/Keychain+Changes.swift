@@ -1,0 +1,164 @@
+public import VaultCore
+public import VaultModel
+
+// Creating, changing, renaming and deleting items.
+extension Keychain {
+  /// Stores a value: a new item's first, or an existing one's next version.
+  ///
+  /// - Parameter now: Unix seconds; the times stored are this or the newest one of any write of the
+  ///   item's class, whichever is later.
+  /// - Returns: the number of the version that is now current.
+  /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
+  ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a key that is needed is not in memory, which for a new
+  ///   item includes those that tell whether its name is taken; ``VaultError/corrupt(_:)``;
+  ///   ``VaultError/storage(_:)``. Then nothing has changed.
+  @discardableResult
+  public func set(_ change: ItemChange, value: borrowing SecureBytes, now: Int64) throws(VaultError) -> Int {
+    try value.withBytes { (bytes: RawSpan) throws(VaultError) in try store(change, bytes, now) }
+  }
+
+  /// Stores a value that lies in other memory of the caller's; see ``set(_:value:now:)``.
+  @discardableResult
+  public func set(_ change: ItemChange, value: RawSpan, now: Int64) throws(VaultError) -> Int {
+    try store(change, value, now)
+  }
+
+  /// Changes an item's properties and keeps its value; see ``set(_:value:now:)``.
+  ///
+  /// - Throws: ``VaultError/invalidValue(_:)`` also when there is no such item, which would have no value.
+  @discardableResult
+  public func set(_ change: ItemChange, now: Int64) throws(VaultError) -> Int { try store(change, nil, now) }
+
+  private func store(_ change: ItemChange, _ value: RawSpan?, _ now: Int64) throws(VaultError) -> Int {
+    if let value, value.byteCount > Self.maximumValue { throw .tooLarge(Self.maximumValue) }
+    if let attributes = change.attributes {
+      do throws(ValueError) { try Attributes.validate(attributes) } catch { throw .invalidValue(error.reason) }
+    }
+    return try write { () throws(VaultError) in
+      if let old = try find(change.name, marking: true) {
+        guard opensValues(of: old.columns.accessible) else { throw .locked }
+        guard change.update else { throw .alreadyExists }
+        return try revise(old, to: change.applied(to: old.head.item), expires: change.expires, value, now)
+      }
+      guard knowsAllNames else { throw .locked }
+      guard let value else { throw .invalidValue("a new item needs a value") }
+      return try insert(change, value, now)
+    }
+  }
+
+  private func insert(_ change: ItemChange, _ value: RawSpan, _ now: Int64) throws(VaultError) -> Int {
+    let kind = change.kind ?? .password
+    let attributes = change.attributes ?? [:]
+    let facts = try Self.validate(value, kind, attributes)
+    let policy = Policy(
+      accessible: change.accessible ?? .whenUnlocked, require: change.require ?? .none,
+      reuseWindow: change.reuseWindow ?? Policy().reuseWindow)
+    guard opensValues(of: policy.accessible) else { throw .locked }
+    let time = effective(now, policy.accessible)
+    let item = ItemInfo(
+      name: change.name, kind: kind, attributes: attributes, policy: policy, created: time, modified: time,
+      expires: change.expires ?? facts.expires,
+      versions: [VersionInfo(number: 1, created: time, size: value.byteCount)])
+    let columns = HeadColumns(
+      row: try nextRow(for: policy.accessible), item: .random(), accessible: policy.accessible, revision: 1,
+      policyRevision: 1, current: 1)
+    let sealed = try seal(value, columns, version: 1)
+    let head = HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [sealed.digest])
+    try put(columns, head, value: sealed)
+    for tag in try tags(of: item) { try put(tag, columns) }
+    try takeRow(columns.row, for: policy.accessible)
+    touch(policy.accessible, now: now)
+    return 1
+  }
+
+  /// Renames an item; its versions and attributes stay.
+  ///
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/alreadyExists`` (also for the same name), ``VaultError/locked``,
+  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  public func move(from: ItemName, to: ItemName, now: Int64) throws(VaultError) {
+    try write { () throws(VaultError) in
+      guard let old = try find(from, marking: true) else { throw unknownName }
+      guard opensValues(of: old.columns.accessible), knowsAllNames else { throw .locked }
+      if try find(to) != nil { throw .alreadyExists }
+      var item = old.head.item
+      item.name = to
+      _ = try revise(old, to: item, expires: .none, nil, now)
+    }
+  }
+
+  /// Deletes items with all their versions. A name that is given twice counts once.
+  ///
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``. Then nothing is deleted.
+  public func delete(_ names: [ItemName], now: Int64? = nil) throws(VaultError) {
+    try write { () throws(VaultError) in
+      for name in Set(names) {
+        guard let old = try find(name, marking: true) else { throw unknownName }
+        guard opensValues(of: old.columns.accessible) else { throw .locked }
+        for tag in try tags(of: old.head.item) { try delete(tag, old.columns) }
+        for (version, digest) in zip(old.head.item.versions, old.head.digests) {
+          try note(.remove, old.columns, version: version.number, digest)
+        }
+        noteRemoval(of: old)
+        try database.delete(row: old.columns.row, olderValues: old.head.item.versions.count - 1)
+        if let now { touch(old.columns.accessible, now: now) }
+      }
+    }
+  }
+
+  /// Seals one version of a value, bound to `columns`.
+  func seal(_ value: RawSpan, _ columns: HeadColumns, version: Int) throws(VaultError) -> SealedValue {
+    let bytes = try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      AEAD.seal(value, key: key, associatedData: columns.associatedData(vault, version: version))
+    }
+    return SealedValue(version: version, bytes: bytes, digest: bytes.withSpan { Digest(of: $0) })
+  }
+
+  /// Stores a version that is not the current one; `isNew` when it was the current one, or when there was
+  /// no record of it.
+  func put(_ columns: HeadColumns, older value: SealedValue, isNew: Bool) throws(VaultError) {
+    if isNew {
+      try database.insertValue(row: columns.row, version: value.version, sealed: value.bytes)
+    } else {
+      try database.updateValue(row: columns.row, version: value.version, sealed: value.bytes)
+    }
+    try note(.insert, columns, version: value.version, value.digest)
+  }
+
+  /// Stores a head with the current value beside it, in place of `old` if there is one; the caller notes the old value.
+  func put(
+    _ columns: HeadColumns, _ head: HeadRecord, value: SealedValue, insteadOf old: FoundItem? = nil
+  ) throws(VaultError) {
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    scratch.fill(count: head.encodedCount) { head.encode(into: &$0) }
+    let sealed = try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      scratch.withBytes { AEAD.seal($0, key: key, associatedData: columns.associatedData(vault)) }
+    }
+    if let old {
+      try database.updateHead(columns, sealed: sealed, value: value.bytes)
+      noteRemoval(of: old)
+    } else {
+      try database.insertHead(columns, sealed: sealed, value: value.bytes)
+    }
+    try note(.insert, columns, head: sealed)
+    try note(.insert, columns, version: value.version, value.digest)
+  }
+
+  func put(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
+    try database.insert(tag, row: columns.row, columns.accessible)
+    try note(.insert, tag, row: columns.row, columns.accessible)
+  }
+
+  func delete(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
+    try database.delete(tag, row: columns.row)
+    try note(.remove, tag, row: columns.row, columns.accessible)
+  }
+}
+
+/// One version of a value as it is stored, with the digest of it that its item's head holds.
+struct SealedValue {
+  let version: Int
+  let bytes: [UInt8]
+  let digest: Digest
+}

@@ -1,0 +1,84 @@
+import VaultCore
+import VaultModel
+
+// The facts in the class records beside their hashes: the number of items, and the newest times. The numbers that are
+// free are in Keychain+Numbers.
+//
+// Each class answers for its own items alone: a time that somebody forged under the key of `always`, which the boot key
+// gives, does not decide when an item of another class expires.
+extension Keychain {
+  /// The number of items of all classes, in every state of the keychain. Until the keys are there, nothing
+  /// vouches for it.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a class record cannot be read.
+  public func itemCount() throws(VaultError) -> Int {
+    for accessible in AccessClass.allCases where facts[accessible] == nil { throw Self.unreadableRecord(accessible) }
+    return Int(clamping: knownItems)
+  }
+
+  /// The number of items of the classes whose records can be read.
+  var knownItems: Int64 {
+    AccessClass.allCases.reduce(0) { $0.addingReportingOverflow(facts[$1]?.items ?? 0).partialValue }
+  }
+
+  /// The newest time that this vault knows to have passed, in Unix seconds: no write is later. 0 until a key
+  /// vouches for it.
+  public var newestTime: Int64 { AccessClass.allCases.compactMap(vouchedTime).max() ?? 0 }
+
+  private func vouchedTime(_ accessible: AccessClass) -> Int64? {
+    isVouchedFor[accessible] ? facts[accessible]?.time : nil
+  }
+
+  /// The later of a time and the newest one of any write of a class.
+  func effective(_ now: Int64, _ accessible: AccessClass) -> Int64 { max(now, vouchedTime(accessible) ?? now) }
+
+  /// True when an item has expired.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when nothing shows that the clock was not turned back.
+  func hasExpired(_ item: ItemInfo, now: Int64) throws(VaultError) -> Bool {
+    guard let expires = item.expires else { return false }
+    let accessible = item.policy.accessible
+    guard isVouchedFor[accessible] || expires <= now else {
+      throw .corrupt(
+        "whether the item has expired cannot be told: the class record of \(accessible.name) cannot be read")
+    }
+    return expires <= effective(now, accessible)
+  }
+
+  /// Notes that the open transaction changes a class at the time `now`.
+  func touch(_ accessible: AccessClass, now: Int64) {
+    transaction.stamp = max(transaction.stamp ?? now, now)
+    if let known = facts[accessible]?.time { facts[accessible]?.time = max(known, now) }
+  }
+
+  /// Raises the facts of a class to those that another store had: no time and no number may come again.
+  func raise(_ accessible: AccessClass, to other: ClassRecord.Facts) {
+    facts[accessible] = facts[accessible]?.raised(to: other)
+  }
+
+  /// Reads the facts in the class records, which are in the clear.
+  func readFacts() throws(VaultError) {
+    for accessible in AccessClass.allCases {
+      do throws(VaultError) {
+        facts[accessible] = try database.hashes(accessible).flatMap { record in
+          record.withSpan { try? ClassRecord.facts(in: $0) }
+        }
+      } catch .corrupt { facts[accessible] = nil }
+      if facts[accessible] == nil { notice(Self.unreadableRecord(accessible)) }
+    }
+  }
+
+  /// Believes the facts in a class's record if it is authentic, now that the key is in memory. If it is not, the items
+  /// are served and nothing is written.
+  func vouch(for accessible: AccessClass) {
+    isVouchedFor[accessible] = false
+    do throws(VaultError) {
+      facts[accessible] = try classRecord(accessible).facts
+      isVouchedFor[accessible] = true
+    } catch { notice(error) }
+  }
+
+  static func unreadableRecord(_ accessible: AccessClass) -> VaultError {
+    .corrupt("the class record of \(accessible.name) cannot be read")
+  }
+}

@@ -1,0 +1,132 @@
+import VaultCore
+public import VaultModel
+
+// Searching.
+extension Keychain {
+  /// The most bytes of names and attributes in a page, about: one item may have many more than usual.
+  public static let pageBytes = 64 << 10
+  /// The number of a query's predicates that are compared to find the narrowest one.
+  private static let comparedFacts = 8
+
+  /// One page of the items that match a query, in the order in which they were first stored.
+  ///
+  /// A name, an attribute's value, a folder or a kind in the query is looked up through its tag; other queries walk all
+  /// items. A page ends after `limit` matches, after `examining` items, when `isTimeUp` says so or when its items have
+  /// more than ``pageBytes`` of text, so that no call takes long. It can have few items or none and still a `next`, but
+  /// it advances by one item at least. Items of classes whose names cannot be read now are left out; see
+  /// ``knowsAllNames``.
+  /// - Parameters:
+  ///   - after: the `next` of the page before, nil for the first.
+  ///   - now: Unix seconds, with which the query's times are compared (or with the newest time of any write of an
+  ///     item's class, if that is later).
+  ///   - decide: called with each item that matches; one that it does not allow is left out as if it did not exist.
+  ///   - isTimeUp: asked after each item, and after each tag that leads to none.
+  /// - Returns: the items, and what to pass as `after` for the next page; nil when this is the last.
+  /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``. A faulty item of any class but the strongest is left out, and ``integrity`` fails.
+  public func find(
+    _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 1024,
+    if decide: (ItemInfo) -> Decision = { _ in .allow }, isTimeUp: () -> Bool = { false }
+  ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
+    try noticing { () throws(VaultError) in try page(query, limit, after, now, examining, decide, isTimeUp) }
+  }
+
+  private func page(
+    _ query: Query, _ limit: Int, _ after: Int64?, _ now: Int64, _ examining: Int,
+    _ decide: (ItemInfo) -> Decision, _ isTimeUp: () -> Bool
+  ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
+    var items: [ItemInfo] = []
+    var last = after ?? 0
+    var examined = 0
+    var bytes = 0
+    var isOver = false
+    var isLast = true
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    let index = try narrowest(query)
+    // True when a row belongs to this page. A page does not end between two tags that lead to one row, because the next
+    // page begins after that row.
+    let advance = { (row: Int64) -> Bool in
+      if row > last, isOver || items.count >= max(1, limit) || examined >= max(1, examining) {
+        isLast = false
+        return false
+      }
+      last = row
+      examined += 1
+      return true
+    }
+    let visit = { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) -> Bool in
+      guard advance(item) else { return false }
+      defer { isOver = isTimeUp() || bytes > Self.pageBytes }
+      do throws(VaultError) {
+        guard let found = try self.open(row.get(), index, scratch) else { return true }
+        if query.matches(found, now: self.effective(now, found.policy.accessible)), decide(found) == .allow {
+          items.append(found)
+          bytes += found.textBytes
+        }
+      } catch .corrupt(let reason) where Self.isPassedOver(row) {
+        self.notice(.corrupt(reason))
+      }
+      return true
+    }
+    if let index {
+      // A stray tag takes its time, too.
+      let pass = { (row: Int64) -> Bool in
+        guard advance(row) else { return false }
+        isOver = isOver || isTimeUp()
+        return true
+      }
+      try database.each(tagged: index.tags, after: last, notice: notice, passing: pass, visit)
+    } else {
+      try database.each(after: last, visit)
+    }
+    return (items, isLast ? nil : last)
+  }
+
+  /// The item of a row that a search comes to; nil when its name cannot be read now.
+  private func open(
+    _ row: Row, _ index: (fact: Fact, tags: ClassTags)?, _ scratch: Scratch
+  ) throws(VaultError) -> ItemInfo? {
+    guard opensNames(of: row.columns.accessible) else { return nil }
+    let head = try openHead(row, scratch)
+    if let index { try check(row, head, index.fact, index.tags) }
+    return head.item
+  }
+
+  /// True when a search continues after a faulty row. Whoever has the key of a weaker class can insert rows that count
+  /// towards it, and anybody can insert rows that count towards none; neither must keep the items of the strongest
+  /// class from being found.
+  private static func isPassedOver(_ row: Result<Row, VaultError>) -> Bool {
+    switch row {
+    case .success(let row): !row.columns.accessible.stronger.isEmpty
+    case .failure: true
+    }
+  }
+
+  /// The fact of the query with the fewest candidates; nil when the query names nothing that has a tag.
+  private func narrowest(_ query: Query) throws(VaultError) -> (fact: Fact, tags: ClassTags)? {
+    guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
+    if let name = query.exactName { return (.name(name), try tags(.name(name))) }
+    var facts = query.equalities.map { Fact.attribute($0.key, $0.value) }
+    if let folder = query.folder { facts.append(.folder(folder)) }
+    if let kind = query.kind { facts.append(.kind(kind)) }
+    var best: (fact: Fact, tags: ClassTags)?
+    // Counting goes no further than the best so far, and never far.
+    var least = 1000
+    for fact in facts.prefix(Self.comparedFacts) {
+      let tags = try tags(fact)
+      guard facts.count > 1 else { return (fact, tags) }
+      let count = try database.count(tagged: tags, limit: least)
+      if best == nil || count < least { best = (fact, tags) }
+      least = min(least, count)
+      if least == 0 { break }
+    }
+    return best
+  }
+}
+
+extension ItemInfo {
+  fileprivate var textBytes: Int {
+    attributes.reduce(name.text.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+  }
+}

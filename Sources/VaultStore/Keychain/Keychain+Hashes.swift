@@ -1,0 +1,274 @@
+import VaultCore
+import VaultModel
+
+// The hashes over all records of each class, which each change updates in its own transaction.
+//
+// A head, its values and its tags count towards the class of the item. Slots, wrapped keys and the next vault key count
+// towards all three, each time under another key: a change of these has the vault key at hand, which gives all three,
+// while nobody who has less than it can make the three agree.
+extension Keychain {
+  // MARK: Noting changes
+
+  func note(
+    _ kind: RecordChanges.Kind, _ accessible: AccessClass, _ place: RecordSets.Place, _ key: RecordKey,
+    _ mark: @autoclosure () -> RecordMark
+  ) {
+    changes.append(.init(kind: kind, accessible: accessible, place: place, key: key, mark: mark()))
+    if place.table == .heads { facts[accessible]?.items += kind == .insert ? 1 : -1 }
+  }
+
+  /// Notes a head that is written.
+  func note(_ kind: RecordChanges.Kind, _ columns: HeadColumns, head sealed: [UInt8]) throws(VaultError) {
+    let mark = try sealed.withSpan { (bytes: RawSpan) throws(VaultError) in
+      try self.mark(columns, head: bytes)
+    }
+    note(kind, columns.accessible, .init(.heads), .head(columns.row), mark)
+  }
+
+  /// Notes the removal of a head that is replaced or deleted, if its mark was made when it was found.
+  func noteRemoval(of old: FoundItem) {
+    guard let mark = old.mark else { return }
+    note(.remove, old.columns.accessible, .init(.heads), .head(old.columns.row), mark)
+  }
+
+  /// Notes a value record, whose digest the item's head holds.
+  func note(
+    _ kind: RecordChanges.Kind, _ columns: HeadColumns, version: Int, _ digest: Digest
+  ) throws(VaultError) {
+    let mark = try self.mark(columns, version: version, digest)
+    let key =
+      version == columns.current ? .head(columns.row) : RecordKey.value(row: columns.row, version: Int64(version))
+    note(kind, columns.accessible, .init(.values), key, mark)
+  }
+
+  func note(
+    _ kind: RecordChanges.Kind, _ tag: Tag, row: Int64, _ accessible: AccessClass
+  ) throws(VaultError) {
+    let mark = try self.mark(tag, row: row, accessible)
+    note(kind, accessible, .init(.tags), .tag(tag, row: row), mark)
+  }
+
+  /// Notes the new content of a row that counts towards all classes; nil when it is removed.
+  ///
+  /// The old content leaves the hashes as it was counted, even if the row itself is damaged.
+  func note(_ place: RecordSets.Place, _ mark: (AccessClass) throws(VaultError) -> RecordMark?) throws(VaultError) {
+    for accessible in AccessClass.allCases {
+      changes.clear(place, accessible, stored: try classRecord(accessible).sets[place])
+      if let mark = try mark(accessible) { note(.insert, accessible, place, .single, mark) }
+    }
+  }
+
+  func note(slot: Int64, _ record: [UInt8]?) throws(VaultError) {
+    try note(Self.place(slot: slot)) { (accessible: AccessClass) throws(VaultError) in
+      guard let record else { return nil }
+      return try mark(slot: slot, record, accessible)
+    }
+  }
+
+  func note(key name: String, _ sealed: [UInt8]) throws(VaultError) {
+    try note(Self.place(key: name)) { (accessible: AccessClass) throws(VaultError) in
+      try mark(key: name, sealed, accessible)
+    }
+  }
+
+  func note(rekeying record: [UInt8]?) throws(VaultError) {
+    try note(Self.rekeyingPlace) { (accessible: AccessClass) throws(VaultError) in
+      guard let record else { return nil }
+      return try mark(rekeying: record, accessible)
+    }
+  }
+
+  // MARK: The marks of records
+
+  /// The mark of a head that was found; nil when the key is not in memory, and the change is refused for want
+  /// of another one.
+  func mark(_ row: Row) throws(VaultError) -> RecordMark? {
+    guard opensValues(of: row.columns.accessible) else { return nil }
+    return try row.withSealedHead { (bytes: RawSpan) throws(VaultError) in try mark(row.columns, head: bytes) }
+  }
+
+  func mark(_ columns: HeadColumns, head sealed: RawSpan) throws(VaultError) -> RecordMark {
+    try withIntegrityKey(columns.accessible) {
+      RecordMark(columns.associatedData(vault), row: columns.row, sealed, key: $0)
+    }
+  }
+
+  func mark(_ columns: HeadColumns, version: Int, _ digest: Digest) throws(VaultError) -> RecordMark {
+    try withIntegrityKey(columns.accessible) { (key: borrowing SecureBytes) in
+      digest.withBytes { RecordMark(columns.associatedData(vault, version: version), $0, key: key) }
+    }
+  }
+
+  /// The mark of a tag that leads to a row; the mark of that row's head says which item it is.
+  func mark(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .tags, number: row, accessible: accessible)
+    return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
+      tag.withBytes { RecordMark(place, $0, key: key) }
+    }
+  }
+
+  func mark(slot: Int64, _ record: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    try withIntegrityKey(accessible) { mark(slot: slot, record, accessible, key: $0) }
+  }
+
+  func mark(
+    slot: Int64, _ record: [UInt8], _ accessible: AccessClass, key: borrowing SecureBytes
+  ) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .slots, number: slot, accessible: accessible)
+    return record.withSpan { RecordMark(place, $0, key: key) }
+  }
+
+  func mark(key name: String, _ sealed: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .keys, number: 0, accessible: accessible)
+    return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
+      // No name has a NUL, so no two rows are the same bytes.
+      (Array(name.utf8) + [0] + sealed).withSpan { RecordMark(place, $0, key: key) }
+    }
+  }
+
+  func mark(rekeying record: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .meta, number: 1, accessible: accessible)
+    return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
+      record.withSpan { RecordMark(place, $0, key: key) }
+    }
+  }
+
+  static func place(slot: Int64) -> RecordSets.Place { .init(.slots, part: UInt32(truncatingIfNeeded: slot)) }
+
+  static func place(key name: String) -> RecordSets.Place { .init(.keys, part: KeyName.part(name)) }
+
+  static let rekeyingPlace = RecordSets.Place(.meta, part: 1)
+
+  // MARK: The class records
+
+  /// The stored record of a class.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when it is missing or not ours; ``VaultError/locked``.
+  func classRecord(_ accessible: AccessClass) throws(VaultError) -> ClassRecord {
+    try withIntegrityKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      try classRecord(accessible, key: key)
+    }
+  }
+
+  func classRecord(_ accessible: AccessClass, key: borrowing SecureBytes) throws(VaultError) -> ClassRecord {
+    guard let stored = try database.hashes(accessible) else {
+      throw .corrupt("the class record of \(accessible.name) is missing")
+    }
+    do throws(CryptoError) {
+      return try stored.withSpan { (bytes: RawSpan) throws(CryptoError) in
+        try ClassRecord(decoding: bytes, vault, accessible, key: key)
+      }
+    } catch {
+      throw .corrupt("the class record of \(accessible.name) is not authentic")
+    }
+  }
+
+  func store(_ record: ClassRecord, _ accessible: AccessClass) throws(VaultError) {
+    let bytes = try withIntegrityKey(accessible) { record.encoded(vault, accessible, key: $0) }
+    try database.putHashes(accessible, bytes)
+    facts[accessible] = record.facts
+  }
+
+  /// Updates the class records with what the open transaction has changed, and raises the time in the records of the
+  /// other classes whose keys are there to its own, so that a clock which is turned back serves none of their
+  /// expired items either.
+  ///
+  /// - Parameter old: the facts in the records when the transaction began.
+  func writeClassRecords(since old: ByClass<ClassRecord.Facts?>) throws(VaultError) {
+    for accessible in AccessClass.allCases {
+      let difference = changes.differences[accessible]
+      let time = isBehind(accessible) ? transaction.stamp : nil
+      guard !difference.isEmpty || time != nil || facts[accessible] != old[accessible] else { continue }
+      var (sets, facts) = try classRecord(accessible).parts
+      sets.merge(difference)
+      facts = facts.raised(to: self.facts[accessible] ?? facts)
+      if let time { facts.time = max(facts.time, time) }
+      try store(ClassRecord(sets: sets, facts: facts), accessible)
+    }
+  }
+
+  /// True when the open transaction is more than a minute later than the time in a class's record, and that
+  /// can be raised.
+  private func isBehind(_ accessible: AccessClass) -> Bool {
+    guard let stamp = transaction.stamp, isVouchedFor[accessible], holdsIntegrityKey(accessible),
+      let time = facts[accessible]?.time, time < stamp
+    else { return false }
+    let (difference, overflow) = stamp.subtractingReportingOverflow(time)
+    return overflow || difference > 60
+  }
+
+  /// Writes the class records of a store that is being made and has no item yet. All keys must be in memory.
+  func writeFirstRecords(_ facts: ByClass<ClassRecord.Facts>) throws(VaultError) {
+    var walk = RecordWalk()
+    try walk.walkFewRows(self)
+    for accessible in AccessClass.allCases {
+      try store(ClassRecord(sets: walk.sets[accessible], facts: facts[accessible]), accessible)
+    }
+  }
+
+  // MARK: Keys
+
+  /// True when the key of a class's hashes is in memory.
+  func holdsIntegrityKey(_ accessible: AccessClass) -> Bool { withKeys(accessible) { $0.integrity != nil } }
+
+  /// Lends the key of a class's hashes.
+  func withIntegrityKey<R: ~Copyable>(
+    _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try withKeys(accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
+      switch keys.integrity {
+      case .some(let key): try body(key)
+      case .none: try self.keys.lent.with(accessible, body)
+      }
+    }
+  }
+
+  /// Makes a change to slots or wrapped keys, in any state; the keys that are not in memory come from the vault key.
+  func change<R>(
+    vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    for accessible in AccessClass.allCases where !holdsIntegrityKey(accessible) {
+      keys.lent.take(Subkey.integrity.derive(from: try unwrap(accessible, under: .vault, vaultKey)), accessible)
+    }
+    defer { keys.lent = LentKeys() }
+    return try write(body)
+  }
+}
+
+/// Integrity keys that are in memory for one change.
+struct LentKeys: ~Copyable {
+  private var whenUnlocked: SecureBytes?
+  private var afterFirstUnlock: SecureBytes?
+  private var always: SecureBytes?
+
+  /// Takes the key of a class.
+  mutating func take(_ key: consuming SecureBytes?, _ accessible: AccessClass) {
+    switch accessible {
+    case .whenUnlocked: whenUnlocked = key
+    case .afterFirstUnlock: afterFirstUnlock = key
+    case .always: always = key
+    }
+  }
+
+  /// Lends the key of a class.
+  ///
+  /// - Throws: ``VaultError/locked`` when it is not there.
+  borrowing func with<R: ~Copyable>(
+    _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    switch accessible {
+    case .whenUnlocked: try Self.lend(whenUnlocked, body)
+    case .afterFirstUnlock: try Self.lend(afterFirstUnlock, body)
+    case .always: try Self.lend(always, body)
+    }
+  }
+
+  private static func lend<R: ~Copyable>(
+    _ key: borrowing SecureBytes?, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    switch key {
+    case .some(let key): try body(key)
+    case .none: throw .locked
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import VaultCore
+public import VaultModel
+
+/// A head from the store, opened and checked.
+struct FoundItem {
+  var columns: HeadColumns
+  var head: HeadRecord
+  /// The mark of the record in the hash over its class, if that key is in memory.
+  var mark: RecordMark?
+}
+
+// Reading items.
+extension Keychain {
+  /// Everything about an item but its value.
+  ///
+  /// - Throws: ``VaultError/noSuchItem``; ``VaultError/locked`` when the name is not found and not all names can be
+  ///   looked up now; ``VaultError/corrupt(_:)``.
+  public func item(named name: ItemName) throws(VaultError) -> ItemInfo {
+    try noticing { () throws(VaultError) in
+      guard let found = try find(name) else { throw unknownName }
+      return found.head.item
+    }
+  }
+
+  /// The versions of an item that are kept, newest last. Throws as ``item(named:)`` does.
+  public func history(of name: ItemName) throws(VaultError) -> [VersionInfo] { try item(named: name).versions }
+
+  /// The head of the item with that name; nil when there is none under the keys in memory.
+  ///
+  /// - Parameter marking: true when the head is to be changed.
+  func find(_ name: ItemName, marking: Bool = false) throws(VaultError) -> FoundItem? {
+    let tags = try tags(.name(name))
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    return try database.locate(tags, notice: notice) { (row: Row) throws(VaultError) in
+      let head = try openHead(row, scratch)
+      try check(row, head, .name(name), tags)
+      return FoundItem(columns: row.columns, head: head, mark: marking ? try mark(row) : nil)
+    }
+  }
+
+  /// Opens the head of a row and checks that it belongs there.
+  func openHead(_ row: Row, _ scratch: Scratch) throws(VaultError) -> HeadRecord {
+    let columns = row.columns
+    let head = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
+      try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+        do throws(CryptoError) {
+          try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault))
+          return try scratch.withBytes { (bytes: RawSpan) throws(CryptoError) in try HeadRecord(decoding: bytes) }
+        } catch {
+          throw .corrupt("the head of item \(columns.row) does not open")
+        }
+      }
+    }
+    let isInPlace =
+      head.item.policy.accessible == columns.accessible && head.headRevision == columns.revision
+      && head.policyRevision == columns.policyRevision && head.item.current.number == columns.current
+    guard isInPlace else { throw .corrupt("the head of item \(columns.row) does not fit its row") }
+    return head
+  }
+
+  /// Checks that a row was found by a fact that holds for its item.
+  func check(_ row: Row, _ head: HeadRecord, _ fact: Fact, _ tags: ClassTags) throws(VaultError) {
+    guard fact.holds(for: head.item), tags[row.columns.accessible] == (try row.tag()) else {
+      throw .corrupt("a tag leads to item \(row.columns.row), where it does not belong")
+    }
+  }
+
+  /// The error for a name that was not found.
+  var unknownName: VaultError { knowsAllNames ? .noSuchItem : .locked }
+
+  func takeScratch() -> Scratch {
+    let scratch = spare ?? Scratch()
+    spare = nil
+    return scratch
+  }
+
+  func giveBack(_ scratch: Scratch) {
+    scratch.empty()
+    spare = scratch
+  }
+}

@@ -1,0 +1,84 @@
+import VaultCore
+import VaultModel
+
+// The numbers for what is new: the rows of items, and the ids of slots.
+//
+// Both belong to this store alone, because items are known by their random identity; a number only has to be one that
+// was not given before. Each class answers for the rows of its own items, and the strongest for the ids of slots, so
+// that nobody who has another class's key, or none, can use up the numbers of a stronger one.
+extension Keychain {
+  /// The most that the next rows in the class records can be apart: more than anybody makes items of one class between
+  /// two of another.
+  static let rowsApart: Int64 = 1 << 32
+
+  /// The row for a new item of a class: a free one above all that its record knows of.
+  ///
+  /// Where the other records and the table itself have higher ones, it is above these too, so that rows are in the
+  /// order in which items were made; but only as far as that can have come about (``rowsApart``).
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when the class has no number left, which its own record alone can cause.
+  func nextRow(for accessible: AccessClass) throws(VaultError) -> Int64 {
+    guard let own = facts[accessible]?.nextRow else { throw Self.unreadableRecord(accessible) }
+    // No overflow: no record that can be read has a row above the last one.
+    let end = min(own + Self.rowsApart, ClassRecord.lastRow)
+    let known = AccessClass.allCases.compactMap { isVouchedFor[$0] ? facts[$0]?.nextRow : nil }.filter { $0 < end }
+    let row = max(own, known.max() ?? 1, try database.lastRow(upTo: end - 1) + 1)
+    if row < end { return row }
+    // Somebody has put an item just below the end.
+    guard own < end, let free = try database.freeRow(in: own..<end) else {
+      throw .corrupt("there is no number left for an item of class \(accessible.name)")
+    }
+    return free
+  }
+
+  /// Notes that the open transaction gives a row to an item of a class.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when it is a row that this program cannot have given.
+  func takeRow(_ row: Int64, for accessible: AccessClass) throws(VaultError) {
+    guard let own = facts[accessible]?.nextRow else { throw Self.unreadableRecord(accessible) }
+    guard row < min(own + Self.rowsApart, ClassRecord.lastRow) else { throw .corrupt(Self.impossible(row)) }
+    facts[accessible]?.nextRow = max(own, row + 1)
+  }
+
+  private static func impossible(_ row: Int64) -> String { "item \(row) has a number that was never given" }
+
+  /// The number for a new slot: one that no slot has, or had according to the strongest class record that is authentic.
+  /// When no key tells which are authentic, the strongest one that can be read is shown.
+  public var nextSlotID: UInt32 {
+    let readable = AccessClass.strongestFirst.filter { facts[$0] != nil }
+    let judge = readable.first { isVouchedFor[$0] || (try? classRecord($0)) != nil } ?? readable.first
+    var id = judge.flatMap { facts[$0]?.nextSlot } ?? 1
+    while id < ClassRecord.lastSlot, hasSlot(id) { id += 1 }
+    return id
+  }
+
+  /// The classes that decide on rows that count towards all classes, out of those whose records are authentic: the
+  /// strongest class alone, because whoever has its key has all keys. When its record is lost, all others together.
+  static func judges(_ authentic: [AccessClass]) -> [AccessClass] {
+    authentic.contains(.whenUnlocked) ? [.whenUnlocked] : authentic
+  }
+
+  /// Finds numbers in the class records that cannot have come about here.
+  func wrongNumbers() throws(VaultError) -> [Finding] {
+    var authentic: [(accessible: AccessClass, facts: ClassRecord.Facts)] = []
+    for accessible in AccessClass.strongestFirst where holdsIntegrityKey(accessible) {
+      // A record that is not authentic is found as such elsewhere.
+      if let record = try? classRecord(accessible) { authentic.append((accessible, record.facts)) }
+    }
+    guard let (strongest, first) = authentic.first else { return [] }
+    var findings: [Finding] = []
+    func add(_ accessible: AccessClass, _ what: String) {
+      let text = "the class record of \(accessible.name) has \(what) than that of \(strongest.name)"
+      findings.append(Finding(.damaged, text))
+    }
+    for (accessible, facts) in authentic.dropFirst() {
+      if facts.nextSlot != first.nextSlot { add(accessible, "another number for the next slot") }
+      if facts.nextRow > first.nextRow + Self.rowsApart { add(accessible, "a far higher number for the next item") }
+    }
+    let last = try database.lastRow()
+    if authentic.count == AccessClass.allCases.count, authentic.allSatisfy({ $0.facts.nextRow <= last }) {
+      findings.append(Finding(.foreign, item: last, Self.impossible(last)))
+    }
+    return findings
+  }
+}

@@ -1,0 +1,135 @@
+import VaultCore
+import VaultModel
+
+// The next revision of an existing item.
+extension Keychain {
+  /// Writes `item` in place of `old`, with `value` as a new version if there is one.
+  ///
+  /// Each revision seals the record of the version that was current again, even when only a name or an attribute
+  /// changes: so an older head that is put back names a record that is no longer there. A change of policy seals all
+  /// versions again, under the keys of the new class and bound to the new policy revision.
+  /// - Parameter expires: the expiry that the caller wants; `.none` for the value's own, or else the old one.
+  func revise(
+    _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, _ now: Int64
+  ) throws(VaultError) -> Int {
+    // The time that another class knows, which the item may come from, does not count in this one.
+    let time = effective(now, item.policy.accessible)
+    let policyChanged = item.policy != old.head.item.policy
+    guard opensValues(of: item.policy.accessible) else { throw .locked }
+
+    var head = old.head
+    head.item = item
+    head.item.modified = time
+    guard max(head.headRevision, head.policyRevision, head.nextVersion) < HeadRecord.lastNumber else {
+      // Not reported as damage: otherwise whoever has the key of a weaker class could end all writing with one head.
+      throw .storage("item \(old.columns.row) cannot be changed any more often; copy it to another name, and delete it")
+    }
+    head.headRevision += 1
+    if policyChanged { head.policyRevision += 1 }
+    if value != nil { head.nextVersion += 1 }
+    var columns = old.columns
+    columns.accessible = item.policy.accessible
+    columns.revision = head.headRevision
+    columns.policyRevision = head.policyRevision
+    columns.current = value == nil ? old.columns.current : old.head.nextVersion
+
+    try takeRow(columns.row, for: columns.accessible)
+
+    var facts = ValueFacts()
+    var current: SealedValue?
+    try prune(&head, beforeNewValue: value != nil, old)
+    do {
+      // One buffer for all versions: memory for a large value takes long to get.
+      let scratch = takeScratch()
+      defer { giveBack(scratch) }
+      for index in head.item.versions.indices {
+        let version = head.item.versions[index]
+        let wasCurrent = version.number == old.columns.current
+        guard policyChanged || wasCurrent else { continue }
+        let check =
+          wasCurrent && value == nil && (item.kind, item.attributes) != (old.head.item.kind, old.head.item.attributes)
+        let sealed = try reseal(version, head.digests[index], old.columns, columns, scratch) {
+          (plaintext: RawSpan) throws(VaultError) in
+          if check { facts = try Self.validate(plaintext, item.kind, item.attributes) }
+        }
+        head.digests[index] = sealed.digest
+        if version.number == columns.current {
+          current = sealed
+        } else {
+          try put(columns, older: sealed, isNew: wasCurrent)
+        }
+      }
+    }
+    if let value {
+      facts = try Self.validate(value, item.kind, item.attributes)
+      let number = columns.current
+      head.item.versions.append(VersionInfo(number: number, created: time, size: value.byteCount))
+      let sealed = try seal(value, columns, version: number)
+      head.digests.append(sealed.digest)
+      current = sealed
+    }
+    head.item.expires = expires ?? facts.expires ?? old.head.item.expires
+
+    let before = try tags(of: old.head.item)
+    let after = try tags(of: head.item)
+    for tag in before.subtracting(after) { try delete(tag, old.columns) }
+    for tag in after.subtracting(before) { try put(tag, columns) }
+    guard let current else { throw Self.missingValue(columns.current, columns.row) }
+    try put(columns, head, value: current, insteadOf: old)
+    for accessible in Set([old.columns.accessible, columns.accessible]) { touch(accessible, now: now) }
+    return columns.current
+  }
+
+  /// Checks a value against its kind.
+  static func validate(
+    _ value: RawSpan, _ kind: ItemKind, _ attributes: [String: String]
+  ) throws(VaultError) -> ValueFacts {
+    do throws(ValueError) { return try kind.validate(value, attributes: attributes) } catch {
+      throw .invalidValue(error.reason)
+    }
+  }
+
+  /// Drops the oldest versions that are too many or too large. A store that is older than the limit may
+  /// hold more of them.
+  private func prune(_ head: inout HeadRecord, beforeNewValue: Bool, _ old: FoundItem) throws(VaultError) {
+    let surplus = Self.surplus(of: head.item.versions, beforeNewValue: beforeNewValue)
+    for (version, digest) in zip(head.item.versions, head.digests).prefix(surplus) {
+      try database.deleteValue(row: old.columns.row, version: version.number)
+      try note(.remove, old.columns, version: version.number, digest)
+    }
+    head.item.versions.removeFirst(surplus)
+    head.digests.removeFirst(surplus)
+  }
+
+  /// The number of `versions`, oldest first, that have to go, so that no more than ``keptVersions`` are there and those
+  /// that are not current have no more than ``keptBytes``. The last one always stays: its record, which is the current
+  /// value's, is no older version's.
+  static func surplus(of versions: [VersionInfo], beforeNewValue: Bool) -> Int {
+    var kept = 1
+    var bytes = beforeNewValue ? versions.last?.size ?? 0 : 0
+    for version in versions.dropLast().reversed() {
+      let count = beforeNewValue ? kept + 1 : kept
+      guard count < keptVersions, version.size <= keptBytes - bytes else { break }
+      bytes += version.size
+      kept += 1
+    }
+    return max(0, versions.count - kept)
+  }
+
+  /// Opens one version bound to `old`, hands it to `check`, and seals it bound to `new`.
+  private func reseal(
+    _ version: VersionInfo, _ digest: Digest, _ old: HeadColumns, _ new: HeadColumns, _ scratch: Scratch,
+    _ check: (RawSpan) throws(VaultError) -> Void
+  ) throws(VaultError) -> SealedValue {
+    let opened: Void? = try database.withValue(row: old.row, version: version.number) {
+      (sealed: RawSpan) throws(VaultError) in
+      try open(sealed, old, version, digest, scratch)
+    }
+    guard opened != nil else { throw Self.missingValue(version.number, old.row) }
+    return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
+      try check(plaintext)
+      try note(.remove, old, version: version.number, digest)
+      return try seal(plaintext, new, version: version.number)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import VaultCore
+import VaultModel
+
+/// A fact about an item that a tag stands for. The domain bytes are part of the format.
+enum Fact {
+  case name(ItemName)
+  case attribute(String, String)
+  /// A path prefix of the name, without the slash at its end.
+  case folder(String)
+  case kind(ItemKind)
+
+  /// The tag under a class's tag key.
+  func tag(_ key: borrowing SecureBytes) -> Tag {
+    switch self {
+    case .name(let name): Tag(domain: Tag.names, name.text, key: key)
+    case .attribute(let name, let value): Tag(domain: 2, name, value, key: key)
+    case .folder(let folder): Tag(domain: 3, folder, key: key)
+    case .kind(let kind): Tag(domain: 4, kind.rawValue, key: key)
+    }
+  }
+
+  /// The property of an item that the fact is about, in words.
+  var subject: String {
+    switch self {
+    case .name: "name"
+    case .attribute: "attributes"
+    case .folder: "folder"
+    case .kind: "kind"
+    }
+  }
+
+  /// True when the fact holds for an item: by this, a tag that leads elsewhere is noticed.
+  func holds(for item: ItemInfo) -> Bool {
+    switch self {
+    case .name(let name): item.name.text.hasSameBytes(as: name.text)
+    case .attribute(let name, let value): item.attributes[name].map { $0.hasSameBytes(as: value) } ?? false
+    case .folder(let folder): item.name.folders.contains { $0.hasSameBytes(as: folder) }
+    case .kind(let kind): item.kind == kind
+    }
+  }
+
+  /// All facts by which an item is found.
+  static func all(_ item: ItemInfo) -> [Fact] {
+    [.name(item.name), .kind(item.kind)] + item.name.folders.map(Fact.folder)
+      + item.attributes.map { .attribute($0.key, $0.value) }
+  }
+}
+
+extension Keychain {
+  /// The tags of a fact under those keys that are in memory, for looking items up.
+  ///
+  /// A class without items has none, because each tag that leads nowhere is a walk down a tree, and in a large store a
+  /// page from the disk.
+  /// - Throws: ``VaultError/locked`` when there is no key.
+  func tags(_ fact: Fact) throws(VaultError) -> ClassTags {
+    guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
+    func tag(_ accessible: AccessClass) -> Tag? {
+      isVouchedFor[accessible] && facts[accessible]?.items == 0 ? nil : self.tag(fact, accessible)
+    }
+    return ClassTags(
+      whenUnlocked: tag(.whenUnlocked), afterFirstUnlock: tag(.afterFirstUnlock), always: tag(.always))
+  }
+
+  /// The tags that lead to an item, under the key of its class.
+  func tags(of item: ItemInfo) throws(VaultError) -> Set<Tag> {
+    try withKeys(item.policy.accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
+      switch keys.tags {
+      case .some(let key): return Set(Fact.all(item).map { $0.tag(key) })
+      case .none: throw .locked
+      }
+    }
+  }
+
+  /// The tag of a fact in one class; nil without its key.
+  func tag(_ fact: Fact, _ accessible: AccessClass) -> Tag? {
+    withKeys(accessible) { (keys: borrowing ClassKeys) in
+      switch keys.tags {
+      case .some(let key): fact.tag(key)
+      case .none: nil
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import VaultCore
+import VaultModel
+
+/// The state of the transaction: none, an open one, or one that failed with an error.
+enum TransactionState {
+  case none
+  case open
+  case failed(VaultError)
+}
+
+// Writing: everything happens in one transaction, and the state in memory goes with it.
+extension Keychain {
+  /// Makes all changes in `body` in one transaction: all are kept, or none.
+  ///
+  /// When one of them fails the transaction fails, even if `body` catches the error. Nested transactions are part of
+  /// the outer one.
+  /// - Throws: what `body` throws; the error of the first failed change; ``VaultError/storage(_:)``. Then nothing is
+  ///   kept.
+  public func transaction<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
+    if case .none = transaction.state {} else { return try join(body) }
+    let saved = try begin()
+    let result: R
+    do throws(VaultError) { result = try body() } catch {
+      rollBack(saved)
+      notice(error)
+      throw error
+    }
+    try commit(saved)
+    return result
+  }
+
+  /// True when so much was written that it is time for ``foldLog()``.
+  public var hasLongLog: Bool { database.hasLongLog }
+
+  /// Folds the write-ahead log into the main file. A commit does it too, once the log is four times as long as for
+  /// ``hasLongLog``: whoever waits for that commit then waits for both.
+  public func foldLog() {
+    if case .none = transaction.state { database.foldLongLog() }
+  }
+
+  /// The state in memory that is restored when a transaction is rolled back.
+  struct Saved {
+    let slots: [SlotRecord]
+    let damagedSlots: [UInt32]
+    let facts: ByClass<ClassRecord.Facts?>
+  }
+
+  /// Begins a transaction, which ``commit(_:)`` or ``rollBack(_:)`` ends.
+  func begin() throws(VaultError) -> Saved {
+    if hasFailed { throw Self.failed }
+    recent.forget()
+    changes = RecordChanges(isListing: pass != nil || touched != nil)
+    transaction.stamp = nil
+    try database.begin()
+    transaction.state = .open
+    return Saved(slots: slots, damagedSlots: damagedSlots, facts: facts)
+  }
+
+  /// Ends the transaction, and keeps all of it or, when this throws, nothing.
+  func commit(_ saved: Saved) throws(VaultError) {
+    do throws(VaultError) {
+      if case .failed(let error) = transaction.state { throw error }
+      // A fault may have been met on the way without a change failing because of it.
+      if hasFailed { throw Self.failed }
+      try writeClassRecords(since: saved.facts)
+      try database.commit()
+    } catch {
+      rollBack(saved)
+      notice(error)
+      throw error
+    }
+    transaction.state = .none
+    pass?.apply(changes, self)
+    if touched != nil {
+      for change in changes.list { if case .head(let row) = change.key { touched?.insert(row) } }
+    }
+  }
+
+  /// Ends the transaction, and undoes all of it.
+  func rollBack(_ saved: Saved) {
+    transaction.state = .none
+    database.rollback()
+    (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)
+  }
+
+  /// Runs one change in a transaction of its own, or as a part of the one that is open.
+  func write<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R { try transaction(body) }
+
+  private func join<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
+    do throws(VaultError) { return try body() } catch {
+      if case .open = transaction.state { transaction.state = .failed(error) }
+      throw error
+    }
+  }
+
+  static let failed = VaultError.distrusted(
+    "the check of the store failed, so nothing is written to it",
+    advice: "`vault verify` says what is wrong, `vault salvage` saves the rest")
+}

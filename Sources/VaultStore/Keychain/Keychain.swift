@@ -1,0 +1,195 @@
+public import VaultCore
+public import VaultModel
+
+/// The items of a vault: names, values, versions and policies, over a ``Database`` that sees none of them in the clear.
+///
+/// It holds the class keys while they may be held: none after opening the file, those of `always` after
+/// ``openAlways(bootKey:)``, all after ``unlock(vaultKey:)``. It has one owner, takes no locks and has no clock: times
+/// are passed in as Unix seconds. When an item's record, or its place, is not exactly what was written, the answer is
+/// ``VaultError/corrupt(_:)`` and never another value.
+public final class Keychain {
+  /// The largest value in bytes.
+  public static let maximumValue = 1 << 20
+  /// The most versions of a value that are kept; the oldest go first.
+  public static let keptVersions = 10
+  /// The most bytes that the versions that are not current have together; the oldest go first. A change of policy seals
+  /// all versions of an item again, and a deletion overwrites them, in one transaction for which everybody waits.
+  public static let keptBytes = 1 << 20
+
+  /// The vault's random identity, 16 bytes; slots are bound to it.
+  public var vaultID: [UInt8] { vault.bytes }
+  /// The ways into the vault, by id. A record that cannot be read is in ``damagedSlots`` instead.
+  public internal(set) var slots: [SlotRecord] {
+    get { slotTable.slots }
+    set { slotTable.slots = newValue }
+  }
+  /// The ids of slots whose record cannot be read; the others still open the vault.
+  public internal(set) var damagedSlots: [UInt32] {
+    get { slotTable.damaged }
+    set { slotTable.damaged = newValue }
+  }
+  private var slotTable = (slots: [SlotRecord](), damaged: [UInt32]())
+
+  let vault: VaultID
+  // Replaced by another one at the end of a rekey.
+  var database: Database
+  var keys = HeldKeys()
+  // The facts in the class records: in the clear from the opening on, so that they can be shown, and vouched for once
+  // the class's key was there. They are not secret, and outlast a lock.
+  var facts = ByClass<ClassRecord.Facts?>(repeating: nil)
+  var isVouchedFor = ByClass<Bool>(repeating: false)
+  var transaction = OpenTransaction()
+  var spare: Scratch? = Scratch()
+  var recent = RecentItems()
+  var changes = RecordChanges(isListing: false)
+  var pass: VerifyPass?
+  // The source of a backup, while one is made.
+  var snapshot: Snapshot?
+  /// The known condition of the records as a whole.
+  public var integrity: IntegrityState { pass?.state ?? lastResult }
+  // The result of the last check that covered everything; a check that is under way changes nothing. Once anything
+  // wrong was met, within a check or outside of one, it is `.failed` for as long as the store is open.
+  var lastResult: IntegrityState { verdict.failure == nil ? verdict.lastCheck : .failed }
+  var verdict = Verdict()
+  /// Called with the first fault that is met outside of a check, in words without names.
+  public var whenMet: (String) -> Void = { _ in }
+  // True while a salvage reads the records.
+  var isBeingSalvaged: Bool {
+    get { database.takesUnreadableForDamage }
+    set { database.takesUnreadableForDamage = newValue }
+  }
+  // The rows that committed transactions have changed, while a rekey has to know them.
+  var touched: Set<Int64>?
+  /// True when the files are closed: by ``close()``, or because they could not be opened again after another store had
+  /// taken their place. Nothing can be read or written here any more, and ``init(opening:)`` shows what there is.
+  public var isGone: Bool { database.lock == nil }
+
+  /// Opens the vault in `directory`, which belongs to this process alone until ``close()``, or until the
+  /// keychain is released.
+  ///
+  /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
+  ///   ``VaultError/corrupt(_:)`` and ``VaultError/newer(_:)``, after which no file was changed;
+  ///   ``VaultError/storage(_:)``.
+  public init(opening directory: String) throws(VaultError) {
+    let database = try Database(opening: directory)
+    guard let id = try database.meta(MetaName.vaultID), let vault = try? VaultID(id) else {
+      throw .corrupt("the vault has no identity")
+    }
+    self.database = database
+    self.vault = vault
+    try readFacts()
+    try readSlots()
+    if slots.isEmpty { throw .corrupt("no slot can be read") }
+    database.trust()
+    if !isRekeying { _ = try? removeStaleStore() }
+  }
+
+  /// Makes a vault with new class keys, and closes it again.
+  ///
+  /// The directory is made when it is missing. All of it is on the disk when this returns, and nothing is left when it
+  /// throws or is cut off.
+  /// - Parameters:
+  ///   - slots: at least one of a lasting kind; made for this `vaultID` and `vaultKey`.
+  ///   - vaultID: 16 random bytes.
+  ///   - vaultKey: 32 random bytes, which the slots wrap.
+  ///   - bootKey: 32 random bytes, which open `always` items from boot.
+  ///   - now: Unix seconds.
+  /// - Throws: ``VaultError/vaultExists`` when anything has the database's name; ``VaultError/lastSlot`` without
+  ///   a lasting slot; ``VaultError/inUse(pid:)``, ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.
+  public static func create(
+    in directory: String, slots: [SlotRecord], vaultID: [UInt8], vaultKey: borrowing SecureBytes,
+    bootKey: borrowing SecureBytes, now: Int64
+  ) throws(VaultError) {
+    guard let highest = slots.map(\.id).max(), Set(slots.map(\.id)).count == slots.count,
+      slots.contains(where: \.kind.isLasting)
+    else { throw .lastSlot }
+    guard let vault = try? VaultID(vaultID) else { throw .corrupt("a vault id has 16 bytes") }
+    let whenUnlocked = RandomBytes.secret(count: 32)
+    let afterFirstUnlock = RandomBytes.secret(count: 32)
+    let always = RandomBytes.secret(count: 32)
+    func wrap(_ classKey: borrowing SecureBytes, _ accessible: AccessClass) -> (name: String, sealed: [UInt8]) {
+      let sealed = KeyWrap.wrap(classKey: classKey, of: accessible, under: .vault, key: vaultKey, vaultID: vault)
+      return (KeyName.vault(accessible), sealed)
+    }
+    let sealedForBoot = KeyWrap.wrap(classKey: always, of: .always, under: .boot, key: bootKey, vaultID: vault)
+    let wrapped = [
+      wrap(whenUnlocked, .whenUnlocked), wrap(afterFirstUnlock, .afterFirstUnlock), wrap(always, .always),
+      (KeyName.boot, sealedForBoot),
+    ]
+    guard highest < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
+    try Database.create(in: directory) { (database: Database) throws(VaultError) in
+      try database.putMeta(MetaName.vaultID, vault.bytes)
+      for (name, sealed) in wrapped { try database.putKey(name, sealed) }
+      for slot in slots { try database.insertSlot(Int64(slot.id), slot.encoded()) }
+      let keychain = Keychain(database, vault)
+      keychain.keys.whenUnlocked = ClassKeys(classKey: whenUnlocked)
+      keychain.keys.afterFirstUnlock = ClassKeys(classKey: afterFirstUnlock)
+      keychain.keys.always = ClassKeys(classKey: always)
+      let facts = ClassRecord.Facts(time: now, nextRow: 1, nextSlot: highest + 1)
+      try keychain.writeFirstRecords(ByClass(repeating: facts))
+    }
+  }
+
+  struct OpenTransaction {
+    var state = TransactionState.none
+    /// The latest time that was given to it.
+    var stamp: Int64?
+  }
+
+  /// The class keys that are in memory.
+  struct HeldKeys: ~Copyable {
+    var whenUnlocked = ClassKeys()
+    var afterFirstUnlock = ClassKeys()
+    var always = ClassKeys()
+    /// Integrity keys derived for one change, in a state in which they are not held.
+    var lent = LentKeys()
+  }
+
+  /// The results of checks, and the faults that were met outside of them.
+  struct Verdict {
+    var lastCheck = IntegrityState.unchecked
+    /// The first fault that was met since the store was opened.
+    var failure: Finding?
+    /// The faults that were met since the check that is under way began, and those that no check would find: its result
+    /// includes them.
+    var doubts: [Finding] = []
+  }
+
+  /// Wraps a database that is being made; no slot is read, and no key is in memory.
+  init(_ database: Database, _ vault: VaultID) {
+    self.database = database
+    self.vault = vault
+  }
+}
+
+/// The names in the table `keys`.
+enum KeyName {
+  static func vault(_ accessible: AccessClass) -> String { accessible.name }
+  static let boot = "always.boot"
+
+  /// The part of the hashes that covers the row of that name; 0 for a name that is not ours.
+  static func part(_ name: String) -> UInt32 {
+    if name == boot { return 4 }
+    return AccessClass(name: name).map { UInt32($0.rawValue) } ?? 0
+  }
+
+  /// The name of the row that a part covers.
+  static func name(part: UInt32) -> String {
+    if part == 4 { return boot }
+    return UInt8(exactly: part).flatMap(AccessClass.init(rawValue:))?.name ?? "of another name"
+  }
+}
+
+/// The names in the table `meta`.
+enum MetaName {
+  static let all = [vaultID, staleSlots, rekeying]
+  static let vaultID = "vault-id"
+  static let staleSlots = "stale-slots"
+  static let rekeying = "rekeying"
+
+  static func encode(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
+
+  static func decode(_ bytes: [UInt8]) -> UInt32? {
+    bytes.count == 4 ? bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } : nil
+  }
+}

@@ -1,0 +1,38 @@
+import VaultCore
+
+/// The proof by which a change to a part of the store is noticed, once ``FileShape`` has shown that a walk and a lookup
+/// meet the same rows of it. Every table, and every row of `meta`, is in ``list``: whatever is added to the store is
+/// added here, and a test compares the list with the schema.
+struct Authenticity {
+  enum Proof: Equatable {
+    /// Each row counts in the record of its item's class, under the key of that class.
+    case inItsClass(AssociatedData.Table)
+    /// Each row counts in the records of all three classes, so that only the vault key makes them agree on a change.
+    case inAllClasses(AssociatedData.Table)
+    /// It carries a MAC of its own.
+    case itself
+    /// No proof is needed, for the given reason.
+    case needless(String)
+  }
+
+  /// A table, or `meta` and the name of a row.
+  let subject: String
+  let proof: Proof
+
+  static let list = [
+    Authenticity(subject: "heads", proof: .inItsClass(.heads)),
+    // The current value of each item lies in `heads`.
+    Authenticity(subject: "vals", proof: .inItsClass(.values)),
+    Authenticity(subject: "tags", proof: .inItsClass(.tags)),
+    Authenticity(subject: "slots", proof: .inAllClasses(.slots)),
+    Authenticity(subject: "keys", proof: .inAllClasses(.keys)),
+    Authenticity(subject: "hashes", proof: .itself),
+    Authenticity(subject: "meta rekeying", proof: .inAllClasses(.meta)),
+    Authenticity(
+      subject: "meta vault-id",
+      proof: .needless("every key and every record is bound to it, so that with another one nothing opens")),
+    Authenticity(
+      subject: "meta stale-slots",
+      proof: .needless("it is advice to people about a way in, which any process of the user may give")),
+  ]
+}

@@ -1,0 +1,44 @@
+import Glibc
+
+extension String {
+  /// True when both are the same UTF-8. Equality of strings is canonical equivalence, by which other names
+  /// are equal, too.
+  func hasSameBytes(as other: String) -> Bool {
+    // As spans, because a short string has no bytes in memory: as an argument to C it would be copied to the heap.
+    let (mine, others) = (utf8.span, other.utf8.span)
+    guard mine.count == others.count, !mine.isEmpty else { return mine.count == others.count }
+    // Both have that many bytes, and more than none, so that there is an address.
+    return unsafe mine.withUnsafeBufferPointer { mine in
+      unsafe others.withUnsafeBufferPointer { unsafe memcmp(mine.baseAddress!, $0.baseAddress!, mine.count) == 0 }
+    }
+  }
+}
+
+extension RawSpan {
+  /// The byte at `index`, which is checked against the bounds.
+  func byte(_ index: Int) -> UInt8 {
+    // Every bit pattern is a UInt8.
+    unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
+  }
+}
+
+extension [UInt8] {
+  /// Copies bytes that are not secret.
+  init(copying bytes: RawSpan) {
+    self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+
+  /// True when both are the same bytes. Not for secrets.
+  func isEqual(to bytes: RawSpan) -> Bool {
+    guard count == bytes.byteCount, count > 0 else { return count == bytes.byteCount }
+    // Both have that many bytes, and more than none, so that there is an address.
+    return unsafe bytes.withUnsafeBytes { unsafe memcmp(self, $0.baseAddress!, count) == 0 }
+  }
+
+  /// Lends the bytes.
+  func withSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    // Bytes have no padding, so all of them are initialized.
+    let bytes = unsafe span.bytes
+    return try body(bytes)
+  }
+}

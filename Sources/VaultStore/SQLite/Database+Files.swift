@@ -1,0 +1,143 @@
+// The operations on a database's files that a keychain needs beside those on its records.
+extension Database {
+  /// True for a stand-in for a database whose files are closed.
+  var isClosed: Bool { lock == nil }
+
+  /// True when data that the disk cannot read counts as damage like any other, after which reading continues.
+  var takesUnreadableForDamage: Bool {
+    get { connection.takesUnreadableForDamage }
+    set { connection.takesUnreadableForDamage = newValue }
+  }
+
+  /// Keeps fewer pages in memory: for a store that is written from one end to the other, beside a live one.
+  func shrinkCache() throws(VaultError) { try connection.shrinkCache() }
+
+  /// Stops waiting for the disk: for a store that need not outlive a crash.
+  func forgoDurability() throws(VaultError) { try connection.execute("PRAGMA synchronous = OFF") }
+
+  /// Folds the log into the main file, and empties it.
+  ///
+  /// - Throws: ``VaultError/inUse(pid:)`` while a statement is being run.
+  func checkpoint() throws(VaultError) { try connection.checkpoint() }
+
+  /// True when the log is long enough to be folded in between two commits.
+  var hasLongLog: Bool { connection.hasLongLog }
+
+  /// Folds a long log into the main file. Where that fails, the log stays, and the next commit tries again.
+  func foldLongLog() { connection.foldLog() }
+
+  /// The error when an open file's name belongs to another file now, or to none; nil otherwise.
+  var lostFile: VaultError? { connection.lostFile }
+
+  /// The error when the only fault is that the log lost its name.
+  static var lostLog: VaultError { SQLiteConnection.lostLog }
+
+  /// Puts back a log that was removed. See ``Connection/putBackLog()``.
+  func putBackLog() throws(VaultError) { try connection.putBackLog() }
+
+  /// Freezes the main file for a backup.
+  func snapshot() throws(VaultError) -> Snapshot { try Snapshot(connection) }
+
+  /// Freezes the pages, including those in the log, for the check of their shape.
+  func frozenPages() throws(VaultError) -> FrozenPages { try FrozenPages(connection) }
+
+  /// The size of the log beside the main file, in bytes.
+  func logSize() throws(VaultError) -> Int {
+    guard let directory = try StoreDirectory.open(path) else { return 0 }
+    return try directory.size(of: Self.logName) ?? 0
+  }
+
+  /// The bytes that this process may still write on the database's file system.
+  func freeSpace() throws(VaultError) -> Int { try FreeSpace.bytes(at: path) }
+
+  /// True when there is a database in the directory `path`.
+  static func exists(_ path: String) throws(VaultError) -> Bool {
+    guard let directory = try StoreDirectory.open(path) else { return false }
+    return directory.contains(fileName)
+  }
+
+  /// Removes the database in the directory `path`, and the directory with it, if there is one. Nothing may use it any
+  /// more: the last connection to close removes the file that has the log's name, even if it is another database's.
+  ///
+  /// - Returns: false when there is none.
+  @discardableResult
+  static func remove(_ path: String) throws(VaultError) -> Bool {
+    guard let directory = try StoreDirectory.open(path) else { return false }
+    for name in allNames { try directory.remove(name) }
+    try directory.removeItself()
+    return true
+  }
+
+  /// Removes the database in the directory `name` within this one's, if there is one, and waits until that
+  /// is on the disk.
+  func removeNested(_ name: String) throws(VaultError) {
+    guard let directory = try StoreDirectory.open(path) else { return }
+    if try Self.remove(directory.path(of: name)) { try directory.sync() }
+  }
+}
+
+// MARK: Replacing one database by another
+
+/// The step that was just done when one database takes another's place.
+enum ReplacementStep: CaseIterable {
+  case begun, secondFolded, liveFolded, secondClosed, liveClosed, renamed, synced, opened
+}
+
+extension Database {
+  /// Puts `second`, which lies in a directory within that of `live`, in the place of `live`. Afterwards, `live` is the
+  /// database that `second` was, opened again, and `second` is closed.
+  ///
+  /// Both logs are folded in and gone before the rename: SQLite would take a log that lies beside another database for
+  /// that database's own. No connection is open during the rename, because one that closes removes the file that has
+  /// its log's name. The lock stays.
+  ///
+  /// - Parameter reached: called after each step but the last one; an error that it throws ends the replacement there.
+  /// - Throws: ``VaultError/storage(_:)`` and what `reached` throws. `live` then is what it was, opened again if it was
+  ///   closed meanwhile; or it is closed (``isClosed``), because it cannot be opened, or because a power cut may now
+  ///   leave either of the two. `second` may be closed.
+  static func replace(
+    _ live: inout Database, by second: inout Database, _ reached: (ReplacementStep) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    let (path, inside, lock) = (live.path, second.path, live.lock)
+    guard let directory = try StoreDirectory.open(path), let nested = try StoreDirectory.open(inside) else {
+      throw .storage("\(inside) disappears")
+    }
+    let (stand, otherStand) = (try closed(path), try closed(inside))
+    try reached(.begun)
+    try second.fold()
+    try reached(.secondFolded)
+    try live.fold()
+    try reached(.liveFolded)
+    weak let otherConnection = second.connection
+    second = otherStand
+    guard otherConnection == nil, try nested.size(of: logName) ?? 0 == 0 else {
+      throw .storage("the second store is still open")
+    }
+    try nested.syncFile(fileName)
+    try nested.sync()
+    try reached(.secondClosed)
+    weak let connection = live.connection
+    live = stand
+    if let connection {
+      // Somebody reads it. When closed later, it removes the file that has its log's name: no other store
+      // may have that.
+      live = try Database(connection, path: path, lock: lock)
+      throw .storage("the store is still being read")
+    }
+    var isReplaced = false
+    let result = Result { () throws(VaultError) in
+      guard try directory.size(of: logName) ?? 0 == 0 else { throw .storage("the store is still open") }
+      try reached(.liveClosed)
+      try directory.take(fileName, from: nested)
+      isReplaced = true
+      try reached(.renamed)
+      try directory.sync()
+      try nested.sync()
+      try reached(.synced)
+    }
+    if isReplaced { try result.get() }
+    live = try Database(opening: path, lock: lock)
+    live.trust()
+    try result.get()
+  }
+}

@@ -1,0 +1,140 @@
+import VaultModel
+
+// The few records beside the items: facts about the vault, wrapped keys, slots and class records.
+extension Database {
+  /// The most slots that a vault can have.
+  static let maximumSlots = 255
+  /// The most wrapped keys that are read, more than any vault has.
+  private static let maximumKeys = 16
+  /// The longest of these records in bytes, with room to spare.
+  private static let longestRecord = 128 << 10
+
+  /// A fact about the whole vault.
+  func meta(_ name: String) throws(VaultError) -> [UInt8]? {
+    try statements.meta.get.bind(1, name)
+    return try statements.meta.get.first { (row: Statement) throws(VaultError) in
+      try row.bytes(0, atMost: Self.longestRecord)
+    }
+  }
+
+  /// Stores a fact about the whole vault.
+  func putMeta(_ name: String, _ value: [UInt8]) throws(VaultError) {
+    try statements.meta.put.bind(1, name)
+    try statements.meta.put.bind(2, value)
+    try statements.meta.put.run()
+  }
+
+  /// Removes a fact about the whole vault.
+  func deleteMeta(_ name: String) throws(VaultError) {
+    try statements.meta.delete.bind(1, name)
+    try statements.meta.delete.run()
+  }
+
+  /// A wrapped key.
+  func key(_ name: String) throws(VaultError) -> [UInt8]? {
+    try statements.keys.get.bind(1, name)
+    return try statements.keys.get.first { (row: Statement) throws(VaultError) in
+      try row.bytes(0, atMost: Self.longestRecord)
+    }
+  }
+
+  /// All wrapped keys with their names, ordered by name.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` also when there are more than there can be, or they are out of order.
+  func keys() throws(VaultError) -> [(name: String, sealed: [UInt8])] {
+    var found: [(name: String, sealed: [UInt8])] = []
+    try statements.keys.all.each { (row: Statement) throws(VaultError) in
+      let name = try row.text(0)
+      if let last = found.last?.name, !last.utf8.lexicographicallyPrecedes(name.utf8) { throw Self.outOfOrder("keys") }
+      guard found.count < Self.maximumKeys else { throw .corrupt("vault.db: there are too many keys") }
+      found.append((name, try row.bytes(1, atMost: Self.longestRecord)))
+      return true
+    }
+    return found
+  }
+
+  /// The class record of a class.
+  func hashes(_ accessible: AccessClass) throws(VaultError) -> [UInt8]? {
+    try statements.hashes.get.bind(1, Int64(accessible.rawValue))
+    return try statements.hashes.get.first { (row: Statement) throws(VaultError) in
+      try row.bytes(0, atMost: Self.longestRecord)
+    }
+  }
+
+  /// Stores the class record of a class.
+  func putHashes(_ accessible: AccessClass, _ record: [UInt8]) throws(VaultError) {
+    try statements.hashes.put.bind(1, Int64(accessible.rawValue))
+    try statements.hashes.put.bind(2, record)
+    try statements.hashes.put.run()
+  }
+
+  /// Finds rows that are not ours in the tables of facts and of class records, whose rows nothing counts. Each of the
+  /// two tables yields one finding, however many such rows it has.
+  func foreignRows() throws(VaultError) -> [Finding] {
+    var findings: [Finding] = []
+    // Each of ours is met once, so that a walk over pages that lead in a circle ends, too.
+    var names = Set(MetaName.all)
+    try statements.meta.names.each { (row: Statement) throws(VaultError) in
+      if names.remove(try row.text(0)) != nil { return true }
+      findings.append(Finding(.foreign, "a fact about the vault was put in by somebody else"))
+      return false
+    }
+    var classes = Set(AccessClass.allCases.map { Int64($0.rawValue) })
+    try statements.hashes.classes.each { (row: Statement) throws(VaultError) in
+      if classes.remove(try row.integer(0)) != nil { return true }
+      findings.append(Finding(.foreign, "a class record of no class was put in by somebody else"))
+      return false
+    }
+    return findings
+  }
+
+  /// Stores a wrapped key.
+  func putKey(_ name: String, _ sealed: [UInt8]) throws(VaultError) {
+    try statements.keys.put.bind(1, name)
+    try statements.keys.put.bind(2, sealed)
+    try statements.keys.put.run()
+  }
+
+  /// The ids and records of all slots, ordered by id.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` also when there are more than there can be, or they are out of order.
+  func slots() throws(VaultError) -> [(id: Int64, record: [UInt8])] {
+    var found: [(id: Int64, record: [UInt8])] = []
+    try statements.slots.all.each { (row: Statement) throws(VaultError) in
+      let id = try row.integer(0)
+      if let last = found.last?.id, last >= id { throw Self.outOfOrder("slots") }
+      guard found.count < Self.maximumSlots else { throw .corrupt("vault.db: there are too many slots") }
+      found.append((id, try row.bytes(1, atMost: Self.longestRecord)))
+      return true
+    }
+    return found
+  }
+
+  /// Stores a new slot's record.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a slot has that id.
+  func insertSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try write(statements.slots.insert, id, record)
+  }
+
+  /// Replaces the record of a slot.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when no slot has that id.
+  func updateSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try write(statements.slots.update, id, record)
+  }
+
+  private func write(_ statement: Statement, _ id: Int64, _ record: [UInt8]) throws(VaultError) {
+    try statement.bind(1, id)
+    try statement.bind(2, record)
+    try runOnOneRow(statement, "slot \(id)")
+  }
+
+  /// Removes a slot's record.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when no slot has that id.
+  func deleteSlot(_ id: Int64) throws(VaultError) {
+    try statements.slots.delete.bind(1, id)
+    try runOnOneRow(statements.slots.delete, "slot \(id)")
+  }
+}

@@ -1,0 +1,205 @@
+/// The storage engine: sealed records, blind tags and nothing that could be read without a key.
+///
+/// Another engine can take its place by offering the same operations. It has one owner, and one process: it holds
+/// ``StoreLock`` from opening to deinit. A failed commit or a full disk leaves the last committed state.
+final class Database {
+  static let fileName = "vault.db"
+  static let logName = "vault.db-wal"
+  static let newName = "vault.db.new"
+  /// Every name that a store's file can have.
+  static let allNames =
+    [fileName, newName].flatMap { [$0, $0 + "-wal", $0 + "-journal"] } + [StoreLock.fileName]
+
+  /// The path of the directory.
+  let path: String
+  /// The lock on the directory; nil for a stand-in for a closed database.
+  let lock: StoreLock?
+  let connection: SQLiteConnection
+  let statements: Statements
+
+  /// Opens the database in the directory `path`.
+  ///
+  /// - Parameter held: the lock, if it is held already.
+  /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
+  ///   ``VaultError/corrupt(_:)`` and ``VaultError/newer(_:)``, after which every file is as it was;
+  ///   ``VaultError/storage(_:)``.
+  init(opening path: String, lock held: StoreLock? = nil) throws(VaultError) {
+    guard let directory = try StoreDirectory.open(path), directory.contains(Self.fileName) else { throw .noVault }
+    // Where there is a lock file, the lock comes before the first look: closing a second descriptor of the database
+    // would drop SQLite's own locks if we had it open already.
+    var lock = held
+    if lock == nil { lock = try StoreLock.take(in: directory, creating: false) }
+    guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
+    if lock == nil {
+      lock = try StoreLock.take(in: directory, creating: true)
+      guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
+    }
+    guard let lock else { throw .storage("vault.lock disappears") }
+    self.path = directory.path
+    self.lock = lock
+    connection = try Self.connect(Self.fileName, directory, lock)
+    statements = try Statements(connection)
+    try Self.removeUnfinished(in: directory)
+  }
+
+  /// A stand-in for a database whose files are closed: it has no records and takes none.
+  static func closed(_ path: String) throws(VaultError) -> Database {
+    let connection = try SQLiteConnection(path: ":memory:", lock: nil)
+    connection.trust()
+    try Schema.make(connection)
+    try connection.execute("PRAGMA query_only = ON")
+    return try Database(connection, path: path, lock: nil)
+  }
+
+  /// Declares the records to be ours too, so that closing may fold the log into the file.
+  func trust() { connection.trust() }
+
+  /// Declares that the records are not what they should be: the files stay as they are, even when they are closed.
+  func distrust() { connection.distrust() }
+
+  private static func connect(
+    _ name: String, _ directory: borrowing StoreDirectory, _ lock: StoreLock
+  ) throws(VaultError) -> SQLiteConnection {
+    let log = try WriteAheadLog(of: name, in: directory)
+    let connection = try SQLiteConnection(path: directory.path(of: name), lock: lock)
+    guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
+    connection.limitKeysOfLog()
+    // The log may have a newer header than the file.
+    let version = Int(try connection.integer("PRAGMA user_version"))
+    if version > Schema.version { throw .newer(version) }
+    guard version == Schema.version else { throw .corrupt("vault.db has a schema that no release wrote") }
+    guard Int(try connection.integer("PRAGMA application_id")) == Schema.applicationID else {
+      throw .corrupt("vault.db belongs to another program")
+    }
+    try log.check(name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
+    connection.committed = log.committed
+    connection.noteLog()
+    try Schema.check(connection)
+    return connection
+  }
+
+  /// Makes a new database whose first content `fill` writes, in one step that a crash cannot halve: it is built under
+  /// another name, and linked into place when all of it is on the disk.
+  ///
+  /// - Throws: ``VaultError/vaultExists`` when anything has the database's name, even a dangling link; what `fill`
+  ///   throws. Nothing is left of the attempt.
+  static func create(in path: String, fill: (Database) throws(VaultError) -> Void) throws(VaultError) {
+    let directory = try StoreDirectory.openOrMake(path)
+    let lock = try lockForNew(in: directory)
+    do throws(VaultError) {
+      try build(in: directory, lock, fill)
+      try putInPlace(in: directory)
+    } catch {
+      try? removeUnfinished(in: directory)
+      throw error
+    }
+  }
+
+  /// Takes the lock of a directory in which a database is to be made, at first under another name.
+  static func lockForNew(in directory: borrowing StoreDirectory) throws(VaultError) -> StoreLock {
+    if directory.contains(fileName) { throw .vaultExists }
+    guard let lock = try StoreLock.take(in: directory, creating: true) else { throw .storage("vault.lock disappears") }
+    try removeUnfinished(in: directory)
+    return lock
+  }
+
+  /// Checks that the new database is whole and all of it in its main file, and waits until that is on the disk.
+  static func settle(in directory: borrowing StoreDirectory) throws(VaultError) {
+    guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory),
+      try directory.size(of: newName + "-wal") == nil
+    else { throw .storage("vault.db could not be written whole") }
+    try directory.syncFile(newName)
+  }
+
+  /// Gives the new database its final name, unless something has that name.
+  static func putInPlace(in directory: borrowing StoreDirectory) throws(VaultError) {
+    guard try directory.link(newName, as: fileName) else { throw .vaultExists }
+    try directory.sync()
+    try removeUnfinished(in: directory)
+    try directory.sync()
+  }
+
+  private static func build(
+    in directory: borrowing StoreDirectory, _ lock: StoreLock, _ fill: (Database) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try directory.makeFile(newName)
+    // Its own scope: SQLite folds the log in and removes it when the last reference goes.
+    do {
+      let connection = try SQLiteConnection(path: directory.path(of: newName), lock: lock)
+      try connection.execute("PRAGMA page_size = \(DatabaseHeader.pageSize)")
+      try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+      guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+        throw .storage("vault.db cannot have a write-ahead log on this file system")
+      }
+      connection.trust()
+      try Schema.make(connection)
+      let database = try Database(connection, path: directory.path, lock: lock)
+      try database.begin()
+      try fill(database)
+      try database.commit()
+      try connection.checkpoint()
+    }
+    try settle(in: directory)
+  }
+
+  /// Opens a new database that was not filled here but copied as a whole from another one.
+  static func openCopy(in directory: borrowing StoreDirectory, _ lock: StoreLock) throws(VaultError) -> Database {
+    guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory) else {
+      throw .storage("vault.db.new disappears")
+    }
+    let database = try Database(try connect(newName, directory, lock), path: directory.path, lock: lock)
+    database.trust()
+    return database
+  }
+
+  /// Uses a connection that is open.
+  init(_ connection: SQLiteConnection, path: String, lock: StoreLock?) throws(VaultError) {
+    self.path = path
+    self.lock = lock
+    self.connection = connection
+    statements = try Statements(connection)
+  }
+
+  /// Removes what an interrupted creation left behind. Call it only under the lock.
+  static func removeUnfinished(in directory: borrowing StoreDirectory) throws(VaultError) {
+    for suffix in ["", "-wal", "-journal"] { try directory.remove(newName + suffix) }
+  }
+
+  /// Folds all of the log into the main file and leaves it empty; both are on the disk then.
+  ///
+  /// - Throws: ``VaultError/storage(_:)``, also while a statement is being run.
+  func fold() throws(VaultError) {
+    guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+      throw .storage("vault.db: the log cannot be folded in")
+    }
+  }
+
+  /// The size of the main file once the log is folded in, in bytes.
+  func size() throws(VaultError) -> Int {
+    Int(try connection.integer("PRAGMA page_count")) * DatabaseHeader.pageSize
+  }
+
+  /// Begins a transaction, of which either everything is written or nothing.
+  func begin() throws(VaultError) { try statements.transaction.begin.run() }
+
+  /// Ends the transaction and waits until it is on the disk.
+  ///
+  /// - Throws: the system's error, or ``VaultError/distrusted(_:advice:)`` when the files have lost their names;
+  ///   nothing of the transaction is kept then.
+  func commit() throws(VaultError) {
+    do throws(VaultError) {
+      if let error = connection.lostFile { throw error }
+      try statements.transaction.commit.run()
+    } catch {
+      rollback()
+      throw error
+    }
+  }
+
+  /// Undoes everything since ``begin()``. An error may have done so already.
+  func rollback() {
+    guard connection.isInTransaction else { return }
+    // If even this fails, the transaction was never committed and the next opening drops it.
+    try? statements.transaction.rollback.run()
+  }
+}

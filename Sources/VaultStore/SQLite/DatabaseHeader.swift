@@ -1,0 +1,60 @@
+import Glibc
+
+/// The first 100 bytes of the database file (sqlite.org/fileformat.html §1.3), read before SQLite sees the file.
+///
+/// SQLite would take an empty file for a new database, delete its log, and write to a foreign one. So a file that is
+/// recognisably not a whole database of ours is refused here, and stays as it is.
+struct DatabaseHeader {
+  static let pageSize = 4096
+  static let length = 100
+  private static let magic = Array("SQLite format 3\0".utf8)
+  private let bytes: [UInt8]
+
+  /// Checks the file `name`; false when it is not there.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/newer(_:)`` or, for its owner, mode and type,
+  ///   ``VaultError/permissions(_:)``.
+  static func check(_ name: String, log: String, in directory: borrowing StoreDirectory) throws(VaultError) -> Bool {
+    guard let size = try directory.size(of: name) else { return false }
+    guard let file = try directory.openFile(name, O_RDONLY) else { return false }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: length)
+    let count = unsafe pread(file, &bytes, bytes.count, 0)
+    if count < 0 { throw SystemCall.error("read", directory.path(of: name), errno) }
+    guard count > 0 else { throw .corrupt("vault.db is empty") }
+    guard count == bytes.count else { throw .corrupt("vault.db is cut short") }
+    try DatabaseHeader(bytes: bytes).check(size: size, hasLog: try directory.size(of: log) ?? 0 > 0)
+    return true
+  }
+
+  /// Checks the claims of page 1 as it is with the log folded in: the number of pages, and that SQLite uses each of
+  /// them whole and none as a map of other pages.
+  static func check(_ page: Page, pages: Int) throws(VaultError) {
+    let header = DatabaseHeader(bytes: Array(page.bytes.prefix(length)))
+    guard header.number(at: 28) == pages else { throw .corrupt("page 1 tells of another number of pages") }
+    // Page size, format versions, reserved space and payload fractions; then the two marks of an auto-vacuumed file.
+    guard Array(header.bytes[16..<24]) == [16, 0, 2, 2, 0, 64, 32, 32], header.number(at: 52) == 0,
+      header.number(at: 64) == 0
+    else { throw .corrupt("page 1 tells of another file format") }
+  }
+
+  private func check(size: Int, hasLog: Bool) throws(VaultError) {
+    guard bytes.starts(with: Self.magic) else { throw .corrupt("vault.db is no database") }
+    guard number(at: 68) == Schema.applicationID else { throw .corrupt("vault.db belongs to another program") }
+    let version = number(at: 60)
+    if version > Schema.version { throw .newer(version) }
+    guard version == Schema.version else { throw .corrupt("vault.db has a schema that no release wrote") }
+    guard Int(bytes[16]) << 8 | Int(bytes[17]) == Self.pageSize, bytes[18] == 2, bytes[19] == 2,
+      number(at: 44) == 4, number(at: 56) == 1
+    else {
+      throw .corrupt("vault.db has another file format")
+    }
+    // While a log waits to be folded in, the file may rightly be shorter than its header says.
+    let whole = size % Self.pageSize == 0 && size / Self.pageSize >= number(at: 28)
+    guard size >= Self.pageSize, whole || hasLog else { throw .corrupt("vault.db is cut short") }
+  }
+
+  private func number(at offset: Int) -> Int {
+    bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+  }
+}

@@ -1,0 +1,94 @@
+import Glibc
+
+// The names of the open files, which somebody may take away or give to others.
+extension SQLiteConnection {
+  /// Notes which file the log is. Call it after SQLite has read from the database, which makes a log where
+  /// there is none.
+  func noteLog() { openLog = FileNumber(of: log) }
+
+  /// The error, with advice, when an open file's name belongs to another file now, or to none; nil otherwise. Whatever
+  /// is written then goes into a file that nobody finds again.
+  var lostFile: VaultError? {
+    // A stand-in for a closed database has no file.
+    guard lock != nil else { return nil }
+    if hasMoved { return Self.lost("vault.db") }
+    if hasOtherLog { return Self.lost("vault.db-wal") }
+    if openLog != nil, FileNumber(of: log) == nil { return Self.lostLog }
+    return nil
+  }
+
+  /// The error when no file has the log's name. SQLite has the log open nonetheless, and folds it into the main file
+  /// when the connection closes.
+  static let lostLog = VaultError.distrusted(
+    "vault.db-wal was removed while vaultd has it open",
+    advice: "stop vaultd, which puts what it still has of it into vault.db, and start it again")
+
+  /// True when another file has the log's name now, which SQLite cannot tell. No file can have the number of
+  /// one that is open.
+  var hasOtherLog: Bool {
+    guard let openLog, let found = FileNumber(of: log) else { return false }
+    return found != openLog
+  }
+
+  private static func lost(_ name: String) -> VaultError {
+    .distrusted(
+      "\(name) was removed or replaced while vaultd has it open",
+      advice: "`vault salvage` saves what vaultd still has, until vaultd is stopped")
+  }
+
+  // MARK: A log that was removed
+
+  /// Copies the committed part of a log that was removed to a new file of its name. The next opening needs that file
+  /// when folding the log into the main file ends midway, on a full disk or with the process.
+  ///
+  /// - Throws: ``VaultError/storage(_:)``, after which no file has the name, and nothing may be folded in.
+  func putBackLog() throws(VaultError) {
+    guard isTrusted, lostFile == Self.lostLog, committed.frames > 0 else { return }
+    do throws(VaultError) {
+      guard let (folder, name) = Self.place(of: log), let directory = try StoreDirectory.open(folder),
+        let file = try directory.openFile(name, O_WRONLY | O_CREAT | O_EXCL)
+      else { throw .storage("\(log): its directory is gone") }
+      defer { close(file) }
+      do throws(VaultError) {
+        try copyLog(to: file)
+        guard fsync(file) == 0 else { throw SystemCall.error("fsync", log, errno) }
+        try directory.sync()
+      } catch {
+        try? directory.remove(name)
+        throw error
+      }
+    } catch .storage(let reason), .permissions(let reason), .corrupt(let reason) {
+      throw .storage("the log was removed, and what vault.db lacks of it is lost: \(reason)")
+    }
+    noteLog()
+  }
+
+  private func copyLog(to file: Int32) throws(VaultError) {
+    var offset = 0
+    let size = LogFrames.headerSize + committed.frames * LogFrames.frameSize
+    while offset < size {
+      var part = [UInt8](repeating: 0, count: min(LogFrames.frameSize, size - offset))
+      guard try readLog(at: offset, into: &part) else { throw LogIndex.damaged }
+      let count = unsafe part.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, offset) }
+      guard count > 0 else { throw SystemCall.error("write", log, count == 0 ? ENOSPC : errno) }
+      offset += count
+    }
+  }
+
+  private static func place(of path: String) -> (folder: String, name: String)? {
+    path.lastIndex(of: "/").map { (String(path[..<$0]), String(path[path.index(after: $0)...])) }
+  }
+}
+
+/// The numbers by which the system tells a file from all others.
+struct FileNumber: Equatable {
+  let device: dev_t
+  let inode: ino_t
+
+  /// Reads the numbers of the file at `path`; nil when there is none.
+  init?(of path: String) {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    (device, inode) = (status.st_dev, status.st_ino)
+  }
+}

@@ -1,0 +1,11 @@
+import Glibc
+
+/// The room that is left on a file system.
+enum FreeSpace {
+  /// The number of bytes that this process may still write where `path` is.
+  static func bytes(at path: String) throws(VaultError) -> Int {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { throw SystemCall.error("statvfs", path, errno) }
+    return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+  }
+}

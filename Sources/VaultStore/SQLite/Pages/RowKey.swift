@@ -1,0 +1,21 @@
+/// The key that a tree is ordered by: in a table the row number; in an index of ours the bytes of a blob or a text, if
+/// it has one, and then numbers. A text is compared by its bytes, as SQLite does without another collation.
+struct RowKey {
+  var bytes: ArraySlice<UInt8> = []
+  var numbers: (Int64, Int64) = (0, 0)
+
+  /// True when this key comes before `other`.
+  func precedes(_ other: RowKey) -> Bool {
+    let order = compareBytes(other)
+    return order == 0 ? numbers < other.numbers : order < 0
+  }
+
+  private func compareBytes(_ other: RowKey) -> Int {
+    let (mine, others) = (bytes.startIndex, other.bytes.startIndex)
+    for index in 0..<min(bytes.count, other.bytes.count) {
+      let (byte, otherByte) = (bytes[mine + index], other.bytes[others + index])
+      if byte != otherByte { return byte < otherByte ? -1 : 1 }
+    }
+    return bytes.count - other.bytes.count
+  }
+}

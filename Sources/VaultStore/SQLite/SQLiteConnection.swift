@@ -1,0 +1,295 @@
+internal import CSQLite
+import Glibc
+
+/// The one connection to the database file: opened so that nothing in a hostile file can act, in write-ahead logging
+/// with a sync on every commit, and locked against every other process for as long as it lives.
+@safe final class SQLiteConnection {
+  private let handle: OpaquePointer
+  // Released after the handle is closed, because closing still writes.
+  let lock: StoreLock?
+  /// The path of the main file.
+  let path: String
+  /// The path of the log.
+  let log: String
+  private let hadLog: Bool
+  private(set) var isTrusted = false
+  /// A descriptor of the main file beside SQLite's own. Closing one drops all locks that this process has on the file,
+  /// so it stays open until SQLite has closed its own.
+  private var reading: Int32 = -1
+  private let budget = StepBudget()
+  /// The part of the log that belongs to committed transactions, as SQLite reported it at the last commit or, before
+  /// any, as it was found at opening.
+  var committed = CommittedLog()
+  /// The number of frames from which on a commit folds the log into the main file. Only tests change it.
+  var longLog = 4000
+  // True when nothing was committed since the log was folded in, or since that was tried.
+  private var isFolded = true
+  // The number of those who rely on the main file to stay as it is.
+  private var holders = 0
+  // The file that SQLite has open as the log; nil until noteLog().
+  var openLog: FileNumber?
+  // One for the main file and one for the log.
+  private let guards: UnsafeMutablePointer<vault_guard>
+
+  /// Opens the existing file at `path`, of any length.
+  ///
+  /// Until ``trust()`` is called, closing leaves the file and its log as they were found.
+  init(path: String, lock: StoreLock?) throws(VaultError) {
+    self.lock = lock
+    self.path = path
+    log = path + "-wal"
+    hadLog = unsafe access(log, F_OK) == 0
+    _ = Self.configured
+    var opened: OpaquePointer?
+    // One owner, so no mutex. The directory was checked, and nobody else can write to it.
+    let code = unsafe sqlite3_open_v2(
+      path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, nil
+    )
+    guard let opened = unsafe opened, code == SQLITE_OK else {
+      unsafe sqlite3_close_v2(opened)
+      throw SQLiteFailure.error(code)
+    }
+    unsafe handle = opened
+    unsafe guards = .allocate(capacity: 2)
+    unsafe guards.initialize(repeating: vault_guard(), count: 2)
+    unsafe limitKeys(of: vault_main_file(handle), with: guards)
+    unsafe budget.watch(handle)
+    for (limit, value) in Self.limitsOfSchema { unsafe sqlite3_limit(handle, limit, value) }
+    for (option, on) in Self.switches { unsafe vault_db_switch(handle, option, on) }
+    // The lock mode comes first: it decides that the log's index lives in our memory and not in a shared file.
+    try execute("PRAGMA locking_mode = EXCLUSIVE")
+    try execute("PRAGMA synchronous = FULL")
+    try execute("PRAGMA temp_store = MEMORY")
+    try execute("PRAGMA cell_size_check = ON")
+    try execute("PRAGMA secure_delete = ON")
+    // In KiB. The cache fills as a store is read; all but the leaves of a million items fit.
+    try execute("PRAGMA cache_size = -65536")
+    try execute("PRAGMA journal_size_limit = 4194304")
+    watchCommits()
+    // Opened now, because nobody knows where the file is later. A stand-in for a closed database has no file.
+    reading = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+  }
+
+  /// True once the tables are known to be ours. Until then it is the file's fault when SQLite cannot make sense of a
+  /// statement, because all of ours make sense.
+  var hasOurTables = false {
+    didSet {
+      budget.isOfStore = hasOurTables
+      for (limit, value) in hasOurTables ? Self.limits : Self.limitsOfSchema {
+        unsafe sqlite3_limit(handle, limit, value)
+      }
+    }
+  }
+
+  /// True when data that the disk cannot read counts as damage like any other, after which reading continues, and not
+  /// as a momentary failure.
+  var takesUnreadableForDamage = false
+
+  /// Keeps fewer pages in memory: for a store that is written from one end to the other, beside a live one that has its
+  /// cache already.
+  func shrinkCache() throws(VaultError) { try execute("PRAGMA cache_size = -16384") }
+
+  deinit {
+    // SQLite would remove the log by its name, which another file has by now, unless another has the main
+    // file's name, too.
+    if hasOtherLog { distrust() }
+    // A log that was only removed is folded in from its open file: nothing is lost then.
+    do throws(VaultError) { try putBackLog() } catch { distrust() }
+    unsafe sqlite3_close_v2(handle)
+    unsafe guards.deallocate()
+    if reading >= 0 { close(reading) }
+    // SQLite makes an empty log when it first reads; a file that is not ours is left without one, as it was found.
+    var status = stat()
+    if !isTrusted, !hadLog, unsafe stat(log, &status) == 0, status.st_size == 0 { unsafe unlink(log) }
+  }
+
+  // SQLite refuses this, without harm, when something in this process used it before.
+  private static let configured: Bool = vault_sqlite_configure() == SQLITE_OK
+
+  /// The longest text or blob that is ever read or written, in bytes: the largest sealed value, with room to spare.
+  private static let longestColumn: Int32 = 2 << 20
+
+  /// The limits until the tables are known to be ours: SQLite parses the whole schema of a file before we see any of
+  /// it, and parsing counts as no step. The longest statement of our schema has 214 bytes.
+  private static let limitsOfSchema: [(Int32, Int32)] = [
+    (SQLITE_LIMIT_LENGTH, 1024), (SQLITE_LIMIT_SQL_LENGTH, 1024), (SQLITE_LIMIT_COLUMN, 8),
+    (SQLITE_LIMIT_EXPR_DEPTH, 8),
+    (SQLITE_LIMIT_ATTACHED, 0),
+  ]
+  /// The limits after that, for rows and for our statements.
+  private static let limits: [(Int32, Int32)] = [
+    (SQLITE_LIMIT_LENGTH, longestColumn), (SQLITE_LIMIT_SQL_LENGTH, 8192), (SQLITE_LIMIT_COLUMN, 16),
+    (SQLITE_LIMIT_EXPR_DEPTH, 16),
+  ]
+
+  private static let switches: [(Int32, Int32)] = [
+    (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1), (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+    (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+    (SQLITE_DBCONFIG_DQS_DDL, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
+  ]
+
+  /// Declares the file to be ours, so that closing may fold the log into it.
+  func trust() {
+    isTrusted = true
+    unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+  }
+
+  /// Declares that the file is to stay as it is from now on, with its log: closing folds nothing in.
+  func distrust() {
+    isTrusted = false
+    unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+  }
+
+  /// Begins one step of a statement, or one call, and bounds its cost.
+  ///
+  /// A step that costs more ends as corrupt: only a tree of pages that has no end makes it do so.
+  func beginStep() { budget.refill() }
+
+  /// Runs statements and ignores their rows, if any.
+  func execute(_ sql: String) throws(VaultError) {
+    beginStep()
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    if code != SQLITE_OK { throw error(code) }
+  }
+
+  /// Compiles one statement for many runs.
+  func prepare(_ sql: String) throws(VaultError) -> Statement {
+    beginStep()
+    var statement: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK, let statement = unsafe statement else { throw error(code) }
+    return unsafe Statement(self, statement)
+  }
+
+  /// The integer in the first column of the first row.
+  func integer(_ sql: String) throws(VaultError) -> Int64 {
+    let statement = try prepare(sql)
+    let found = try statement.first { (row: Statement) throws(VaultError) in try row.integer(0) }
+    guard let found else { throw .corrupt("vault.db: an answer is missing") }
+    return found
+  }
+
+  /// The text in the first column of the first row.
+  func text(_ sql: String) throws(VaultError) -> String {
+    let statement = try prepare(sql)
+    let found = try statement.first { (row: Statement) throws(VaultError) in try row.text(0) }
+    guard let found else { throw .corrupt("vault.db: an answer is missing") }
+    return found
+  }
+
+  /// Folds the log into the main file and empties it.
+  func checkpoint() throws(VaultError) {
+    if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
+  }
+
+  // MARK: Claims of a file
+
+  /// Makes the log refuse keys that claim to be too long, as the main file does. Call it once, after SQLite has read
+  /// from the database and before it reads an index.
+  func limitKeysOfLog() { unsafe limitKeys(of: vault_log(handle), with: guards + 1) }
+
+  private func limitKeys(of file: UnsafeMutablePointer<sqlite3_file>?, with new: UnsafeMutablePointer<vault_guard>) {
+    unsafe vault_guard_file(file, new, Int32(DatabaseHeader.pageSize), Self.longestColumn)
+  }
+
+  // MARK: The log
+
+  /// Makes SQLite report each commit instead of folding the log into the main file in its own way.
+  private func watchCommits() {
+    // The connection closes the handle before it goes.
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    _ = unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, frames in
+        // The pointer that was registered with it.
+        if let context = unsafe context {
+          unsafe Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue().noteCommit(frames: Int(frames))
+        }
+        return SQLITE_OK
+      }, context)
+  }
+
+  private func noteCommit(frames: Int) {
+    committed = CommittedLog(frames: frames, salts: try? logSalts())
+    isFolded = false
+    if foldsLog, frames >= longLog { foldLog() }
+  }
+
+  /// True when the log is long enough to be folded in between two commits, so that neither has to wait for it.
+  var hasLongLog: Bool { !isFolded && isTrusted && foldsLog && committed.frames >= longLog / 4 }
+
+  /// Folds the log into the main file. Where that fails, the log stays, and the next commit tries again.
+  func foldLog() {
+    isFolded = true
+    // A file that took the log's name would be folded over the main file at the next opening; and without a log, a fold
+    // that ends midway would leave the main file neither old nor new.
+    if lostFile != nil { return }
+    _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+  }
+
+  /// True when a commit that makes the log long folds it into the main file.
+  var foldsLog: Bool { holders == 0 }
+
+  /// Keeps the main file as it is, until ``releaseMainFile()`` was called as often as this.
+  func holdMainFile() { holders += 1 }
+
+  /// Lets commits fold the log into the main file again, unless somebody else holds it.
+  func releaseMainFile() { holders -= 1 }
+
+  /// Fills `bytes` with the log's content from `offset` on; false when the log ends before that.
+  func readLog(at offset: Int, into bytes: inout [UInt8]) throws(VaultError) -> Bool {
+    var isWhole: Int32 = 0
+    let code = unsafe vault_log_read(handle, &bytes, Int32(bytes.count), Int64(offset), &isWhole)
+    if code != SQLITE_OK { throw error(code) }
+    return isWhole != 0
+  }
+
+  /// The salts in the log's header, which change when the log starts over; nil when it has no header.
+  func logSalts() throws(VaultError) -> [UInt8]? {
+    var salts = [UInt8](repeating: 0, count: LogFrames.salts.count)
+    return try readLog(at: LogFrames.salts.lowerBound, into: &salts) ? salts : nil
+  }
+
+  /// The size of the log in bytes.
+  func logSize() throws(VaultError) -> Int {
+    var size: Int64 = 0
+    let code = unsafe vault_log_size(handle, &size)
+    if code != SQLITE_OK { throw error(code) }
+    return Int(size)
+  }
+
+  /// A descriptor for reading the main file, open for as long as the connection lives.
+  func descriptor() throws(VaultError) -> Int32 {
+    guard reading >= 0 else { throw .storage("\(path) cannot be read") }
+    return reading
+  }
+
+  /// True when the main file's name belongs to another file now, or to none.
+  var hasMoved: Bool {
+    var moved: Int32 = 0
+    // SQLite stores a number of that type.
+    return unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved != 0
+  }
+
+  /// True while a transaction is open. An error can end one, so ask before rolling back.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// The number of rows that the last statement changed.
+  var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
+
+  /// The error for a result code of a call on this connection.
+  func error(_ code: Int32) -> VaultError {
+    if code & 0xFF == SQLITE_ERROR, !hasOurTables { return .corrupt("vault.db: its tables cannot be read") }
+    return SQLiteFailure.error(
+      code, system: unsafe vault_db_system_error(handle), takesUnreadableForDamage: takesUnreadableForDamage)
+  }
+}
+
+/// The part of the log that belongs to committed transactions.
+struct CommittedLog {
+  /// The number of its frames.
+  var frames = 0
+  /// The salts in the log's header at the time; nil when there was no header. When the header has other salts now, the
+  /// log has started over since, because all of it was folded in.
+  var salts: [UInt8]?
+}

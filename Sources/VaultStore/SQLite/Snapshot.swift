@@ -1,0 +1,83 @@
+import Glibc
+import Synchronization
+
+/// The database's main file as it is at one moment, while everything that is written goes to the log alone: the
+/// source of a backup.
+///
+/// The log is folded in first. From then on the main file stays as it is until ``end()``, and the log grows with all
+/// that is written meanwhile. There is no other way: the one connection has the file for itself, with the log's index
+/// in its own memory, so that no second connection could tell what belongs to which moment.
+///
+/// The owner of the database makes it and ends it, and there is one at a time: a second one would change the file under
+/// the first. In between another thread may read it, and is told when it has ended. That is why `@unchecked` holds: the
+/// only thing that changes and that both threads use is under the lock.
+final class Snapshot: @unchecked Sendable {
+  /// The file's size in bytes.
+  let size: Int
+  // Nil once this has ended.
+  private let file: Mutex<MainFile?>
+  // Nil once this has ended, too; for the owner alone. It keeps the descriptor open.
+  private var connection: SQLiteConnection?
+
+  /// Freezes the main file, which nobody else may hold.
+  init(_ connection: SQLiteConnection) throws(VaultError) {
+    // All of it, so that the log, which grows from now on, is short.
+    try connection.checkpoint()
+    let file = try MainFile(connection)
+    size = try file.size()
+    guard size == Int(try connection.integer("PRAGMA page_count")) * DatabaseHeader.pageSize else {
+      throw .corrupt("vault.db has another size than it should have")
+    }
+    self.file = Mutex(file)
+    self.connection = connection
+    connection.holdMainFile()
+  }
+
+  /// Fills `bytes` with the file's content from `offset` on.
+  ///
+  /// - Throws: ``VaultError/storage(_:)``; ``VaultError/locked`` after ``end()``.
+  func read(at offset: Int, into bytes: inout [UInt8]) throws(VaultError) {
+    try file.withLock { (file: inout MainFile?) throws(VaultError) in
+      guard let file else { throw .locked }
+      try file.read(at: offset, into: &bytes)
+    }
+  }
+
+  /// Allows the log to be folded in again, and the file to be closed. A reader on another thread gets nothing more;
+  /// this waits for a read that has begun, which is of one piece only.
+  func end() {
+    file.withLock { $0 = nil }
+    connection?.releaseMainFile()
+    connection = nil
+  }
+}
+
+/// The main file, read beside SQLite from any thread, for as long as the connection lives.
+struct MainFile {
+  private let descriptor: Int32
+
+  init(_ connection: SQLiteConnection) throws(VaultError) { descriptor = try connection.descriptor() }
+
+  /// Its size in bytes.
+  func size() throws(VaultError) -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemCall.error("stat", "vault.db", errno) }
+    return Int(status.st_size)
+  }
+
+  /// Fills `bytes` with the file's content from `offset` on.
+  func read(at offset: Int, into bytes: inout [UInt8]) throws(VaultError) {
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+        // The kernel fills no more than the bytes that there are.
+        unsafe pread(descriptor, bytes.baseAddress!.advanced(by: done), bytes.count - done, offset + done)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        throw count < 0 ? SystemCall.error("read", "vault.db", errno) : .corrupt("vault.db is cut short")
+      }
+      done += count
+    }
+  }
+}

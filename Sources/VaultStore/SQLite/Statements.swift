@@ -1,0 +1,186 @@
+import VaultModel
+
+/// Every statement the store runs, compiled once: a group for each table.
+struct Statements {
+  let transaction: Transaction
+  let meta: Meta
+  let keys: Keys
+  let slots: Slots
+  let tags: Tags
+  let heads: Heads
+  let values: Values
+  let hashes: Hashes
+
+  /// The columns of a head that ``Row`` reads.
+  static let headColumns = "id, item, class, revision, policy, current, sealed"
+
+  init(_ connection: SQLiteConnection) throws(VaultError) {
+    transaction = try Transaction(connection)
+    meta = try Meta(connection)
+    keys = try Keys(connection)
+    slots = try Slots(connection)
+    tags = try Tags(connection)
+    heads = try Heads(connection)
+    values = try Values(connection)
+    hashes = try Hashes(connection)
+  }
+
+  struct Transaction {
+    let begin, commit, rollback: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      begin = try c.prepare("BEGIN IMMEDIATE")
+      commit = try c.prepare("COMMIT")
+      rollback = try c.prepare("ROLLBACK")
+    }
+  }
+
+  struct Meta {
+    let names, get, put, delete: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      names = try c.prepare("SELECT name FROM meta ORDER BY name")
+      get = try c.prepare("SELECT value FROM meta WHERE name = ?1")
+      put = try c.prepare("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)")
+      delete = try c.prepare("DELETE FROM meta WHERE name = ?1")
+    }
+  }
+
+  struct Keys {
+    let all, get, put: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      all = try c.prepare("SELECT name, sealed FROM keys ORDER BY name")
+      get = try c.prepare("SELECT sealed FROM keys WHERE name = ?1")
+      put = try c.prepare("INSERT OR REPLACE INTO keys(name, sealed) VALUES(?1, ?2)")
+    }
+  }
+
+  struct Slots {
+    let all, insert, update, delete: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      all = try c.prepare("SELECT id, record FROM slots ORDER BY id")
+      insert = try c.prepare("INSERT INTO slots(id, record) VALUES(?1, ?2)")
+      update = try c.prepare("UPDATE slots SET record = ?2 WHERE id = ?1")
+      delete = try c.prepare("DELETE FROM slots WHERE id = ?1")
+    }
+  }
+
+  struct Hashes {
+    let classes, get, put: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      classes = try c.prepare("SELECT class FROM hashes ORDER BY class")
+      get = try c.prepare("SELECT record FROM hashes WHERE class = ?1")
+      put = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
+    }
+  }
+
+  struct Heads {
+    let all, backwards, withValues: Statement
+    let one, classOf, lastRow: Statement
+    let insert, update, delete: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      all = try c.prepare("SELECT \(headColumns) FROM heads WHERE id > ?1 ORDER BY id")
+      backwards = try c.prepare("SELECT \(headColumns) FROM heads WHERE id < ?1 ORDER BY id DESC")
+      // NULL stands where ``Tags/read`` has the tag and its class.
+      withValues = try c.prepare(
+        "SELECT \(headColumns), NULL, NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")
+      one = try c.prepare("SELECT \(headColumns) FROM heads WHERE id = ?1")
+      classOf = try c.prepare("SELECT class FROM heads WHERE id = ?1")
+      lastRow = try c.prepare("SELECT max(id) FROM heads WHERE id <= ?1")
+      // A new head, value or tag never replaces one that is there: the statement fails instead.
+      insert = try c.prepare(
+        """
+        INSERT INTO heads(id, item, class, revision, policy, current, sealed, value)
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """)
+      update = try c.prepare(
+        """
+        UPDATE heads SET class = ?3, revision = ?4, policy = ?5, current = ?6, sealed = ?7, value = ?8
+        WHERE id = ?1 AND item = ?2
+        """)
+      delete = try c.prepare("DELETE FROM heads WHERE id = ?1")
+    }
+  }
+
+  /// The current values beside their heads, and the older ones in a table of their own.
+  struct Values {
+    let one, insert, update, delete, deleteAll: Statement
+    let olderVersions: Statement
+    /// A walk over the whole table, for the check of its hashes.
+    let allOlder: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      one = try c.prepare(
+        """
+        SELECT value FROM heads WHERE id = ?1 AND current = ?2 UNION ALL
+        SELECT sealed FROM vals WHERE item = ?1 AND version = ?2
+        """)
+      insert = try c.prepare("INSERT INTO vals(item, version, sealed) VALUES(?1, ?2, ?3)")
+      update = try c.prepare("UPDATE vals SET sealed = ?3 WHERE item = ?1 AND version = ?2")
+      delete = try c.prepare("DELETE FROM vals WHERE item = ?1 AND version = ?2")
+      deleteAll = try c.prepare("DELETE FROM vals WHERE item = ?1")
+      olderVersions = try c.prepare("SELECT version FROM vals WHERE item = ?1 AND version > ?2 ORDER BY version")
+      allOlder = try c.prepare(
+        """
+        SELECT v.item, v.version, v.sealed, h.class, h.policy, h.item FROM vals v LEFT JOIN heads h ON h.id = v.item
+        WHERE (v.item, v.version) > (?1, ?2) ORDER BY v.item, v.version
+        """)
+    }
+  }
+
+  struct Tags {
+    /// The lookup from tags to heads in one run, for a request for a value.
+    let read: TagStatement
+    /// The same with the value of a given version.
+    let readVersion: TagStatement
+    let locate, tagged, count: TagStatement
+    let classOf, insert, delete: Statement
+    /// A walk over the whole table, for the check of its hashes.
+    let all: Statement
+
+    // Left joins: a tag that leads nowhere must show up, and not look like no item.
+    private static let foundColumns = "t.item, h.item, h.class, h.revision, h.policy, h.current, h.sealed"
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      let found = Self.foundColumns
+      // A head comes along only where the tag and the head are of the class under whose key the tag was made. Any other
+      // head may be as long as a record can be, and SQLite would read all of it.
+      // The lookup equals `tag IN (?1, ?2, ?3)`, for which SQLite would build and drop a temporary index in each run:
+      // this takes half the time. CROSS JOIN keeps the order of the loops.
+      let lookup = """
+        (SELECT ?1 AS wanted, \(AccessClass.whenUnlocked.rawValue) AS own
+        UNION ALL SELECT ?2, \(AccessClass.afterFirstUnlock.rawValue)
+        UNION ALL SELECT ?3, \(AccessClass.always.rawValue))
+        CROSS JOIN tags t ON t.tag = wanted LEFT JOIN heads h ON h.id = t.item AND t.class = own AND h.class = own
+        """
+      read = TagStatement(try c.prepare("SELECT \(found), t.tag, t.class, h.current, h.value FROM \(lookup)"))
+      readVersion = TagStatement(
+        try c.prepare(
+          """
+          SELECT \(found), t.tag, t.class, iif(h.current = ?4, ?4, v.version),
+            iif(h.current = ?4, h.value, v.sealed)
+          FROM \(lookup) LEFT JOIN vals v ON v.item = h.id AND v.version = ?4
+          """))
+      locate = TagStatement(try c.prepare("SELECT \(found), t.tag, t.class FROM \(lookup)"))
+      // Three ordered walks that SQLite merges, so that the first row comes at once, however many there are.
+      let walks = [AccessClass.whenUnlocked, .afterFirstUnlock, .always].enumerated().map { index, own in
+        """
+        SELECT \(found), t.tag, t.class FROM tags t
+        LEFT JOIN heads h ON h.id = t.item AND t.class = \(own.rawValue) AND h.class = \(own.rawValue)
+        WHERE t.tag = ?\(index + 1) AND t.item > ?4
+        """
+      }
+      tagged = TagStatement(try c.prepare(walks.joined(separator: " UNION ALL ") + " ORDER BY 1"))
+      count = TagStatement(
+        try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)"))
+      classOf = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")
+      insert = try c.prepare("INSERT INTO tags(tag, item, class) VALUES(?1, ?2, ?3)")
+      delete = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2")
+      all = try c.prepare("SELECT tag, item, class FROM tags WHERE (tag, item) > (?1, ?2) ORDER BY tag, item")
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import Glibc
+
+/// The log beside the database (sqlite.org/walformat.html), read to answer two questions that SQLite does not ask: is
+/// the main file cut short, and is the log damaged?
+///
+/// A crash while the log is folded in leaves the main file shorter than its pages, which is right as long as the log
+/// still has the missing ones. SQLite itself would read a page that is nowhere as zeros. And SQLite takes a damaged
+/// part of the log for its end, as if the power had gone there: all later transactions would be gone without a word.
+/// But a transaction only begins when the one before it has reached the disk. So a damaged frame that is followed by a
+/// transaction's end and by more after that was not left by a crash; nor was a damaged header with frames.
+///
+/// Holes are skipped, because a file may claim any length at no cost: zeros are no frame, because no page has the
+/// number 0. A file system may have written what came later first, and leave a few of them.
+struct WriteAheadLog {
+  /// Linux's SEEK_DATA (lseek(2)), which glibc declares only for GNU sources.
+  private static let seekData: Int32 = 3
+
+  private static let mostHoles = 1000
+
+  /// The pages that the log holds, from whole frames before the first damaged one.
+  private(set) var pages: Set<Int> = []
+  /// The part of the log that belongs to committed transactions, which is what SQLite reads.
+  private(set) var committed = CommittedLog()
+
+  /// Checks that each of the database's `pageCount` pages is in the main file or in the log.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` otherwise.
+  func check(_ name: String, pageCount: Int, in directory: borrowing StoreDirectory) throws(VaultError) {
+    let held = (try directory.size(of: name) ?? 0) / DatabaseHeader.pageSize
+    guard held < pageCount else { return }
+    for page in (held + 1)...pageCount where !pages.contains(page) { throw .corrupt("vault.db is cut short") }
+  }
+
+  /// Reads the log of the database `name`, before SQLite sees it.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` unless it is whole.
+  init(of name: String, in directory: borrowing StoreDirectory) throws(VaultError) {
+    guard let file = try directory.openFile(name + "-wal", O_RDONLY) else { return }
+    defer { close(file) }
+    var header = [UInt8](repeating: 0, count: LogFrames.headerSize)
+    var frame = [UInt8](repeating: 0, count: LogFrames.frameSize)
+    var offset = header.count
+    var count = 0
+    guard unsafe pread(file, &header, header.count, 0) == header.count else { return }
+    committed.salts = Array(header[LogFrames.salts])
+    // SQLite would not open the store, and would blame the system for it.
+    if LogFrames.isOfAnotherVersion(header: header) { throw .corrupt("vault.db-wal has another file format") }
+    guard unsafe pread(file, &frame, frame.count, offset) == frame.count else { return }
+    guard var frames = LogFrames(header: header) else { throw .corrupt("vault.db-wal is damaged") }
+    var isIntact = true
+    var endsTransaction = false
+    var holes = 0
+    repeat {
+      let page = LogFrames.page(frame)
+      if page == 0, frame.allSatisfy({ $0 == 0 }) {
+        isIntact = false
+        holes += 1
+        guard holes <= Self.mostHoles else { throw .corrupt("vault.db-wal is damaged") }
+        guard let last = Self.lastFrame(in: file, beforeDataBehind: offset) else { return }
+        offset = last
+        continue
+      }
+      // Frames of an earlier use of the log have other salts, and do not continue the checksum.
+      let isOurs = frames.isOurs(frame)
+      if isIntact { isIntact = frames.goesOn(with: frame) }
+      if isIntact ? !isOurs : isOurs && endsTransaction { throw .corrupt("vault.db-wal is damaged") }
+      if isIntact {
+        pages.insert(page)
+        count += 1
+        if LogFrames.pageCount(frame) != nil { committed.frames = count }
+      }
+      if !isIntact, isOurs { endsTransaction = LogFrames.pageCount(frame) != nil }
+    } while Self.read(&frame, file, behind: &offset)
+  }
+
+  /// Reads the frame after the one at `offset`, and advances `offset` to it; false when there is none.
+  private static func read(_ frame: inout [UInt8], _ file: Int32, behind offset: inout Int) -> Bool {
+    offset += frame.count
+    return unsafe pread(file, &frame, frame.count, offset) == frame.count
+  }
+
+  /// The offset of the frame, at `offset` or after it, whose next frame has anything that was written; nil when only
+  /// a hole follows.
+  private static func lastFrame(in file: Int32, beforeDataBehind offset: Int) -> Int? {
+    let size = LogFrames.frameSize
+    // A file system that does not know holes says that all of the file is written.
+    let data = lseek(file, offset + size, seekData)
+    guard data >= 0 else { return errno == ENXIO ? nil : offset }
+    return offset + ((data - offset) / size - 1) * size
+  }
+}

@@ -1,0 +1,95 @@
+import VaultCore
+import VaultModel
+
+// Copies of the whole vault.
+extension Keychain {
+  /// True when a backup could be opened elsewhere: by a slot whose key does not lie on this machine.
+  public var hasPortableSlot: Bool { slots.contains { BackupHeader.portableKinds.contains($0.kind) } }
+
+  /// Begins a backup of the vault as it is now. Later changes are not in it.
+  ///
+  /// Items are served and changed meanwhile; the log beside the database grows with the changes until ``endBackup()``,
+  /// which has to follow when the stream was read, or is no longer wanted. There is one at a time: another one may
+  /// begin after that.
+  /// - Parameter now: Unix seconds.
+  /// - Throws: ``VaultError/locked`` unless the keys of `after-first-unlock` are in memory;
+  ///   ``VaultError/distrusted(_:advice:)`` when the store has failed or its files have lost their names;
+  ///   ``VaultError/corrupt(_:)`` when the records without which nothing opens are not those that were written last;
+  ///   ``VaultError/alreadyExists`` while another backup is under way; ``VaultError/storage(_:)``. A vault without a
+  ///   portable slot (see ``hasPortableSlot``) is refused as corrupt.
+  public func beginBackup(now: Int64) throws(VaultError) -> BackupStream {
+    guard snapshot == nil else { throw .alreadyExists }
+    guard case .none = transaction.state else { throw .storage("a change is being made") }
+    if hasFailed {
+      throw .distrusted(
+        "the check of the store failed, so no backup is made of it",
+        advice: "`vault salvage` makes one of what is whole")
+    }
+    try checkFewRows()
+    guard let wrapped = try database.key(KeyName.vault(.afterFirstUnlock)) else {
+      throw .corrupt("the key \(KeyName.vault(.afterFirstUnlock)) is missing")
+    }
+    guard holdsIntegrityKey(.afterFirstUnlock) else { throw .locked }
+    try noticing { () throws(VaultError) in if let error = database.lostFile { throw error } }
+    // The log is folded in now. A check that reads the pages as they were before that starts over.
+    pass?.thaw()
+    let snapshot = try database.snapshot()
+    do throws(VaultError) {
+      let stream = try stream(snapshot, wrapped, now)
+      self.snapshot = snapshot
+      return stream
+    } catch {
+      snapshot.end()
+      throw error
+    }
+  }
+
+  /// Ends the backup, whether or not all of it was read.
+  public func endBackup() {
+    snapshot?.end()
+    snapshot = nil
+  }
+
+  /// The size of the store that is being backed up, and that of the log beside it, in bytes; nil when none is.
+  public func backupSizes() throws(VaultError) -> (store: Int, log: Int)? {
+    guard let snapshot else { return nil }
+    return (snapshot.size, try database.logSize())
+  }
+
+  private func stream(_ snapshot: Snapshot, _ wrapped: [UInt8], _ now: Int64) throws(VaultError) -> BackupStream {
+    let portable = slots.filter { BackupHeader.portableKinds.contains($0.kind) }
+    var header: BackupHeader
+    do throws(CryptoError) {
+      header = try BackupHeader(
+        vaultID: vault, created: now, size: snapshot.size, slots: portable, wrappedKey: wrapped)
+    } catch {
+      throw .corrupt(
+        portable.isEmpty ? "no slot is there that opens a backup" : "a backup cannot be made of these slots and keys")
+    }
+    switch keys.afterFirstUnlock.backup {
+    case .some(let key):
+      let sealer = header.seal(backupKey: key)
+      return try BackupStream(header, sealer, snapshot)
+    case .none: throw .locked
+    }
+  }
+
+  /// Checks the wrapped keys, the slots and the next vault key, without which nothing else opens, against each class
+  /// record whose key is in memory.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when they are not those that were written last.
+  func checkFewRows() throws(VaultError) {
+    try noticing { () throws(VaultError) in
+      var walk = RecordWalk()
+      try walk.walkFewRows(self)
+      for accessible in AccessClass.allCases where holdsIntegrityKey(accessible) {
+        let (stored, found) = (try classRecord(accessible).sets, walk.sets[accessible])
+        for place in Set(stored.places + found.places) where stored[place] != found[place] {
+          if let subject = VerifyPass.subject(of: place) {
+            throw .corrupt("\(subject) is not the one that was stored last")
+          }
+        }
+      }
+    }
+  }
+}

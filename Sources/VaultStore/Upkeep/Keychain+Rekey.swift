@@ -1,0 +1,141 @@
+public import VaultCore
+import VaultModel
+
+// The live keychain's side of a rekey, and the moment at which the second store takes its place.
+extension Keychain {
+  /// True when a rekey was begun and is not done.
+  public var isRekeying: Bool { nextVaultKey != nil }
+
+  /// The record of the rekey that is under way; nil when there is none.
+  ///
+  /// It counts only as long as each class record whose key is in memory holds the mark of this very row: the row of a
+  /// rekey that was given up, or that came to its end, no longer has one.
+  var nextVaultKey: NextVaultKey? {
+    guard let row = (try? database.meta(MetaName.rekeying)) ?? nil else { return nil }
+    for accessible in AccessClass.allCases where holdsIntegrityKey(accessible) {
+      guard let stored = try? classRecord(accessible).sets[Self.rekeyingPlace],
+        let mark = try? mark(rekeying: row, accessible), stored.isSet(RecordSet(), with: mark)
+      else { return nil }
+    }
+    return try? NextVaultKey(decoding: row)
+  }
+
+  /// The new vault key of the rekey that is under way; nil when there is none.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open it.
+  public func nextKey(vaultKey: borrowing SecureBytes) throws(VaultError) -> SecureBytes? {
+    guard let next = nextVaultKey else { return nil }
+    do throws(CryptoError) { return try next.open(under: vaultKey, vaultID: vault) } catch {
+      throw .corrupt("the next vault key does not open")
+    }
+  }
+
+  /// The slots of the new vault, as far as they can be read, for whoever keeps keys for them. Do not call it while a
+  /// ``Rekey`` lives.
+  public func nextSlots() -> [SlotRecord] {
+    guard isRekeying else { return [] }
+    return (try? Keychain(opening: Rekey.path(in: self)))?.slots ?? []
+  }
+
+  /// Gives up the rekey that is under way: its key is forgotten, and its mark leaves the class records, so that its
+  /// files are worth nothing when somebody puts them back. Do not call it while a ``Rekey`` lives.
+  ///
+  /// - Throws: ``VaultError/locked`` unless the keys of all class records are in memory; ``VaultError/storage(_:)``.
+  public func dropRekey() throws(VaultError) {
+    try forgetRekey()
+    try removeSecondStore()
+  }
+
+  /// Removes a rekey that somebody else put in, or put back after it was over. For use after all keys were
+  /// taken into memory.
+  func dropForeignRekey() {
+    guard (try? database.meta(MetaName.rekeying)) ?? nil != nil, nextVaultKey == nil else { return }
+    notice(
+      Finding(.foreign, "the files of a rekey that is not under way were put in by somebody else, and were removed"))
+    guard (try? forgetRekey()) != nil else { return }
+    _ = try? removeStaleStore()
+  }
+
+  private func forgetRekey() throws(VaultError) {
+    guard case .none = transaction.state else { throw .storage("a change is being made") }
+    guard AccessClass.allCases.allSatisfy(holdsIntegrityKey) else { throw .locked }
+    // Not as a change of the vault, so that a vault that takes none can get out of this, too.
+    try database.begin()
+    do throws(VaultError) {
+      try database.deleteMeta(MetaName.rekeying)
+      for accessible in AccessClass.allCases {
+        var (sets, facts): (RecordSets, ClassRecord.Facts)
+        do throws(VaultError) { (sets, facts) = try classRecord(accessible).parts } catch .corrupt { continue }
+        guard sets[Self.rekeyingPlace] != RecordSet() else { continue }
+        sets[Self.rekeyingPlace] = RecordSet()
+        try store(ClassRecord(sets: sets, facts: facts), accessible)
+      }
+      try database.commit()
+    } catch {
+      database.rollback()
+      throw error
+    }
+  }
+
+  /// Removes the remains of a rekey that was interrupted before it was recorded, or after it was done; false when what
+  /// is there cannot be recognised as this vault's, and stays. Call it only when no rekey is under way.
+  func removeStaleStore() throws(VaultError) -> Bool {
+    let path = Rekey.path(in: self)
+    if try Database.exists(path) {
+      guard let other = try? Database(opening: path), try other.meta(MetaName.vaultID) == vaultID else { return false }
+    }
+    try removeSecondStore()
+    return true
+  }
+
+  private func removeSecondStore() throws(VaultError) { try database.removeNested(Rekey.directoryName) }
+
+  /// True when another store can take this one's place now: not while a backup or a salvage reads the file.
+  public var canBeReplaced: Bool { snapshot == nil && !isBeingSalvaged }
+
+  /// True when all classes can be read and written.
+  var holdsAllKeys: Bool { AccessClass.allCases.allSatisfy(opensValues) }
+
+  /// Puts the store of `other`, which lies in ``Rekey/directoryName``, in the place of this one.
+  ///
+  /// See ``Database/replace(_:by:_:)``.
+  func takeOver(
+    _ other: Keychain, _ reached: (ReplacementStep) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    guard canBeReplaced else { throw .storage("a backup is being made") }
+    guard case .none = transaction.state else { throw .storage("a change is being made") }
+    // If both stay what they are, a check that is under way reads their pages again from the start.
+    pass?.thaw()
+    other.pass?.thaw()
+    let stand = try Database.closed(database.path)
+    do throws(VaultError) { try Database.replace(&database, by: &other.database, reached) } catch {
+      if database.isClosed { close(database) }
+      throw error
+    }
+    do throws(VaultError) { try takeKeys(of: other) } catch {
+      close(stand)
+      throw error
+    }
+    // Anything left now is removed at the next opening, too.
+    try? reached(.opened)
+    try? removeSecondStore()
+  }
+
+  /// Opens the files again that ``takeOver(_:_:)`` has closed; the keys in memory stay.
+  func reopen(_ path: String) throws(VaultError) {
+    guard database.isClosed else { return }
+    database = try Database(opening: path)
+    if !hasFailed { database.trust() }
+  }
+
+  private func takeKeys(of other: Keychain) throws(VaultError) {
+    recent.forget()
+    swap(&keys, &other.keys)
+    other.wipe()
+    try readSlots()
+    // Each record was opened with the old keys, and the second store was checked to its last record.
+    pass = nil
+    verdict = Verdict(lastCheck: .ok)
+    AccessClass.allCases.forEach(vouch)
+  }
+}

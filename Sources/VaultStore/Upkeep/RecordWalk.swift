@@ -1,0 +1,278 @@
+import VaultCore
+import VaultModel
+
+/// The second stage of a check: walks over each table and computes the hashes again.
+///
+/// Changes that are made meanwhile reach it through ``apply(_:)``.
+struct RecordWalk {
+  private enum Table: Int, Comparable {
+    case heads, values, tags, end
+    static func < (a: Table, b: Table) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// The classes whose keys were there at every record.
+  private(set) var isKeyed = ByClass<Bool>(repeating: true)
+  /// The hashes over the records of each class that the walk has met.
+  private(set) var sets = ByClass<RecordSets>(repeating: RecordSets())
+  private var told = ToldRecords()
+  private var table = Table.heads
+  // The last row that was met in each table.
+  private var head = Int64.min
+  private var value = (item: Int64.min, version: Int64.min)
+  private var tag = TagPlace()
+  private var tagClass: AccessClass?
+
+  /// Continues for up to `left` records, which it subtracts from `left`, more than one where a row is long; true after
+  /// the last record of heads, values and tags.
+  mutating func step(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) -> Bool {
+    while left > 0, table != .end {
+      do throws(VaultError) {
+        switch table {
+        case .heads: try walkHeads(keychain, &left, &verification)
+        case .values: try walkValues(keychain, &left, &verification)
+        case .tags: try walkTags(keychain, &left, &verification)
+        case .end: break
+        }
+      } catch .corrupt(let reason) {
+        // The tree of pages is damaged: what comes after cannot be reached.
+        verification.add(Finding(.damaged, "\(Self.name(table)) cannot be read on: \(reason)"))
+        left = max(left, 1)
+        next()
+        continue
+      }
+      if left > 0 { next() }
+    }
+    return table == .end
+  }
+
+  private mutating func next() { table = Table(rawValue: table.rawValue + 1) ?? .end }
+
+  private static func name(_ table: Table) -> String {
+    switch table {
+    case .heads: "the table of heads"
+    case .values: "the table of older values"
+    case .tags: "the table of tags"
+    case .end: "a table"
+    }
+  }
+
+  // Each walk gathers the marks of what it meets, because access to the sets costs as much as a small hash.
+
+  private mutating func walkHeads(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    var values = ByClass<RecordSet>(repeating: RecordSet())
+    defer {
+      merge(found, .heads)
+      merge(values, .values)
+    }
+    _ = try keychain.database.walkHeads(.valued, after: head) { (walked: Database.WalkedHead) throws(VaultError) in
+      left -= 1 + walked.weight
+      verification.records += 2
+      head = walked.item
+      let row: Row
+      do throws(VaultError) { row = try walked.row() } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, item: head, reason))
+        return left > 0
+      }
+      try lookInto(row, keychain, &left, &verification)
+      guard isHashed(row.columns.accessible, keychain) else { return left > 0 }
+      let mark = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
+        try keychain.mark(row.columns, head: sealed)
+      }
+      found[row.columns.accessible].insert(mark)
+      let digest = try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in Digest(of: sealed) }
+      let value = try keychain.mark(row.columns, version: row.columns.current, digest)
+      values[row.columns.accessible].insert(value)
+      told.meet(value, row: head, row.columns.accessible)
+      return left > 0
+    }
+  }
+
+  private mutating func merge(_ found: ByClass<RecordSet>, _ table: AssociatedData.Table) {
+    for accessible in AccessClass.allCases where found[accessible] != RecordSet() {
+      sets[accessible][.init(table)].merge(found[accessible])
+    }
+  }
+
+  private mutating func walkValues(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    defer { merge(found, .values) }
+    try keychain.database.walkOlderValues(after: value) { (met: Database.OlderValue) throws(VaultError) in
+      left -= met.weight
+      verification.records += 1
+      let (item, version) = (met.item, met.version)
+      value = (item, version)
+      guard met.hasHead else {
+        verification.add(
+          Finding(.foreign, item: item, "version \(version) of item \(item) is there, but no head of that item"))
+        return left > 0
+      }
+      // A head of an unknown class, or without an identity, was reported already.
+      guard let accessible = try met.accessible(), isHashed(accessible, keychain),
+        let columns = try met.columns(accessible)
+      else { return left > 0 }
+      let digest = try met.withSealed { (sealed: RawSpan) throws(VaultError) in Digest(of: sealed) }
+      let mark = try keychain.mark(columns, version: Int(version), digest)
+      found[accessible].insert(mark)
+      told.meet(mark, row: item, accessible)
+      return left > 0
+    }
+  }
+
+  private mutating func walkTags(
+    _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    var found = ByClass<RecordSet>(repeating: RecordSet())
+    var place = tag
+    defer {
+      tag = place
+      merge(found, .tags)
+    }
+    try keychain.database.walkTags(from: &place) { (met: Database.WalkedTag) throws(VaultError) in
+      left -= met.weight
+      verification.records += 1
+      let item = met.item
+      guard let tag = try met.tag(), let accessible = try met.accessible() else {
+        verification.add(Finding(.damaged, item: item, "a tag that leads to item \(item) is none of ours"))
+        tagClass = nil
+        return left > 0
+      }
+      if met.isSameTag, tag.isOfName, tagClass == accessible,
+        // The entry before may have been removed between two steps.
+        try keychain.database.count(tagged: ClassTags(tag, accessible), limit: 2) > 1
+      {
+        verification.add(Finding(.foreign, item: item, "item \(item) shares its name with another"))
+      }
+      tagClass = accessible
+      guard isHashed(accessible, keychain) else { return left > 0 }
+      let mark = try keychain.mark(tag, row: item, accessible)
+      found[accessible].insert(mark)
+      told.meet(mark, row: item, accessible)
+      return left > 0
+    }
+  }
+
+  /// Takes in the tables with few rows, at once.
+  mutating func walkFewRows(_ keychain: Keychain) throws(VaultError) {
+    let (slots, keys) = (try keychain.database.slots(), try keychain.database.keys())
+    let rekeying = try keychain.database.meta(MetaName.rekeying)
+    for accessible in AccessClass.allCases where isHashed(accessible, keychain) {
+      for (id, record) in slots {
+        sets[accessible][Keychain.place(slot: id)].insert(try keychain.mark(slot: id, record, accessible))
+      }
+      for (name, sealed) in keys {
+        sets[accessible][Keychain.place(key: name)].insert(try keychain.mark(key: name, sealed, accessible))
+      }
+      if let rekeying {
+        sets[accessible][Keychain.rekeyingPlace].insert(try keychain.mark(rekeying: rekeying, accessible))
+      }
+    }
+  }
+
+  /// True when a class is checked. A class whose key was wiped meanwhile no longer is.
+  mutating func isHashed(_ accessible: AccessClass, _ keychain: Keychain) -> Bool {
+    if isKeyed[accessible], !keychain.holdsIntegrityKey(accessible) { isKeyed[accessible] = false }
+    return isKeyed[accessible]
+  }
+
+  /// Takes into account the changes of a committed transaction that lie where the walk has been.
+  mutating func apply(_ changes: RecordChanges) {
+    for change in changes.list {
+      let isMet = hasPassed(change.key)
+      if isMet { change.apply(to: &sets[change.accessible][change.place]) }
+      switch change.place.table {
+      case .values, .tags: told.apply(change, isTold: hasPassedHead(of: change.key), isMet: isMet)
+      default: break
+      }
+    }
+  }
+
+  /// True when the head of the item that a record belongs to lies where the walk has been.
+  private func hasPassedHead(of key: RecordKey) -> Bool {
+    key.row.map { table > .heads || $0 <= head } ?? false
+  }
+
+  private func hasPassed(_ key: RecordKey) -> Bool {
+    switch key {
+    case .head(let row): table > .heads || table == .heads && row <= head
+    case .value(let row, let version): table > .values || table == .values && (row, version) <= value
+    case .tag(let tag, let row): table > .tags || table == .tags && self.tag.isAtOrAfter(tag, row)
+    case .single: false
+    }
+  }
+
+  // MARK: The records that heads name
+
+  /// True when the values and tags of a class are those that its heads name; always true for the strongest one.
+  func isAsTold(_ accessible: AccessClass) -> Bool { told.agree(accessible) }
+
+  /// Opens the head and the current value of an item of any class but the strongest, to take in the records that the
+  /// head names and to check its name.
+  ///
+  /// The hashes of such a class match whatever was written by somebody who has its key and not those of the stronger
+  /// ones. That may be rows that stand in the way of items of these, or a value that nobody can read, at which a
+  /// rekey would end.
+  private mutating func lookInto(
+    _ row: Row, _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
+  ) throws(VaultError) {
+    let (item, accessible) = (row.columns.row, row.columns.accessible)
+    guard ToldRecords.covers(accessible), isHashed(accessible, keychain), keychain.opensNames(of: accessible) else {
+      return
+    }
+    let scratch = keychain.takeScratch()
+    defer { keychain.giveBack(scratch) }
+    let head: HeadRecord
+    do throws(VaultError) { head = try keychain.openHead(row, scratch) } catch .corrupt(let reason) {
+      return verification.add(Finding(.damaged, item: item, reason))
+    }
+    let tags = try keychain.tags(of: head.item)
+    for (version, digest) in zip(head.item.versions, head.digests) {
+      told.tell(try keychain.mark(row.columns, version: version.number, digest), row: item, accessible)
+    }
+    for tag in tags { told.tell(try keychain.mark(tag, row: item, accessible), row: item, accessible) }
+    left -= head.digests.count + tags.count
+    try Self.checkName(head, row, keychain, &verification)
+    do throws(VaultError) { try Self.checkValue(head, row, keychain, scratch, &left) } catch .corrupt(let reason) {
+      verification.add(Finding(.damaged, item: item, name: head.item.name, reason))
+    }
+  }
+
+  /// Opens the value beside a head, if there is a key for that.
+  private static func checkValue(
+    _ head: HeadRecord, _ row: Row, _ keychain: Keychain, _ scratch: Scratch, _ left: inout Int
+  ) throws(VaultError) {
+    guard keychain.opensValues(of: row.columns.accessible) else { return }
+    guard let (info, digest) = head.version(row.columns.current) else {
+      throw Keychain.missingValue(row.columns.current, row.columns.row)
+    }
+    try row.withSealedValue { (sealed: RawSpan) throws(VaultError) in
+      left -= sealed.byteCount / 4096
+      try keychain.open(sealed, row.columns, info, digest, scratch)
+    }
+  }
+
+  /// The text of the finding about an item that has the name of one of a stronger class.
+  static func namesake(_ item: Int64) -> String {
+    "item \(item) has the name of an item of a stronger class, which is the one that is served"
+  }
+
+  /// Checks whether an item has the name of one of a stronger class: no item gets it so here, but whoever has the key
+  /// of the weaker class can make one.
+  private static func checkName(
+    _ head: HeadRecord, _ row: Row, _ keychain: Keychain, _ verification: inout Verification
+  ) throws(VaultError) {
+    let item = row.columns.row
+    for stronger in row.columns.accessible.stronger {
+      guard let tag = keychain.tag(.name(head.item.name), stronger) else { continue }
+      if try keychain.database.count(tagged: ClassTags(tag, stronger), limit: 1) > 0 {
+        verification.add(Finding(.foreign, item: item, name: head.item.name, namesake(item)))
+      }
+    }
+  }
+}

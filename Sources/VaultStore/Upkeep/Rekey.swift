@@ -1,0 +1,350 @@
+public import VaultCore
+import VaultModel
+
+/// The work of giving a vault a new vault key, and with it new class keys and new slots: everything is sealed again, in
+/// steps, while the items are served.
+///
+/// A second store is filled beside the live one, in the directory `rekey` inside its own, and takes its name at the
+/// end. Until then the live store is the vault: it is read and changed as ever, and what is changed in it is copied
+/// again. The new vault key lies in the live store, sealed under the old one, so that the rekey resumes after a lock,
+/// a crash or a power cut with the next unlock: an item that the second store has in the same revision is skipped.
+/// Between any two steps the files are either the old vault with a second store from which the rekey can resume, or
+/// the new vault.
+///
+/// While it lives it needs all keys of the live keychain in memory, and holds those of the new one, which are wiped
+/// when it is released. It has the live keychain's owner.
+public final class Rekey {
+  /// The second store's directory in that of the live one.
+  static let directoryName = "rekey"
+  /// The number of records or bytes that are written before a commit. Each commit waits for the disk, as in the live
+  /// store: otherwise a power cut could leave a log that cannot be distinguished from a damaged one.
+  private static let batch = (records: 1024, bytes: 2 << 20)
+
+  private enum Stage {
+    /// Walks over the live items.
+    case items
+    /// Writes the tags that the walk has gathered.
+    case tags
+    /// Removes what the live store no longer has.
+    case leftovers
+    /// Copies again what was changed meanwhile; `isChecked` when the second store's records have been checked.
+    case changed(isChecked: Bool)
+    /// Checks the second store.
+    case check
+  }
+
+  private let source: Keychain
+  private let target: Keychain
+  private var stage = Stage.items
+  /// The last live item that the walk has met.
+  private var position = Int64.min
+  private var walked = 0
+  /// True when the walk has met the last item.
+  private var isWalkOver = false
+  private var leftover = Int64.min
+  /// True when the second store may hold what the live one does not.
+  private var isResumed: Bool
+  private var tags = TagBatch()
+  private var saved: Keychain.Saved?
+  private var written = (records: 0, bytes: 0)
+  /// Called at each step of the end, so that tests can look at the files there, or fail.
+  var atStep: (ReplacementStep) throws(VaultError) -> Void = { _ in }
+
+  /// Makes the second store and records that it is to be filled. All keys of `source` must be in memory.
+  ///
+  /// - Parameters:
+  ///   - carried: the slots that `slots` were made from: all that the vault has.
+  ///   - slots: the ways into the new vault: made for this vault's id and `nextKey`.
+  ///   - nextKey: 32 random bytes, the new vault key.
+  ///   - vaultKey: the present one.
+  ///   - bootKey: the key that opens `always` items from boot; the same as now.
+  /// - Throws: ``VaultError/alreadyExists`` when one is under way; ``VaultError/lastSlot`` when none of `slots` is
+  ///   lasting; ``VaultError/overtaken`` when the vault's slots are others than `carried`; ``VaultError/corrupt(_:)``
+  ///   for another vault's key and when a check of the live store has failed; ``VaultError/locked`` when keys of the
+  ///   live store are gone; ``VaultError/storage(_:)``, also when there is no room for a second store; then nothing is
+  ///   left of it.
+  public init(
+    _ source: Keychain, carrying carried: [SlotRecord], slots: [SlotRecord], nextKey: borrowing SecureBytes,
+    vaultKey: borrowing SecureBytes, bootKey: borrowing SecureBytes, now: Int64
+  ) throws(VaultError) {
+    guard !source.isRekeying else { throw .alreadyExists }
+    // From here to the mark of the rekey, which keeps the slots as they are, nothing else uses the store.
+    guard source.slots == carried else { throw .overtaken }
+    guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
+    guard source.holdsAllKeys else { throw .locked }
+    _ = try source.unwrap(.always, under: .vault, vaultKey)
+    try Self.checkRoom(for: source)
+    guard try source.removeStaleStore() else {
+      throw .storage("\(Self.path(in: source)) is none of this vault's; move it elsewhere")
+    }
+    let path = Self.path(in: source)
+    do throws(VaultError) {
+      try Keychain.create(
+        in: path, slots: slots, vaultID: source.vaultID, vaultKey: nextKey, bootKey: bootKey,
+        now: now)
+      let next = NextVaultKey(sealing: nextKey, slots: slots, under: vaultKey, vaultID: source.vault)
+      try source.write { () throws(VaultError) in
+        try source.database.putMeta(MetaName.rekeying, next.encoded)
+        try source.note(rekeying: next.encoded)
+      }
+      target = try Self.open(path, source, nextKey)
+    } catch {
+      try? source.dropRekey()
+      throw error
+    }
+    self.source = source
+    isResumed = false
+    source.touched = []
+  }
+
+  /// Resumes a rekey that was begun before. All keys of `source` must be in memory.
+  ///
+  /// - Parameter nextKey: the key that ``Keychain/nextKey(vaultKey:)`` gave.
+  /// - Throws: ``VaultError/noVault`` and ``VaultError/corrupt(_:)`` when the second store is not there or not ours:
+  ///   then ``Keychain/dropRekey()`` is what is left to do; ``VaultError/locked``; ``VaultError/storage(_:)``.
+  public init(resuming source: Keychain, nextKey: borrowing SecureBytes) throws(VaultError) {
+    guard source.holdsAllKeys else { throw .locked }
+    guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
+    self.source = source
+    target = try Self.open(Self.path(in: source), source, nextKey)
+    guard let next = source.nextVaultKey, target.damagedSlots.isEmpty, next.isFor(target.slots) else {
+      throw .corrupt("the second store has other ways in than were made for it")
+    }
+    isResumed = true
+    source.touched = []
+  }
+
+  deinit { source.touched = nil }
+
+  static func path(in keychain: Keychain) -> String { keychain.database.path + "/" + directoryName }
+
+  private static func open(
+    _ path: String, _ source: Keychain, _ key: borrowing SecureBytes
+  ) throws(VaultError) -> Keychain {
+    let target = try Keychain(opening: path)
+    guard target.vault == source.vault else { throw .corrupt("the second store is another vault's") }
+    try target.unlock(vaultKey: key)
+    try target.database.shrinkCache()
+    return target
+  }
+
+  // MARK: State
+
+  /// The number of items that have been examined, and the number of all.
+  public var progress: (done: Int, of: Int) {
+    let count = Int(clamping: source.knownItems)
+    return (min(walked, count), count)
+  }
+
+  /// The ways into the new vault.
+  public var slots: [SlotRecord] { target.slots }
+
+  // MARK: Steps
+
+  /// Continues over at most `records` records; true when nothing is left but ``finish()``, which has to follow at once.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when a live record is not authentic, or the second store is not what was
+  ///   written; ``VaultError/locked`` when keys of the live keychain are gone; ``VaultError/storage(_:)``, also as
+  ///   long as no check in this opening has found the live store whole: what is not the latest would be sealed again
+  ///   as if it were. After an error in its work, the next step compares from the first item on. The live store is as
+  ///   it was in any case.
+  public func step(records: Int) throws(VaultError) -> Bool {
+    guard source.holdsAllKeys else { throw .locked }
+    guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
+    guard source.isVerified else { throw .storage("the store has not been checked since it was opened") }
+    do throws(VaultError) {
+      switch stage {
+      case .items: try walkItems(records)
+      case .tags: try writeTags(records)
+      case .leftovers: try walkLeftovers(records)
+      case .changed(let isChecked): return try copyChanged(records, isChecked)
+      case .check: try check(records)
+      }
+      return false
+    } catch {
+      startOver()
+      throw error
+    }
+  }
+
+  private func startOver() {
+    if let saved { target.rollBack(saved) }
+    saved = nil
+    written = (0, 0)
+    (stage, position, walked, leftover, isResumed) = (.items, .min, 0, .min, true)
+    tags = TagBatch()
+  }
+
+  private var copy: ItemCopy { ItemCopy(source: source, target: target) }
+
+  private func walkItems(_ records: Int) throws(VaultError) {
+    try begin()
+    var left = records
+    isWalkOver = true
+    try source.database.each(after: position) { (number: Int64, row: Result<Row, VaultError>) throws(VaultError) in
+      let row = try row.get()
+      let result = try copy.copy(row, taggedAtOnce: false)
+      for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
+      position = number
+      walked += 1
+      left -= Self.weight(of: result)
+      if result.isCopied { count(result.head) }
+      isWalkOver = left > 0 && !tags.isFull
+      return isWalkOver
+    }
+    if tags.isFull || isWalkOver {
+      try commit()
+      stage = .tags
+    }
+    try commitWhenDue()
+  }
+
+  /// The number of records that an item counts as in a step: several where its values are long.
+  private static func weight(of result: ItemCopy.Result) -> Int {
+    result.head.item.versions.reduce(1) { $0 + $1.size / (16 << 10) }
+  }
+
+  private func writeTags(_ records: Int) throws(VaultError) {
+    try begin()
+    for _ in 0..<records {
+      guard let next = tags.next() else {
+        try commit()
+        stage = !isWalkOver ? .items : isResumed ? .leftovers : .changed(isChecked: false)
+        return
+      }
+      try copy.put(next.tag, row: next.row, next.accessible)
+      written.records += 1
+    }
+    try commitWhenDue()
+  }
+
+  private func walkLeftovers(_ records: Int) throws(VaultError) {
+    try begin()
+    var found: [Int64] = []
+    try target.database.each(after: leftover) { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) in
+      _ = try row.get()
+      found.append(item)
+      return found.count < records
+    }
+    for item in found {
+      leftover = item
+      if try source.database.withHead(item, { (_: Row) in true }) == nil {
+        try copy.remove(item)
+        written.records += 1
+      }
+    }
+    try commitWhenDue()
+    if found.count < records {
+      try commit()
+      stage = .changed(isChecked: false)
+    }
+  }
+
+  private func copyChanged(_ records: Int, _ isChecked: Bool) throws(VaultError) -> Bool {
+    var left = records
+    while left > 0, let item = source.touched?.popFirst() {
+      try begin()
+      let result = try copy.bring(item)
+      if let result { count(result.head) }
+      left -= result.map { Self.weight(of: $0) } ?? 1
+    }
+    guard source.touched?.isEmpty == true else {
+      try commitWhenDue()
+      return false
+    }
+    // The check of the second store compares its items with these facts.
+    try begin()
+    raiseFacts()
+    try commit()
+    if isChecked { return true }
+    target.beginVerification()
+    stage = .check
+    return false
+  }
+
+  private func check(_ records: Int) throws(VaultError) {
+    guard let result = try target.continueVerification(records: records) else { return }
+    guard result.isOK else {
+      throw .corrupt("the second store is not what was written: \(result.findings.first?.text ?? "keys are missing")")
+    }
+    stage = .changed(isChecked: true)
+  }
+
+  // MARK: Transactions
+
+  private func begin() throws(VaultError) {
+    if saved == nil { saved = try target.begin() }
+  }
+
+  func commit() throws(VaultError) {
+    guard let saved else { return }
+    self.saved = nil
+    written = (0, 0)
+    try target.commit(saved)
+  }
+
+  private func commitWhenDue() throws(VaultError) {
+    if written.records >= Self.batch.records || written.bytes >= Self.batch.bytes { try commit() }
+  }
+
+  private func count(_ head: HeadRecord) {
+    written.records += 1
+    for version in head.item.versions { written.bytes += version.size }
+  }
+
+  // MARK: The end
+
+  /// Puts the second store in the place of the live one. The live keychain then is the new vault, unlocked.
+  ///
+  /// Call it only right after ``step(records:)`` was true; the rekey is over then.
+  /// - Throws: the reason why it cannot be done: the live keychain is as it was. When ``Keychain/isGone`` says so,
+  ///   though, the files could not be opened again, and the keychain is of no more use.
+  public func finish() throws(VaultError) {
+    guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true, !source.hasFailed, !source.isGone
+    else {
+      throw .storage("the rekey is not at its end")
+    }
+    do throws(VaultError) {
+      try target.transaction { () throws(VaultError) in
+        raiseFacts()
+        try target.keepStale(of: source)
+      }
+      try compareCounts()
+      try source.takeOver(target, atStep)
+    } catch {
+      startOver()
+      if !source.isGone { try? target.reopen(Self.path(in: source)) }
+      throw error
+    }
+    source.touched = nil
+  }
+
+  private func raiseFacts() {
+    for accessible in AccessClass.allCases {
+      if let facts = source.facts[accessible] { target.raise(accessible, to: facts) }
+    }
+  }
+
+  private func compareCounts() throws(VaultError) {
+    guard source.knownItems == target.knownItems else {
+      throw .corrupt("the second store has another number of items")
+    }
+    for accessible in AccessClass.allCases {
+      let (old, new) = (try source.classRecord(accessible).sets, try target.classRecord(accessible).sets)
+      for table in [AssociatedData.Table.heads, .values, .tags] where old[.init(table)].count != new[.init(table)].count
+      {
+        throw .corrupt("the second store has another number of records of class \(accessible.name)")
+      }
+    }
+  }
+
+  /// Checks that a second store has room beside the live one.
+  ///
+  /// - Throws: ``VaultError/storage(_:)`` unless it has.
+  public static func checkRoom(for source: Keychain) throws(VaultError) {
+    let needed = try source.database.size() + (8 << 20)
+    let free = try source.database.freeSpace()
+    guard free < needed else { return }
+    throw .storage("a second store needs \(needed >> 20) MiB beside this one, and \(free >> 20) MiB are free")
+  }
+}

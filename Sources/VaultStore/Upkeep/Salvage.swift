@@ -1,0 +1,239 @@
+import VaultCore
+public import VaultModel
+
+/// Saves what still authenticates of a damaged store into a second one with the same keys and slots, in steps.
+///
+/// Each item is opened and sealed again, so whatever is in the second store was whole; the damaged store is only read.
+/// An item is saved when its head and its current value open; of its older versions, those that open are saved, as many
+/// as an item keeps at most (``Keychain/keptVersions``, ``Keychain/keptBytes``). Nobody is promised that these are the
+/// latest: old records that were put back together still open.
+///
+/// Nothing else that the damaged store says counts: rows are given afresh, in the order in which the items are
+/// met. Where two have one name or one identity, that of the stronger class is saved, or else the one that is
+/// later by its own head.
+///
+/// The second store is nobody's vault: it is there for a backup to be made of ``target``, and ``remove(_:)`` deletes
+/// it. Both keychains have one owner, and all keys of the source have to be in memory.
+public final class Salvage {
+  /// The saved items and the losses.
+  public struct Result: Hashable, Sendable {
+    /// The number of items that were saved.
+    public internal(set) var saved = 0
+    /// The losses, at most ``Finding/limit`` of them.
+    public internal(set) var losses: [Finding] = []
+    /// The number of losses beyond these.
+    public internal(set) var omitted = 0
+
+    mutating func lose(_ finding: Finding) {
+      if losses.count < Finding.limit { losses.append(finding) } else { omitted += 1 }
+    }
+  }
+
+  /// The number of bytes that count as much as an item.
+  private static let unit = 16 << 10
+
+  private enum Direction {
+    /// From the first head on.
+    case up
+    /// From the last head back to where the walk up ended: used where the tree of pages is broken.
+    case down
+  }
+
+  /// The result until now.
+  public private(set) var result: Result
+
+  /// Forgets the losses, which have names.
+  public func forgetLosses() { result.losses = [] }
+  /// The second store, whose keys are in memory.
+  public let target: Keychain
+  private let source: Keychain
+  private var isOver = false
+  private var direction = Direction.up
+  // The last heads that were met on the way up and on the way down.
+  private var lowest = Int64.min
+  private var highest = Int64.max
+  private var walked = 0
+  /// The highest row that was given in the second store.
+  private var given: Int64 = 0
+  /// The rows of the second store, by the identity of the item in each.
+  private var rows: [ItemID: Int64] = [:]
+
+  /// Makes the second store, with the keys and slots and without items.
+  ///
+  /// - Parameters:
+  ///   - directory: the place for the second store. One that was left there is removed.
+  ///   - now: Unix seconds.
+  /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/corrupt(_:)`` when no slot is left
+  ///   that could open what is saved; ``VaultError/storage(_:)``.
+  public init(_ source: Keychain, in directory: String, now: Int64) throws(VaultError) {
+    guard source.holdsAllKeys else { throw .locked }
+    self.source = source
+    var result = Result()
+    try Self.remove(directory)
+    do throws(VaultError) {
+      target = try source.makeEmptyCopy(in: directory, now: now) { result.lose($0) }
+      // It need not outlive a crash.
+      try target.database.forgoDurability()
+      try target.database.shrinkCache()
+    } catch {
+      try? Self.remove(directory)
+      throw error
+    }
+    self.result = result
+    source.isBeingSalvaged = true
+  }
+
+  // For one that was given up. After its end another one may be reading, which this leaves alone.
+  deinit { end() }
+
+  /// The number of items that were examined, and roughly that of all.
+  public var progress: (done: Int, of: Int) {
+    let count = Int(clamping: source.knownItems)
+    return (min(walked, count), count)
+  }
+
+  /// Continues over at most `items` items, a long one counting as several; true at the last one. The source is then no
+  /// longer read, however long ``target`` is kept.
+  ///
+  /// - Throws: ``VaultError/locked`` when a key of the source is gone; ``VaultError/storage(_:)`` when the system fails
+  ///   to read or to write. It cannot continue after either.
+  public func step(items: Int) throws(VaultError) -> Bool {
+    guard source.holdsAllKeys else { throw .locked }
+    var left = max(1, items)
+    if isOver { return true }
+    let isAtEnd = try target.transaction { () throws(VaultError) in
+      if direction == .up, try walkUp(&left) { return true }
+      return direction == .down ? try walkDown(&left) : false
+    }
+    if isAtEnd { end() }
+    return isAtEnd
+  }
+
+  private func end() {
+    guard !isOver else { return }
+    isOver = true
+    source.isBeingSalvaged = false
+  }
+
+  /// Removes the second store that is in `directory`, if there is one. Nothing may use it any more: the last connection
+  /// to close removes the file that has the log's name, even if it is another store's.
+  public static func remove(_ directory: String) throws(VaultError) {
+    try Database.remove(directory)
+  }
+
+  // MARK: The walk
+
+  /// Walks up; true when it met the last head.
+  private func walkUp(_ left: inout Int) throws(VaultError) -> Bool {
+    guard left > 0 else { return false }
+    do throws(VaultError) {
+      return try source.database.walkHeads(after: lowest) { (head: Database.WalkedHead) throws(VaultError) in
+        lowest = head.item
+        try save(head, &left)
+        return left > 0
+      }
+    } catch .corrupt(let reason) {
+      result.lose(Finding(.damaged, "the table of heads cannot be read on after item \(max(lowest, 0)): \(reason)"))
+      direction = .down
+    }
+    return false
+  }
+
+  /// Walks down; true when it came to where the walk up had to end, or cannot continue.
+  private func walkDown(_ left: inout Int) throws(VaultError) -> Bool {
+    guard left > 0 else { return false }
+    var isAtEnd = true
+    do throws(VaultError) {
+      try source.database.walkHeadsBackwards(before: highest) { (head: Database.WalkedHead) throws(VaultError) in
+        guard head.item > lowest else { return false }
+        highest = head.item
+        try save(head, &left)
+        isAtEnd = left > 0
+        return isAtEnd
+      }
+    } catch .corrupt(let reason) {
+      result.lose(Finding(.damaged, "the table of heads cannot be read on before item \(highest): \(reason)"))
+      return true
+    }
+    return isAtEnd
+  }
+
+  /// Saves an item, or records why it is lost.
+  private func save(_ walkedHead: Database.WalkedHead, _ left: inout Int) throws(VaultError) {
+    walked += 1
+    left -= 1 + walkedHead.size / Self.unit
+    let item = walkedHead.item
+    var name: ItemName?
+    do throws(VaultError) {
+      let row = try walkedHead.row()
+      let head = try openHead(row)
+      name = head.item.name
+      let copied = try copy.copy(row, to: given + 1, taggedAtOnce: false)
+      left -= copied.head.item.versions.reduce(0) { $0 + $1.size } / Self.unit
+      given += 1
+      var columns = row.columns
+      columns.row = given
+      try target.takeRow(given, for: columns.accessible)
+      guard try makeRoom(for: FoundItem(columns: columns, head: copied.head), item) else { return }
+      try copy.putTags(of: copied.head, columns)
+      rows[columns.item] = given
+      result.saved += 1
+      if copied.surplus > 0 {
+        let subject = "the \(copied.surplus) oldest versions of item \(item)"
+        let text = "\(subject) are lost: an item keeps no more than the others"
+        result.lose(Finding(.damaged, item: item, name: name, text))
+      }
+      for version in copied.lost {
+        result.lose(Finding(.damaged, item: item, name: name, "version \(version) of item \(item) is lost"))
+      }
+    } catch .corrupt(let reason) {
+      result.lose(Finding(.damaged, item: item, name: name, "item \(item) is lost: \(reason)"))
+    }
+  }
+
+  private var copy: ItemCopy { ItemCopy(source: source, target: target, toleratesLoss: true) }
+
+  private func openHead(_ row: Row) throws(VaultError) -> HeadRecord {
+    let scratch = source.takeScratch()
+    defer { source.giveBack(scratch) }
+    return try source.openHead(row, scratch)
+  }
+
+  /// Ensures that no two items have one name or one identity: removes those that were saved before, or `new`, which is
+  /// in the second store without tags. True when `new` stays.
+  private func makeRoom(for new: FoundItem, _ item: Int64) throws(VaultError) -> Bool {
+    let name = new.head.item.name
+    var others: [FoundItem] = []
+    if let other = try target.find(name) { others.append(other) }
+    if let row = rows[new.columns.item], row != others.first?.columns.row, let other = try target.head(inRow: row) {
+      others.append(other)
+    }
+    if let better = others.first(where: { !isBetter(new, than: $0) }) {
+      let what = better.columns.item == new.columns.item ? "another state of it" : "another item of its name"
+      result.lose(Finding(.foreign, item: item, name: name, "item \(item) is lost: \(what) is saved"))
+      try copy.remove(new.columns.row)
+      return false
+    }
+    for other in others {
+      let what = other.columns.item == new.columns.item ? "another state of it" : "another item of its name"
+      result.lose(
+        Finding(.foreign, item: item, name: other.head.item.name, "item \(item) is saved, and \(what) is lost"))
+      try copy.remove(other.columns.row)
+      rows[other.columns.item] = nil
+      result.saved -= 1
+    }
+    return true
+  }
+
+  /// True when an item is to be saved rather than one that was met before, by what authenticates of both. When their
+  /// times are the same, the rows decide.
+  private func isBetter(_ new: FoundItem, than old: FoundItem) -> Bool {
+    let (accessible, other) = (new.columns.accessible, old.columns.accessible)
+    if accessible != other { return other.stronger.contains(accessible) }
+    if new.columns.item == old.columns.item { return new.head.headRevision > old.head.headRevision }
+    let (times, others) = (
+      (new.head.item.created, new.head.item.modified), (old.head.item.created, old.head.item.modified)
+    )
+    return times == others ? direction == .up : times > others
+  }
+}

@@ -1,0 +1,81 @@
+public import VaultModel
+
+/// The result of a check.
+public struct Verification: Hashable, Sendable {
+  /// The findings, in the order in which they were made; at most ``Finding/limit``.
+  public internal(set) var findings: [Finding] = []
+  /// The number of findings beyond these, at least: of an item with a fault, not everything is looked for once
+  /// there are too many.
+  public internal(set) var omitted = 0
+  /// The number of items without a fault, of the classes that were checked in full.
+  public internal(set) var unharmed = 0
+  /// The number of items with a fault.
+  public var harmed: Int { harmedItems.count }
+  /// The classes that could not be checked in full, for want of keys.
+  public internal(set) var unchecked: [AccessClass] = []
+  /// The classes whose records are, taken together, not those that were written last. An item of these about which
+  /// there is no other finding has records that open and belong together, and yet could be an older copy.
+  public internal(set) var changed: [AccessClass] = []
+  /// The number of records that were examined.
+  public internal(set) var records = 0
+
+  /// True when everything was checked and nothing is wrong.
+  public var isOK: Bool { findings.isEmpty && unchecked.isEmpty }
+
+  /// True when no more findings are listed.
+  var isFull: Bool { findings.count >= Finding.limit }
+
+  private var harmedItems: Set<Int64> = []
+  // The harmed items that have not been asked for yet.
+  private var newlyHarmed: [Int64] = []
+  // The listed findings, without names.
+  private var listed: Set<Finding> = []
+
+  /// Takes note that not everything of a class could be checked.
+  mutating func leave(_ accessible: AccessClass) {
+    if !unchecked.contains(accessible) { unchecked.append(accessible) }
+  }
+
+  mutating func add(_ finding: Finding) {
+    if let item = finding.item, harmedItems.insert(item).inserted { newlyHarmed.append(item) }
+    var nameless = finding
+    nameless.name = nil
+    if listed.contains(nameless) { return }
+    guard !isFull else {
+      omitted += 1
+      return
+    }
+    listed.insert(nameless)
+    findings.append(finding)
+  }
+
+  /// Returns the items that were found to be harmed since the last call.
+  mutating func takeNewlyHarmed() -> [Int64] {
+    defer { newlyHarmed = [] }
+    return newlyHarmed
+  }
+
+  /// Drops the names of items, which may no longer be shown.
+  mutating func forgetNames() {
+    for place in findings.indices { findings[place].name = nil }
+  }
+}
+
+extension Finding {
+  /// The finding that an error stands for; nil when the error says nothing about the store.
+  init?(_ error: VaultError) {
+    let reason: String
+    switch error {
+    case .corrupt(let text): reason = text
+    case .distrusted(let text, let advice): reason = "\(text); \(advice)"
+    default: return nil
+    }
+    self.init(.damaged, reason)
+  }
+
+  /// The finding as reported by a later check that does not make it again. It is about no item, because none is known
+  /// to be harmed now.
+  var asFoundEarlier: Finding {
+    Finding(kind, "found since the store was opened, and not by this check: \(text)")
+  }
+}

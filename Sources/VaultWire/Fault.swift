@@ -1,0 +1,60 @@
+// What the generated errors do not say of themselves.
+
+extension Fault {
+  /// The name as a reply carries it.
+  public var fullName: String {
+    switch self {
+    case .service(let fault): fault.fullName
+    case .unknown(let name): name
+    default: shortName.map { "\(VaultInterface.name).\($0)" } ?? ""
+    }
+  }
+
+  /// Reads the error `name` with its parameters; an unknown name gives ``unknown(_:)``. Throws ``ParameterError``
+  /// when the parameters of a known one are not as defined.
+  public init(_ frame: borrowing Frame, error name: String, _ parameters: Frame.Node?) throws(ParameterError) {
+    let dot = name.lastIndex(of: ".") ?? name.startIndex
+    let shortName = name[dot...].dropFirst()
+    switch name[..<dot] {
+    case VaultInterface.name: self = try Fault(frame, shortName: shortName, parameters) ?? .unknown(name)
+    case ServiceInterface.name:
+      self = try ServiceFault(frame, shortName: shortName, parameters).map { .service($0) } ?? .unknown(name)
+    default: self = .unknown(name)
+    }
+  }
+
+  /// Writes it as a whole message: an object with `error` and `parameters`.
+  public func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("error", fullName)
+    writer.key("parameters")
+    writer.beginObject()
+    if case .service(let fault) = self { fault.writeParameters(to: &writer) } else { writeParameters(to: &writer) }
+    writer.endObject()
+    writer.endObject()
+  }
+
+  /// The answer to a call of a method that ``MethodName`` does not have.
+  public static func unknownMethod(_ name: String) -> Fault {
+    // By bytes: a name may be as long as a frame.
+    let interface = name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[..<$0]) } ?? ""
+    return interface == VaultInterface.name || interface == ServiceInterface.name
+      ? .service(.methodNotFound(method: name)) : .service(.interfaceNotFound(interface: interface))
+  }
+}
+
+extension ServiceFault {
+  /// The name as a reply carries it.
+  public var fullName: String { shortName.map { "\(ServiceInterface.name).\($0)" } ?? "" }
+}
+
+extension MethodName {
+  /// The method that the string `node` names; nil when there is none, and ``Fault/unknownMethod(_:)`` says why.
+  public init?(_ frame: borrowing Frame, _ node: Frame.Node) {
+    for method in MethodName.allCases where frame.equals(node, method.fullName) {
+      self = method
+      return
+    }
+    return nil
+  }
+}

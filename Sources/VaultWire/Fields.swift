@@ -1,0 +1,182 @@
+/// A message does not have the parameters its definition asks for.
+public struct ParameterError: Error, Hashable, Sendable {
+  /// The member's name, or a path like `items[3].kind`.
+  public let parameter: String
+
+  /// Names the parameter at fault.
+  public init(_ parameter: String) { self.parameter = parameter }
+
+  func inside(_ outer: String) -> ParameterError {
+    ParameterError(parameter.isEmpty ? outer : parameter.hasPrefix("[") ? outer + parameter : outer + "." + parameter)
+  }
+}
+
+/// A value that travels: one type or one parameter list of the interface's definition.
+public protocol WireValue: Sendable {
+  /// Reads it from `node`; an absent one is an empty object. Throws ``ParameterError`` for a field that is missing,
+  /// of the wrong type, or not in the definition.
+  init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError)
+  /// Writes it as an object. Absent optional fields are left out.
+  func write(to writer: inout JSONWriter)
+}
+
+/// Reads the fields of one object, and knows at the end whether there was one nobody asked for.
+struct Fields {
+  private let object: Frame.Node?
+  private let all: UInt64
+  /// One bit per member that was asked for. A definition has far fewer fields than bits, so a member beyond them
+  /// means that some member before it is unknown, too.
+  private var seen: UInt64 = 0
+
+  init(_ frame: borrowing Frame, _ object: Frame.Node?) throws(ParameterError) {
+    if let object, frame.kind(object) != .object { throw ParameterError("") }
+    self.object = object
+    let count = object.map { frame.memberCount(of: $0) } ?? 0
+    all = count >= 64 ? .max : 1 << UInt64(count) - 1
+  }
+
+  /// True when all members were asked for. No key is there twice, so what is asked for next is absent.
+  private var isDone: Bool { seen == all }
+
+  /// The value under `key`; nil when absent or null.
+  mutating func node(_ frame: borrowing Frame, _ key: StaticString) -> Frame.Node? {
+    guard !isDone, let object, let (value, place) = frame.find(key, in: object) else { return nil }
+    if place < 64 { seen |= 1 << UInt64(place) }
+    return frame.kind(value) == .null ? nil : value
+  }
+
+  /// Throws for the first member that was not asked for.
+  func finish(_ frame: borrowing Frame) throws(ParameterError) {
+    guard !isDone, let object else { return }
+    for (place, member) in frame.members(of: object).enumerated() where place >= 64 || seen >> UInt64(place) & 1 == 0 {
+      throw ParameterError(member.key)
+    }
+  }
+
+  private func require<T>(_ value: T?, _ key: StaticString) throws(ParameterError) -> T {
+    guard let value else { throw ParameterError("\(key)") }
+    return value
+  }
+
+  mutating func optionalString(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> String? {
+    guard let node = node(frame, key) else { return nil }
+    return try require(frame.string(node), key)
+  }
+
+  mutating func string(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> String {
+    try require(optionalString(frame, key), key)
+  }
+
+  mutating func optionalInt64(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> Int64? {
+    guard let node = node(frame, key) else { return nil }
+    return try require(frame.integer(node), key)
+  }
+
+  mutating func int64(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> Int64 {
+    try require(optionalInt64(frame, key), key)
+  }
+
+  mutating func optionalInt(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> Int? {
+    guard let value = try optionalInt64(frame, key) else { return nil }
+    return try require(Int(exactly: value), key)
+  }
+
+  mutating func int(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> Int {
+    try require(optionalInt(frame, key), key)
+  }
+
+  mutating func optionalBool(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> Bool? {
+    guard let node = node(frame, key) else { return nil }
+    return try require(frame.bool(node), key)
+  }
+
+  mutating func bool(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> Bool {
+    try require(optionalBool(frame, key), key)
+  }
+
+  /// A string that stays in the frame.
+  mutating func secret(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> Frame.Node? {
+    guard let node = node(frame, key) else { return nil }
+    guard frame.kind(node) == .string else { throw ParameterError("\(key)") }
+    return node
+  }
+
+  mutating func optionalMap(
+    _ frame: borrowing Frame, _ key: StaticString
+  ) throws(ParameterError) -> [String: String]? {
+    guard let node = node(frame, key) else { return nil }
+    guard frame.kind(node) == .object else { throw ParameterError("\(key)") }
+    var map: [String: String] = [:]
+    for (name, value) in frame.members(of: node) {
+      guard let text = frame.string(value) else { throw ParameterError("\(key).\(name)") }
+      map[name] = text
+    }
+    return map
+  }
+
+  mutating func map(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [String: String] {
+    try require(optionalMap(frame, key), key)
+  }
+
+  mutating func strings(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [String] {
+    try require(optionalStrings(frame, key), key)
+  }
+
+  mutating func optionalStrings(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [String]? {
+    guard let list = node(frame, key) else { return nil }
+    var texts: [String] = []
+    for (index, node) in try elements(frame, list, key).enumerated() {
+      guard let text = frame.string(node) else { throw ParameterError("\(key)[\(index)]") }
+      texts.append(text)
+    }
+    return texts
+  }
+
+  mutating func integers(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [Int] {
+    try require(optionalIntegers(frame, key), key)
+  }
+
+  mutating func optionalIntegers(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [Int]? {
+    guard let list = node(frame, key) else { return nil }
+    var values: [Int] = []
+    for (index, node) in try elements(frame, list, key).enumerated() {
+      guard let value = frame.integer(node).flatMap({ Int(exactly: $0) }) else {
+        throw ParameterError("\(key)[\(index)]")
+      }
+      values.append(value)
+    }
+    return values
+  }
+
+  mutating func list<T: WireValue>(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> [T] {
+    try require(optionalList(frame, key), key)
+  }
+
+  mutating func optionalList<T: WireValue>(
+    _ frame: borrowing Frame, _ key: StaticString
+  ) throws(ParameterError) -> [T]? {
+    guard let list = node(frame, key) else { return nil }
+    var values: [T] = []
+    for (index, node) in try elements(frame, list, key).enumerated() {
+      do { values.append(try T(frame, node)) } catch { throw error.inside("\(key)[\(index)]") }
+    }
+    return values
+  }
+
+  mutating func optionalValue<T: WireValue>(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> T?
+  {
+    guard let node = node(frame, key) else { return nil }
+    do { return try T(frame, node) } catch { throw error.inside("\(key)") }
+  }
+
+  mutating func value<T: WireValue>(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> T {
+    try require(optionalValue(frame, key), key)
+  }
+
+  private func elements(
+    _ frame: borrowing Frame, _ node: Frame.Node, _ key: StaticString
+  ) throws(ParameterError) -> [Frame.Node] {
+    guard frame.kind(node) == .array else { throw ParameterError("\(key)") }
+    return frame.elements(of: node)
+  }
+}

@@ -1,0 +1,71 @@
+/// The form in which a value travels: as text where it can be read as such, and otherwise as base64 (`data`).
+public enum Content {
+  /// True when `bytes` are UTF-8 without control characters other than tab, CR and LF. Control characters are U+0000
+  /// to U+001F and U+007F to U+009F (Unicode general category Cc).
+  public static func isText(_ bytes: RawSpan) -> Bool {
+    let text = Span<UInt8>(_bytes: bytes)
+    var at = text.endOfPlainRun(from: 0)
+    while at < text.count {
+      switch text[at] {
+      case 0x20..<0x7F, 0x09, 0x0A, 0x0D: at += 1
+      case 0x80...:
+        guard let length = text.scalarLength(at: at) else { return false }
+        if text[at] == 0xC2, text[at + 1] < 0xA0 { return false }
+        at += length
+      default: return false
+      }
+      at = text.endOfPlainRun(from: at)
+    }
+    return true
+  }
+}
+
+extension JSONWriter {
+  /// Writes the member that carries a secret: `name` when it is text, else `data`.
+  public mutating func content(_ bytes: RawSpan, as name: StaticString = "value") {
+    if Content.isText(bytes) {
+      text(bytes, as: name)
+    } else {
+      key("data")
+      base64(bytes)
+    }
+  }
+
+  /// Writes the member `name`, a secret that is UTF-8.
+  mutating func text(_ bytes: RawSpan, as name: StaticString) {
+    key(name)
+    secret(bytes)
+  }
+}
+
+extension Frame {
+  /// The size in bytes of what `text` (a string) or `data` (base64) carries; nil when neither is there. Throws when
+  /// both are, or when `data` is not base64.
+  public borrowing func contentCount(_ text: Node?, _ data: Node?) throws(ParameterError) -> Int? {
+    switch (text, data) {
+    case (nil, nil): return nil
+    case (let text?, nil): return secretCount(text)
+    case (nil, let data?):
+      guard let count = base64Count(data) else { throw ParameterError("data") }
+      return count
+    default: throw ParameterError("data")
+    }
+  }
+
+  /// Copies what `text` or `data` carries into `target`, whose size must be ``contentCount(_:_:)``. Throws when
+  /// `data` is not base64.
+  public borrowing func copyContent(
+    _ text: Node?, _ data: Node?, into target: inout MutableRawSpan
+  ) throws(ParameterError) {
+    if let text { return copySecret(text, into: &target) }
+    guard let data, copyBase64(data, into: &target) else { throw ParameterError("data") }
+  }
+
+  /// A copy of what `text` or `data` carries; nil when neither is there. Throws as ``contentCount(_:_:)`` does.
+  public borrowing func content(_ text: Node?, _ data: Node?) throws(ParameterError) -> SecretBuffer? {
+    guard let count = try contentCount(text, data) else { return nil }
+    var copy = SecretBuffer(capacity: count)
+    try copy.append(count: count) { target throws(ParameterError) in try copyContent(text, data, into: &target) }
+    return copy
+  }
+}

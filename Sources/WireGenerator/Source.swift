@@ -1,0 +1,28 @@
+/// Swift source text under construction, with its indentation.
+struct Source {
+  private(set) var text = ""
+  private var depth = 0
+
+  init() {
+    line("// Generated from the .varlink files: change those instead.")
+    line()
+  }
+
+  mutating func line(_ line: String = "") {
+    text += line.isEmpty ? "\n" : String(repeating: "  ", count: depth) + line + "\n"
+  }
+
+  /// Lines between braces, behind `head`.
+  mutating func block(_ head: String, _ body: (inout Source) -> Void) {
+    line(head + " {")
+    depth += 1
+    body(&self)
+    depth -= 1
+    line("}")
+  }
+
+  /// A doc comment; `otherwise` where there is none.
+  mutating func doc(_ comment: Comment, otherwise: String? = nil) {
+    for line in comment.lines.isEmpty ? [otherwise].compactMap({ $0 }) : comment.lines { self.line("/// \(line)") }
+  }
+}

@@ -1,0 +1,84 @@
+// Types, parameters and replies.
+
+extension Source {
+  /// The type `Wire.NAME` with these fields; `secretive` are the types that have secrets.
+  mutating func structure(
+    _ name: String, _ fields: [Definition.Field], _ comment: Comment, otherwise: String, _ secretive: Set<String>
+  ) {
+    doc(comment, otherwise: otherwise)
+    block("public struct \(name): Hashable, WireValue") { source in
+      for field in fields {
+        source.doc(field.comment)
+        source.line("public \(field.isSecret ? "let" : "var") \(field.name.property.escaped): \(field.swiftType)")
+      }
+      source.line()
+      source.initializer(fields)
+      source.line()
+      source.reader(fields)
+      source.line()
+      source.writer(fields, secretive)
+    }
+    line()
+  }
+
+  private mutating func initializer(_ fields: [Definition.Field]) {
+    let plain = fields.filter { !$0.isSecret }
+    let parameters = plain.map { field in
+      "\(field.name.property.escaped): \(field.swiftType)\(field.absent)"
+    }
+    line("/// Fills it in, but for secrets; what is left out is absent.")
+    block("public init(\(parameters.joined(separator: ", ")))") { source in
+      for field in fields {
+        let name = field.name.property
+        source.line("self.\(name) = \(field.isSecret ? "nil" : name.escaped)")
+      }
+    }
+  }
+
+  private mutating func reader(_ fields: [Definition.Field]) {
+    block("public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError)") { source in
+      source.line("var fields = try Fields(frame, node)")
+      for field in fields { source.line("\(field.name.property.escaped) = \(field.reading)") }
+      source.line("try fields.finish(frame)")
+    }
+  }
+
+  private mutating func writer(_ fields: [Definition.Field], _ secretive: Set<String>) {
+    let secrets = fields.filter(\.isSecret)
+    let holder = fields.first { secretive.contains($0.kind.typeName ?? "") }
+    let plain = fields.filter { !$0.isSecret }
+    func write(_ field: Definition.Field, _ source: inout Source) {
+      source.line("writer.field(\"\(field.name)\", \(field.name.property.escaped))")
+    }
+    if !secrets.isEmpty { line("/// Writes it without its secret.") }
+    block("public func write(to writer: inout JSONWriter)") { source in
+      source.line("writer.beginObject()")
+      for field in plain { write(field, &source) }
+      source.line("writer.endObject()")
+    }
+    guard !secrets.isEmpty || holder != nil else { return }
+    line()
+    line("/// Writes it with `secret`, which is UTF-8 where there is no field for other bytes.")
+    block("public func write(to writer: inout JSONWriter, secret: RawSpan)") { source in
+      source.line("writer.beginObject()")
+      for field in plain {
+        if field.name == holder?.name {
+          source.line("writer.key(\"\(field.name)\")")
+          source.line("\(field.name.property.escaped).write(to: &writer, secret: secret)")
+        } else {
+          write(field, &source)
+        }
+      }
+      if let first = secrets.first {
+        let function = secrets.count > 1 ? "content" : "text"
+        source.line("writer.\(function)(secret, as: \"\(first.name)\")")
+      }
+      source.line("writer.endObject()")
+    }
+  }
+}
+
+extension Definition.Kind {
+  /// The type that it names, if it does so by itself.
+  var typeName: String? { if case .named(let name) = self { name } else { nil } }
+}

@@ -1,0 +1,72 @@
+import NIOCore
+import Testing
+import VaultModel
+import VaultStore
+
+@testable import VaultDaemon
+@testable import VaultService
+
+@Suite("A get that waited for the unlock") struct HeldGetTests {
+  @Test("waits for room as well where its value is large, and leaves that place with its client") func room() throws {
+    for leaves in [false, true] {
+      let stand = try ConnectionStand.unlocked("")
+      defer { stand.close() }
+      let held = try stand.on { client in
+        let held = try Self.fillRoom(client)
+        client.vault.lock(because: .asked)
+        client.call("Get", #"{"name":"large","wait_ms":60000}"#)
+        try client.unlock()
+        return held
+      }
+      try stand.goRound("the unlock to be noticed") { $0.vault.waiting.isEmpty(.unlock) }
+      #expect(try stand.on { $0.messages() } == [])
+      try stand.on { client in
+        if leaves { client.connection.close() }
+        for number in held { client.door.plaintext.release(number) }
+      }
+      if leaves {
+        #expect(try stand.on { $0.door.plaintext.inHand } == 0)
+      } else {
+        try stand.goRound("the value") { $0.messages().contains { $0.hasPrefix(#"{"parameters":{"name":"large""#) } }
+      }
+    }
+  }
+
+  /// Stores an item with a large value, and has other clients take all the room there is; the numbers of their replies.
+  private static func fillRoom(_ client: ConnectionStand.Inside) throws -> [Int] {
+    let value = ConnectionStand.secret([UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20))
+    try client.vault.keychain().set(ItemChange(name: ItemName("large")), value: value, now: 1)
+    return (1...2).compactMap { client.door.plaintext.hold(2 << 20, for: $0, taken: { 0 }, drop: {}) }
+  }
+
+  @Test("waits no longer than it said, also where it waited for room meanwhile") func deadline() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    try stand.on { client in
+      _ = try Self.fillRoom(client)
+      client.vault.lock(because: .asked)
+      client.call("Get", #"{"name":"large","wait_ms":3000}"#)
+      try client.unlock()
+    }
+    try stand.goRound("the unlock to be noticed") { $0.vault.waiting.isEmpty(.unlock) }
+    try stand.on { $0.vault.lock(because: .asked) }
+    try stand.on { $0.pass(.seconds(4)) }
+    try stand.goRound("the end of its time") { client in
+      client.pass(.seconds(1))
+      return client.messages().contains { $0.contains("TimedOut") }
+    }
+  }
+
+  @Test("one that waits for room is refused by a lock that hides names, which it has") func hidden() throws {
+    let stand = try ConnectionStand.unlocked("hide-names = true")
+    defer { stand.close() }
+    let replies = try stand.on { client in
+      _ = try Self.fillRoom(client)
+      client.call("Get", #"{"name":"large","wait_ms":60000}"#)
+      let early = client.messages()
+      client.vault.lock(because: .asked)
+      return (early, client.messages())
+    }
+    #expect(replies.0 == [] && replies.1.count == 1 && replies.1.first?.contains("Locked") == true, "\(replies)")
+  }
+}

@@ -1,0 +1,110 @@
+import CSQLite
+import Testing
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+@Suite("One decision for everything that is done to an item") struct AccessTests {
+  /// Every call that does something to an item.
+  private static let calls: [(name: String, @Sendable (Items, ItemName, Caller) throws -> Void)] = [
+    ("get", { items, name, caller in try #require(try items.get(name, for: caller) { _, _, _ in } == nil) }),
+    ("item", { items, name, caller in _ = try items.item(name, for: caller) }),
+    (
+      "set",
+      { items, name, caller in
+        _ = try items.set(ItemChange(name: name, update: true), .same, for: caller) { _ in true }
+      }
+    ),
+    (
+      "set many",
+      { items, name, caller in
+        let change = (change: ItemChange(name: name, update: true), value: NewValue.same)
+        do throws(BatchRefusal) { _ = try items.set([change], for: caller) { _, _ in true } } catch {
+          throw error.refusal
+        }
+      }
+    ),
+    ("move", { items, name, caller in try items.move(name, to: try ItemName("other"), for: caller) }),
+    ("delete", { items, name, caller in try items.delete([name], for: caller) }),
+  ]
+
+  @Test("nobody but the owner is let near an item, by whatever call", arguments: calls.indices)
+  func others(call: Int) throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    let name = try ItemName("a")
+    let (what, body) = Self.calls[call]
+    for uid: UInt32 in [0, 1001, .max] {
+      let caller = RoomStand.caller(uid)
+      #expect(throws: Refusal.denied("you may not do this"), "\(what)") { try body(stand.items, name, caller) }
+      let found = try stand.items.find(try Query(parsing: ""), limit: 10, after: nil, until: .max, for: caller)
+      #expect(found.items.isEmpty)
+      #expect(!stand.items.mayWatch(name, caller))
+    }
+    #expect(stand.items.mayWatch(name, RoomStand.caller()))
+    try body(stand.items, name, RoomStand.caller())
+  }
+
+  @Test("a value that asks for a person is given to the session that has shown one, also the one that was read last")
+  func presence() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a", require: .userPresence)
+    let name = try ItemName("a")
+    let (own, other) = (RoomStand.caller(session: 1), RoomStand.caller(session: 2))
+    func isServed(_ caller: Caller) throws -> Bool {
+      var isLent = false
+      do throws(Refusal) { _ = try stand.items.get(name, for: caller) { _, _, _ in isLent = true } } catch {
+        #expect(error == .presenceRequired("a", .userPresence) && !isLent)
+      }
+      return isLent
+    }
+    #expect(try !isServed(own))
+    stand.items.access.add(.presence, by: own, with: [])
+    // Twice: the second time it comes from memory.
+    for _ in 0..<2 { #expect(try isServed(own) && !isServed(other)) }
+    stand.vault.lock(because: .asked)
+    try stand.unlock()
+    #expect(try !isServed(own))
+    // A caller without a known session has shown nothing.
+    var unknown = own
+    unknown.session = nil
+    stand.items.access.add(.presence, by: own, with: [])
+    #expect(try isServed(own) && !isServed(unknown))
+  }
+
+  @Test("an item that cannot be read is no reason to let a change of its policy through") func unreadable() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a", require: .biometry)
+    var change = ItemChange(name: try ItemName("a"), update: true)
+    change.require = Requirement.none
+    func set(_ change: ItemChange) throws(Refusal) {
+      _ = try stand.items.set(change, .same, for: RoomStand.caller()) { _ in true }
+    }
+    #expect(throws: Refusal.presenceRequired("a", .biometry)) { try set(change) }
+    try stand.damageHeads()
+    // The damaged bytes count, whatever they say about presence.
+    do throws(Refusal) {
+      try set(change)
+      Issue.record("it was changed")
+    } catch {
+      guard case .corrupt = error else { throw error }
+    }
+  }
+}
+
+extension RoomStand {
+  /// Changes the sealed heads of all items in the open store.
+  fileprivate func damageHeads() throws {
+    let keychain = try vault.keychain()
+    try keychain.close()
+    var database: OpaquePointer?
+    try #require(unsafe sqlite3_open(vault.directory + "/vault.db", &database) == SQLITE_OK)
+    let damage = "UPDATE heads SET sealed = CAST(sealed || x'00' AS BLOB)"
+    let isDone = unsafe sqlite3_exec(database, damage, nil, nil, nil) == SQLITE_OK
+    unsafe sqlite3_close(database)
+    try #require(isDone)
+    vault.reopenStore()
+    try unlock()
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@Suite("Where code may stand") struct LayoutTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+
+  /// The Swift files below a folder of the sources, with their text.
+  private func files(_ folder: String) throws -> [(path: String, text: String)] {
+    let base = Self.root.appending(path: "Sources/\(folder)")
+    let all = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+    let swift = all.filter { $0.pathExtension == "swift" }
+    try #require(!swift.isEmpty, "\(folder)")
+    return try swift.map { file in
+      (String(file.path.dropFirst(base.path.count + 1)), try String(contentsOf: file, encoding: .utf8))
+    }
+  }
+
+  private func imports(_ text: String) -> Set<String> {
+    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("//") && $0.contains("import ") }
+    return Set(lines.compactMap { $0.split(separator: " ").last.map(String.init) })
+  }
+
+  @Test("the top level holds the package, its readme, its sources, its tests and its manual") func topLevel() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }
+    // SwiftPM writes down there what it has resolved.
+    let own = Set(names).subtracting(["Package.resolved"])
+    #expect(own == ["Package.swift", "Makefile", "README.md", "Sources", "Tests", "man"])
+  }
+
+  @Test("only the store's SQLite folder knows of SQL and of files") func store() throws {
+    for (path, text) in try files("VaultStore") where !path.hasPrefix("SQLite/") {
+      // Bytes are compared by the C library.
+      let usual: Set = ["VaultCore", "VaultModel", "Synchronization"]
+      let outer = imports(text).subtracting(path == "Records/Bytes.swift" ? usual.union(["Glibc"]) : usual)
+      #expect(outer.isEmpty, "\(path)")
+      for word in ["SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "PRAGMA"] {
+        #expect(!text.contains("\"\(word)"), "\(path) says \(word)")
+      }
+    }
+  }
+
+  @Test("the rooms know of no socket, no JSON, no event loop and no other process") func rooms() throws {
+    for (path, text) in try files("VaultService") {
+      let outer = imports(text).subtracting([
+        "VaultStore", "VaultCore", "VaultModel", "Glibc", "CLinux", "Synchronization",
+      ])
+      #expect(outer.isEmpty, "\(path)")
+      for word in ["socket(", "connect(", "posix_spawn", "fork(", "execve", "JSON"] {
+        #expect(!text.contains(word), "\(path) says \(word)")
+      }
+    }
+  }
+
+  @Test("a door reaches no keychain, and none but the doors speak the wire") func doors() throws {
+    for (path, text) in try files("VaultDaemon") {
+      let names = imports(text)
+      #expect(!names.contains("VaultStore") && !text.contains("Keychain("), "\(path)")
+      let speaks = ["Varlink/", "Helpers/"].contains { path.hasPrefix($0) }
+      // The account that serves the machine's vault has its name there; settings, the names of PAM services.
+      let mentions = ["Main/Configuration.swift", "Main/UserName.swift"].contains(path)
+      #expect(speaks || mentions || !names.contains("VaultWire"), "\(path)")
+    }
+  }
+}

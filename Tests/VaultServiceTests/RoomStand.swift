@@ -1,0 +1,176 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+import VaultTesting
+
+@testable import VaultService
+
+/// The rooms of a vault without a daemon around them: time passes when the test says so, and a thread's work is done at
+/// once.
+final class RoomStand {
+  /// The hands of all clocks, which show the same nanoseconds, and the work that is due when they have moved on.
+  final class Hands {
+    private struct Entry {
+      let at: Int64
+      let number: Int
+      let work: () -> Void
+    }
+
+    private let time = Shared<Int64>(1_000_000_000)
+    private var entries: [Entry] = []
+    private var count = 0
+
+    var now: Int64 { time.value }
+
+    var clock: Clock {
+      let time = time
+      return Clock(boot: { time.value }, monotonic: { time.value }, wall: { 2000 })
+    }
+
+    var timer: VaultService.Timer {
+      Timer { [unowned self] delay, work in
+        count += 1
+        let number = count
+        entries.append(Entry(at: now + delay, number: number, work: work))
+        return { [weak self] in self?.entries.removeAll { $0.number == number } }
+      }
+    }
+
+    func pass(seconds: Int64) { pass(seconds * 1_000_000_000) }
+
+    func pass(_ nanoseconds: Int64) {
+      let end = now + nanoseconds
+      while let next = entries.filter({ $0.at <= end }).min(by: { ($0.at, $0.number) < ($1.at, $1.number) }) {
+        entries.removeAll { $0.number == next.number }
+        time.value = max(now, next.at)
+        next.work()
+      }
+      time.value = end
+    }
+  }
+
+  /// A value that closures share; the stand is used on one thread.
+  final class Shared<Value>: @unchecked Sendable {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
+  private final class Worker: VaultService.Worker {
+    func run<T: Sendable>(_ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void) {
+      done(Job(work).run())
+    }
+    func whenIdle(_ then: @escaping () -> Void) { then() }
+  }
+
+  /// Keystores of which none is there.
+  private struct NoKeystores: Keystores {
+    private let none = KeystoreError(.unavailable, "there is none")
+
+    func store(
+      _ key: borrowing SecureBytes, in kind: KeystoreKind, vault: [UInt8],
+      then: @escaping (Result<[UInt8], KeystoreError>) -> Void
+    ) -> () -> Void {
+      then(.failure(none))
+      return {}
+    }
+
+    func fetch(
+      _ locator: [UInt8], from kind: KeystoreKind, vault: [UInt8],
+      then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
+    ) -> () -> Void {
+      then(.failure(none))
+      return {}
+    }
+
+    func remove(
+      _ locator: [UInt8], from kind: KeystoreKind, vault: [UInt8], then: @escaping (KeystoreError?) -> Void
+    ) { then(none) }
+  }
+
+  static let owner: UInt32 = 1000
+
+  let hands = Hands()
+  let turns: Turns
+  let runner: Runner
+  let rooms: Rooms
+  /// The lines that the journal was told.
+  let journal = Shared<[String]>([])
+  private let sandbox: Sandbox
+
+  /// - Parameter prepare: makes the store at that path.
+  init(_ settings: VaultSettings = VaultSettings(), prepare: (String) throws -> Void = { _ in }) throws {
+    sandbox = try Sandbox()
+    try prepare(sandbox.store)
+    turns = Turns(now: hands.clock.monotonic, ask: {})
+    runner = Runner(hands.clock, hands.timer) {}
+    let unavailable = Obstacle("nobody is there")
+    let means = Presence.Means(
+      fingers: { _, then in then(.noBus) }, obstacle: { _ in unavailable },
+      check: { _, _, _ in preconditionFailure("nobody is there") })
+    rooms = Rooms(
+      directory: sandbox.store, owner: Self.owner, isSystem: false, settings,
+      Rooms.World(
+        clock: hands.clock, timer: hands.timer, log: Log { [journal] in journal.value.append("\($0): \($1)") },
+        worker: Worker(), turns: turns, runner: runner, presence: means, keystores: NoKeystores(), credentials: nil))
+  }
+
+  deinit { sandbox.close() }
+
+  var vault: Vault { rooms.vault }
+  var items: Items { rooms.items }
+
+  /// A caller of that uid, in a session of its own.
+  static func caller(_ uid: UInt32 = owner, session: Int32 = 100, unit: String? = nil) -> Caller {
+    Caller(
+      door: .varlink, uid: uid, groups: [uid], pid: session, started: nil, unit: unit,
+      session: AuthenticationSession(uid: uid, scope: .session, pid: session, started: 1))
+  }
+
+  /// Runs turns, and slices of long work, until nothing is left to be done at once.
+  func run() {
+    for _ in 0..<1000 {
+      turns.turn()
+      if runner.isBusy { runner.turn() }
+    }
+  }
+
+  static func secret(_ bytes: [UInt8]) -> SecureBytes {
+    SecureBytes(count: bytes.count) { out in
+      for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+    }
+  }
+
+  private static let key = [UInt8](repeating: 7, count: 32)
+
+  /// A stand with a vault that is unlocked and empty.
+  static func unlocked(_ settings: VaultSettings = VaultSettings()) throws -> RoomStand {
+    let stand = try RoomStand(settings) { store in
+      let id = VaultID.random().bytes
+      let key = secret(key)
+      let slot = try SlotRecord.make(
+        id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
+        vaultID: id)
+      try Keychain.create(
+        in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
+    }
+    try stand.unlock()
+    return stand
+  }
+
+  func unlock() throws {
+    let keychain = try vault.keychain()
+    try keychain.unlock(vaultKey: Self.secret(Self.key))
+    vault.unlocked(keychain, by: .asked, for: nil)
+  }
+
+  /// Stores an item of one byte.
+  func set(_ name: String, require: Requirement = .none, accessible: AccessClass = .whenUnlocked) throws {
+    var change = ItemChange(name: try ItemName(name))
+    (change.require, change.accessible) = (require, accessible)
+    _ = try items.set(change, .bytes(count: 1), for: Self.caller()) { bytes in
+      bytes.storeBytes(of: 42, as: UInt8.self)
+      return true
+    }
+  }
+}

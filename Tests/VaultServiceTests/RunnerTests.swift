@@ -1,0 +1,61 @@
+import Testing
+
+@testable import VaultService
+
+@Suite("Long work") struct RunnerTests {
+  @Test("a slice is short while there are requests, and long when there have been none for a while") func slices() {
+    let hands = RoomStand.Hands()
+    let runner = Runner(hands.clock, hands.timer) {}
+    func slice(at now: Int64, after paused: Int64) -> Int64 {
+      runner.paused = paused
+      return runner.slice(now)
+    }
+    #expect(slice(at: 9_005_000, after: 9_000_000) == 100_000)
+    // A request was served, and soon after it there is none.
+    #expect(slice(at: 9_040_000, after: 9_010_000) == 20_000)
+    #expect(slice(at: 9_065_000, after: 9_060_000) == 20_000)
+    #expect(slice(at: 9_240_000, after: 9_080_000) == 80_000)
+    #expect(slice(at: 11_000_000, after: 9_300_000) == 150_000)
+    #expect(slice(at: 13_000_000, after: 12_995_000) == 20_000)
+    #expect(slice(at: 13_005_000, after: 13_000_000) == 100_000)
+  }
+
+  /// Work of a few slices, which notes each one that it gets.
+  private final class Work: Runner.Work {
+    private let name: String
+    private var nexts: [Runner.Next]
+    private let log: RoomStand.Shared<[String]>
+
+    init(_ name: String, _ nexts: [Runner.Next], _ log: RoomStand.Shared<[String]>) {
+      (self.name, self.nexts, self.log) = (name, nexts, log)
+    }
+
+    func run(until end: Int64) -> Runner.Next {
+      log.value.append(name)
+      return nexts.isEmpty ? .over : nexts.removeFirst()
+    }
+  }
+
+  @Test("pieces of work take turns, one that waits lets the others go on, and one that is over has no more")
+  func turns() {
+    let hands = RoomStand.Hands()
+    var asked = 0
+    let runner = Runner(hands.clock, hands.timer) { asked += 1 }
+    let log = RoomStand.Shared<[String]>([])
+    let long = Work("long", [.again, .again, .again], log)
+    let waiting = Work("waiting", [.later(1_000_000)], log)
+    runner.begin(long)
+    runner.begin(waiting)
+    runner.begin(long)
+    #expect(asked == 1)
+    for _ in 0..<8 where runner.isBusy { runner.turn() }
+    #expect(log.value == ["long", "waiting", "long", "long", "long"] && !runner.isBusy)
+    hands.pass(1_000_000)
+    while runner.isBusy { runner.turn() }
+    #expect(log.value.last == "waiting")
+    runner.begin(long)
+    runner.end(long)
+    while runner.isBusy { runner.turn() }
+    #expect(log.value.count == 6)
+  }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+@testable import VaultService
+
+@Suite("Calls that wait") struct WaitingCallsTests {
+  /// A stand of calls that take two milliseconds each when they go on.
+  private final class Stand {
+    let hands = RoomStand.Hands()
+    var isUnlocked = true
+    private(set) var done: [String] = []
+    let waiting = Waiting()
+    let turns: Turns
+
+    init() {
+      turns = Turns(now: hands.clock.monotonic, ask: {})
+      waiting.turns = turns
+    }
+
+    /// A call that waits for so many milliseconds at most, and then for the event that `next` names when it goes on.
+    @discardableResult
+    func wait(_ name: String, milliseconds: Int64? = nil, next: @escaping () -> Wait? = { nil }) -> Attempt {
+      Attempt(for: .unlock, in: waiting, within: milliseconds.map { $0 * 1_000_000 }, hands.timer) { [unowned self] in
+        done.append("\(name) is late")
+      } _: { [unowned self] in
+        done.append(name)
+        hands.pass(2_000_000)
+        return next()
+      }
+    }
+
+    func unlock() {
+      isUnlocked = true
+      waiting.go(.unlock) { [unowned self] in isUnlocked }
+    }
+
+    var isEmpty: Bool { waiting.isEmpty(.unlock) }
+  }
+
+  @Test("they go on in the order of their coming, a turn of the loop at a time") func order() {
+    let stand = Stand()
+    for index in 0..<8 { stand.wait("\(index)") }
+    stand.unlock()
+    #expect(stand.done.isEmpty)
+    stand.turns.turn()
+    #expect(stand.done == ["0", "1", "2"])
+    stand.unlock()
+    stand.turns.turn()
+    stand.turns.turn()
+    #expect(stand.done == (0..<8).map(String.init) && stand.isEmpty)
+  }
+
+  @Test("those who have not gone on when a lock comes wait on, in their order") func lockBetween() {
+    let stand = Stand()
+    for index in 0..<5 { stand.wait("\(index)") }
+    stand.unlock()
+    stand.turns.turn()
+    stand.isUnlocked = false
+    stand.turns.turn()
+    stand.turns.turn()
+    #expect(stand.done == ["0", "1", "2"] && !stand.isEmpty)
+    stand.wait("late")
+    stand.unlock()
+    stand.turns.turn()
+    #expect(stand.done == ["0", "1", "2", "3", "4", "late"])
+  }
+
+  @Test("who has left or whose time is up does not go on") func left() {
+    let stand = Stand()
+    let calls = (0..<4).map { stand.wait("\($0)") }
+    calls[0].callOff()
+    stand.unlock()
+    calls[2].callOff()
+    stand.turns.turn()
+    #expect(stand.done == ["1", "3"])
+    calls[1].callOff()
+    #expect(stand.isEmpty)
+  }
+
+  @Test("one whose time is up is told so once, and one that went on is not") func late() {
+    let stand = Stand()
+    stand.wait("short", milliseconds: 5)
+    stand.wait("long", milliseconds: 1000)
+    stand.hands.pass(5_000_000)
+    #expect(stand.done == ["short is late"])
+    stand.unlock()
+    stand.turns.turn()
+    stand.hands.pass(seconds: 2)
+    #expect(stand.done == ["short is late", "long"] && stand.isEmpty)
+  }
+
+  @Test("one that cannot be answered yet when it goes on waits for what it says then, until its own time is up")
+  func again() {
+    let stand = Stand()
+    var next = [Wait.bootKey, .unlock]
+    stand.wait("a", milliseconds: 100) { next.removeFirst() }
+    stand.unlock()
+    stand.turns.turn()
+    #expect(stand.done == ["a"] && stand.isEmpty && !stand.waiting.isEmpty(.bootKey))
+    stand.waiting.go(.bootKey) { true }
+    stand.turns.turn()
+    #expect(stand.done == ["a", "a"] && !stand.isEmpty)
+    stand.hands.pass(100_000_000)
+    #expect(stand.done == ["a", "a", "a is late"] && stand.isEmpty)
+  }
+}

@@ -1,0 +1,202 @@
+import Testing
+import VaultWire
+
+/// A type of ``Wire`` with samples of it that fill every field, and the way back from JSON.
+struct WireSubject: Sendable, CustomTestStringConvertible {
+  /// The struct of the interface's definition that it must match.
+  let definition: String
+  /// JSON as the type writes it. Together the samples have every field.
+  let samples: [String]
+  /// Decodes a frame and encodes the value again, without secrets.
+  let decode: @Sendable (borrowing Frame) throws(ParameterError) -> String
+  /// True when each sample, decoded, equals the value that it was made from.
+  let isFaithful: @Sendable () throws -> Bool
+
+  var testDescription: String { definition }
+
+  init<T: WireValue & Hashable>(_ definition: String, _ values: T...) {
+    self.definition = definition
+    samples = values.map { value in written { value.write(to: &$0) } }
+    decode = { frame throws(ParameterError) in
+      let value = try T(frame, frame.root)
+      return written { value.write(to: &$0) }
+    }
+    isFaithful = {
+      try values.allSatisfy { value in
+        let frame = try frame(written { value.write(to: &$0) })
+        return try T(frame, frame.root) == value
+      }
+    }
+  }
+
+  /// Takes the replies of a conversation that ends with `last`.
+  init<T: WireValue & Hashable>(_ definition: String, endingWith last: T) {
+    let question = Wire.Question(conversation: "id", prompt: Self.prompt)
+    self.init(definition, Wire.Reply<T>.question(question), .last(last))
+  }
+
+  /// Takes a type with a secret: `write` writes `full` with it, `read` finds it.
+  init<T: WireValue & Hashable>(
+    _ definition: String, _ full: T, _ secrets: [[UInt8]] = [Array("päss\"\\\n".utf8), [0, 255, 10]],
+    write: @escaping @Sendable (T, inout JSONWriter, RawSpan) -> Void,
+    read: @escaping @Sendable (T, borrowing Frame) throws(ParameterError) -> SecretBuffer?
+  ) {
+    self.definition = definition
+    samples = secrets.map { secret in written { write(full, &$0, unsafe secret.span.bytes) } }
+    decode = { frame throws(ParameterError) in
+      let value = try T(frame, frame.root)
+      _ = try read(value, frame)
+      return written { value.write(to: &$0) }
+    }
+    isFaithful = {
+      for secret in secrets {
+        let frame = try frame(written { write(full, &$0, unsafe secret.span.bytes) })
+        let value = try T(frame, frame.root)
+        // Written without its secret, it is the value that went in.
+        let bare = try VaultWireTests.frame(written { value.write(to: &$0) })
+        guard try T(bare, bare.root) == full, try read(value, frame)?.array == secret else { return false }
+      }
+      return true
+    }
+  }
+
+  static let item = Wire.Item(
+    name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
+    require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20)
+  static let version = Wire.Version(version: 2, created: 1, size: 0, current: true)
+  static let slot = Wire.Slot(
+    id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],
+    stale: true)
+  static let prompt = Wire.Prompt(style: "confirm", method: "recovery", text: "Type it")
+  static let method = Wire.Method(name: "password", available: false, possible: true, reason: "because", advice: "wait")
+  static let warning = Wire.Warning(about: "sleep", text: "t", advice: "a")
+  static let generator = Wire.Generator(style: "phrase", length: 6, symbols: false)
+  static let newItem = Wire.NewItem(
+    name: "a", generate: generator, kind: "note", attributes: ["a": "b"], accessible: "always", require: "password",
+    reuse: 30, expires: 7, update: true)
+  static let set = Wire.SetParameters(
+    name: "a", generate: generator, kind: "note", attributes: [:], accessible: "always", require: "password",
+    reuse: 30, expires: 7, update: false, interactive: true)
+  static let progress = Wire.Progress(done: 1, of: 2)
+  static let integrity = Wire.Integrity(state: "checking", done: 1, of: 2)
+  static let finding = Wire.Finding(kind: "replayed", item: 7, name: "a", text: "older")
+  static let verification = Wire.Verification(
+    records: 9, unharmed: 3, harmed: 2, omitted: 1, unchecked: ["always"], reason: "locked", changed: ["when-unlocked"])
+  static let empty = Wire.Empty()
+
+  static let all: [WireSubject] = types + reading + writing + conversations
+
+  private static let types = [
+    WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
+    WireSubject("Method", method), WireSubject("Warning", warning), WireSubject("Progress", progress),
+    WireSubject("Generator", generator), WireSubject("Integrity", integrity), WireSubject("Finding", finding),
+    WireSubject("Verification", verification),
+    WireSubject("Prompt", prompt, [Array("XXXXX-é".utf8)]) { value, writer, code in
+      value.write(to: &writer, secret: code)
+    } read: { value, frame throws(ParameterError) in
+      value.code.flatMap { frame.secret($0) }
+    },
+    WireSubject("NewItem", newItem) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
+    },
+  ]
+
+  private static let reading = [
+    WireSubject("Status.in", empty),
+    WireSubject(
+      "Status.out",
+      Wire.StatusReply(
+        state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
+        items: 3, integrity: integrity, rekey: progress, problem: "p",
+        methods: [method, method], warnings: [warning, warning], version: "1", pid: 4)),
+    WireSubject(
+      "Get.in",
+      Wire.GetParameters(
+        name: "a", version: 1, waitMilliseconds: 2, reason: "r", interactive: true, expired: false)),
+    WireSubject("Get.out", Wire.GetReply(name: "a", version: 1)) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
+    },
+    WireSubject("Show.in", Wire.ShowParameters(name: "a", interactive: true)),
+    WireSubject("Show.out", Wire.ShowReply(item: item)),
+    WireSubject("Find.in", Wire.FindParameters(query: "a=b", limit: 1, after: "00ff", interactive: false)),
+    WireSubject("Find.out", Wire.FindReply(items: [item, item], next: "a place")),
+    WireSubject("History.in", Wire.HistoryParameters(name: "a", interactive: true)),
+    WireSubject("History.out", Wire.HistoryReply(versions: [version])),
+    WireSubject("ListSlots.in", empty), WireSubject("ListSlots.out", Wire.ListSlotsReply(slots: [slot])),
+    WireSubject("Verify.in", empty),
+    WireSubject(
+      "Verify.out", Wire.VerifyReply(progress: integrity, findings: [finding, finding], result: verification)),
+    WireSubject("Monitor.in", empty),
+    WireSubject(
+      "Monitor.out",
+      Wire.MonitorReply(event: "item", time: 1, state: "s", cause: "c", name: "n", change: "moved", to: "t")),
+  ]
+
+  private static let writing = [
+    WireSubject("Set.in", set) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
+    },
+    WireSubject("Set.out", Wire.SetReply(version: 1)),
+    WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
+    WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2])),
+    WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], interactive: true)),
+    WireSubject("Delete.out", empty),
+    WireSubject("Move.in", Wire.MoveParameters(from: "a", to: "b", interactive: true)),
+    WireSubject("Move.out", empty), WireSubject("Lock.in", empty), WireSubject("Lock.out", empty),
+  ]
+
+  private static let conversations = [
+    WireSubject(
+      "Init.in", Wire.InitParameters(recovery: true, keystore: "file", insecure: true, kdfMemory: 1, kdfPasses: 2)),
+    WireSubject("Authenticate.in", Wire.AuthenticateParameters(name: "a", reason: "r", interactive: true)),
+    WireSubject(
+      "Unlock.in", Wire.UnlockParameters(method: "password", for: 900, reason: "r", interactive: true)),
+    WireSubject("ChangePassword.in", Wire.ChangePasswordParameters(method: "m", kind: "k", kdfMemory: 1, kdfPasses: 2)),
+    WireSubject("MarkStale.in", empty), WireSubject("MarkStale.out", empty),
+    WireSubject(
+      "AddSlot.in",
+      Wire.AddSlotParameters(
+        kind: "pam", label: "l", method: "m", keystore: "tpm2", users: [0], insecure: false, kdfMemory: 1, kdfPasses: 2)
+    ),
+    WireSubject("RemoveSlot.in", Wire.RemoveSlotParameters(id: 1, method: "m")),
+    WireSubject("Salvage.in", empty),
+    WireSubject(
+      "Salvage.out", Wire.SalvageReply(progress: integrity, losses: [finding, finding], saved: 1, omitted: 2)),
+    WireSubject("Backup.in", Wire.BackupParameters(salvaged: true)),
+    WireSubject("Backup.out", Wire.BackupReply(size: 1)),
+    WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
+    WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery")),
+    WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.answer, value.data)
+    },
+    WireSubject("Respond.out", empty),
+  ]
+
+  /// The replies of conversations; their definitions have the fields of both kinds of reply, as optional ones.
+  static let replies = [
+    WireSubject("Init.out", endingWith: empty), WireSubject("Authenticate.out", endingWith: empty),
+    WireSubject("Unlock.out", endingWith: empty), WireSubject("ChangePassword.out", endingWith: empty),
+    WireSubject("RemoveSlot.out", endingWith: empty),
+    WireSubject("AddSlot.out", endingWith: Wire.AddSlotReply(slot: 2)),
+    WireSubject(
+      "Rekey.out", endingWith: Wire.RekeyReply(done: 1, of: 2, slots: [1], leftOut: [2], cancelled: true)),
+    WireSubject("Restore.out", endingWith: Wire.RestoreReply(leftOut: [slot])),
+  ]
+
+  /// The subjects of org.varlink.service.
+  static let service = [
+    WireSubject("GetInfo.in", empty),
+    WireSubject(
+      "GetInfo.out", Wire.GetInfoReply(vendor: "v", product: "p", version: "1", url: "u", interfaces: ["a", "b"])),
+    WireSubject("GetInterfaceDescription.in", Wire.GetInterfaceDescriptionParameters(interface: "i")),
+    WireSubject("GetInterfaceDescription.out", Wire.GetInterfaceDescriptionReply(description: "d")),
+  ]
+}
