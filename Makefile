@@ -93,10 +93,11 @@ fmt:
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
 BENCH := .build/bench
-BENCH_PROGRAMS := $(addprefix $(BENCH)/,echo load get processes start)
+BENCH_PROGRAMS := $(addprefix $(BENCH)/,echo load get processes rows start)
+$(BENCH)/rows: LDLIBS := -lsqlite3
 $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 	@mkdir -p $(BENCH)
-	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@ $(LDLIBS)
 
 bench: deps bench-deps build $(BENCH_PROGRAMS)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
