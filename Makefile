@@ -24,10 +24,11 @@ PROGRAMS := $(addprefix $(BIN)/,vault vaultd $(HELPERS))
 SOURCES  := Package.swift $(shell find Sources -type f)
 # SwiftPM leaves folders where temporary files are, some in each run.
 SWIFT    := mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp swift
-# Statically linked Swift, no rpath, stripped; `vault` itself is one fully static file (see Package.swift).
+# Statically linked Swift, no rpath, stripped, and no symbols for others to look up, which were a tenth of a program;
+# `vault` itself is one fully static file (see Package.swift).
 # The run-time checks of exclusive access, a twentieth of a request, are for the debug build and the tests.
 RELEASE  := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s \
-            -Xswiftc -enforce-exclusivity=unchecked --scratch-path $(BUILD)
+            -Xlinker --no-export-dynamic -Xswiftc -enforce-exclusivity=unchecked --scratch-path $(BUILD)
 
 # FoundationEssentials, which the argument parser brings, can look up users; `vault` never asks it to.
 without-known-warnings := sed -u -e '/in statically linked applications requires/d' -e '/the use of .mktemp. is dangerous/d'
