@@ -12,9 +12,10 @@ import VaultStore
       let stand = try ConnectionStand.unlocked("")
       defer { stand.close() }
       let held = try stand.on { client in
-        let held = try Self.fillRoom(client)
+        try Self.storeLarge(client)
         client.vault.lock(because: .asked)
         client.call("Get", #"{"name":"large","wait_ms":60000}"#)
+        let held = Self.fillRoom(client)
         try client.unlock()
         return held
       }
@@ -32,18 +33,22 @@ import VaultStore
     }
   }
 
-  /// Stores an item with a large value, and has other clients take all the room there is; the numbers of their replies.
-  private static func fillRoom(_ client: ConnectionStand.Inside) throws -> [Int] {
+  private static func storeLarge(_ client: ConnectionStand.Inside) throws {
     let value = ConnectionStand.secret([UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20))
     try client.vault.keychain().set(ItemChange(name: ItemName("large")), value: value, now: 1)
-    return (1...2).compactMap { client.door.plaintext.hold(2 << 20, for: $0, taken: { 0 }, drop: {}) }
+  }
+
+  /// Has other clients take all the room there is for large values; the numbers of their replies.
+  private static func fillRoom(_ client: ConnectionStand.Inside) -> [Int] {
+    (1...2).compactMap { client.door.plaintext.hold(2 << 20, for: $0, taken: { 0 }, drop: {}) }
   }
 
   @Test("waits no longer than it said, also where it waited for room meanwhile") func deadline() throws {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     try stand.on { client in
-      _ = try Self.fillRoom(client)
+      try Self.storeLarge(client)
+      _ = Self.fillRoom(client)
       client.vault.lock(because: .asked)
       client.call("Get", #"{"name":"large","wait_ms":3000}"#)
       try client.unlock()
@@ -61,7 +66,8 @@ import VaultStore
     let stand = try ConnectionStand.unlocked("hide-names = true")
     defer { stand.close() }
     let replies = try stand.on { client in
-      _ = try Self.fillRoom(client)
+      try Self.storeLarge(client)
+      _ = Self.fillRoom(client)
       client.call("Get", #"{"name":"large","wait_ms":60000}"#)
       let early = client.messages()
       client.vault.lock(because: .asked)
