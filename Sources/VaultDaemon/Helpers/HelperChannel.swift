@@ -110,7 +110,7 @@ final class HelperChannel {
   private func receive() -> Bool {
     guard socket >= 0 else { return false }
     do throws(FrameError) {
-      // What frames came in is gone before anybody hears of them.
+      // The bytes of frames are wiped before anybody hears of them.
       guard try takeIn() else { return false }
       while let onFrame, let frame = try reader.next() { onFrame(frame) }
     } catch {

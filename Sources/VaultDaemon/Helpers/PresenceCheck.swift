@@ -62,7 +62,7 @@ final class PresenceCheck: PresenceChecking {
     isAsking = false
     guard answer.count < Self.answerLimit else { return finishLater(.failed) }
     let frame = answer.withBytes { PresenceWire.frame(answering: $0) }
-    // Where it fails, the channel ends, and tells.
+    // If it fails, the channel ends, and tells.
     try? channel?.send(frame)
     watchSilence()
   }

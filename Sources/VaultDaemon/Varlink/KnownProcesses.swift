@@ -2,7 +2,7 @@ internal import CSystemd
 internal import Glibc
 internal import VaultService
 
-/// What is remembered of clients' processes, so that the next client costs less.
+/// Remembers facts about clients' processes, so that the next client costs less.
 final class KnownProcesses {
   /// The number of cgroups that are remembered.
   private static let most = 64

@@ -17,7 +17,7 @@ extension Caller {
 
   /// The process that connected, while it runs: what cannot be learned of it counts as nothing.
   ///
-  /// Where the kernel knows the process by its number alone, the unit counts only when the number still belongs to the uid
+  /// If the kernel knows the process by its number alone, the unit counts only when the number still belongs to the uid
   /// that connected, asked after the unit: what has the number by then may be another process.
   ///
   /// - Parameter groups: the supplementary groups that it had when it connected.

@@ -11,14 +11,13 @@ extension VarlinkDoor {
 
   func get(_ call: Wire.GetParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, call.reason, connection)
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       let asked = AskedValue(call, try Self.itemName(call.name), vault.clock)
       if !waitsForRoom(asked, connection) { get(asked, connection) }
     }
   }
 
-  /// What a call of Get asks for.
+  /// The value that a call of Get asks for.
   private struct AskedValue {
     let name: ItemName
     let version: Int?
@@ -96,8 +95,7 @@ extension VarlinkDoor {
 
   func show(_ call: Wire.ShowParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       let item = try items.item(try Self.itemName(call.name), for: connection.caller)
       connection.reply(Wire.ShowReply(item: Wire.Item(item)))
     }
@@ -105,8 +103,7 @@ extension VarlinkDoor {
 
   func history(_ call: Wire.HistoryParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       let item = try items.item(try Self.itemName(call.name), for: connection.caller)
       let versions = item.versions.reversed().map { Wire.Version($0, isCurrent: $0.number == item.current.number) }
       connection.reply(Wire.HistoryReply(versions: versions))
@@ -115,8 +112,7 @@ extension VarlinkDoor {
 
   func delete(_ call: Wire.DeleteParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       try CallWeight.check(count: call.names.count)
       var names: [ItemName] = []
       for name in call.names { names.append(try Self.itemName(name)) }
@@ -127,8 +123,7 @@ extension VarlinkDoor {
 
   func move(_ call: Wire.MoveParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       try items.move(try Self.itemName(call.from), to: try Self.itemName(call.to), for: connection.caller)
       connection.reply(Wire.Empty())
     }
@@ -138,8 +133,7 @@ extension VarlinkDoor {
 
   func find(_ call: Wire.FindParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       let limit = call.limit ?? .max
       guard limit > 0 else { throw .invalid("limit") }
       var after: FindCursor?

@@ -35,7 +35,7 @@ extension VarlinkDoor {
       connection.map { items.mayWatch(name, $0.caller) } ?? false
     } send: { [weak connection] messages in
       guard let connection else { return false }
-      // Who does not read is cut off: a stream with holes would be worse.
+      // A client that does not read is cut off: a stream with holes would be worse.
       guard connection.isKeepingUp else {
         connection.close()
         return false

@@ -18,8 +18,7 @@ extension VarlinkDoor {
 
   func authenticate(_ call: Wire.AuthenticateParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     let said = note(call.interactive, call.reason, connection)
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       let item = try items.item(try Self.itemName(call.name), for: connection.caller)
       ways.prove(item, said, prompter(connection))
     }
@@ -57,8 +56,7 @@ extension VarlinkDoor {
   }
 
   func changePassword(_ call: Wire.ChangePasswordParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       let kind = call.kind.flatMap(SlotKind.init(name:))
       guard call.kind == nil || kind?.usesArgon2id == true else { throw .invalid("kind") }
       ways.changePassword(
@@ -75,8 +73,7 @@ extension VarlinkDoor {
   }
 
   func addSlot(_ call: Wire.AddSlotParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    answer(connection) { () throws(Refusal) in
-      try vault.checkStore()
+    answerFromVault(connection) { () throws(Refusal) in
       guard let kind = SlotKind(name: call.kind) else { throw .invalid("kind") }
       let wanted = WaysIn.WantedSlot(
         kind: kind, label: call.label ?? "", keystore: call.keystore, users: call.users,

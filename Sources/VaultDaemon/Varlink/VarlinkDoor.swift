@@ -67,6 +67,14 @@ final class VarlinkDoor {
     do throws(Refusal) { try body() } catch { connection.fail(error) }
   }
 
+  /// The same for what is asked of a vault's content: where there is none, that is the answer, whatever the parameters.
+  func answerFromVault(_ connection: VarlinkConnection, _ body: () throws(Refusal) -> Void) {
+    answer(connection) { () throws(Refusal) in
+      try vault.checkStore()
+      try body()
+    }
+  }
+
   /// Takes note that a person may be asking.
   func note(_ interactive: Bool?, _ reason: String?, _ connection: VarlinkConnection) -> Said {
     let said = Said(purpose: reason, isInteractive: interactive)

@@ -1,6 +1,6 @@
 /// A process that asks for something, as the kernel saw it when it connected.
 ///
-/// What it says of itself is kept apart: see ``Said``.
+/// Its own words about itself are kept apart: see ``Said``.
 package struct Caller: Hashable, Sendable {
   /// The ways in which something is asked for.
   package enum Door: String, Sendable {

@@ -6,9 +6,6 @@ internal import VaultStore
 ///
 /// Each call is decided by ``Access`` for its caller.
 package final class Items {
-  /// The most items that one call may change.
-  package static let mostChanges = CallWeight.maximumItems
-
   let vault: Vault
   let access: Access
   /// For the value that is being stored; empty between two calls.
