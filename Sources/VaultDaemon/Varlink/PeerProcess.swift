@@ -56,8 +56,12 @@ final class PeerProcess: Sendable {
     guard let text = ProcFile.read("/proc/\(pid)/stat"), let name = text.lastIndex(of: UInt8(ascii: ")")) else {
       return nil
     }
-    let fields = text[name...].split(separator: UInt8(ascii: " "), maxSplits: 21)
-    return fields.count > 20 ? UInt64(String(decoding: fields[20], as: UTF8.self)) : nil
+    var field = text[name...]
+    for _ in 0..<20 {
+      guard let space = field.firstIndex(of: UInt8(ascii: " ")) else { return nil }
+      field = field[(space + 1)...]
+    }
+    return UInt64(String(decoding: field.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
   }
 
   /// The uid of a process, by `/proc/PID/status`: the effective one, which is what the kernel tells of who connected.

@@ -30,6 +30,8 @@ extension VarlinkConnection {
     peerStarted = process.started
     caller = Caller(peer, process, groups: socket?.peerGroups() ?? [], clients.known)
     clients.admit(self)
+    // Most clients ask as they connect; that is there by now.
+    if !door.turns.isSpent { _ = takeDirectly() }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -60,15 +62,22 @@ extension VarlinkConnection {
   /// Takes the client's next request if it comes at once, without a turn of the loop for it.
   private func lookAgain() -> Bool {
     let now = door.vault.clock.monotonic()
-    guard let socket, input.inbound.pendingCount == 0, current.onCancel == nil, input.isAccepting, isKeepingUp,
+    guard input.inbound.pendingCount == 0, current.onCancel == nil, input.isAccepting, isKeepingUp,
       !input.isScheduled, !isClosing,
       !input.isEnded, !door.upkeep.runner.isBusy, !door.turns.isSpent, input.anticipation.looks(now: now)
     else { return false }
-    var count = 0
+    var isTaken = false
     repeat {
-      count = incoming.receive(from: socket)
-    } while count == 0 && door.vault.clock.monotonic() < now + Anticipation.patience
-    input.anticipation.looked(found: count > 0)
+      isTaken = takeDirectly()
+    } while !isTaken && door.vault.clock.monotonic() < now + Anticipation.patience
+    input.anticipation.looked(found: isTaken)
+    return isTaken
+  }
+
+  /// Takes what the client has sent by now, without a turn of the loop for it; false when it has sent nothing.
+  private func takeDirectly() -> Bool {
+    guard let socket else { return false }
+    let count = incoming.receive(from: socket)
     guard count > 0 else { return false }
     incoming.lend(count) { take($0) }
     outbox?.flush()

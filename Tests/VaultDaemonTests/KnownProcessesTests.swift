@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import VaultDaemon
+@testable import VaultService
+
+/// Real cgroups where systemd would keep its units, made and removed by the test.
+private final class Cgroups {
+  private static let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+  private static let root = mounts.first { unsafe access($0 + "/cgroup.procs", W_OK) == 0 }
+  static let canBeMade = geteuid() == 0 && root != nil
+
+  private let root: String
+  private let processes: [Process]
+  private var made: [String] = []
+  var pids: [pid_t] { processes.map(\.processIdentifier) }
+
+  /// Starts processes, which are in the test's own cgroup.
+  init(processes count: Int) throws {
+    root = try #require(Self.root)
+    processes = try (0..<count).map { _ in
+      try Process.run(URL(fileURLWithPath: "/bin/sleep"), arguments: ["600"])
+    }
+  }
+
+  /// Moves a process into a cgroup, which is made where there is none.
+  func move(_ pid: pid_t, to cgroup: String) throws {
+    var path = root
+    for part in cgroup.split(separator: "/") {
+      path += "/" + part
+      if unsafe mkdir(path, 0o755) == 0 { made.append(path) }
+    }
+    try Data("\(pid)".utf8).write(to: URL(fileURLWithPath: path + "/cgroup.procs"))
+  }
+
+  func remove() {
+    for process in processes {
+      // The other signals may be blocked.
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+    for path in made.reversed() { unsafe rmdir(path) }
+  }
+}
+
+@Suite("The unit of a process", .enabled(if: Cgroups.canBeMade, "makes cgroups, which needs root"))
+struct KnownProcessesTests {
+  @Test("is that of its cgroup, whoever was asked about before, and another one once it is moved") func unit() throws {
+    let cgroups = try Cgroups(processes: 2)
+    defer { cgroups.remove() }
+    let known = KnownProcesses()
+    let (first, second) = (cgroups.pids[0], cgroups.pids[1])
+    func unit(of pid: pid_t) throws -> String? {
+      let process = try #require(PeerProcess.start(of: pid).flatMap { PeerProcess(pid, started: $0) })
+      return known.unit(of: pid, process)
+    }
+    // Nobody else's, which may run beside this.
+    let own = "vault-test-\(getpid())"
+    // Each is asked about twice: what is remembered is told the second time.
+    for pid in [first, second, first] {
+      try cgroups.move(pid, to: "system.slice/\(own).service")
+      for _ in 0..<2 { #expect(try unit(of: pid) == "\(own).service") }
+      try cgroups.move(pid, to: "user.slice/user-12345.slice/user@12345.service/\(own).service")
+      for _ in 0..<2 { #expect(try unit(of: pid) == "user@12345.service") }
+      try cgroups.move(pid, to: "\(own)-none")
+      for _ in 0..<2 { #expect(try unit(of: pid) == nil) }
+    }
+    try cgroups.move(first, to: "system.slice/\(own).service")
+    #expect(try unit(of: first) == "\(own).service")
+    #expect(try unit(of: second) == nil)
+  }
+
+  @Test("is remembered for the last cgroups alone") func many() throws {
+    let cgroups = try Cgroups(processes: 1)
+    defer { cgroups.remove() }
+    let known = KnownProcesses()
+    let pid = cgroups.pids[0]
+    let process = try #require(PeerProcess.start(of: pid).flatMap { PeerProcess(pid, started: $0) })
+    for number in 0..<100 {
+      let name = "vault-test-\(getpid())-\(number).service"
+      try cgroups.move(pid, to: "system.slice/\(name)")
+      #expect(known.unit(of: pid, process) == name)
+    }
+  }
+}
