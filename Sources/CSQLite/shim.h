@@ -1,5 +1,6 @@
 #pragma once
 #include <sqlite3.h>
+#include <string.h>
 
 /* SQLITE_TRANSIENT and SQLITE_STATIC are casts of integers to a function pointer, which Swift cannot import. */
 static inline int vault_bind_blob_copy(sqlite3_stmt *s, int i, const void *p, int n) {
@@ -21,6 +22,13 @@ struct vault_guard {
     const sqlite3_io_methods *own;
     int page;
     int longest;
+    /* Of a log: what is to be written in one piece, and where. */
+    unsigned char *gathered;
+    int room, count;
+    sqlite3_int64 start;
+    /* The result of such a write that failed, until SQLite has met it in a sync or writes there again. */
+    int failure;
+    sqlite3_int64 lost;
 };
 
 /* Whether a page of an index has a key that claims to be longer than `longest` bytes (sqlite.org/fileformat2.html, section
@@ -56,6 +64,74 @@ static inline void vault_guard_file(sqlite3_file *file, struct vault_guard *guar
     guard->page = page;
     guard->longest = longest;
     file->pMethods = &guard->methods;
+}
+
+static inline int vault_write_gathered(sqlite3_file *file) {
+    struct vault_guard *guard = (struct vault_guard *)file->pMethods;
+    if (guard->count == 0) return SQLITE_OK;
+    int code = guard->own->xWrite(file, guard->gathered, guard->count, guard->start);
+    guard->count = 0;
+    if (code != SQLITE_OK) guard->failure = code, guard->lost = guard->start;
+    return code;
+}
+
+static inline int vault_gathering_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at) {
+    struct vault_guard *guard = (struct vault_guard *)file->pMethods;
+    if (at <= guard->lost) guard->failure = SQLITE_OK;
+    if (at != guard->start + guard->count || guard->count + n > guard->room) {
+        int code = vault_write_gathered(file);
+        if (code != SQLITE_OK) return code;
+        guard->start = at;
+    }
+    if (n > guard->room) return guard->own->xWrite(file, p, n, at);
+    memcpy(guard->gathered + guard->count, p, n);
+    guard->count += n;
+    return SQLITE_OK;
+}
+
+static inline int vault_gathering_sync(sqlite3_file *file, int flags) {
+    struct vault_guard *guard = (struct vault_guard *)file->pMethods;
+    int code = vault_write_gathered(file);
+    if (code == SQLITE_OK) code = guard->failure;
+    guard->failure = SQLITE_OK;
+    return code == SQLITE_OK ? guard->own->xSync(file, flags) : code;
+}
+
+static inline int vault_gathering_read(sqlite3_file *file, void *p, int n, sqlite3_int64 at) {
+    int code = vault_write_gathered(file);
+    return code == SQLITE_OK ? vault_guarded_read(file, p, n, at) : code;
+}
+
+static inline int vault_gathering_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    int code = vault_write_gathered(file);
+    return code == SQLITE_OK ? ((struct vault_guard *)file->pMethods)->own->xTruncate(file, size) : code;
+}
+
+static inline int vault_gathering_size(sqlite3_file *file, sqlite3_int64 *size) {
+    int code = vault_write_gathered(file);
+    return code == SQLITE_OK ? ((struct vault_guard *)file->pMethods)->own->xFileSize(file, size) : code;
+}
+
+static inline int vault_gathering_close(sqlite3_file *file) {
+    const sqlite3_io_methods *own = ((struct vault_guard *)file->pMethods)->own;
+    vault_write_gathered(file); /* Nothing of it was committed, or there would have been a sync. */
+    file->pMethods = own;
+    return own->xClose(file);
+}
+
+/* Has a guarded log put its writes together in `room` bytes of memory until it is synced or asked for: SQLite writes each
+   frame in two pieces, and a commit is nothing until its sync. */
+static inline void vault_gather_writes(sqlite3_file *file, struct vault_guard *guard, unsigned char *memory, int room) {
+    if (!file || file->pMethods != &guard->methods) return;
+    guard->gathered = memory;
+    guard->room = room;
+    guard->lost = -1;
+    guard->methods.xWrite = vault_gathering_write;
+    guard->methods.xSync = vault_gathering_sync;
+    guard->methods.xRead = vault_gathering_read;
+    guard->methods.xTruncate = vault_gathering_truncate;
+    guard->methods.xFileSize = vault_gathering_size;
+    guard->methods.xClose = vault_gathering_close;
 }
 
 static inline sqlite3_file *vault_main_file(sqlite3 *db) {

@@ -7,10 +7,6 @@ internal import VaultWire
 struct BatchSet {
   /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill one.
   private static let chunk = 1 << 20
-  /// The most items in one call, so that a transaction stays short.
-  private static let items = 128
-  /// The most folders and attributes of all items in one call, which each cost as much as a small item does.
-  private static let tags = 1024
 
   let globals: Globals
   /// True when lines that do not say so themselves update, too.
@@ -26,9 +22,7 @@ struct BatchSet {
       while let line = try lines.next() {
         if BatchSet.isBlank(line) { continue }
         let next = try parse(line, number: lines.number)
-        if pending.batch.byteCount + line.count > BatchSet.chunk || pending.lines.count == BatchSet.items
-          || pending.tags + Pending.tags(of: next.item) > BatchSet.tags
-        {
+        if pending.batch.byteCount + line.count > BatchSet.chunk || !pending.hasRoom(for: next.item) {
           stored += try pending.send(session)
           pending = Pending()
           progress.show("stored \(stored) items so far")
@@ -104,17 +98,30 @@ struct BatchSet {
     var batch = Batch()
     /// The number of each one's line.
     var lines: [Int] = []
-    /// The number of folders and attributes that they have, and may have had.
+    /// The number of folders and attributes that they have, and may have had; and the bytes of those and of the names.
     var tags = 0
+    var text = 0
 
-    /// An update takes those away that the item had, too, which are as many as a rule.
-    static func tags(of item: Wire.NewItem) -> Int {
-      let folders = item.name.utf8.count { $0 == UInt8(ascii: "/") }
-      return (folders + (item.attributes?.count ?? 0)) * (item.update == true ? 2 : 1)
+    /// True when one call takes this item, too.
+    borrowing func hasRoom(for item: Wire.NewItem) -> Bool {
+      let (tags, text) = Self.weight(of: item)
+      return lines.count < CallLimits.items && self.tags + tags <= CallLimits.tags
+        && self.text + text <= CallLimits.text
+    }
+
+    /// An update takes away what the item had, too, which is as much as a rule.
+    private static func weight(of item: Wire.NewItem) -> (tags: Int, text: Int) {
+      let times = item.update == true ? 2 : 1
+      return (
+        CallLimits.tags(name: item.name, item.attributes) * times,
+        CallLimits.text(name: item.name, item.attributes) * times
+      )
     }
 
     mutating func add(_ next: consuming Parsed, line: Int) {
-      tags += Pending.tags(of: next.item)
+      let (tags, text) = Self.weight(of: next.item)
+      self.tags += tags
+      self.text += text
       switch next.value {
       case .some(let value): batch.add(next.item, value: value)
       case .none: batch.add(next.item)

@@ -5,7 +5,8 @@ from report import BIN, ROUNDS, line
 from world import Vault
 
 ITEMS = 3072
-BATCH = 128  # the most in one call
+BATCH = 124  # 128 KiB of names and attributes, the most in one call, are of 126 items with such attributes
+SMALL = 340  # 1,024 folders and attributes are of 341 small ones
 GOAL = 20
 CLIENTS = 240
 FRAME = 2 << 20
@@ -117,9 +118,9 @@ class Process:
         return said
 
 
-def filled(i, folders=1):
+def filled(i, folders=1, length=1000):
     return {"name": "/".join([f"set-{i // BATCH}"] * folders + [f"item-{i}"]), "value": f"{i:064}",
-            "attributes": {"serial": "a" * 1000, "number": str(i)}}
+            "attributes": {"serial": "a" * length, "number": str(i)}}
 
 
 class Heavy:
@@ -194,11 +195,13 @@ def calls(vault):
     def find(query, more=True):
         return vault.frame("Find", {"query": query}, more=more)
 
-    def many(round, folders, count, times=4):
+    def many(round, folders, count, times=4, length=1000):
         """Stored and deleted again, some times over, so that nothing else goes on meanwhile."""
         frames = []
         for part in range(times):
-            items = [filled(i, folders) | {"name": f"r{round}.{part}/{filled(i, folders)['name']}"} for i in range(count)]
+            items = [filled(i, folders, length) for i in range(count)]
+            for item in items:
+                item["name"] = f"r{round}.{part}/{item['name']}"
             frames += [vault.frame("SetMany", {"items": items}),
                        vault.frame("Delete", {"names": [item["name"] for item in items]})]
         return [b"".join(frames)]
@@ -209,6 +212,7 @@ def calls(vault):
     yield Heavy("100 pages on one connection", lambda _: [find("", more=False) * 100])
     yield Heavy("the costly one of 32 clients", lambda _: [find(COSTLY)] * 32)
     yield Heavy(f"SetMany and Delete of {BATCH} items", lambda n: many(n, 1, BATCH))
+    yield Heavy(f"SetMany and Delete of {SMALL} small items", lambda n: many(n, 0, SMALL, length=8))
     yield Heavy("SetMany and Delete of 30 items with 30 folders", lambda n: many(n, 29, 30))
     yield Heavy(f"SetMany and Delete of {BATCH} beside {CLIENTS} monitors", lambda n: many(n, 1, BATCH), watchers=CLIENTS)
     yield Heavy("ten changes of the class of an item with a MiB of versions", lambda _: [b"".join(
@@ -285,7 +289,7 @@ def prepared(sandbox):
         if vault.ask(connection, "Status", {})["state"] != "unlocked":
             unlock(vault)
         for first in range(0, ITEMS, BATCH):
-            vault.ask(connection, "SetMany", {"items": [filled(i) for i in range(first, first + BATCH)]})
+            vault.ask(connection, "SetMany", {"items": [filled(i) for i in range(first, min(first + BATCH, ITEMS))]})
         for name, size in (("large", 150_000), ("megabyte", 1_000_000)):
             vault.ask(connection, "Set", {"name": name, "value": "v" * size, "kind": "note"})
         # As many older versions as are kept, and the current one.

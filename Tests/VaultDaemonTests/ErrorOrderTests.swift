@@ -28,13 +28,13 @@ import VaultTesting
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: "correct horse battery")
     let client = try sandbox.client()
-    let items = [WireClient.Message](repeating: ["name": ""], count: 200)
+    let items = [WireClient.Message](repeating: ["name": ""], count: 400)
     for reply in [
       try client.call("SetMany", ["items": items]),
-      try client.call("Delete", ["names": [String](repeating: "", count: 200)]),
+      try client.call("Delete", ["names": [String](repeating: "", count: 400)]),
     ] {
       #expect(reply.error == "TooMuch", "\(reply)")
-      #expect(reply.string("reason") == "one call has up to 128 items, and this has 200")
+      #expect(reply.string("reason") == "one call has up to 384 items, and this has 400")
     }
   }
 }

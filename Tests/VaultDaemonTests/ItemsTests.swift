@@ -121,18 +121,23 @@ import VaultTesting
           ]
         }
       }
-      for refused in [items(129), items(35, folders: 30), items(17, attributes: 63)] {
+      let note = String(repeating: "n", count: 1024)
+      let wordy: [WireClient.Message] = (0..<128).map {
+        ["name": "wordy \($0)", "value": "v", "attributes": ["note": note]]
+      }
+      for refused in [items(385), items(35, folders: 30), items(17, attributes: 63), wordy] {
         #expect(try client.call("SetMany", ["items": refused]).error == "TooMuch")
         #expect((try client.call("Find").parameters["items"] as? [Any])?.isEmpty == true)
       }
-      #expect(try client.call("SetMany", ["items": items(128)]).error == nil)
+      #expect(try client.call("SetMany", ["items": items(384)]).error == nil)
+      #expect(try client.call("SetMany", ["items": Array(wordy.prefix(120))]).error == nil)
       #expect(try client.call("SetMany", ["items": items(1, folders: 31, attributes: 64)]).error == nil)
       // The tags that an update takes away count, too.
       let many = items(17, attributes: 60)
       #expect(try client.call("SetMany", ["items": many]).error == nil)
       #expect(try client.call("SetMany", ["items": many]).error == "TooMuch")
       #expect(try client.call("SetMany", ["items": Array(many.prefix(8))]).error == nil)
-      let names = (0..<128).map { "\($0)" }
+      let names = (0..<384).map { "\($0)" }
       #expect(try client.call("Delete", ["names": names + ["one more"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": names]).error == nil)
     }

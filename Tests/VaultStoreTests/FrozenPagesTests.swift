@@ -52,7 +52,7 @@ import VaultModel
     // A commit that fails leaves frames in the log that belong to no transaction.
     for left in 1..<8 {
       disk.fail(after: left, failure, once: left % 2 == 0)
-      expect(\.isStorage) { try keychain.put("log/1", String(repeating: "y", count: 50_000), update: true) }
+      expect(\.isStorage) { try keychain.put("log/1", String(repeating: "y", count: 700_000), update: true) }
       #expect(try keychain.verify().isOK, "\(left)")
     }
     disk.recover()

@@ -63,7 +63,7 @@ final class Database {
     let log = try WriteAheadLog(of: name, in: directory)
     let connection = try SQLiteConnection(path: directory.path(of: name), lock: lock)
     guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
-    connection.limitKeysOfLog()
+    connection.guardLog()
     // The log may have a newer header than the file.
     let version = Int(try connection.integer("PRAGMA user_version"))
     if version > Schema.version { throw .newer(version) }

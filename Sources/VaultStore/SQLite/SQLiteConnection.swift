@@ -30,6 +30,8 @@ import Glibc
   var openLog: FileNumber?
   // One for the main file and one for the log.
   private let guards: UnsafeMutablePointer<vault_guard>
+  // Where what is written to the log is put together.
+  private let gathered: UnsafeMutableBufferPointer<UInt8>
 
   /// Opens the existing file at `path`, of any length.
   ///
@@ -52,6 +54,7 @@ import Glibc
     unsafe handle = opened
     unsafe guards = .allocate(capacity: 2)
     unsafe guards.initialize(repeating: vault_guard(), count: 2)
+    unsafe gathered = .allocate(capacity: Self.mostGathered)
     unsafe limitKeys(of: vault_main_file(handle), with: guards)
     unsafe budget.watch(handle)
     for (limit, value) in Self.limitsOfSchema { unsafe sqlite3_limit(handle, limit, value) }
@@ -97,6 +100,7 @@ import Glibc
     do throws(VaultError) { try putBackLog() } catch { distrust() }
     unsafe sqlite3_close_v2(handle)
     unsafe guards.deallocate()
+    unsafe gathered.deallocate()
     if reading >= 0 { close(reading) }
     // SQLite makes an empty log when it first reads; a file that is not ours is left without one, as it was found.
     var status = stat()
@@ -182,11 +186,18 @@ import Glibc
     if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
   }
 
-  // MARK: Claims of a file
+  // MARK: The files below SQLite
 
-  /// Makes the log refuse keys that claim to be too long, as the main file does. Call it once, after SQLite has read
-  /// from the database and before it reads an index.
-  func limitKeysOfLog() { unsafe limitKeys(of: vault_log(handle), with: guards + 1) }
+  /// The most bytes that are written to the log in one piece: 16 frames.
+  private static let mostGathered = 16 * LogFrames.frameSize
+
+  /// Makes the log refuse keys that claim to be too long, as the main file does, and write frames in larger pieces than
+  /// SQLite does. Call it once, after SQLite has read from the database and before it reads an index.
+  func guardLog() {
+    let log = unsafe vault_log(handle)
+    unsafe limitKeys(of: log, with: guards + 1)
+    unsafe vault_gather_writes(log, guards + 1, gathered.baseAddress, Int32(gathered.count))
+  }
 
   private func limitKeys(of file: UnsafeMutablePointer<sqlite3_file>?, with new: UnsafeMutablePointer<vault_guard>) {
     unsafe vault_guard_file(file, new, Int32(DatabaseHeader.pageSize), Self.longestColumn)
