@@ -15,7 +15,7 @@ sanitize: $(addprefix sanitize-,$(SANITIZERS))
 $(addprefix sanitize-,$(SANITIZERS)): REPORTS = $(CURDIR)/$(SANITIZED)/$*-reports
 $(addprefix sanitize-,$(SANITIZERS)): sanitize-%: deps
 	@rm -rf $(REPORTS); mkdir -p -m 755 $(SANITIZED); mkdir -m 1777 $(REPORTS)
-	$(CC) -c -DREPORTS='"$(REPORTS)"' Tests/Sanitize/options.c -o $(SANITIZED)/$*.o
+	$(CC) -c -fsanitize=$* -D_GNU_SOURCE -DREPORTS='"$(REPORTS)"' Tests/Sanitize/options.c -o $(SANITIZED)/$*.o
 	$(call sanitized,build --build-tests)
 	$(call sanitized,test --skip-build --filter '$(SUITES)'); tests=$$?; \
 	  [ -z "$$(ls $(REPORTS))" ] || { cat $(REPORTS)/*; exit 1; }; exit $$tests
