@@ -3,14 +3,20 @@ internal import VaultWire
 
 /// The integrity of the records as a whole, in words.
 enum Integrity {
-  static func text(_ integrity: Wire.Integrity) -> String {
+  /// - Parameter isCopy: whether the daemon says that the store is a copy which lacks what was written last.
+  static func text(_ integrity: Wire.Integrity, isCopy: Bool = false) -> String {
     switch integrity.state {
-    case "ok": "all records are as they were written"
+    case "ok": isCopy ? "all records belong together, but may be older ones" : "all records are as they were written"
     case "checking": "being checked, \(percent(integrity))"
     case "unchecked": "not checked yet; the next unlock does"
     case "failed": Style.red("something is wrong, and nothing is written any more; see `vault verify`")
     default: Printable.text(integrity.state)
     }
+  }
+
+  /// The daemon's word that the store is a copy which lacks what was written last.
+  static func copyWarning(_ status: Wire.StatusReply) -> String? {
+    status.warnings.first { $0.about == "copy" }.map { Printable.text($0.sentence) }
   }
 
   /// The progress of a check, as a bar on a person's terminal.

@@ -75,20 +75,80 @@ import VaultTesting
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db-wal"))
     withExtendedLifetime(client) {}
 
-    let other = try Sandbox()
+    let other = try Self.copied(["vault.db", "boot.key"], of: sandbox)
     defer { other.close() }
-    try FileManager.default.createDirectory(
-      atPath: other.store, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    for name in ["vault.db", "boot.key"] {
-      try FileManager.default.copyItem(atPath: sandbox.store + "/" + name, toPath: other.store + "/" + name)
-    }
-    try other.startDaemon(config: "idle = off")
     #expect(try other.unlock(Self.password)?.error == nil)
     try other.awaitCheck()
     let status = try other.client().call("Status")
     #expect(status.integer("items") == Self.count + 1)
     #expect((status.parameters["integrity"] as? WireClient.Message)?["state"] as? String == "ok")
     #expect(try other.client().call("Get", ["name": "last"]).string("value") == "kept")
+    #expect(try !Self.saysCopy(other))
+  }
+
+  @Test("a copy of one file of two is noticed, until it is stopped")
+  func copy() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.unlock(Self.password)
+    try sandbox.awaitCheck()
+    for name in ["first", "second"] {
+      #expect(try sandbox.client().call("Set", ["name": name, "value": "kept"]).error == nil)
+    }
+    let copy = try Self.copied(["vault.db", "boot.key"], of: sandbox)
+    defer { copy.close() }
+    #expect(try Self.saysCopy(copy))
+    #expect(try copy.unlock(Self.password)?.error == nil)
+    try copy.awaitCheck()
+    #expect(try copy.client().call("Get", ["name": "second"]).error == "NoSuchItem")
+    #expect(try Self.saysCopy(copy))
+    #expect(try copy.stopDaemon() == 0)
+    try copy.startDaemon(config: "idle = off")
+    #expect(try !Self.saysCopy(copy))
+
+    // With both files, as after a kill, nothing is missing.
+    let whole = try Self.copied(["vault.db", "vault.db-wal", "boot.key"], of: sandbox)
+    defer { whole.close() }
+    #expect(try !Self.saysCopy(whole))
+    #expect(try whole.unlock(Self.password)?.error == nil)
+    #expect(try whole.client().call("Get", ["name": "second"]).string("value") == "kept")
+    #expect(try !Self.saysCopy(sandbox))
+  }
+
+  @Test("a vault that is restored is no copy") func restored() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.unlock(Self.password)
+    try sandbox.awaitCheck()
+    #expect(try sandbox.client().call("Set", ["name": "first", "value": "kept"]).error == nil)
+    let backup = try sandbox.client().backup()
+    let other = try Sandbox()
+    defer { other.close() }
+    try other.startDaemon(config: "idle = off")
+    #expect(try other.restore(backup.bytes, secret: Self.password).error == nil)
+    #expect(try !Self.saysCopy(other))
+    #expect(try other.stopDaemon() == 0)
+    try other.startDaemon(config: "idle = off")
+    #expect(try !Self.saysCopy(other))
+  }
+
+  /// A sandbox whose daemon serves copies of a store's files.
+  private static func copied(_ names: [String], of sandbox: Sandbox) throws -> Sandbox {
+    let other = try Sandbox()
+    try FileManager.default.createDirectory(
+      atPath: other.store, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    for name in names {
+      try FileManager.default.copyItem(atPath: sandbox.store + "/" + name, toPath: other.store + "/" + name)
+    }
+    try other.startDaemon(config: "idle = off")
+    return other
+  }
+
+  private static func saysCopy(_ sandbox: Sandbox) throws -> Bool {
+    let warnings = try sandbox.client().call("Status").parameters["warnings"] as? [WireClient.Message] ?? []
+    return warnings.contains { $0["about"] as? String == "copy" }
   }
 
   @Test("what was read of a backup until then restores nothing")

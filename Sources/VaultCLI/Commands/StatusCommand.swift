@@ -30,7 +30,9 @@ struct StatusCommand: ParsableCommand {
     }
     if let problem = status.problem { lines.append(row("problem", Printable.text(problem))) }
     if let items = status.items { lines.append(row("items", String(items))) }
-    if let integrity = status.integrity { lines.append(row("integrity", Integrity.text(integrity))) }
+    if let integrity = status.integrity {
+      lines.append(row("integrity", Integrity.text(integrity, isCopy: Integrity.copyWarning(status) != nil)))
+    }
     if let rekey = status.rekey {
       lines.append(row("rekey", "\(rekey.done) of \(rekey.of) items; `vault rekey` waits for it"))
     }

@@ -53,6 +53,7 @@ struct UnlockCommand: ParsableCommand {
     guard globals.json || Keyboard.isAttended else { return }
     let status = try session.call { vault in try vault.status() }
     if globals.json { return try Output.json { status.write(to: &$0) } }
+    if let warning = Integrity.copyWarning(status) { Output.note(warning) }
     let until = status.locksAt.map { " until \(Timestamp.format($0))" } ?? ""
     Output.note("unlocked\(until)")
   }

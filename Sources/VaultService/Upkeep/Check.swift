@@ -116,7 +116,8 @@ package final class Check: Runner.Work {
       return true
     }
     if keychain.integrity == .ok {
-      vault.log.info("the store was checked: \(result.records) records, all as written")
+      vault.log.info(
+        "the store was checked: \(result.records) records, all as \(keychain.isCopy ? "of the copy" : "written")")
     }
     if result.isOK { whenOK(keychain) }
     readers.end(.success(CheckResult(result, because: reason(for: result.unchecked))), in: nil)

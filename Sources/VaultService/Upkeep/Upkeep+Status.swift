@@ -24,6 +24,7 @@ extension Upkeep {
         VaultWarning(
           .integrity, "the store could not be checked: \(problem.text)", "`vault verify` begins again"))
     }
+    if keychain.isCopy { warnings.append(Self.copied) }
     if let problem = rekey?.problem { warnings.append(VaultWarning(.rekey, "the rekey rests: \(problem.text)")) }
     if let problem = vault.store.bootKeyProblem {
       warnings.append(VaultWarning(.bootKey, problem, "`always` items are served only after an unlock"))
@@ -35,6 +36,11 @@ extension Upkeep {
     }
     return warnings
   }
+
+  /// A warning that the store lacks what was written last.
+  static let copied = VaultWarning(
+    .copy, "vault.db was copied without vault.db-wal while vaultd had it open, or has lost it",
+    "items and passwords may be older than those that were stored last")
 
   /// A warning that secrets may reach the swap: asked anew each time, because the limit is reached with the keys, not at the
   /// start.

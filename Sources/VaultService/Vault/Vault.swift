@@ -82,6 +82,7 @@ package final class Vault {
     case .unreadable: kind = .unreadable
     case .open(let keychain):
       kind = .cold
+      if keychain.isCopy { log.error("\(Upkeep.copied.text): \(Upkeep.copied.advice ?? "")") }
       keychain.whenMet = { [log] in log.error("the store failed, so nothing is written to it: \($0)") }
       hooks.opened(keychain)
     }

@@ -63,6 +63,9 @@ public final class Keychain {
   /// True when the files are closed: by ``close()``, or because they could not be opened again after another store had
   /// taken their place. Nothing can be read or written here any more, and ``init(opening:)`` shows what there is.
   public var isGone: Bool { database.lock == nil }
+  /// True when vault.db was found as a copy that was made without the log that belongs to it, or has lost it: what was
+  /// written last is missing, and no record tells.
+  public var isCopy: Bool { database.isCopy }
 
   /// Opens the vault in `directory`, which belongs to this process alone until ``close()``, or until the
   /// keychain is released.
@@ -182,7 +185,7 @@ enum KeyName {
 
 /// The names in the table `meta`.
 enum MetaName {
-  static let all = [vaultID, staleSlots, rekeying]
+  static let all = [vaultID, staleSlots, rekeying, LogMark.name]
   static let vaultID = "vault-id"
   static let staleSlots = "stale-slots"
   static let rekeying = "rekeying"

@@ -39,6 +39,7 @@ final class Database {
     self.lock = lock
     connection = try Self.connect(Self.fileName, directory, lock)
     statements = try Statements(connection)
+    try readMark()
     try Self.removeUnfinished(in: directory)
   }
 
@@ -149,6 +150,7 @@ final class Database {
     }
     let database = try Database(try connect(newName, directory, lock), path: directory.path, lock: lock)
     database.trust()
+    try database.readMark()
     return database
   }
 
@@ -189,7 +191,9 @@ final class Database {
   func commit() throws(VaultError) {
     do throws(VaultError) {
       if let error = connection.lostFile { throw error }
+      let isMarked = try addMark()
       try statements.transaction.commit.run()
+      if isMarked { noteMark() }
     } catch {
       rollback()
       throw error

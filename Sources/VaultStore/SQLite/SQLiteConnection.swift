@@ -11,7 +11,7 @@ import Glibc
   let path: String
   /// The path of the log.
   let log: String
-  private let hadLog: Bool
+  let hadLog: Bool
   private(set) var isTrusted = false
   /// A descriptor of the main file beside SQLite's own. Closing one drops all locks that this process has on the file,
   /// so it stays open until SQLite has closed its own.
@@ -28,6 +28,8 @@ import Glibc
   private var holders = 0
   // The file that SQLite has open as the log; nil until noteLog().
   var openLog: FileNumber?
+  /// The mark in the main file that a log belongs to it; nil for a store that has none.
+  var mark: LogMark?
   // One for the main file and one for the log.
   private let guards: UnsafeMutablePointer<vault_guard>
   // Where what is written to the log is put together.
@@ -98,6 +100,7 @@ import Glibc
     if hasOtherLog { distrust() }
     // A log that was only removed is folded in from its open file: nothing is lost then.
     do throws(VaultError) { try putBackLog() } catch { distrust() }
+    unmark()
     unsafe sqlite3_close_v2(handle)
     unsafe guards.deallocate()
     unsafe gathered.deallocate()
@@ -219,6 +222,9 @@ import Glibc
         return SQLITE_OK
       }, context)
   }
+
+  /// Stops the reports of commits: nobody may refer to the connection while it ends.
+  func forgetCommits() { _ = unsafe sqlite3_wal_hook(handle, nil, nil) }
 
   private func noteCommit(frames: Int) {
     committed = CommittedLog(frames: frames, salts: try? logSalts())

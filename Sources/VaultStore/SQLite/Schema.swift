@@ -36,7 +36,7 @@ enum Schema {
 
   static let trees = [
     // Facts about the whole vault: `vault-id` (16 bytes), `stale-slots` (4 bytes each, little-endian), `rekeying` (the
-    // next vault key, sealed under the present one).
+    // next vault key, sealed under the present one), `log` (no bytes; see ``LogMark``).
     Tree(
       name: "meta", table: "meta",
       sql: "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
