@@ -22,9 +22,10 @@ struct SetRequest {
       throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
     }
     let session = try Session(command.globals)
+    try confirmPastExpiry()
     let value = try value(session)
     let item = try item(session)
-    let version = try session.unlocking { vault in
+    let stored = try session.unlocking { vault in
       switch value {
       case .some(let value): try vault.set(item, value: value)
       case .none: try vault.set(item)
@@ -36,12 +37,27 @@ struct SetRequest {
         writer.key("name")
         writer.string(name)
         writer.key("version")
-        writer.integer(Int64(version))
+        writer.integer(Int64(stored.version))
+        if let past = stored.pastExpiry {
+          writer.key("past_expiry")
+          writer.integer(past)
+        }
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note("stored \(Printable.quoted(name)), version \(version)")
+      let past = stored.pastExpiry.map { "; its expiry, \(Timestamp.format($0)), had passed and is removed" } ?? ""
+      Output.note("stored \(Printable.quoted(name)), version \(stored.version)\(past)")
     }
+  }
+
+  /// Asks whether an expiry that has passed is meant; nobody would be served the item.
+  private func confirmPastExpiry() throws(Failure) {
+    guard let expires = command.expires, expires != 0, expires <= Int64(time(nil)) else { return }
+    let past = Failure(
+      .usage, "\(Timestamp.format(expires)) has passed, so the item would not be served", "give a later time, or never")
+    guard Keyboard.isAttended else { throw past }
+    let keyboard = try Keyboard(otherwise: "give a later time")
+    guard try keyboard.confirm("\(past.event). Store it so?") else { throw past }
   }
 
   private func item(_ session: Session) throws(Failure) -> Wire.NewItem {

@@ -27,7 +27,7 @@ enum Sizes {
   /// Seconds: `90`, `15m`, `12h`, `7d`, `1w`.
   static func seconds(_ text: String) throws -> Int64 {
     guard let seconds = Seconds.parse(text), seconds > 0 else {
-      throw ValidationError("`\(text)` is no duration; write it like 90, 15m, 12h or 7d")
+      throw ValidationError("`\(text)` is not a valid duration; write it like 90, 15m, 12h or 7d")
     }
     return seconds
   }
@@ -40,14 +40,17 @@ enum Sizes {
     return seconds
   }
 
-  /// The time at which something expires, Unix time in seconds: a duration from now, or a date with or without a time.
+  /// The time at which something expires, Unix time in seconds: a duration from now, or a date with or without a time; 0 for
+  /// never.
   static func expiry(_ text: String) throws -> Int64 {
+    if text == "never" { return 0 }
     if let seconds = Seconds.parse(text), seconds > 0 {
       let (moment, overflow) = Int64(time(nil)).addingReportingOverflow(seconds)
       if !overflow { return moment }
     }
     guard let moment = Timestamp.parse(text) else {
-      throw ValidationError("`\(text)` is no time; write it like 90d, 2030-01-31 or 2030-01-31T12:00:00Z")
+      throw ValidationError(
+        "`\(text)` is not a valid time; write it like 90d, 6mo, 2030-01-31, 2030-01-31T12:00:00Z or never")
     }
     return moment
   }

@@ -1,21 +1,22 @@
 public import VaultWire
 
 extension Vault {
-  /// Stores `value` as the item `item` describes. Gives the number of the version it made.
+  /// Stores `value` as the item `item` describes. Gives the number of the version it made, and an expiry that had passed and
+  /// is taken away.
   ///
   /// An existing item is ``Fault/alreadyExists(name:failed:)`` unless `item.update` is true.
   @discardableResult
-  public func set(_ item: Wire.NewItem, value: borrowing SecretBuffer) throws(ClientError) -> Int {
+  public func set(_ item: Wire.NewItem, value: borrowing SecretBuffer) throws(ClientError) -> Wire.SetReply {
     try call(.set, again: false) { writer in
       value.withBytes { parameters(item).write(to: &writer, secret: $0) }
-    }.decode(Wire.SetReply.self).version
+    }.decode()
   }
 
   /// Stores an item whose value the daemon draws (`item.generate`), or changes all but the value of an existing one.
-  /// Gives the number of the version it made.
+  /// Gives the same.
   @discardableResult
-  public func set(_ item: Wire.NewItem) throws(ClientError) -> Int {
-    try call(.set, again: false, parameters(item)).decode(Wire.SetReply.self).version
+  public func set(_ item: Wire.NewItem) throws(ClientError) -> Wire.SetReply {
+    try call(.set, again: false, parameters(item)).decode()
   }
 
   /// Stores all items of `batch`, or none. Gives the number of the version made for each, in their order.

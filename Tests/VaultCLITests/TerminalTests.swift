@@ -136,6 +136,28 @@ import VaultTesting
     #expect(try sandbox.must(["get", "long"]) == long)
   }
 
+  @Test("an expiry that has passed is asked about before the value is", arguments: [true, false])
+  func pastExpiry(isMeant: Bool) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "token", "--expires", "2020-01-31"])
+    try terminal.expect("2020-01-31T00:00:00Z has passed, so the item would not be served. Store it so? [y/N] ")
+    terminal.type(isMeant ? "y" : "")
+    if isMeant {
+      for question in ["Value of `token`: ", "Again: "] {
+        try terminal.expect(question)
+        terminal.type("old")
+      }
+      try terminal.expect("stored `token`, version 1")
+    }
+    #expect(try terminal.wait() == (isMeant ? 0 : 64))
+    guard isMeant else { return #expect(try sandbox.run(["show", "token"]).status == 66) }
+
+    let update = try Terminal(sandbox, ["set", "token", "--update", "--generate"])
+    try update.expect("version 2; its expiry, 2020-01-31T00:00:00Z, had passed and is removed")
+    #expect(try update.wait() == 0)
+  }
+
   @Test("nobody types a secret that could not be stored: the unlock and the name come first")
   func order() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)

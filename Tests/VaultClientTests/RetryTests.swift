@@ -106,7 +106,7 @@ import VaultWire
     defer { server.close() }
     let vault = server.vault
     #expect(throws: ClientError.disconnected) { _ = try vault.set(Wire.NewItem(name: "a")) }
-    #expect(try vault.set(Wire.NewItem(name: "b")) == 1)
+    #expect(try vault.set(Wire.NewItem(name: "b")).version == 1)
     #expect(server.heard.count == 2)
   }
 
@@ -156,9 +156,9 @@ import VaultWire
     }
     defer { server.close() }
     let vault = server.vault
-    #expect(try vault.set(Wire.NewItem(name: "a")) == 0)
+    #expect(try vault.set(Wire.NewItem(name: "a")).version == 0)
     gone.wait()
-    #expect(try vault.set(Wire.NewItem(name: "b")) == 1)
+    #expect(try vault.set(Wire.NewItem(name: "b")).version == 1)
     #expect(server.heard.count == 2)
   }
 

@@ -15,7 +15,7 @@ struct QueryErrorTests {
       ("require=pin", 8, "user-presence"), ("expires=7d", 8, "expires=never"), ("expires~x", 7, "is a time"),
       ("created=never", 7, "is a time"), ("modified!=x", 8, "is a time"), ("expires<", 8, "missing"),
       ("expires<soon", 8, "2027-01-01"), ("expires<7", 8, "2027-01-01"), ("expires<2027", 8, "2027-01-01"),
-      ("expires<-7d", 8, "2027-01-01"), ("created>7y", 8, "2027-01-01"), ("created<2027-02-29", 8, "2027-01-01"),
+      ("expires<-7d", 8, "2027-01-01"), ("created>7yr", 8, "2027-01-01"), ("created<2027-02-29", 8, "2027-01-01"),
       ("expires<9999999999999999w", 8, "2027-01-01"), ("version~1", 7, "is a number"), ("version=x", 8, "whole"),
       ("version=1k", 8, "whole"), ("version=-1", 8, "whole"), ("version=1.5", 8, "whole"), ("size<k", 5, "64k"),
       ("size<1g", 5, "64k"), ("size<1K", 5, "64k"), ("size<99999999999999999999", 5, "64k"),

@@ -153,7 +153,8 @@ extension Keychain {
     try set(
       ItemChange(
         name: ItemName(text), kind: kind, attributes: attributes, accessible: accessible, require: require,
-        expires: expires, update: update), value: secret(value), now: now)
+        expires: expires, update: update), value: secret(value), now: now
+    ).number
   }
 
   func names(_ query: String, now: Int64 = 2000) throws -> [String] {

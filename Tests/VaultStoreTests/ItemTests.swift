@@ -60,19 +60,42 @@ import VaultModel
     let keychain = try fixture.unlocked()
     try keychain.put("a", "one", kind: .apiKey, attributes: ["owner": "ana"], require: .userPresence, expires: 9000)
     let change = ItemChange(name: try name("a"), update: true)
-    #expect(try keychain.set(change, value: secret("two"), now: 3000) == 2)
+    #expect(try keychain.set(change, value: secret("two"), now: 3000).number == 2)
     var item = try keychain.item(named: name("a"))
     #expect(item.kind == .apiKey && item.attributes == ["owner": "ana"] && item.expires == 9000)
     #expect(item.policy.require == .userPresence && item.created == 2000 && item.modified == 3000)
 
     let metadata = ItemChange(
       name: try name("a"), kind: .note, attributes: ["place": "attic"], expires: .some(nil), update: true)
-    #expect(try keychain.set(metadata, now: 4000) == 2)
+    #expect(try keychain.set(metadata, now: 4000).number == 2)
     item = try keychain.item(named: name("a"))
     #expect(item.kind == .note && item.attributes == ["place": "attic"] && item.expires == nil)
     #expect(item.versions.map(\.number) == [1, 2] && item.modified == 4000)
     #expect(try keychain.text("a") == "two")
     #expect(try keychain.text("a", version: 1) == "one")
+  }
+
+  @Test("a new value takes away an expiry that has passed, and no other")
+  func pastExpiry() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", "one", expires: 5000)
+    func update(_ value: String?, expires: Int64?? = .none, now: Int64) throws -> StoredVersion {
+      let change = ItemChange(name: try name("a"), expires: expires, update: true)
+      guard let value else { return try keychain.set(change, now: now) }
+      return try keychain.set(change, value: secret(value), now: now)
+    }
+    #expect(try update("two", now: 4999) == StoredVersion(number: 2))
+    #expect(try keychain.item(named: name("a")).expires == 5000)
+    // Another property is no new value.
+    #expect(try update(nil, now: 5000) == StoredVersion(number: 2))
+    #expect(try keychain.item(named: name("a")).expires == 5000)
+    #expect(try update("three", expires: 7000, now: 5000) == StoredVersion(number: 3))
+    // The store's own newest time counts where the clock is behind it.
+    try keychain.put("b", now: 7000)
+    #expect(try update("four", now: 100) == StoredVersion(number: 4, pastExpiry: 7000))
+    #expect(try keychain.item(named: name("a")).expires == nil)
+    #expect(try keychain.text("a") == "four")
   }
 
   @Test("changed attributes are held against the value that stays, and where they do not fit nothing changes")
@@ -85,7 +108,7 @@ import VaultModel
     expect(\.isInvalidValue) { try keychain.set(change, now: 3000) }
     #expect(try keychain.item(named: name("net")).attributes == wpa)
     // With a value that fits them the attributes may change.
-    #expect(try keychain.set(change, value: secret("12345"), now: 3000) == 2)
+    #expect(try keychain.set(change, value: secret("12345"), now: 3000).number == 2)
     #expect(try keychain.item(named: name("net")).attributes == wep)
   }
 
@@ -137,7 +160,7 @@ import VaultModel
     #expect(throws: VaultError.noSuchVersion(3)) { try keychain.text("a", version: 3) }
     #expect(try fixture.rows("vals") == 1)
     let change = ItemChange(name: try name("a"), accessible: .afterFirstUnlock, update: true)
-    #expect(try keychain.set(change, now: 3000) == 5)
+    #expect(try keychain.set(change, now: 3000).number == 5)
     for number in 4...5 { #expect(try keychain.text("a", version: number) == large) }
     try keychain.put("a", "small", update: true)
     #expect(try keychain.history(of: name("a")).map(\.number) == [5, 6])

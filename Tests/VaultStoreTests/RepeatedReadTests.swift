@@ -90,7 +90,7 @@ import VaultModel
     }
     #expect(inside == "two")
     // The next change gets the numbers of the one that was undone.
-    #expect(try keychain.set(change, value: secret("three"), now: 2000) == 2)
+    #expect(try keychain.set(change, value: secret("three"), now: 2000).number == 2)
     #expect(try keychain.text("a") == "three")
     #expect(try keychain.text("a", version: 1) == "one")
   }

@@ -12,7 +12,8 @@ import VaultStore
       let versions = try keychain.transaction { () throws(VaultError) in
         var versions: [Int] = []
         for index in 0..<50 {
-          versions.append(try keychain.set(ItemChange(name: items[index], kind: .note), value: secret("x"), now: 3000))
+          let change = ItemChange(name: items[index], kind: .note)
+          versions.append(try keychain.set(change, value: secret("x"), now: 3000).number)
         }
         return versions
       }

@@ -142,7 +142,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.value, value.data)
     },
-    WireSubject("Set.out", Wire.SetReply(version: 1)),
+    WireSubject("Set.out", Wire.SetReply(version: 1, pastExpiry: 1)),
     WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
     WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2])),
     WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], interactive: true)),

@@ -48,7 +48,7 @@ struct SetCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "When the value stops being served: a duration from now such as 90d, or a date such as 2030-01-31.",
+      "When the value stops being served: a duration from now such as 90d, 6mo or 1y, a date such as 2030-01-31, or never.",
       valueName: "when"),
     transform: Sizes.expiry)
   var expires: Int64?

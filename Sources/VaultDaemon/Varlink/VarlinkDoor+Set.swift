@@ -9,10 +9,10 @@ extension VarlinkDoor {
     do throws(Refusal) {
       try vault.checkStore()
       let field = SecretField(call.value, call.data, frame)
-      let version = try items.set(try call.change(), call.newValue(field), for: connection.caller) { bytes in
+      let stored = try items.set(try call.change(), call.newValue(field), for: connection.caller) { bytes in
         field.copy(frame, into: &bytes)
       }
-      connection.reply(Wire.SetReply(version: version))
+      connection.reply(Wire.SetReply(version: stored.number, pastExpiry: stored.pastExpiry))
     } catch {
       connection.fail(error)
     }
@@ -36,10 +36,10 @@ extension VarlinkDoor {
           throw BatchRefusal(index: index, refusal: error)
         }
       }
-      let versions = try items.set(changes, for: connection.caller) { index, bytes in
+      let stored = try items.set(changes, for: connection.caller) { index, bytes in
         fields[index].copy(frame, into: &bytes)
       }
-      connection.reply(Wire.SetManyReply(versions: versions))
+      connection.reply(Wire.SetManyReply(versions: stored.map(\.number)))
     } catch {
       connection.fail(Fault(error.refusal, failed: error.index))
     }

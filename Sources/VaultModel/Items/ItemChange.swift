@@ -12,7 +12,7 @@ public struct ItemChange: Hashable, Sendable {
   /// In seconds; new items have 60.
   public var reuseWindow: UInt32?
   /// The time at which the item stops being served, Unix seconds: `.some(nil)` means never. Left out, a new value's own end of
-  /// validity (a certificate's) counts, then the old expiry.
+  /// validity (a certificate's) counts, then the old expiry, unless it has passed.
   public var expires: Int64??
   /// True when an existing item may be changed; a new one is made in any case.
   public var update: Bool

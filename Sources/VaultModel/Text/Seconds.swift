@@ -1,17 +1,12 @@
 /// Durations as people write them: a number and one unit.
 public enum Seconds {
-  /// Reads `90`, `90s`, `15m`, `12h`, `7d` or `1w`.
+  /// Reads `90`, `90s`, `15m`, `12h`, `7d`, `1w`, `6mo` (of 30 days) or `1y` (of 365).
   ///
   /// - Returns: seconds, or `nil` for anything else: a sign, a fraction, a second unit, a number out of range.
   public static func parse(_ text: String) -> Int64? {
-    var digits = text.utf8[...]
-    var unit: Int64 = 1
-    if let last = digits.last, !isDigit(last) {
-      guard let factor = factor(of: last) else { return nil }
-      unit = factor
-      digits.removeLast()
-    }
-    guard !digits.isEmpty, digits.allSatisfy(isDigit), let number = Int64(Substring(digits)) else { return nil }
+    let digits = text.utf8.prefix(while: isDigit)
+    guard let unit = seconds(in: String(Substring(text.utf8[digits.endIndex...]))) else { return nil }
+    guard !digits.isEmpty, let number = Int64(Substring(digits)) else { return nil }
     let (seconds, overflow) = number.multipliedReportingOverflow(by: unit)
     return overflow ? nil : seconds
   }
@@ -43,13 +38,15 @@ public enum Seconds {
     return overflow ? (end < start ? .min : .max) : difference
   }
 
-  private static func factor(of unit: UInt8) -> Int64? {
+  private static func seconds(in unit: String) -> Int64? {
     switch unit {
-    case UInt8(ascii: "s"): 1
-    case UInt8(ascii: "m"): 60
-    case UInt8(ascii: "h"): 3_600
-    case UInt8(ascii: "d"): 86_400
-    case UInt8(ascii: "w"): 604_800
+    case "", "s": 1
+    case "m": 60
+    case "h": 3_600
+    case "d": 86_400
+    case "w": 604_800
+    case "mo": 30 * 86_400
+    case "y": 365 * 86_400
     default: nil
     }
   }

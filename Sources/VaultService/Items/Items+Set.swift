@@ -35,31 +35,31 @@ package struct BatchRefusal: Error {
 }
 
 extension Items {
-  /// Stores one item, and tells the number of the version it made.
+  /// Stores one item, and tells the version that it made.
   ///
   /// - Parameter fill: puts the bytes of the value in place; false when they are not what they should be.
   package func set(
     _ change: ItemChange, _ value: NewValue, for caller: Caller, fill: (inout MutableRawSpan) -> Bool
-  ) throws(Refusal) -> Int {
+  ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     try check(change, keychain, for: caller)
-    let version: Int
-    do throws(VaultError) { version = try store(change, value, keychain, fill) } catch {
+    let stored: StoredVersion
+    do throws(VaultError) { stored = try store(change, value, keychain, fill) } catch {
       throw vault.refusal(error, change.name.text, kind: change.kind)
     }
-    announce(change, version)
-    return version
+    announce(change, stored)
+    return stored
   }
 
-  /// Stores many items, all or none, and tells the number of the version made for each, in their order.
+  /// Stores many items, all or none, and tells the versions made, in their order.
   ///
   /// - Parameter fill: puts the bytes of the value at a place among them in place. It is called within the transaction, so
   ///   that one at a time is in the clear.
   package func set(
     _ changes: [(change: ItemChange, value: NewValue)], for caller: Caller,
     fill: (Int, inout MutableRawSpan) -> Bool
-  ) throws(BatchRefusal) -> [Int] {
-    var versions: [Int] = []
+  ) throws(BatchRefusal) -> [StoredVersion] {
+    var versions: [StoredVersion] = []
     let keychain: Keychain
     do throws(Refusal) {
       keychain = try vault.keychain()
@@ -113,7 +113,7 @@ extension Items {
 
   private func store(
     _ change: ItemChange, _ value: NewValue, _ keychain: Keychain, _ fill: (inout MutableRawSpan) -> Bool
-  ) throws(VaultError) -> Int {
+  ) throws(VaultError) -> StoredVersion {
     let now = vault.clock.wall()
     switch value {
     case .same: return try keychain.set(change, now: now)
@@ -139,7 +139,7 @@ extension Items {
     }
   }
 
-  private func announce(_ change: ItemChange, _ version: Int) {
-    vault.hooks.announce(.item(change.name, version == 1 ? .created : .updated))
+  private func announce(_ change: ItemChange, _ stored: StoredVersion) {
+    vault.hooks.announce(.item(change.name, stored.number == 1 ? .created : .updated))
   }
 }

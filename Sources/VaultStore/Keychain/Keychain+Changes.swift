@@ -7,19 +7,18 @@ extension Keychain {
   ///
   /// - Parameter now: Unix seconds; the times stored are this or the newest one of any write of the
   ///   item's class, whichever is later.
-  /// - Returns: the number of the version that is now current.
   /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
   ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a key that is needed is not in memory, which for a new
   ///   item includes those that tell whether its name is taken; ``VaultError/corrupt(_:)``;
   ///   ``VaultError/storage(_:)``. Then nothing has changed.
   @discardableResult
-  public func set(_ change: ItemChange, value: borrowing SecureBytes, now: Int64) throws(VaultError) -> Int {
+  public func set(_ change: ItemChange, value: borrowing SecureBytes, now: Int64) throws(VaultError) -> StoredVersion {
     try value.withBytes { (bytes: RawSpan) throws(VaultError) in try store(change, bytes, now) }
   }
 
   /// Stores a value that lies in other memory of the caller's; see ``set(_:value:now:)``.
   @discardableResult
-  public func set(_ change: ItemChange, value: RawSpan, now: Int64) throws(VaultError) -> Int {
+  public func set(_ change: ItemChange, value: RawSpan, now: Int64) throws(VaultError) -> StoredVersion {
     try store(change, value, now)
   }
 
@@ -27,9 +26,11 @@ extension Keychain {
   ///
   /// - Throws: ``VaultError/invalidValue(_:)`` also when there is no such item, which would have no value.
   @discardableResult
-  public func set(_ change: ItemChange, now: Int64) throws(VaultError) -> Int { try store(change, nil, now) }
+  public func set(_ change: ItemChange, now: Int64) throws(VaultError) -> StoredVersion { try store(change, nil, now) }
 
-  private func store(_ change: ItemChange, _ value: RawSpan?, _ now: Int64) throws(VaultError) -> Int {
+  private func store(
+    _ change: ItemChange, _ value: RawSpan?, _ now: Int64
+  ) throws(VaultError) -> StoredVersion {
     if let value, value.byteCount > Self.maximumValue { throw .tooLarge(Self.maximumValue) }
     if let attributes = change.attributes {
       do throws(ValueError) { try Attributes.validate(attributes) } catch { throw .invalidValue(error.reason) }
@@ -46,7 +47,9 @@ extension Keychain {
     }
   }
 
-  private func insert(_ change: ItemChange, _ value: RawSpan, _ now: Int64) throws(VaultError) -> Int {
+  private func insert(
+    _ change: ItemChange, _ value: RawSpan, _ now: Int64
+  ) throws(VaultError) -> StoredVersion {
     let kind = change.kind ?? .password
     let attributes = change.attributes ?? [:]
     let facts = try Self.validate(value, kind, attributes)
@@ -68,7 +71,7 @@ extension Keychain {
     for tag in try tags(of: item) { try put(tag, columns) }
     try takeRow(columns.row, for: policy.accessible)
     touch(policy.accessible, now: now)
-    return 1
+    return StoredVersion(number: 1)
   }
 
   /// Renames an item; its versions and attributes stay.

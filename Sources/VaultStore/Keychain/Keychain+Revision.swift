@@ -8,10 +8,11 @@ extension Keychain {
   /// Each revision seals the record of the version that was current again, even when only a name or an attribute
   /// changes: so an older head that is put back names a record that is no longer there. A change of policy seals all
   /// versions again, under the keys of the new class and bound to the new policy revision.
-  /// - Parameter expires: the expiry that the caller wants; `.none` for the value's own, or else the old one.
+  /// - Parameter expires: the expiry that the caller wants; `.none` for the value's own, or else the old one, unless that
+  ///   has passed and the value is new.
   func revise(
     _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, _ now: Int64
-  ) throws(VaultError) -> Int {
+  ) throws(VaultError) -> StoredVersion {
     // The time that another class knows, which the item may come from, does not count in this one.
     let time = effective(now, item.policy.accessible)
     let policyChanged = item.policy != old.head.item.policy
@@ -68,7 +69,13 @@ extension Keychain {
       head.digests.append(sealed.digest)
       current = sealed
     }
-    head.item.expires = expires ?? facts.expires ?? old.head.item.expires
+    var stored = StoredVersion(number: columns.current)
+    if value != nil, let past = old.head.item.expires, past <= effective(now, old.columns.accessible) {
+      head.item.expires = expires ?? facts.expires
+      if head.item.expires == nil { stored.pastExpiry = past }
+    } else {
+      head.item.expires = expires ?? facts.expires ?? old.head.item.expires
+    }
 
     let before = try tags(of: old.head.item)
     let after = try tags(of: head.item)
@@ -77,7 +84,7 @@ extension Keychain {
     guard let current else { throw Self.missingValue(columns.current, columns.row) }
     try put(columns, head, value: current, insteadOf: old)
     for accessible in Set([old.columns.accessible, columns.accessible]) { touch(accessible, now: now) }
-    return columns.current
+    return stored
   }
 
   /// Checks a value against its kind.
