@@ -81,11 +81,13 @@ extension Vault {
     ).decode()
   }
 
-  /// All items that match `query` (nil: all), `limit` at most. Throws ``ClientError/answerTooLarge(limit:)`` when they are
+  /// All items that match `query` (nil: all), `limit` at most, or those in the trash. Throws ``ClientError/answerTooLarge(limit:)`` when they are
   /// more than 256 MiB; ``find(_:limit:each:)`` keeps none.
-  public func find(_ query: String? = nil, limit: Int? = nil) throws(ClientError) -> [Wire.Item] {
+  public func find(
+    _ query: String? = nil, limit: Int? = nil, inTrash: Bool = false
+  ) throws(ClientError) -> [Wire.Item] {
     var found: [Wire.Item] = []
-    var pages = try pages(query, limit)
+    var pages = try pages(query, limit, inTrash: inTrash)
     var size = AnswerSize(limit: longestListing)
     while let page = try pages.next(timeout: timeout) {
       try size.add(page)
@@ -103,7 +105,9 @@ extension Vault {
     }
   }
 
-  private func pages(_ query: String?, _ limit: Int?) throws(ClientError) -> ReplyStream {
-    try stream(.find, timeout: timeout, Wire.FindParameters(query: query, limit: limit, interactive: attended))
+  private func pages(_ query: String?, _ limit: Int?, inTrash: Bool = false) throws(ClientError) -> ReplyStream {
+    let trash = inTrash ? true : nil
+    return try stream(
+      .find, timeout: timeout, Wire.FindParameters(query: query, limit: limit, trash: trash, interactive: attended))
   }
 }

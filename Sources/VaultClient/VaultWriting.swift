@@ -33,10 +33,41 @@ extension Vault {
     }.decode(Wire.SetManyReply.self).versions
   }
 
-  /// Deletes the items `names`, all or none.
-  public func delete(_ names: [String]) throws(ClientError) {
-    _ = try call(.delete, again: false, Wire.DeleteParameters(names: names, interactive: attended))
+  /// Deletes the items `names`, all or none. They go to the trash, unless `now` is true or there is none.
+  ///
+  /// Gives the seconds that they can be brought back; nil when they are gone.
+  @discardableResult
+  public func delete(_ names: [String], now: Bool = false) throws(ClientError) -> Int? {
+    let parameters = Wire.DeleteParameters(names: names, now: now ? true : nil, interactive: attended)
+    return try call(.delete, again: false, parameters).decode(Wire.DeleteReply.self).kept
+  }
+
+  /// Takes the item `name` that was deleted last out of the trash.
+  public func undelete(_ name: String) throws(ClientError) {
+    _ = try call(.undelete, again: false, Wire.UndeleteParameters(name: name, interactive: attended))
       .decode(Wire.Empty.self)
+  }
+
+  /// Deletes everything in the trash for good. Gives the number of items that are gone.
+  @discardableResult
+  public func emptyTrash() throws(ClientError) -> Int {
+    var (deleted, after): (Int, String?) = (0, nil)
+    repeat {
+      let reply: Wire.EmptyTrashReply = try call(
+        .emptyTrash, again: false, Wire.EmptyTrashParameters(after: after, interactive: attended)
+      ).decode()
+      (deleted, after) = (deleted + reply.deleted, reply.next)
+    } while after != nil
+    return deleted
+  }
+
+  /// Makes the value of an older version of the item `name` the current one again. Gives the number of the version it made.
+  @discardableResult
+  public func restoreVersion(_ version: Int, of name: String) throws(ClientError) -> Int {
+    try call(
+      .restoreVersion, again: false,
+      Wire.RestoreVersionParameters(name: name, version: version, interactive: attended)
+    ).decode(Wire.RestoreVersionReply.self).version
   }
 
   /// Renames an item; its versions and attributes stay.

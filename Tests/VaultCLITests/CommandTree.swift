@@ -22,7 +22,7 @@ struct CommandTree: Decodable {
 
   var command: Command
 
-  /// Each command with the words that lead to it, such as `slot add`, and the options it shows.
+  /// Each command that does something with the words that lead to it, such as `slot add`, and the options it shows.
   var commands: [(words: String, options: [String])] { CommandTree.walk(command, []) }
 
   static func dump() throws -> CommandTree {
@@ -36,7 +36,7 @@ struct CommandTree: Decodable {
     let options = (command.arguments ?? []).filter(\.shouldDisplay).flatMap { argument in
       (argument.names ?? []).map { ($0.kind == "short" ? "-" : "--") + $0.name }
     }
-    let own = path.isEmpty ? [] : [(words: path.joined(separator: " "), options: options)]
+    let own = path.isEmpty || command.subcommands != nil ? [] : [(words: path.joined(separator: " "), options: options)]
     let shown = (command.subcommands ?? []).filter { $0.shouldDisplay ?? true && $0.commandName != "help" }
     return own + shown.flatMap { walk($0, path + [$0.commandName]) }
   }

@@ -200,8 +200,9 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.must(["set", "web2"], stdin: "hunter3")
     let terminal = try Terminal(sandbox, ["rm", "web", "web2"])
-    try terminal.expect("Delete these 2 items and all their versions? [y/N] ")
+    try terminal.expect("  web\r\n  web2\r\nDelete these 2 items? [y/N] ")
     terminal.type(answer)
+    if !stays { try terminal.expect("deleted 2 items; `vault trash` lists what can be brought back within 30 d") }
     #expect(try terminal.wait() == Int32(status))
     #expect(try sandbox.must(["list"]).isEmpty == !stays)
   }
@@ -212,10 +213,44 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["rm", predicate])
-    try terminal.expect("  web\r\nDelete this item and all its versions? [y/N] ")
+    try terminal.expect("  web\r\nDelete this item? [y/N] ")
     terminal.type("n")
     #expect(try terminal.wait() == 77)
     #expect(try sandbox.must(["list"]) == "web\n")
+  }
+
+  @Test("whether there are items of all names is looked at before anybody is asked") func deleteMissing() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["rm", "web", "nothing"])
+    try terminal.expect("there is no item `nothing`")
+    #expect(try terminal.wait() == 66)
+    #expect(!terminal.screen.contains("Delete"))
+  }
+
+  @Test("what was deleted is brought back as it says, and what is deleted for good is asked about so")
+  func trash() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try expectScreen(sandbox, ["rm", "web"], "deleted `web`; `vault trash restore` brings it back within 30 d")
+    try expectScreen(sandbox, ["trash"], "web   password")
+    try expectScreen(sandbox, ["trash", "restore", "web"], "`web` came back from the trash")
+    try expectScreen(sandbox, ["rm", "--now", "name=web"], "Delete this item with all versions, for good? [y/N] ", "y")
+    try expectScreen(sandbox, ["trash", "empty"], "deleted 0 items for good")
+    try sandbox.must(["set", "web"], stdin: "hunter2")
+    try sandbox.must(["rm", "web"])
+    try expectScreen(sandbox, ["trash", "empty"], "Delete the 1 item in the trash for good? [y/N] ", "n", status: 77)
+    try expectScreen(sandbox, ["trash", "empty"], "Delete the 1 item in the trash for good? [y/N] ", "y")
+    #expect(try sandbox.run(["trash", "restore", "web"]).status == 66)
+  }
+
+  private func expectScreen(
+    _ sandbox: Sandbox, _ arguments: [String], _ text: String, _ answer: String? = nil, status: Int32 = 0
+  ) throws {
+    let terminal = try Terminal(sandbox, arguments)
+    try terminal.expect(text)
+    if let answer { terminal.type(answer) }
+    #expect(try terminal.wait() == status, "\(terminal.screen)")
   }
 
   @Test("before the first unlock, searching asks for it")

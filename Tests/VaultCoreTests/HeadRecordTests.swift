@@ -196,6 +196,23 @@ import VaultModel
     }
   }
 
+  @Test("A head in the trash says since when, beside the fields of a later program") func trashed() throws {
+    let bytes = try HeadRecord.examples()[0].encoded().array
+    let later: [UInt8] = [3, 1, 0, 0x55]
+    var head = try decode(bytes[..<(bytes.count - 2)] + [UInt8(later.count), 0] + later)
+    #expect(head.item.trashed == nil)
+    head.item.trashed = Trashed(time: -2, age: 1 << 40)
+    #expect(head.encoded().array.count == head.encodedCount)
+    #expect(try decode(head.encoded().array) == head)
+    head.item.trashed = nil
+    #expect(head.encoded().array.suffix(6) == [4, 0] + later)
+    for count in [0, 15, 17] {
+      let field = [1, UInt8(count), 0] + [UInt8](repeating: 0, count: count)
+      let wrong = bytes[..<(bytes.count - 2)] + [UInt8(field.count), 0] + field
+      #expect(failure { () throws(CryptoError) in _ = try decode(wrong) }?.isMalformed == true)
+    }
+  }
+
   @Test("A kept version is found by its number") func versions() throws {
     let head = try HeadRecord.examples()[2]
     for (version, digest) in zip(head.item.versions, head.digests) {

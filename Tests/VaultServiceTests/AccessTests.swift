@@ -26,7 +26,12 @@ import VaultStore
       }
     ),
     ("move", { items, name, caller in try items.move(name, to: try ItemName("other"), for: caller) }),
-    ("delete", { items, name, caller in try items.delete([name], for: caller) }),
+    (
+      "restore version",
+      { items, name, caller in _ = try items.restoreVersion(1, of: name, for: caller) }
+    ),
+    ("delete", { items, name, caller in _ = try items.delete([name], isForGood: false, for: caller) }),
+    ("delete for good", { items, name, caller in _ = try items.delete([name], isForGood: true, for: caller) }),
   ]
 
   @Test("nobody but the owner is let near an item, by whatever call", arguments: calls.indices)

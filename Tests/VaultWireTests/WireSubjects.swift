@@ -62,7 +62,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   static let item = Wire.Item(
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
-    require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20)
+    require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20,
+    deleted: 5, left: 9)
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true)
   static let slot = Wire.Slot(
     id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],
@@ -122,7 +123,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     },
     WireSubject("Show.in", Wire.ShowParameters(name: "a", interactive: true)),
     WireSubject("Show.out", Wire.ShowReply(item: item)),
-    WireSubject("Find.in", Wire.FindParameters(query: "a=b", limit: 1, after: "00ff", interactive: false)),
+    WireSubject("Find.in", Wire.FindParameters(query: "a=b", limit: 1, after: "00ff", trash: true, interactive: false)),
     WireSubject("Find.out", Wire.FindReply(items: [item, item], next: "a place")),
     WireSubject("History.in", Wire.HistoryParameters(name: "a", interactive: true)),
     WireSubject("History.out", Wire.HistoryReply(versions: [version])),
@@ -145,8 +146,14 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Set.out", Wire.SetReply(version: 1, pastExpiry: 1)),
     WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
     WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2])),
-    WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], interactive: true)),
-    WireSubject("Delete.out", empty),
+    WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], now: true, interactive: true)),
+    WireSubject("Delete.out", Wire.DeleteReply(kept: 60)),
+    WireSubject("Undelete.in", Wire.UndeleteParameters(name: "a", interactive: true)),
+    WireSubject("Undelete.out", empty),
+    WireSubject("EmptyTrash.in", Wire.EmptyTrashParameters(after: "00ff", interactive: true)),
+    WireSubject("EmptyTrash.out", Wire.EmptyTrashReply(deleted: 3, next: "a place")),
+    WireSubject("RestoreVersion.in", Wire.RestoreVersionParameters(name: "a", version: 2, interactive: true)),
+    WireSubject("RestoreVersion.out", Wire.RestoreVersionReply(version: 3)),
     WireSubject("Move.in", Wire.MoveParameters(from: "a", to: "b", interactive: true)),
     WireSubject("Move.out", empty), WireSubject("Lock.in", empty), WireSubject("Lock.out", empty),
   ]

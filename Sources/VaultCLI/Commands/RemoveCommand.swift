@@ -6,12 +6,12 @@ internal import VaultWire
 struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm",
-    abstract: "Delete items with all their versions.",
+    abstract: "Delete items with all their versions; the trash keeps them for a while.",
     discussion: """
       Arguments with =, ~, < or > are predicates, as for find, and stand for every item that matches them all; all \
       others are names, and so is whatever follows --. What predicates match, and more than one item, is deleted only \
-      after a question, or with --yes. Up to 128 are deleted all or none; more of them, or with very many folders, \
-      attributes or versions, in several parts.
+      after a question, or with --yes. Up to \(CallLimits.items) are deleted all or none; more of them, or with very many \
+      folders, attributes or versions, in several parts. `vault trash` lists what can be brought back.
       """)
 
   @Argument(
@@ -26,6 +26,9 @@ struct RemoveCommand: ParsableCommand {
 
   @Flag(help: "Delete what predicates match, or more than one, without asking.")
   var yes = false
+
+  @Flag(help: "Delete for good, without the trash.")
+  var now = false
 
   @OptionGroup var globals: Globals
 
@@ -42,8 +45,11 @@ struct RemoveCommand: ParsableCommand {
     let session = try Session(globals)
     let names = hasPredicates ? try matches(session) : RemoveCommand.unique(items + names)
     // A script that takes names for arguments must not delete another item unasked because of what one of them is called.
-    if hasPredicates || names.count > 1, !yes { try ask(names) }
-    try delete(names, session)
+    if hasPredicates || names.count > 1, !yes {
+      if !hasPredicates { try checkAll(names, session) }
+      try ask(names)
+    }
+    let kept = try delete(names, session)
     if globals.json {
       try Output.json { writer in
         writer.beginObject()
@@ -51,35 +57,71 @@ struct RemoveCommand: ParsableCommand {
         writer.beginArray()
         for name in names { writer.string(name) }
         writer.endArray()
+        if let kept {
+          writer.key("kept")
+          writer.integer(Int64(kept))
+        }
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note(names.count == 1 ? "deleted \(Printable.quoted(names[0]))" : "deleted \(names.count) items")
+      Output.note(RemoveCommand.outcome(names, kept))
     }
   }
 
-  /// The most items in one call.
-  private static let most = 128
+  /// The outcome in words.
+  private static func outcome(_ names: [String], _ kept: Int?) -> String {
+    let what = names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items"
+    guard let kept else { return "deleted \(what) for good" }
+    let way = names.count == 1 ? "`vault trash restore` brings it back" : "`vault trash` lists what can be brought back"
+    return "deleted \(what); \(way) within \(Seconds.format(Int64(kept)))"
+  }
 
-  /// Deletes them in one call, or in as many as the daemon takes them in.
-  private func delete(_ names: [String], _ session: Session) throws(Failure) {
+  /// Throws unless there are items of all these names: a person is asked about what can be done.
+  private func checkAll(_ names: [String], _ session: Session) throws(Failure) {
+    for name in names { _ = try session.unlocking { vault in try vault.show(name) } }
+  }
+
+  /// Deletes them, and where the disk has no room for the trash, for good if a person agrees; the seconds that they can be
+  /// brought back.
+  private func delete(_ names: [String], _ session: Session) throws(Failure) -> Int? {
     var left = names[...]
     do throws(Failure) {
+      return try delete(&left, session, now: now)
+    } catch {
+      guard error.exit == .io, !now else { throw error }
+      let failure = Failure(.io, error.event, "`vault rm --now` deletes without the trash, which needs less room")
+      guard Keyboard.isAttended else { throw failure }
+      let keyboard = try Keyboard(otherwise: "add --now")
+      guard try keyboard.confirm("\(error.event). Delete for good instead, which needs less room?") else {
+        throw failure
+      }
+      return try delete(&left, session, now: true)
+    }
+  }
+
+  /// Deletes what is left in one call, or in as many as the daemon takes it in.
+  private func delete(_ left: inout ArraySlice<String>, _ session: Session, now: Bool) throws(Failure) -> Int? {
+    let count = left.count
+    var rest = left
+    defer { left = rest }
+    var kept: Int?
+    do throws(Failure) {
       try session.unlocking { vault in
-        var part = left.prefix(RemoveCommand.most)
-        while !left.isEmpty {
-          do { try vault.delete(Array(part)) } catch ClientError.fault(.tooMuch) where part.count > 1 {
+        var part = rest.prefix(CallLimits.items)
+        while !rest.isEmpty {
+          do { kept = try vault.delete(Array(part), now: now) } catch ClientError.fault(.tooMuch) where part.count > 1 {
             part = part.prefix(part.count / 2)
             continue
           }
-          left = left.dropFirst(part.count)
-          part = left.prefix(part.count)
+          rest = rest.dropFirst(part.count)
+          part = rest.prefix(part.count)
         }
       }
     } catch {
-      guard left.count < names.count else { throw error }
-      throw Failure(error.exit, "\(error.message) (\(names.count - left.count) deleted before that)")
+      guard rest.count < count else { throw error }
+      throw Failure(error.exit, "\(error.message) (\(count - rest.count) deleted before that)")
     }
+    return kept
   }
 
   /// The names in their order, each once. They are equal when their bytes are, as the daemon has it.
@@ -111,7 +153,7 @@ struct RemoveCommand: ParsableCommand {
     return try !session.call { vault in try vault.find("name=\(Predicates.quote(text))", limit: 1) }.isEmpty
   }
 
-  private func ask(_ names: [String]) throws {
+  private func ask(_ names: [String]) throws(Failure) {
     let what = names.count == 1 ? "1 item" : "\(names.count) items"
     guard Keyboard.isAttended else {
       throw Failure(.usage, "this would delete \(what)", "add --yes if that is meant")
@@ -119,9 +161,8 @@ struct RemoveCommand: ParsableCommand {
     let keyboard = try Keyboard(otherwise: "add --yes")
     for name in names.prefix(20) { try keyboard.show("  \(Printable.text(name))\n") }
     if names.count > 20 { try keyboard.show("  and \(names.count - 20) more\n") }
-    let question =
-      names.count == 1 ? "Delete this item and all its versions?" : "Delete these \(what) and all their versions?"
-    guard try keyboard.confirm(question) else {
+    let question = names.count == 1 ? "Delete this item" : "Delete these \(what)"
+    guard try keyboard.confirm(question + (now ? " with all versions, for good?" : "?")) else {
       throw Failure(Fault.cancelled)
     }
   }

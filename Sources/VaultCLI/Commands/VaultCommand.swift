@@ -18,7 +18,7 @@ struct VaultCommand: ParsableCommand {
         name: "Item",
         subcommands: [
           GetCommand.self, SetCommand.self, ListCommand.self, FindCommand.self, ShowCommand.self, RemoveCommand.self,
-          MoveCommand.self, HistoryCommand.self, WatchCommand.self,
+          MoveCommand.self, HistoryCommand.self, RestoreVersionCommand.self, TrashCommand.self, WatchCommand.self,
         ]),
       CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self, RekeyCommand.self]),
       CommandGroup(

@@ -5,8 +5,8 @@ public import VaultModel
 ///
 /// As stored, numbers little-endian:
 ///
-///   1  format version, 2    32  random mask
-///   8  newest time    8  next row    4  next slot
+///   1  format version, 3    32  random mask
+///   8  newest time    8  next row    4  next slot    8  number of items in the trash    8  age of the trash in seconds
 ///   then for each set, ascending: 1  table    4  part    8  number of records    32  exclusive or of the marks, masked
 ///   32  MAC over all before
 ///
@@ -25,26 +25,43 @@ public struct ClassRecord: Hashable, Sendable {
     public var nextRow: Int64
     /// A number above every one that a slot got here; the same in the records of all classes.
     public var nextSlot: UInt32
+    /// The number of ``items`` that are in the trash.
+    public var trashed: Int64
+    /// The age of the trash, in seconds: the time from each write of the class to the next, of which no more than
+    /// ``longestStep`` counts. A clock that jumps takes nothing out of the trash.
+    public private(set) var age: Int64
+
+    /// The most seconds between two writes by which the trash ages.
+    public static let longestStep: Int64 = 86_400
 
     /// - Parameters:
     ///   - time: Unix seconds.
     ///   - nextRow: 1 or more.
     ///   - nextSlot: 1 or more.
-    public init(items: Int64 = 0, time: Int64, nextRow: Int64, nextSlot: UInt32) {
+    public init(
+      items: Int64 = 0, time: Int64, nextRow: Int64, nextSlot: UInt32, trashed: Int64 = 0, age: Int64 = 0
+    ) {
       (self.items, self.time, self.nextRow, self.nextSlot) = (items, time, nextRow, nextSlot)
+      (self.trashed, self.age) = (trashed, age)
+    }
+
+    /// Takes note of a write at a time, Unix seconds.
+    public mutating func advance(to now: Int64) {
+      age = Seconds.after(min(max(0, Seconds.from(time, to: now)), Self.longestStep), age)
+      time = max(time, now)
     }
 
     /// The same where other facts are not further.
     public func raised(to other: Facts) -> Facts {
       Facts(
         items: items, time: max(time, other.time), nextRow: max(nextRow, other.nextRow),
-        nextSlot: max(nextSlot, other.nextSlot))
+        nextSlot: max(nextSlot, other.nextSlot), trashed: trashed, age: max(age, other.age))
     }
 
     /// True when the numbers are such that a vault can come to.
     var areUsable: Bool {
       (0...ClassRecord.mostRecords).contains(items) && (1...ClassRecord.lastRow).contains(nextRow)
-        && (1...ClassRecord.lastSlot).contains(nextSlot)
+        && (1...ClassRecord.lastSlot).contains(nextSlot) && (0...items).contains(trashed) && age >= 0
     }
   }
 
@@ -60,15 +77,16 @@ public struct ClassRecord: Hashable, Sendable {
   /// The rest; ``Facts/items`` follows from the sets.
   public let facts: Facts
 
-  private static let formatVersion: UInt8 = 2
+  private static let formatVersion: UInt8 = 3
   private static let entryCount = 1 + 4 + 8 + RecordMark.count
-  private static let fixedCount = 1 + RecordMark.count + 8 + 8 + 4
+  private static let fixedCount = 1 + RecordMark.count + 8 + 8 + 4 + 8 + 8
   private static let heads = RecordSets.Place(.heads)
 
   public init(sets: RecordSets, facts: Facts) {
     self.sets = sets
     self.facts = Facts(
-      items: sets[Self.heads].count, time: facts.time, nextRow: facts.nextRow, nextSlot: facts.nextSlot)
+      items: sets[Self.heads].count, time: facts.time, nextRow: facts.nextRow, nextSlot: facts.nextSlot,
+      trashed: facts.trashed, age: facts.age)
   }
 
   /// Both, to be changed and put together again.
@@ -87,6 +105,8 @@ public struct ClassRecord: Hashable, Sendable {
     writer.int64(facts.time, &out)
     writer.int64(facts.nextRow, &out)
     writer.uint32(facts.nextSlot, &out)
+    writer.int64(facts.trashed, &out)
+    writer.int64(facts.age, &out)
     for place in places {
       let set = sets[place]
       writer.uint8(place.table.rawValue, &out)
@@ -150,7 +170,8 @@ public struct ClassRecord: Hashable, Sendable {
     guard try reader.uint8(input) == formatVersion else { throw .malformed("unknown version of class record") }
     let mask = try reader.array(RecordMark.count, input)
     let facts = Facts(
-      time: try reader.int64(input), nextRow: try reader.int64(input), nextSlot: try reader.uint32(input))
+      time: try reader.int64(input), nextRow: try reader.int64(input), nextSlot: try reader.uint32(input),
+      trashed: try reader.int64(input), age: try reader.int64(input))
     return (mask, facts)
   }
 

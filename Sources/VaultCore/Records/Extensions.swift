@@ -17,17 +17,27 @@ public struct Extensions: Hashable, Sendable {
     }
   }
 
+  /// The same fields, with this content in the one of a type; nil for without it.
+  func replacing(_ type: UInt8, with content: [UInt8]?) -> Extensions {
+    var fields = self.fields.filter { $0.type != type }
+    if let content { fields.append((type, content)) }
+    return Extensions(fields.sorted { $0.type < $1.type })
+  }
+
   /// The content of the field of this type; nil when there is none.
-  func field(_ type: UInt8) -> [UInt8]? {
+  func field(_ type: UInt8) -> [UInt8]? { bytes.isEmpty ? nil : fields.first { $0.type == type }?.content }
+
+  private var fields: [(type: UInt8, content: [UInt8])] {
+    var fields: [(type: UInt8, content: [UInt8])] = []
     var rest = bytes[...]
-    while let found = rest.first {
+    while let type = rest.first {
       // The sizes were checked when the record was read.
       let start = rest.startIndex + 3
       let end = start + Int(rest[start - 2]) + Int(rest[start - 1]) << 8
-      if found == type { return Array(rest[start..<end]) }
+      fields.append((type, Array(rest[start..<end])))
       rest = rest[end...]
     }
-    return nil
+    return fields
   }
 
   var encodedCount: Int { 2 + bytes.count }

@@ -14,7 +14,7 @@ public struct HeadRecord: Hashable, Sendable {
   public var nextVersion: Int
   /// The digest of each version's sealed value record, in the order of `item.versions`.
   public var digests: [Digest]
-  /// Fields that later programs added.
+  /// Fields that later programs added; those that this one knows are in ``item``.
   public var extensions: Extensions
 
   /// The highest revision or version number: more than one can come to by counting, and far from what a number can hold.

@@ -13,19 +13,38 @@ internal import VaultModel
 //   8  current version    8  next version number
 //   2  number of versions, from 1 to 64, then for each, in ascending order:
 //        8  number, from 1    8  created    4  size of the value in bytes    32  BLAKE2b of the sealed value record
-//   2  size of the extension fields    …  extension fields (see Extensions)
+//   2  size of the extension fields    …  extension fields (see Extensions); the one of type 1 is in the head of an item that
+//      is in the trash: 8  when it was put there    8  the age of the trash then, in seconds
 //
 // There is one encoding for each head: what decodes, encodes to the same bytes.
 extension HeadRecord {
   private static let formatVersion: UInt8 = 1
   private static let versionCount = 8 + 8 + 4 + Digest.count
+  private static let trashedField: UInt8 = 1
 
   /// The number of bytes that ``encoded()`` has.
   public var encodedCount: Int {
     var count = 1 + 1 + 1 + 1 + 4 + 8 + 8 + 8 + 8 + 1 + (item.expires == nil ? 0 : 8)
     count += 2 + item.name.text.utf8.count + 2
     for (key, value) in item.attributes { count += 1 + key.utf8.count + 2 + value.utf8.count }
-    return count + 8 + 8 + 2 + item.versions.count * Self.versionCount + extensions.encodedCount
+    return count + 8 + 8 + 2 + item.versions.count * Self.versionCount + allExtensions.encodedCount
+  }
+
+  /// The extension fields with those that this program knows.
+  private var allExtensions: Extensions {
+    guard let trashed = item.trashed else { return extensions }
+    let bytes = [trashed.time, trashed.age].flatMap { number in
+      (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+    return extensions.replacing(Self.trashedField, with: bytes)
+  }
+
+  /// Reads the field of an item that is in the trash.
+  private static func trashed(_ extensions: Extensions) throws(CryptoError) -> Trashed? {
+    guard let bytes = extensions.field(trashedField) else { return nil }
+    guard bytes.count == 16 else { throw .malformed("trash field") }
+    func number(_ bytes: ArraySlice<UInt8>) -> Int64 { bytes.reversed().reduce(0) { $0 << 8 | Int64($1) } }
+    return Trashed(time: number(bytes[..<8]), age: number(bytes[8...]))
   }
 
   /// The plaintext to seal.
@@ -104,7 +123,7 @@ extension HeadRecord {
       writer.uint32(UInt32(version.size), &out)
       digest.withBytes { writer.bytes($0, &out) }
     }
-    extensions.write(&writer, &out)
+    allExtensions.write(&writer, &out)
     precondition(writer.offset == out.byteCount, "a head's size was computed wrongly")
   }
 
@@ -138,11 +157,13 @@ extension HeadRecord {
     guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {
       throw .malformed("a number is too high")
     }
-    extensions = try Extensions(&reader, input)
+    let extensions = try Extensions(&reader, input)
+    let trashed = try Self.trashed(extensions)
+    self.extensions = trashed == nil ? extensions : extensions.replacing(Self.trashedField, with: nil)
     try reader.finish(input)
     item = ItemInfo(
       name: name, kind: kind, attributes: attributes, policy: policy, created: created, modified: modified,
-      expires: expires, versions: versions)
+      expires: expires, versions: versions, trashed: trashed)
   }
 
   private static func policy(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Policy {

@@ -49,6 +49,7 @@ struct Configuration: Sendable, Equatable {
     switch key {
     case "idle": return Self.span(value, into: &vault.idle)
     case "maximum-age": return Self.span(value, into: &vault.maximumAge)
+    case "trash": return Self.span(value, into: &vault.trash)
     case "hide-names": return Self.flag(key, value, into: &vault.hideNames)
     case "keep-across-sleep": return Self.flag(key, value, into: &vault.keepAcrossSleep)
     case "boot-key":

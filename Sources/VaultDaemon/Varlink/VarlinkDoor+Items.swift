@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Get, Show, History, Delete, Move and Find.
+// Get, Show, History, Move and Find.
 extension VarlinkDoor {
   /// Items in one page.
   private static let page = 100
@@ -110,17 +110,6 @@ extension VarlinkDoor {
     }
   }
 
-  func delete(_ call: Wire.DeleteParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    _ = note(call.interactive, nil, connection)
-    answerFromVault(connection) { () throws(Refusal) in
-      try CallWeight.check(count: call.names.count)
-      var names: [ItemName] = []
-      for name in call.names { names.append(try Self.itemName(name)) }
-      try items.delete(names, for: connection.caller)
-      connection.reply(Wire.Empty())
-    }
-  }
-
   func move(_ call: Wire.MoveParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
@@ -141,14 +130,15 @@ extension VarlinkDoor {
         after = FindCursor(text)
         if after == nil { throw .invalid("after") }
       }
-      let query: Query
+      var query: Query
       do throws(QueryError) { query = try Query(parsing: call.query ?? "") } catch {
         throw .invalidQuery(reason: error.reason, position: error.position)
       }
+      query.isOfTrash = call.trash ?? false
       let search = Search(query: query, left: limit, after: after?.place)
       if connection.current.streams { return stream(search, connection) }
       let (found, next) = try page(of: search, connection)
-      connection.reply(Wire.FindReply(items: found.map { Wire.Item($0) }, next: next.map { FindCursor($0).text }))
+      connection.reply(Wire.FindReply(items: told(found), next: next.map { FindCursor($0).text }))
     }
   }
 
@@ -174,13 +164,22 @@ extension VarlinkDoor {
       let (found, next) = try page(of: search, connection)
       let rest = Search(query: search.query, left: search.left - found.count, after: next)
       let isLast = rest.left <= 0 || next == nil
-      connection.reply(Wire.FindReply(items: found.map { Wire.Item($0) }), continues: !isLast)
+      connection.reply(Wire.FindReply(items: told(found)), continues: !isLast)
       guard !isLast else { return }
       var isWanted = true
       connection.hold { isWanted = false }
       connection.whenKeepingUp { [weak self, weak connection] in
         if isWanted, let connection { self?.stream(rest, connection) }
       }
+    }
+  }
+
+  /// What a search answers with, with the time that is left to what is in the trash.
+  private func told(_ found: [ItemInfo]) -> [Wire.Item] {
+    found.map { item in
+      var told = Wire.Item(item)
+      told.left = items.timeInTrash(item).map { Int(clamping: $0) }
+      return told
     }
   }
 }

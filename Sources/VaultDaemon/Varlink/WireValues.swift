@@ -10,7 +10,8 @@ extension Wire.Item {
       name: item.name.text, kind: item.kind.rawValue, attributes: item.attributes,
       accessible: item.policy.accessible.name, require: item.policy.require.name, reuse: Int(item.policy.reuseWindow),
       version: item.current.number,
-      created: item.created, modified: item.modified, expires: item.expires, size: item.current.size)
+      created: item.created, modified: item.modified, expires: item.expires, size: item.current.size,
+      deleted: item.trashed?.time)
   }
 }
 

@@ -15,6 +15,20 @@ public struct VersionInfo: Hashable, Sendable {
   }
 }
 
+/// The moment at which an item was put into the trash.
+public struct Trashed: Hashable, Sendable {
+  /// Unix seconds.
+  public var time: Int64
+  /// The age that its store's trash had then, in seconds.
+  public var age: Int64
+
+  /// Describes the moment.
+  public init(time: Int64, age: Int64) {
+    self.time = time
+    self.age = age
+  }
+}
+
 /// Everything about an item but its value: what a search answers with.
 public struct ItemInfo: Hashable, Sendable {
   /// Its name.
@@ -33,13 +47,15 @@ public struct ItemInfo: Hashable, Sendable {
   public var expires: Int64?
   /// The versions that are kept, newest last; never empty.
   public var versions: [VersionInfo]
+  /// The moment at which it was deleted; nil unless it is in the trash.
+  public var trashed: Trashed?
 
   /// Describes an item.
   ///
   /// - Precondition: `versions` is not empty; a decoder checks that before it comes here.
   public init(
     name: ItemName, kind: ItemKind, attributes: [String: String], policy: Policy, created: Int64, modified: Int64,
-    expires: Int64?, versions: [VersionInfo]
+    expires: Int64?, versions: [VersionInfo], trashed: Trashed? = nil
   ) {
     precondition(!versions.isEmpty, "an item has at least one version")
     self.name = name
@@ -50,6 +66,7 @@ public struct ItemInfo: Hashable, Sendable {
     self.modified = modified
     self.expires = expires
     self.versions = versions
+    self.trashed = trashed
   }
 
   /// The version that is served when none is asked for.

@@ -19,6 +19,9 @@ public struct Query: Hashable, Sendable {
   /// The most predicates in one.
   public static let maximumPredicates = 64
 
+  /// True when it is for the items in the trash, and for no others.
+  public var isOfTrash = false
+
   private let predicates: [Predicate]
 
   /// Reads a query.
@@ -33,7 +36,7 @@ public struct Query: Hashable, Sendable {
   ///
   /// - Parameter now: the time durations are counted from, Unix seconds.
   public func matches(_ item: ItemInfo, now: Int64) -> Bool {
-    predicates.allSatisfy { $0.matches(item, now: now) }
+    (item.trashed != nil) == isOfTrash && predicates.allSatisfy { $0.matches(item, now: now) }
   }
 
   /// The only name an item can have to match, when the query gives one (`name=`).

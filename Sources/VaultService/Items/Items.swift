@@ -84,26 +84,7 @@ package final class Items {
     access.decide(.watch, name, nil, for: caller) == .allow
   }
 
-  // MARK: Deleting and renaming
-
-  /// Deletes items, all or none.
-  package func delete(_ names: [ItemName], for caller: Caller) throws(Refusal) {
-    let keychain = try vault.keychain()
-    try CallWeight.check(count: names.count)
-    var weight = CallWeight()
-    for name in Set(names) {
-      let item = try? keychain.item(named: name)
-      try check(.admin, name, item?.policy, for: caller)
-      weight.add(name, nil)
-      if let item { weight.add(old: item) }
-    }
-    try weight.check()
-    do throws(VaultError) { try keychain.delete(names) } catch {
-      // Which one is missing is worth a second look.
-      throw vault.refusal(error, names.first { (try? keychain.item(named: $0)) == nil }?.text ?? "")
-    }
-    for name in names { vault.hooks.announce(.item(name, .deleted)) }
-  }
+  // MARK: Renaming
 
   /// Renames one item; its versions and attributes stay.
   package func move(_ name: ItemName, to new: ItemName, for caller: Caller) throws(Refusal) {

@@ -45,6 +45,34 @@ package final class Upkeep {
   private func unlocked(_ keychain: Keychain) {
     check.unlocked(keychain)
     ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } }
+    clearTrashLater()
+  }
+
+  /// The number of items in the trash that one turn looks at.
+  private static let trashPage = 64
+
+  /// Deletes what has been in the trash for as long as it may, a few items in each later turn.
+  package func clearTrashLater() {
+    guard let keychain = vault.openKeychain, keychain.trashCount > 0 else { return }
+    do throws(VaultError) { try keychain.ageTrash(now: vault.clock.wall()) } catch {
+      return vault.log.error("the trash cannot age: \(error.text)")
+    }
+    clearTrash(after: nil)
+  }
+
+  private func clearTrash(after: Int64?) {
+    vault.waiting.turns?.wait { [unowned self] in
+      guard let keychain = vault.openKeychain else { return }
+      do throws(VaultError) {
+        let age = vault.settings.trash ?? 0
+        guard let next = try keychain.emptyTrash(ofAge: age, after: after, examining: Self.trashPage) else { return }
+        clearTrash(after: next)
+      } catch .locked {
+        return
+      } catch {
+        vault.log.error("the trash cannot be cleared: \(error.text)")
+      }
+    }
   }
 
   /// Folds a long log into the store's main file in a later turn, so that nobody waits for that and a change at once.

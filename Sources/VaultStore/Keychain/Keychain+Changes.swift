@@ -89,7 +89,30 @@ extension Keychain {
     }
   }
 
-  /// Deletes items with all their versions. A name that is given twice counts once.
+  /// Makes the value of an older version the current one again, as a new version; the expiry stays, even one that has passed.
+  ///
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
+  ///   ``VaultError/invalidValue(_:)`` when the item is of another kind by now; ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``. Then nothing has changed.
+  @discardableResult
+  public func restoreVersion(_ number: Int, of name: ItemName, now: Int64) throws(VaultError) -> StoredVersion {
+    try write { () throws(VaultError) in
+      guard let old = try find(name, marking: true) else { throw unknownName }
+      guard opensValues(of: old.columns.accessible) else { throw .locked }
+      guard let (info, digest) = old.head.version(number) else { throw .noSuchVersion(number) }
+      let value = Scratch()
+      let opened: Void? = try database.withValue(row: old.columns.row, version: number) {
+        (sealed: RawSpan) throws(VaultError) in
+        try open(sealed, old.columns, info, digest, value)
+      }
+      guard opened != nil else { throw Self.missingValue(number, old.columns.row) }
+      return try value.withBytes { (bytes: RawSpan) throws(VaultError) in
+        try revise(old, to: old.head.item, expires: .some(old.head.item.expires), bytes, now)
+      }
+    }
+  }
+
+  /// Deletes items with all their versions for good. A name that is given twice counts once.
   ///
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. Then nothing is deleted.
@@ -97,16 +120,21 @@ extension Keychain {
     try write { () throws(VaultError) in
       for name in Set(names) {
         guard let old = try find(name, marking: true) else { throw unknownName }
-        guard opensValues(of: old.columns.accessible) else { throw .locked }
-        for tag in try tags(of: old.head.item) { try delete(tag, old.columns) }
-        for (version, digest) in zip(old.head.item.versions, old.head.digests) {
-          try note(.remove, old.columns, version: version.number, digest)
-        }
-        noteRemoval(of: old)
-        try database.delete(row: old.columns.row, olderValues: old.head.item.versions.count - 1)
+        try delete(old)
         if let now { touch(old.columns.accessible, now: now) }
       }
     }
+  }
+
+  /// Deletes an item with all its versions.
+  func delete(_ old: FoundItem) throws(VaultError) {
+    guard opensValues(of: old.columns.accessible) else { throw .locked }
+    for tag in try tags(of: old.head.item) { try delete(tag, old.columns) }
+    for (version, digest) in zip(old.head.item.versions, old.head.digests) {
+      try note(.remove, old.columns, version: version.number, digest)
+    }
+    noteRemoval(of: old)
+    try database.delete(row: old.columns.row, olderValues: old.head.item.versions.count - 1)
   }
 
   /// Seals one version of a value, bound to `columns`.
@@ -144,6 +172,7 @@ extension Keychain {
     } else {
       try database.insertHead(columns, sealed: sealed, value: value.bytes)
     }
+    if head.item.trashed != nil { facts[columns.accessible]?.trashed += 1 }
     try note(.insert, columns, head: sealed)
     try note(.insert, columns, version: value.version, value.digest)
   }

@@ -7,13 +7,13 @@ import VaultModel
 // Each class answers for its own items alone: a time that somebody forged under the key of `always`, which the boot key
 // gives, does not decide when an item of another class expires.
 extension Keychain {
-  /// The number of items of all classes, in every state of the keychain. Until the keys are there, nothing
+  /// The number of items of all classes but for those in the trash, in every state of the keychain. Until the keys are there, nothing
   /// vouches for it.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when a class record cannot be read.
   public func itemCount() throws(VaultError) -> Int {
     for accessible in AccessClass.allCases where facts[accessible] == nil { throw Self.unreadableRecord(accessible) }
-    return Int(clamping: knownItems)
+    return Int(clamping: knownItems - AccessClass.allCases.reduce(0) { $0 + (facts[$1]?.trashed ?? 0) })
   }
 
   /// The number of items of the classes whose records can be read.
@@ -48,7 +48,7 @@ extension Keychain {
   /// Notes that the open transaction changes a class at the time `now`.
   func touch(_ accessible: AccessClass, now: Int64) {
     transaction.stamp = max(transaction.stamp ?? now, now)
-    if let known = facts[accessible]?.time { facts[accessible]?.time = max(known, now) }
+    facts[accessible]?.advance(to: now)
   }
 
   /// Raises the facts of a class to those that another store had: no time and no number may come again.

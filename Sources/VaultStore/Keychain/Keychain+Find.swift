@@ -106,6 +106,7 @@ extension Keychain {
   /// The fact of the query with the fewest candidates; nil when the query names nothing that has a tag.
   private func narrowest(_ query: Query) throws(VaultError) -> (fact: Fact, tags: ClassTags)? {
     guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
+    if query.isOfTrash { return (.trash, try tags(.trash)) }
     if let name = query.exactName { return (.name(name), try tags(.name(name))) }
     var facts = query.equalities.map { Fact.attribute($0.key, $0.value) }
     if let folder = query.folder { facts.append(.folder(folder)) }

@@ -27,6 +27,7 @@ extension Keychain {
 
   /// Notes the removal of a head that is replaced or deleted, if its mark was made when it was found.
   func noteRemoval(of old: FoundItem) {
+    if old.head.item.trashed != nil { facts[old.columns.accessible]?.trashed -= 1 }
     guard let mark = old.mark else { return }
     note(.remove, old.columns.accessible, .init(.heads), .head(old.columns.row), mark)
   }
@@ -182,7 +183,8 @@ extension Keychain {
       var (sets, facts) = try classRecord(accessible).parts
       sets.merge(difference)
       facts = facts.raised(to: self.facts[accessible] ?? facts)
-      if let time { facts.time = max(facts.time, time) }
+      facts.trashed = self.facts[accessible]?.trashed ?? facts.trashed
+      if let time { facts.advance(to: time) }
       try store(ClassRecord(sets: sets, facts: facts), accessible)
     }
   }

@@ -8,6 +8,9 @@ enum Fact {
   /// A path prefix of the name, without the slash at its end.
   case folder(String)
   case kind(ItemKind)
+  /// The item is in the trash. Such an item has no other facts but its name there.
+  case trash
+  case trashedName(ItemName)
 
   /// The tag under a class's tag key.
   func tag(_ key: borrowing SecureBytes) -> Tag {
@@ -16,6 +19,8 @@ enum Fact {
     case .attribute(let name, let value): Tag(domain: 2, name, value, key: key)
     case .folder(let folder): Tag(domain: 3, folder, key: key)
     case .kind(let kind): Tag(domain: 4, kind.rawValue, key: key)
+    case .trash: Tag(domain: 5, "", key: key)
+    case .trashedName(let name): Tag(domain: 6, name.text, key: key)
     }
   }
 
@@ -26,12 +31,20 @@ enum Fact {
     case .attribute: "attributes"
     case .folder: "folder"
     case .kind: "kind"
+    case .trash: "place in the trash"
+    case .trashedName: "name in the trash"
     }
   }
 
   /// True when the fact holds for an item: by this, a tag that leads elsewhere is noticed.
   func holds(for item: ItemInfo) -> Bool {
     switch self {
+    case .trash: return item.trashed != nil
+    case .trashedName(let name): return item.trashed != nil && item.name.text.hasSameBytes(as: name.text)
+    default: if item.trashed != nil { return false }
+    }
+    return switch self {
+    case .trash, .trashedName: false
     case .name(let name): item.name.text.hasSameBytes(as: name.text)
     case .attribute(let name, let value): item.attributes[name].map { $0.hasSameBytes(as: value) } ?? false
     case .folder(let folder): item.name.folders.contains { $0.hasSameBytes(as: folder) }
@@ -41,7 +54,8 @@ enum Fact {
 
   /// All facts by which an item is found.
   static func all(_ item: ItemInfo) -> [Fact] {
-    [.name(item.name), .kind(item.kind)] + item.name.folders.map(Fact.folder)
+    if item.trashed != nil { return [.trash, .trashedName(item.name)] }
+    return [.name(item.name), .kind(item.kind)] + item.name.folders.map(Fact.folder)
       + item.attributes.map { .attribute($0.key, $0.value) }
   }
 }

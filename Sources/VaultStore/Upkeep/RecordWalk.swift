@@ -268,6 +268,7 @@ struct RecordWalk {
     _ head: HeadRecord, _ row: Row, _ keychain: Keychain, _ verification: inout Verification
   ) throws(VaultError) {
     let item = row.columns.row
+    if head.item.trashed != nil { return }
     for stronger in row.columns.accessible.stronger {
       guard let tag = keychain.tag(.name(head.item.name), stronger) else { continue }
       if try keychain.database.count(tagged: ClassTags(tag, stronger), limit: 1) > 0 {

@@ -1,0 +1,173 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct TrashCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "trash",
+    abstract: "List what was deleted, bring it back, or delete it for good.",
+    discussion: """
+      Items stay in the trash for 30 days, unless vaultd.conf(5) says otherwise. No get and no search finds them there.
+      """,
+    subcommands: [TrashListCommand.self, TrashRestoreCommand.self, TrashEmptyCommand.self],
+    defaultSubcommand: TrashListCommand.self)
+}
+
+struct TrashListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List what is in the trash, what was deleted last first.",
+    discussion: "One name a line; a table on a terminal.")
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    guard try session.canSearch() else { throw Failure(.locked(state: "cold", cause: "")) }
+    let items = try session.unlocking { vault in try vault.find(inTrash: true) }
+    var table = Table("NAME", "KIND", "DELETED", "LEFT")
+    for item in items.sorted(by: { ($1.deleted ?? 0, $0.name) < ($0.deleted ?? 0, $1.name) }) {
+      if globals.json {
+        try Output.json { item.write(to: &$0) }
+      } else if Output.isTerminal {
+        table.add(
+          .init(item.name), .init(item.kind), .init(item.deleted.map(Timestamp.format) ?? ""),
+          .init(item.left.map { Seconds.format(Int64($0)) } ?? ""))
+      } else {
+        try Output.line(item.name)
+      }
+    }
+    if !globals.json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
+  }
+}
+
+struct TrashRestoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Bring deleted items back, as they were.",
+    discussion: "Of several items of one name the one that was deleted last comes back.")
+
+  @Argument(help: ArgumentHelp("Their names.", valueName: "names"))
+  var names: [String]
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    var restored: [String] = []
+    for name in names {
+      do throws(Failure) {
+        try session.unlocking { vault in try vault.undelete(name) }
+      } catch {
+        throw explain(error, name, restored.count)
+      }
+      restored.append(name)
+    }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("restored")
+        writer.beginArray()
+        for name in restored { writer.string(name) }
+        writer.endArray()
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("\(names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items") came back from the trash")
+    }
+  }
+
+  private func explain(_ error: Failure, _ name: String, _ count: Int) -> Failure {
+    let before = count == 0 ? "" : " (\(count) came back before that)"
+    let item = Printable.quoted(name)
+    return switch error.exit {
+    case .missing: Failure(.missing, "\(item) is not in the trash\(before)", "see `vault trash`")
+    case .exists:
+      Failure(.exists, "there is another \(item) by now\(before)", "rename that with `vault mv`, and try again")
+    default: Failure(error.exit, error.event + before, error.advice)
+    }
+  }
+}
+
+struct TrashEmptyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "empty",
+    abstract: "Delete everything in the trash for good.")
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    if !yes { try ask(session) }
+    let deleted = try session.unlocking { vault in try vault.emptyTrash() }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("deleted")
+        writer.integer(Int64(deleted))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("deleted \(TrashEmptyCommand.items(deleted)) for good")
+    }
+  }
+
+  private func ask(_ session: Session) throws(Failure) {
+    guard try session.canSearch() else { throw Failure(.locked(state: "cold", cause: "")) }
+    let count = try session.unlocking { vault in try vault.find(inTrash: true) }.count
+    guard count > 0 else { return }
+    let what = TrashEmptyCommand.items(count)
+    guard Keyboard.isAttended else {
+      throw Failure(.usage, "this would delete \(what) for good", "add --yes if that is meant")
+    }
+    let keyboard = try Keyboard(otherwise: "add --yes")
+    guard try keyboard.confirm("Delete the \(what) in the trash for good?") else { throw Failure(Fault.cancelled) }
+  }
+
+  private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+}
+
+struct RestoreVersionCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore-version",
+    abstract: "Make an older value of an item the current one again.",
+    discussion: """
+      It becomes a new version, and the expiry stays as it is. It needs what reading the item needs. `vault history` lists \
+      the versions.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @Argument(help: ArgumentHelp("The number of the version.", valueName: "number"))
+  var version: Int
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if version < 1 { throw ValidationError("versions are counted from 1") }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let made = try session.unlocking(for: "vault restore-version \(name)") { vault in
+      try vault.restoreVersion(version, of: name)
+    }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("name")
+        writer.string(name)
+        writer.key("version")
+        writer.integer(Int64(made))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("version \(version) of \(Printable.quoted(name)) is current again, as version \(made)")
+    }
+  }
+}

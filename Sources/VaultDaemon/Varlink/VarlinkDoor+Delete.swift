@@ -1,0 +1,46 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+// Delete, Undelete, EmptyTrash and RestoreVersion.
+extension VarlinkDoor {
+  func delete(_ call: Wire.DeleteParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      try CallWeight.check(count: call.names.count)
+      var names: [ItemName] = []
+      for name in call.names { names.append(try Self.itemName(name)) }
+      let kept = try items.delete(names, isForGood: call.now ?? false, for: connection.caller)
+      connection.reply(Wire.DeleteReply(kept: kept.map { Int(clamping: $0) }))
+      upkeep.clearTrashLater()
+    }
+  }
+
+  func undelete(_ call: Wire.UndeleteParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      try items.undelete(try Self.itemName(call.name), for: connection.caller)
+      connection.reply(Wire.Empty())
+    }
+  }
+
+  func emptyTrash(_ call: Wire.EmptyTrashParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      let after = call.after.map(FindCursor.init)
+      if case .some(.none) = after { throw .invalid("after") }
+      let (gone, next) = try items.emptyTrash(after: after??.place, for: connection.caller)
+      connection.reply(Wire.EmptyTrashReply(deleted: gone, next: next.map { FindCursor($0).text }))
+    }
+  }
+
+  func restoreVersion(_ call: Wire.RestoreVersionParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      if call.version < 1 { throw .invalid("version") }
+      let stored = try items.restoreVersion(
+        call.version, of: try Self.itemName(call.name), for: connection.caller)
+      connection.reply(Wire.RestoreVersionReply(version: stored.number))
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package import VaultModel
+internal import VaultStore
+
+// Deleting items, and putting them back.
+extension Items {
+  /// The most items of the trash that one call looks at.
+  private static let mostAtOnce = 256
+
+  /// Deletes items, all or none.
+  ///
+  /// - Parameter isForGood: true when they skip the trash.
+  /// - Returns: the number of seconds that they stay in the trash; nil when they are gone.
+  package func delete(_ names: [ItemName], isForGood: Bool, for caller: Caller) throws(Refusal) -> Int64? {
+    let keychain = try vault.keychain()
+    try CallWeight.check(count: names.count)
+    var weight = CallWeight()
+    for name in Set(names) {
+      let item = try? keychain.item(named: name)
+      try check(.admin, name, item?.policy, for: caller)
+      weight.add(name, nil)
+      if let item { weight.add(old: item) }
+    }
+    try weight.check()
+    let kept = isForGood ? nil : vault.settings.trash
+    do throws(VaultError) {
+      if kept == nil { try keychain.delete(names) } else { try keychain.trash(names, now: vault.clock.wall()) }
+    } catch {
+      // Which one is missing is worth a second look.
+      throw vault.refusal(error, names.first { (try? keychain.item(named: $0)) == nil }?.text ?? "")
+    }
+    for name in names { vault.hooks.announce(.item(name, .deleted)) }
+    return kept
+  }
+
+  /// Takes the item of this name that was deleted last out of the trash.
+  package func undelete(_ name: ItemName, for caller: Caller) throws(Refusal) {
+    let keychain = try vault.keychain()
+    let policy: Policy
+    do throws(VaultError) { policy = try keychain.trashedItem(named: name).policy } catch {
+      throw vault.refusal(error, name.text)
+    }
+    try check(.admin, name, policy, for: caller)
+    do throws(VaultError) { try keychain.restore(name, now: vault.clock.wall()) } catch {
+      throw vault.refusal(error, name.text)
+    }
+    vault.hooks.announce(.item(name, .created))
+  }
+
+  /// Deletes what is in the trash for good, as much as one call may.
+  ///
+  /// - Parameter after: the `next` of the call before; nil for the first.
+  /// - Returns: the number of items that are gone, and what to pass as `after` for the rest; nil when that was all.
+  package func emptyTrash(after: Int64?, for caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
+    let keychain = try vault.keychain()
+    var gone = 0
+    do throws(VaultError) {
+      let next = try keychain.emptyTrash(ofAge: 0, after: after, examining: Self.mostAtOnce) { item in
+        access.decide(.admin, item.name, item.policy, for: caller)
+      } gone: {
+        gone = $0
+      }
+      return (gone, next)
+    } catch {
+      throw vault.refusal(error, "")
+    }
+  }
+
+  /// The number of seconds by which the trash has yet to age before an item is gone; nil for an item that is not in it.
+  package func timeInTrash(_ item: ItemInfo) -> Int64? {
+    guard item.trashed != nil, let keychain = vault.openKeychain else { return nil }
+    return max(0, Seconds.from(keychain.ageInTrash(item), to: vault.settings.trash ?? 0))
+  }
+
+  /// Makes the value of an older version the current one again, and tells the version that it made. That is as good as
+  /// reading it: it needs the same.
+  package func restoreVersion(_ number: Int, of name: ItemName, for caller: Caller) throws(Refusal) -> StoredVersion {
+    let keychain = try vault.keychain()
+    let policy = try item(name).policy
+    for right in [Right.set, .get] { try check(right, name, policy, for: caller) }
+    let stored: StoredVersion
+    do throws(VaultError) {
+      stored = try keychain.restoreVersion(number, of: name, now: vault.clock.wall())
+    } catch {
+      throw vault.refusal(error, name.text)
+    }
+    vault.hooks.announce(.item(name, .updated))
+    return stored
+  }
+}

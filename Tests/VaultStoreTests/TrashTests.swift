@@ -1,0 +1,159 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+@Suite("The trash") struct TrashTests {
+  private static let day: Int64 = 86_400
+
+  private func trashed(_ keychain: Keychain) throws -> [String] {
+    var query = try Query(parsing: "")
+    query.isOfTrash = true
+    return try keychain.find(query, limit: 100, now: 2000).items.map(\.name.text)
+  }
+
+  /// Deletes what is old enough, a few items at a time.
+  @discardableResult
+  private func empty(_ keychain: Keychain, ofAge age: Int64, examining: Int = 2) throws -> Int {
+    var (gone, after): (Int, Int64?) = (0, nil)
+    repeat {
+      after = try keychain.emptyTrash(ofAge: age, after: after, examining: examining, gone: { gone += $0 })
+    } while after != nil
+    return gone
+  }
+
+  @Test("what is in it answers no get and no search, leaves its name to others, and comes back as it was")
+  func putBack() throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try fixture.unlocked()
+    let item = try name("room 0/item 3")
+    let before = try keychain.item(named: item)
+    try keychain.set(ItemChange(name: item, expires: 9000, update: true), now: 2500)
+    try keychain.trash([item, item, name("room 2/item 1")], now: 3000)
+    #expect(try trashed(keychain) == ["room 0/item 3", "room 2/item 1"])
+    #expect(throws: VaultError.noSuchItem) { try keychain.item(named: item) }
+    #expect(throws: VaultError.noSuchItem) { try keychain.text("room 0/item 3") }
+    for query in ["", "name=\"room 0/item 3\"", "place=3", "name~\"room 0/**\"", "kind=note", "size>0"] {
+      #expect(try !keychain.names(query).contains("room 0/item 3"), "\(query)")
+    }
+    #expect(try keychain.itemCount() == 10)
+    #expect(throws: VaultError.noSuchItem) { try keychain.trash([item], now: 3000) }
+    #expect(throws: VaultError.noSuchItem) { try keychain.restore(name("nothing"), now: 3000) }
+
+    try keychain.put("room 0/item 3", "another")
+    #expect(throws: VaultError.alreadyExists) { try keychain.restore(item, now: 3000) }
+    try keychain.delete([item])
+    try keychain.restore(item, now: 9999)
+    let after = try keychain.item(named: item)
+    #expect(after.versions == before.versions && after.attributes == before.attributes && after.trashed == nil)
+    // Even an expiry that has passed meanwhile stays.
+    #expect(after.expires == 9000)
+    #expect(try keychain.names("place=3").contains("room 0/item 3"))
+    #expect(try keychain.text("room 0/item 3", evenExpired: true) == "value 0.3 again")
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("of two items of one name the one that was deleted last comes back first")
+  func newest() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for (index, accessible) in [AccessClass.always, .whenUnlocked, .always].enumerated() {
+      try keychain.put("a", "\(index)", accessible: accessible)
+      try keychain.trash([name("a")], now: 3000 + Int64(index))
+    }
+    #expect(try keychain.verify().isOK)
+    for value in ["2", "1", "0"] {
+      try keychain.restore(name("a"), now: 4000)
+      #expect(try keychain.text("a") == value)
+      try keychain.move(from: name("a"), to: name("was \(value)"), now: 4000)
+    }
+    #expect(try trashed(keychain) == [] && keychain.trashCount == 0)
+  }
+
+  @Test("it ages from write to write, by no more than a day each; a clock that jumps or goes back takes nothing out")
+  func ages() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", now: 2000)
+    try keychain.trash([name("a")], now: 2000)
+    func age() throws -> Int64 {
+      var query = try Query(parsing: "")
+      query.isOfTrash = true
+      return try keychain.find(query, limit: 1, now: 0).items.map(keychain.ageInTrash).first ?? -1
+    }
+    #expect(try age() == 0)
+    // An unlock after some minutes is no reason to write.
+    try keychain.ageTrash(now: 2000 + 3599)
+    #expect(try age() == 0)
+    try keychain.ageTrash(now: 2000 + 3600)
+    #expect(try age() == 3600)
+    try keychain.put("b", now: 2000 + 400 * Self.day)
+    #expect(try age() == 3600 + Self.day)
+    #expect(try empty(keychain, ofAge: 30 * Self.day) == 0)
+    try keychain.put("c", now: 2000)
+    try keychain.ageTrash(now: 2000 + 399 * Self.day)
+    #expect(try age() == 3600 + Self.day)
+    for day in 401...428 { try keychain.ageTrash(now: 2000 + Int64(day) * Self.day) }
+    #expect(try empty(keychain, ofAge: 30 * Self.day) == 0)
+    try keychain.ageTrash(now: 2000 + 429 * Self.day)
+    #expect(try empty(keychain, ofAge: 30 * Self.day) == 1)
+    #expect(try trashed(keychain) == [])
+    #expect(try keychain.verify().isOK)
+    // What is put there now begins anew.
+    try keychain.trash([name("b")], now: 0)
+    #expect(try age() == 0)
+  }
+
+  @Test("what is old enough goes, a part at a time, and the rest stays")
+  func emptied() throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try fixture.unlocked()
+    let names = try keychain.names("").map(name)
+    try keychain.trash(Array(names[..<5]), now: 2000)
+    for accessible in AccessClass.allCases {
+      try keychain.put("late \(accessible.name)", accessible: accessible, now: 2500)
+    }
+    try keychain.trash(Array(names[5..<9]), now: 2500)
+    #expect(try empty(keychain, ofAge: 500) == 5)
+    #expect(try trashed(keychain).count == 4)
+    #expect(try keychain.verify().isOK)
+    #expect(try keychain.itemCount() == 6)
+    #expect(try empty(keychain, ofAge: 0, examining: 1) == 4)
+    #expect(try keychain.verify().isOK && keychain.itemCount() == 6 && keychain.trashCount == 0)
+  }
+
+  @Test("a rekey, a backup and a salvage take it along")
+  func carried() throws {
+    let fixture = try Fixture.withItems(6)
+    let keychain = try fixture.unlocked()
+    let item = try name(#require(keychain.names("").first))
+    let value = try keychain.text(item.text)
+    try keychain.trash([item], now: 3000)
+    let count = try keychain.itemCount()
+    try fixture.rekey(keychain).complete()
+    #expect(try trashed(keychain) == [item.text] && keychain.itemCount() == count)
+    #expect(try keychain.verify().isOK)
+    try keychain.restore(item, now: 4000)
+    #expect(try keychain.text(item.text) == value)
+  }
+
+  @Test("an older version becomes current as a new one, and its expiry stays")
+  func version() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a", "one", expires: 2500)
+    try keychain.put("a", "two", expires: 2500, update: true)
+    #expect(try keychain.restoreVersion(1, of: name("a"), now: 3000) == StoredVersion(number: 3))
+    #expect(try keychain.text("a", evenExpired: true) == "one")
+    #expect(try keychain.item(named: name("a")).expires == 2500)
+    #expect(try keychain.text("a", version: 2, evenExpired: true) == "two")
+    #expect(throws: VaultError.noSuchVersion(9)) { try keychain.restoreVersion(9, of: name("a"), now: 3000) }
+    #expect(throws: VaultError.noSuchItem) { try keychain.restoreVersion(1, of: name("b"), now: 3000) }
+    for _ in 0..<12 {
+      try keychain.restoreVersion(keychain.item(named: name("a")).versions[0].number, of: name("a"), now: 3000)
+    }
+    #expect(try keychain.text("a", evenExpired: true).isEmpty == false)
+    #expect(try keychain.verify().isOK)
+  }
+}
