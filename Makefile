@@ -33,7 +33,7 @@ RELEASE  := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpat
 # FoundationEssentials, which the argument parser brings, can look up users; `vault` never asks it to.
 without-known-warnings := sed -u -e '/in statically linked applications requires/d' -e '/the use of .mktemp. is dangerous/d'
 
-DEPS       := libsodium-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
+DEPS       := libsodium-dev libgcrypt20-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
               libsecret-1-dev fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish \
               systemd-container

@@ -34,7 +34,7 @@ pages_cover_the_settings() {
 }
 quiet "vaultd.conf(5) and the example agree" pages_cover_the_settings
 
-# The client needs nothing but a kernel, the daemon nothing but four Debian libraries.
+# The client needs nothing but a kernel, the daemon nothing but five Debian libraries.
 client_is_static() { ! readelf -d .build/install/release/vault | grep NEEDED; }
 quiet "vault is fully static" client_is_static
 # A search for a symbol at a first call would leave what was copied last on the stack.
@@ -47,9 +47,9 @@ bound_at_start() {
 quiet "the programs that hold secrets bind their symbols at the start" bound_at_start
 daemon_needs() {
   readelf -d .build/install/release/vaultd | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
-    grep -vE '^(libsodium|libsqlite3|libsystemd|libc|libm|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so\.[0-9]+$' || true
+    grep -vE '^(libsodium|libgcrypt|libsqlite3|libsystemd|libc|libm|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so\.[0-9]+$' || true
 }
-quiet "vaultd needs libsodium, SQLite and libsystemd alone" daemon_needs
+quiet "vaultd needs libsodium, libgcrypt, SQLite and libsystemd alone" daemon_needs
 
 # helper_needs PROGRAM LIBRARY: beside the run-time libraries of C and Swift.
 helper_needs() {

@@ -9,7 +9,8 @@ import VaultTesting
     try sandbox.startDaemon()
     let client = try sandbox.client()
     let calls: [(String, WireClient.Message)] = [
-      ("Get", ["name": ""]), ("Show", ["name": ""]), ("History", ["name": ""]), ("Delete", ["names": [""]]),
+      ("Get", ["name": ""]), ("Code", ["name": ""]), ("Show", ["name": ""]), ("History", ["name": ""]),
+      ("Delete", ["names": [""]]),
       ("Move", ["from": "", "to": ""]), ("Find", ["limit": 0]), ("Find", ["query": "("]),
       ("Set", ["name": "", "value": "x"]), ("SetMany", ["items": [["name": ""]]]),
     ]

@@ -120,6 +120,15 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.value, value.data)
     },
+    WireSubject(
+      "Code.in", Wire.CodeParameters(name: "a", waitMilliseconds: 2, reason: "r", interactive: true, expired: false)),
+    WireSubject(
+      "Code.out", Wire.CodeReply(name: "a", until: 60, period: 30, counter: 7), [Array("123456".utf8)]
+    ) { value, writer, code in
+      value.write(to: &writer, secret: code)
+    } read: { value, frame throws(ParameterError) in
+      value.code.flatMap { frame.secret($0) }
+    },
     WireSubject("Show.in", Wire.ShowParameters(name: "a", interactive: true)),
     WireSubject("Show.out", Wire.ShowReply(item: item)),
     WireSubject("Find.in", Wire.FindParameters(query: "a=b", limit: 1, after: "00ff", interactive: false)),

@@ -17,7 +17,8 @@ struct VaultCommand: ParsableCommand {
       CommandGroup(
         name: "Item",
         subcommands: [
-          GetCommand.self, SetCommand.self, ListCommand.self, FindCommand.self, ShowCommand.self, RemoveCommand.self,
+          GetCommand.self, TOTPCommand.self, SetCommand.self, ListCommand.self, FindCommand.self, ShowCommand.self,
+          RemoveCommand.self,
           MoveCommand.self, HistoryCommand.self, WatchCommand.self,
         ]),
       CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self, RekeyCommand.self]),
