@@ -39,6 +39,7 @@ let package = Package(
     .executable(name: "vault-pam", targets: ["vault-pam"]),
     .executable(name: "vault-tpm2", targets: ["vault-tpm2"]),
     .executable(name: "vault-keyring", targets: ["vault-keyring"]),
+    .executable(name: "vault-qr", targets: ["vault-qr"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
     // The internals that the nested benchmark and fuzz builds measure.
     .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultWire", "VaultModel"]),
@@ -57,6 +58,7 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CPAM"),
     .systemLibrary(name: "CTPM2"),
+    .systemLibrary(name: "CQREncode"),
     // libsecret's own flags carry -pthread, about which the package manager complains at every build.
     .systemLibrary(name: "CSecret", pkgConfig: "glib-2.0"),
 
@@ -93,6 +95,8 @@ let package = Package(
       name: "VaultKeyring", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "CSecret"],
       swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I/usr/include/libsecret-1"])]),
     .target(
+      name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "CQREncode", "CLinux"], swiftSettings: strict),
+    .target(
       name: "VaultService", dependencies: ["VaultStore", "VaultSigning", "VaultCore", "VaultModel", "CLinux"],
       swiftSettings: strict),
     .target(
@@ -120,6 +124,9 @@ let package = Package(
     .executableTarget(
       name: "vault-keyring", dependencies: ["VaultKeyring", "VaultHelper", "VaultProcess", "CWipingHeap"],
       swiftSettings: strict, linkerSettings: boundAtStart),
+    .executableTarget(
+      name: "vault-qr", dependencies: ["VaultQR", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
+      linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
 
@@ -189,7 +196,7 @@ let package = Package(
       name: "VaultCLITests",
       dependencies: [
         "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting", "vaultd",
-        "vault-pam", "vault-tpm2", "vault-keyring",
+        "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr",
       ],
       swiftSettings: strict),
   ]

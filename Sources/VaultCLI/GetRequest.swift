@@ -16,6 +16,8 @@ struct GetRequest: Equatable {
   var version: Int?
   var waitSeconds: Int64?
   var clip = false
+  /// Whether it is drawn for a phone, which shows the value itself.
+  var qr = false
   var expired = false
 
   init(name: String, socket: String? = nil, system: Bool = false, json: Bool = false) {
@@ -58,9 +60,9 @@ struct GetRequest: Equatable {
   }
 
   private func deliver(_ item: borrowing Value, _ session: Session) throws(Failure) {
-    if field == "uri" {
-      let uri = try WiFi.uri(of: session.call { vault in try vault.show(name) }, item.bytes)
-      return try write(uri, version: item.version)
+    if qr || field == "uri" {
+      let uri = try ItemURI.uri(of: session.call { vault in try vault.show(name) }, item.bytes)
+      return qr ? try QRCode.show(uri) : try write(uri, version: item.version)
     }
     try write(item.bytes, version: item.version)
   }

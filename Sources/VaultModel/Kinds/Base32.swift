@@ -49,6 +49,9 @@ enum Base32 {
     }
   }
 
+  /// A symbol as the standard writes it, in upper case; nil for what is none.
+  static func symbol(_ byte: UInt8) -> UInt8? { value(byte).map { $0 < 26 ? UInt8(ascii: "A") + $0 : byte } }
+
   /// The five bits of a symbol.
   private static func value(_ byte: UInt8) -> UInt8? {
     switch byte {
