@@ -19,6 +19,8 @@ struct GetRequest: Equatable {
   /// Whether it is drawn for a phone, which shows the value itself.
   var qr = false
   var expired = false
+  /// Whether a terminal is shown what is no text, too.
+  var force = false
 
   init(name: String, socket: String? = nil, system: Bool = false, json: Bool = false) {
     self.name = name
@@ -64,6 +66,7 @@ struct GetRequest: Equatable {
       let uri = try ItemURI.uri(of: session.call { vault in try vault.show(name) }, item.bytes)
       return qr ? try QRCode.show(uri) : try write(uri, version: item.version)
     }
+    if Output.isTerminal || clip { ItemNotes.show(name, session) }
     try write(item.bytes, version: item.version)
   }
 
@@ -90,6 +93,11 @@ struct GetRequest: Equatable {
     if clip { return Output.note(try Clipboard.put(value)) }
     if json { return try writeJSON(value, version: version) }
     try value.withBytes { bytes throws(Failure) in
+      if Output.isTerminal, !force, !Content.isText(bytes) {
+        throw Failure(
+          .usage, "\(Printable.quoted(name)) is no text, and a terminal acts on such bytes",
+          "send it to a file or a pipe, or give --force")
+      }
       try Output.write(bytes)
       if Output.isTerminal, bytes.byteCount == 0 || Span<UInt8>(_bytes: bytes)[bytes.byteCount - 1] != 0x0A {
         try Output.text("\n")

@@ -34,6 +34,9 @@ struct GetCommand: ParsableCommand {
   @Flag(help: "Also print a value that has expired.")
   var expired = false
 
+  @Flag(help: "Print a value to a terminal that is no text.")
+  var force = false
+
   @OptionGroup var globals: Globals
 
   func validate() throws {
@@ -52,6 +55,7 @@ struct GetCommand: ParsableCommand {
     request.clip = clip
     request.qr = qr
     request.expired = expired
+    request.force = force
     return request
   }
 

@@ -6,7 +6,8 @@ struct SetCommand: ParsableCommand {
     commandName: "set",
     abstract: "Store an item.",
     discussion: """
-      The value is asked for twice on a terminal, and otherwise is all of standard input, byte for byte. \
+      The value is asked for twice on a terminal, and otherwise is all of standard input. Of what is one line, such as \
+      a password, the line break at its end is left out. \
       An item that is there already is replaced only with --update; its old value stays as an earlier version.
       """)
 
@@ -58,6 +59,9 @@ struct SetCommand: ParsableCommand {
     completion: .file())
   var file: String?
 
+  @Flag(help: "Store standard input byte for byte, also the line break at the end of a single line.")
+  var exact = false
+
   @OptionGroup var generator: GeneratorOptions
 
   @Flag(help: "Replace an item that is there already.")
@@ -87,6 +91,9 @@ struct SetCommand: ParsableCommand {
     if generator.generate == nil && (generator.length != nil || generator.noSymbols) {
       throw ValidationError("--length and --no-symbols are for --generate; give that too")
     }
+    if exact && (generator.generate != nil || keepValue) {
+      throw ValidationError("--exact is for a value on standard input")
+    }
     if keepValue && !update { throw ValidationError("--keep-value is for an item that is there; give --update too") }
     if generator.generate == .phrase && generator.noSymbols {
       throw ValidationError("--no-symbols is for passwords, not for phrases")
@@ -97,7 +104,7 @@ struct SetCommand: ParsableCommand {
     let single = [
       name != nil, kind != nil, !attributes.isEmpty, accessible != nil, require != nil, reuse != nil, expires != nil,
       file != nil,
-      generator.generate != nil, generator.length != nil, generator.noSymbols, keepValue,
+      exact, generator.generate != nil, generator.length != nil, generator.noSymbols, keepValue,
     ]
     if single.contains(true) {
       throw ValidationError("with --batch everything about an item stands in its line; only --update goes with it")

@@ -47,6 +47,14 @@ extension ItemKind {
     }
   }
 
+  /// True when a value of this kind is one line of text.
+  public var hasOneLine: Bool {
+    switch self {
+    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .totp: true
+    case .tlsKey, .certificate, .sshKey, .note, .blob: false
+    }
+  }
+
   /// Attributes that items of this kind usually have, the required ones first.
   public var suggestedAttributes: [SuggestedAttribute] {
     switch self {
