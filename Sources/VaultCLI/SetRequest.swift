@@ -44,10 +44,7 @@ struct SetRequest {
   }
 
   private func item(_ session: Session) throws(Failure) -> Wire.NewItem {
-    let generator = command.generator.generate.map {
-      Wire.Generator(
-        style: $0.rawValue, length: command.generator.length, symbols: command.generator.noSymbols ? false : nil)
-    }
+    let generator = command.generator.generate.map { command.generator.recipe($0) }
     return Wire.NewItem(
       name: name, generate: generator, kind: command.kind, attributes: try attributes(session),
       accessible: command.accessible, require: command.require, reuse: command.reuse.map(Int.init),

@@ -12,7 +12,17 @@ extension SetRequest {
     guard isatty(STDIN_FILENO) == 1 else { return try piped(session) }
     let keyboard = try Keyboard(otherwise: "give the value on standard input")
     try checkBeforeAsking(session)
+    if let style = try kind(session).linesStyle { return try lines(keyboard, style) }
     guard let typed = try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard) else {
+      throw Failure(Fault.cancelled)
+    }
+    return typed
+  }
+
+  /// The lines that are typed or pasted. They are asked for once: nobody types a key twice, and its kind checks it.
+  private func lines(_ keyboard: borrowing Keyboard, _ style: TerminalModes.Style) throws(Failure) -> SecretBuffer {
+    let question = "Value of \(Printable.quoted(name)), ended by control-D on an empty line:\n"
+    guard let typed = try keyboard.askLines(question, style, limit: SetRequest.valueLimit) else {
       throw Failure(Fault.cancelled)
     }
     return typed
@@ -39,6 +49,18 @@ extension SetRequest {
     } catch {
       guard error.exit == .missing else { throw error }
       return .password
+    }
+  }
+}
+
+extension ItemKind {
+  /// The way in which a value of several lines is typed; nil for a kind of one line, and for any bytes. Keys do not show: they
+  /// are pasted.
+  fileprivate var linesStyle: TerminalModes.Style? {
+    switch self {
+    case .note, .certificate: .shown
+    case .tlsKey, .sshKey: .hidden
+    default: nil
     }
   }
 }

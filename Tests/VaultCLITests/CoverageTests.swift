@@ -23,7 +23,7 @@ import VaultTesting
   private static func operands(_ command: String, file: String) -> [String] {
     switch command {
     case "get", "totp", "set", "find", "show", "history", "rm": ["web"]
-    case "mv": ["web", "moved"]
+    case "mv", "cp": ["web", "other"]
     case "slot add": ["recovery"]
     case "slot remove": ["1"]
     case "backup", "salvage": [file + "-2"]

@@ -11,7 +11,8 @@ import VaultTesting
     let calls: [(String, WireClient.Message)] = [
       ("Get", ["name": ""]), ("Code", ["name": ""]), ("Show", ["name": ""]), ("History", ["name": ""]),
       ("Delete", ["names": [""]]),
-      ("Move", ["from": "", "to": ""]), ("Find", ["limit": 0]), ("Find", ["query": "("]),
+      ("Move", ["from": "", "to": ""]), ("Copy", ["from": "", "to": ""]), ("Find", ["limit": 0]),
+      ("Find", ["query": "("]),
       ("Set", ["name": "", "value": "x"]), ("SetMany", ["items": [["name": ""]]]),
     ]
     for (method, parameters) in calls { #expect(try client.call(method, parameters).error == "NoVault", "\(method)") }

@@ -28,6 +28,12 @@ import VaultStore
       }
     ),
     ("move", { items, name, caller in try items.move(name, to: try ItemName("other"), for: caller) }),
+    (
+      "copy",
+      { items, name, caller in
+        _ = try items.copy(name, to: try ItemName("copy"), replacing: false, evenExpired: false, for: caller)
+      }
+    ),
     ("delete", { items, name, caller in try items.delete([name], for: caller) }),
   ]
 
@@ -98,6 +104,29 @@ import VaultStore
     stand.items.access.add(.password, by: RoomStand.caller(), with: [])
     #expect(try code(stand)?.count == 6)
     #expect(throws: Refusal.presenceRequired("a", .password)) { try code(stand, RoomStand.caller(session: 2)) }
+  }
+
+  @Test("no copy is made of an item, nor put in the place of one, without the proof that it requires") func copy()
+    throws
+  {
+    let stand = try RoomStand.unlocked()
+    try stand.set("proven", require: .password, "of proven")
+    try stand.set("open", "of open")
+    func copy(_ source: String, _ target: String) throws {
+      let (source, target) = (try ItemName(source), try ItemName(target))
+      _ = try stand.items.copy(source, to: target, replacing: true, evenExpired: false, for: RoomStand.caller())
+    }
+    let required = Refusal.presenceRequired("proven", .password)
+    #expect(throws: required) { try copy("proven", "open") }
+    #expect(throws: required) { try copy("open", "proven") }
+    #expect(try stand.value("open") == "of open")
+    stand.items.access.add(.password, by: RoomStand.caller(), with: [])
+    try copy("proven", "open")
+    #expect(try stand.value("open") == "of proven")
+    // The copy requires what its source did.
+    stand.vault.lock(because: .asked)
+    try stand.unlock()
+    #expect(throws: Refusal.presenceRequired("open", .password)) { try stand.value("open") }
   }
 
   @Test("no code by a counter is given out whose successor could not be stored") func notStored() throws {

@@ -151,7 +151,15 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.value, value.data)
     },
-    WireSubject("Set.out", Wire.SetReply(version: 1)),
+    WireSubject("Generate.in", Wire.GenerateParameters(recipe: generator)),
+    WireSubject("Generate.out", Wire.GenerateReply(), [Array("a-é".utf8)]) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      value.value.flatMap { frame.secret($0) }
+    },
+    WireSubject(
+      "Copy.in", Wire.CopyParameters(from: "a", to: "b", replace: true, expired: false, interactive: true)),
+    WireSubject("Copy.out", Wire.CopyReply(version: 1)), WireSubject("Set.out", Wire.SetReply(version: 1)),
     WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
     WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2])),
     WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], interactive: true)),

@@ -4,7 +4,8 @@ extension MethodName {
   /// True when what it does can take longer than reading one item does: it writes, or walks over many.
   var takesLong: Bool {
     switch self {
-    case .find, .set, .setMany, .code, .delete, .move, .backup, .salvage, .rekey, .markStale, .getInterfaceDescription:
+    case .find, .set, .setMany, .copy, .code, .delete, .move, .backup, .salvage, .rekey, .markStale,
+      .getInterfaceDescription:
       true
     default: false
     }
