@@ -18,8 +18,8 @@ endif
 
 BUILD    := .build/install
 BIN      := $(BUILD)/release
-# Programs that the daemon starts, because what they load must not load into it.
-HELPERS  := vault-pam vault-tpm2 vault-keyring
+# Programs that the daemon or the client starts, because what they load must not load into it.
+HELPERS  := vault-pam vault-tpm2 vault-keyring vault-qr
 PROGRAMS := $(addprefix $(BIN)/,vault vaultd $(HELPERS))
 SOURCES  := Package.swift $(shell find Sources -type f)
 # SwiftPM leaves folders where temporary files are, some in each run.
@@ -33,9 +33,9 @@ RELEASE  := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpat
 # FoundationEssentials, which the argument parser brings, can look up users; `vault` never asks it to.
 without-known-warnings := sed -u -e '/in statically linked applications requires/d' -e '/the use of .mktemp. is dangerous/d'
 
-DEPS       := libsodium-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
+DEPS       := libsodium-dev libgcrypt20-dev libqrencode-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
               libsecret-1-dev fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
-              tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish \
+              tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
               systemd-container
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc

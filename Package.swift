@@ -39,6 +39,7 @@ let package = Package(
     .executable(name: "vault-pam", targets: ["vault-pam"]),
     .executable(name: "vault-tpm2", targets: ["vault-tpm2"]),
     .executable(name: "vault-keyring", targets: ["vault-keyring"]),
+    .executable(name: "vault-qr", targets: ["vault-qr"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
     // The internals that the nested benchmark and fuzz builds measure.
     .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultWire", "VaultModel"]),
@@ -53,9 +54,11 @@ let package = Package(
     .systemLibrary(name: "CSodium"),
     .systemLibrary(name: "CSQLite"),
     .systemLibrary(name: "CSystemd"),
+    .systemLibrary(name: "CGcrypt"),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CPAM"),
     .systemLibrary(name: "CTPM2"),
+    .systemLibrary(name: "CQREncode"),
     // libsecret's own flags carry -pthread, about which the package manager complains at every build.
     .systemLibrary(name: "CSecret", pkgConfig: "glib-2.0"),
 
@@ -64,6 +67,8 @@ let package = Package(
 
     .target(name: "VaultModel", swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
+    // What libsodium lacks, for other programs' protocols; nothing else reaches libgcrypt.
+    .target(name: "VaultSigning", dependencies: ["VaultCore", "CGcrypt"], swiftSettings: strict),
     .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
     // The types of the interfaces are generated from their definitions.
     .target(
@@ -90,7 +95,10 @@ let package = Package(
       name: "VaultKeyring", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "CSecret"],
       swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I/usr/include/libsecret-1"])]),
     .target(
-      name: "VaultService", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CLinux"], swiftSettings: strict),
+      name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "CQREncode", "CLinux"], swiftSettings: strict),
+    .target(
+      name: "VaultService", dependencies: ["VaultStore", "VaultSigning", "VaultCore", "VaultModel", "CLinux"],
+      swiftSettings: strict),
     .target(
       name: "VaultDaemon",
       dependencies: [
@@ -117,6 +125,9 @@ let package = Package(
       name: "vault-keyring", dependencies: ["VaultKeyring", "VaultHelper", "VaultProcess", "CWipingHeap"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
+      name: "vault-qr", dependencies: ["VaultQR", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
+      linkerSettings: boundAtStart),
+    .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], swiftSettings: strict, linkerSettings: staticExecutable),
 
     // Optimized in debug builds too: it passes over all memory of a process, many times.
@@ -131,7 +142,8 @@ let package = Package(
       swiftSettings: strict),
     // Looks at what calls with a key leave on a stack: in a program, of which there is an optimized one.
     .executableTarget(
-      name: "stack-proof", dependencies: ["VaultCore", "CSodium"], path: "Tests/StackProof", swiftSettings: strict),
+      name: "stack-proof", dependencies: ["VaultSigning", "VaultCore", "CSodium"], path: "Tests/StackProof",
+      swiftSettings: strict),
     // Repeats what the fuzzers of whole stores were fed with: in a process of its own, whose random numbers repeat, too.
     .executableTarget(
       name: "store-replay", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSodium"],
@@ -147,6 +159,7 @@ let package = Package(
       name: "VaultCoreTests",
       dependencies: ["VaultCore", "VaultModel", "CSodium", "CMemorySearch", "stack-proof", "VaultTesting"],
       resources: [.copy("Vectors")], swiftSettings: strict),
+    .testTarget(name: "VaultSigningTests", dependencies: ["VaultSigning", "VaultCore"], swiftSettings: strict),
     .testTarget(
       name: "VaultStoreTests",
       dependencies: [
@@ -170,7 +183,8 @@ let package = Package(
     .testTarget(
       name: "VaultDaemonTests",
       dependencies: [
-        "VaultDaemon", "VaultService", "VaultStore", "VaultCore", "VaultClient", "VaultWire", "VaultModel", "CLinux",
+        "VaultDaemon", "VaultService", "VaultSigning", "VaultStore", "VaultCore", "VaultClient", "VaultWire",
+        "VaultModel", "CLinux",
         "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
         // A loop whose clock a test moves.
@@ -182,7 +196,7 @@ let package = Package(
       name: "VaultCLITests",
       dependencies: [
         "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting", "vaultd",
-        "vault-pam", "vault-tpm2", "vault-keyring",
+        "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr",
       ],
       swiftSettings: strict),
   ]

@@ -34,22 +34,22 @@ pages_cover_the_settings() {
 }
 quiet "vaultd.conf(5) and the example agree" pages_cover_the_settings
 
-# The client needs nothing but a kernel, the daemon nothing but four Debian libraries.
+# The client needs nothing but a kernel, the daemon nothing but five Debian libraries.
 client_is_static() { ! readelf -d .build/install/release/vault | grep NEEDED; }
 quiet "vault is fully static" client_is_static
 # A search for a symbol at a first call would leave what was copied last on the stack.
 bound_at_start() {
   local program
-  for program in vaultd vault-pam vault-tpm2 vault-keyring; do
+  for program in vaultd vault-pam vault-tpm2 vault-keyring vault-qr; do
     readelf -d ".build/install/release/$program" | grep -q BIND_NOW || echo "$program binds its symbols late"
   done
 }
 quiet "the programs that hold secrets bind their symbols at the start" bound_at_start
 daemon_needs() {
   readelf -d .build/install/release/vaultd | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
-    grep -vE '^(libsodium|libsqlite3|libsystemd|libc|libm|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so\.[0-9]+$' || true
+    grep -vE '^(libsodium|libgcrypt|libsqlite3|libsystemd|libc|libm|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so\.[0-9]+$' || true
 }
-quiet "vaultd needs libsodium, SQLite and libsystemd alone" daemon_needs
+quiet "vaultd needs libsodium, libgcrypt, SQLite and libsystemd alone" daemon_needs
 
 # helper_needs PROGRAM LIBRARY: beside the run-time libraries of C and Swift.
 helper_needs() {
@@ -59,6 +59,7 @@ helper_needs() {
 quiet "vault-pam needs libpam alone" helper_needs vault-pam libpam
 quiet "vault-tpm2 needs the TPM software stack alone" helper_needs vault-tpm2 'libtss2-[a-z]+'
 quiet "vault-keyring needs libsecret and GLib alone" helper_needs vault-keyring 'libsecret-1|lib(gio|gobject|glib)-2\.0'
+quiet "vault-qr needs libqrencode alone" helper_needs vault-qr libqrencode
 
 # What a login loads: two libraries, and what PAM calls.
 module=.build/pam/pam_vault.so
@@ -76,7 +77,7 @@ no_placeholder() { grep -rIl '@[a-z]*@' "$root/usr" || true; }
 quiet "no placeholder is left in an installed file" no_placeholder
 programs_start() {
   local program
-  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring}; do
+  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring,qr}; do
     "$root/usr/$program" --help >/dev/null || echo "$program --help failed"
   done
 }

@@ -45,6 +45,8 @@ extension Failure {
           ? "this is not right: \(Printable.text(reason)); correct it"
           : "this is not right for kind \(Printable.text(kind)): \(Printable.text(reason)); correct it or give another --kind"
       )
+    case .wrongKind(let name, let kind):
+      self.init(.missing, "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes")
     case .tooLarge(let limit):
       self.init(.invalid, "a value has at most \(limit) bytes", "store less, or store it in parts")
     default: self.init(ofState: fault)

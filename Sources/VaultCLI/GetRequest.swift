@@ -16,7 +16,11 @@ struct GetRequest: Equatable {
   var version: Int?
   var waitSeconds: Int64?
   var clip = false
+  /// Whether it is drawn for a phone, which shows the value itself.
+  var qr = false
   var expired = false
+  /// Whether a terminal is shown what is no text, too.
+  var force = false
 
   init(name: String, socket: String? = nil, system: Bool = false, json: Bool = false) {
     self.name = name
@@ -58,10 +62,11 @@ struct GetRequest: Equatable {
   }
 
   private func deliver(_ item: borrowing Value, _ session: Session) throws(Failure) {
-    if field == "uri" {
-      let uri = try WiFi.uri(of: session.call { vault in try vault.show(name) }, item.bytes)
-      return try write(uri, version: item.version)
+    if qr || field == "uri" {
+      let uri = try ItemURI.uri(of: session.call { vault in try vault.show(name) }, item.bytes)
+      return qr ? try QRCode.show(uri) : try write(uri, version: item.version)
     }
+    if Output.isTerminal || clip { ItemNotes.show(name, session) }
     try write(item.bytes, version: item.version)
   }
 
@@ -88,6 +93,11 @@ struct GetRequest: Equatable {
     if clip { return Output.note(try Clipboard.put(value)) }
     if json { return try writeJSON(value, version: version) }
     try value.withBytes { bytes throws(Failure) in
+      if Output.isTerminal, !force, !Content.isText(bytes) {
+        throw Failure(
+          .usage, "\(Printable.quoted(name)) is no text, and a terminal acts on such bytes",
+          "send it to a file or a pipe, or give --force")
+      }
       try Output.write(bytes)
       if Output.isTerminal, bytes.byteCount == 0 || Span<UInt8>(_bytes: bytes)[bytes.byteCount - 1] != 0x0A {
         try Output.text("\n")

@@ -23,24 +23,3 @@ enum ItemField {
     }
   }
 }
-
-/// The text that a phone reads to join a network.
-enum WiFi {
-  /// The `WIFI:` URI of a `wifi` item, with its value as the passphrase.
-  static func uri(of item: Wire.Item, _ passphrase: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {
-    guard item.kind == ItemKind.wifi.rawValue else {
-      throw Failure(
-        .missing, "\(Printable.quoted(item.name)) is of kind \(Printable.text(item.kind))", "only wifi items have a uri"
-      )
-    }
-    var uri = SecretBuffer(capacity: 256)
-    do throws(ValueError) {
-      try passphrase.withBytes { bytes throws(ValueError) in
-        try WiFiURI.write(attributes: item.attributes, passphrase: bytes) { uri.append($0) }
-      }
-    } catch {
-      throw Failure(.invalid, "\(Printable.quoted(item.name)) makes no uri: \(error.reason)", "correct the item")
-    }
-    return uri
-  }
-}

@@ -61,10 +61,7 @@ struct SetRequest {
   }
 
   private func item(_ session: Session) throws(Failure) -> Wire.NewItem {
-    let generator = command.generator.generate.map {
-      Wire.Generator(
-        style: $0.rawValue, length: command.generator.length, symbols: command.generator.noSymbols ? false : nil)
-    }
+    let generator = command.generator.generate.map { command.generator.recipe($0) }
     return Wire.NewItem(
       name: name, generate: generator, kind: command.kind, attributes: try attributes(session),
       accessible: command.accessible, require: command.require, reuse: command.reuse.map(Int.init),
@@ -91,7 +88,7 @@ struct SetRequest {
   }
 
   /// Does what could fail before a person types a secret: the unlock, and whether the name is free.
-  private func checkBeforeAsking(_ session: Session) throws(Failure) {
+  func checkBeforeAsking(_ session: Session) throws(Failure) {
     try session.unlockIfLocked()
     guard !command.update else { return }
     do throws(Failure) {
@@ -101,20 +98,5 @@ struct SetRequest {
       return
     }
     throw Failure(Fault.alreadyExists(name: name, failed: nil))
-  }
-
-  /// The value to store; nil when the daemon draws or keeps it.
-  private func value(_ session: Session) throws(Failure) -> SecretBuffer? {
-    if command.generator.generate != nil || command.keepValue { return nil }
-    if let file = command.file { return try FileInput.readFile(file, limit: SetRequest.valueLimit) }
-    guard isatty(STDIN_FILENO) == 1 else {
-      return try FileInput.readAll(STDIN_FILENO, limit: SetRequest.valueLimit, name: "standard input")
-    }
-    let keyboard = try Keyboard(otherwise: "give the value on standard input")
-    try checkBeforeAsking(session)
-    guard let typed = try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard) else {
-      throw Failure(Fault.cancelled)
-    }
-    return typed
   }
 }

@@ -76,6 +76,35 @@ extension Vault {
       .decode(Wire.Empty.self)
   }
 
+  /// Stores a copy of the item `source` as `target`, with its value and all that is said about it. Gives the number of the
+  /// version it made there.
+  ///
+  /// - Parameters:
+  ///   - replacing: whether an item of that name gets it as a new version; otherwise it is
+  ///     ``Fault/alreadyExists(name:failed:)``.
+  ///   - expired: whether an item past its expiry will do.
+  @discardableResult
+  public func copy(
+    _ source: String, to target: String, replacing: Bool = false, expired: Bool = false
+  ) throws(ClientError) -> Int {
+    try call(
+      .copy, again: false,
+      Wire.CopyParameters(
+        from: source, to: target, replace: replacing ? true : nil, expired: expired ? true : nil,
+        interactive: attended)
+    ).decode(Wire.CopyReply.self).version
+  }
+
+  /// A new secret, which the daemon draws and stores nowhere.
+  public func generate(_ recipe: Wire.Generator) throws(ClientError) -> SecretBuffer {
+    let response = try call(.generate, again: true, Wire.GenerateParameters(recipe: recipe))
+    let reply: Wire.GenerateReply = try response.decode()
+    guard let node = reply.value, let value = response.frame.secret(node) else {
+      throw .protocolViolation("parameter value")
+    }
+    return value
+  }
+
   private func parameters(_ item: Wire.NewItem) -> Wire.SetParameters {
     Wire.SetParameters(
       name: item.name, generate: item.generate, kind: item.kind, attributes: item.attributes,

@@ -23,11 +23,27 @@ func exerciseKind(_ value: RawSpan) {
     case .note:
       let isText = unsafe value.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) != nil }
       precondition(isAccepted == isText)
+    case .totp: precondition(isAccepted == hasKey(value))
     case .pairingCode: _ = accepts(value, kind, pattern)
     default: break
     }
   }
   unsafe armour.check(value)
+}
+
+/// True when the value is a secret of one-time codes: then the key has the size that it says, and the value with the next
+/// counter is one with that counter.
+private func hasKey(_ value: RawSpan) -> Bool {
+  guard let secret = try? OneTimeSecret(value) else { return false }
+  var count = 0
+  secret.writeKey(from: value) { _ in count += 1 }
+  precondition(count == secret.keyCount && count > 0 && (6...8).contains(secret.digits))
+  guard case .counter(let counter) = secret.factor else { return true }
+  var next: [UInt8] = []
+  let other = counter ^ 1
+  secret.write(value, counter: other) { next.append($0) }
+  precondition((try? OneTimeSecret(unsafe next.span.bytes))?.factor == .counter(other))
+  return true
 }
 
 private let pattern = ["pattern": "##-#"]

@@ -1,6 +1,7 @@
 import CSodium
 import Glibc
 import VaultCore
+import VaultSigning
 
 /// Looks at the stack of a thread after each call that is given a key: `stack-proof`. A program of its own, so that the
 /// calls are also looked at as they are optimized. Each line names a call and the keys that it has left. The first two
@@ -23,52 +24,59 @@ enum StackProof {
     // XChaCha20 derives a key of its own for each nonce.
     var perMessage = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_core_hchacha20(&perMessage, sealed, key, nil)
-    let keys = [
-      ("key", key), ("message key", perMessage), ("subkey", array(KDF.subkey(1, context: "a-test--", of: secret()))),
-      ("root", array(try Argon2id.derive(secret(), salt: salt, parameters: .floor))),
-    ]
+    // HMAC (RFC 2104) hashes the key with one of two pads.
+    let pads = [0x36, 0x5C].map { pad in ("pad", key.map { $0 ^ pad }) } as [(String, [UInt8])]
+    let keys =
+      [
+        ("key", key), ("message key", perMessage), ("subkey", array(KDF.subkey(1, context: "a-test--", of: secret()))),
+        ("root", array(try Argon2id.derive(secret(), salt: salt, parameters: .floor))),
+      ] + pads
 
-    let calls: [(name: String, call: () -> Void)] = [
-      (
-        "libsodium",
-        {
-          var root = [UInt8](repeating: 0, count: 32)
-          let password = key.map { CChar(bitPattern: $0) }
-          _ = unsafe crypto_pwhash(&root, 32, password, 32, salt, 2, 19 << 20, crypto_pwhash_alg_argon2id13())
-        }
-      ),
-      (
-        "a copy",
-        {
-          unsafe withUnsafeTemporaryAllocation(byteCount: 32 * keys.count, alignment: 16) { copy in
-            unsafe copy.copyBytes(from: keys.flatMap(\.1))
-            // The compiler does not know this call, so it has to make the copy for it.
-            _ = unsafe sodium_is_zero(copy.baseAddress, copy.count)
+    let calls: [(name: String, call: () -> Void)] =
+      [
+        (
+          "libsodium",
+          {
+            var root = [UInt8](repeating: 0, count: 32)
+            let password = key.map { CChar(bitPattern: $0) }
+            _ = unsafe crypto_pwhash(&root, 32, password, 32, salt, 2, 19 << 20, crypto_pwhash_alg_argon2id13())
           }
-        }
-      ),
-      ("Argon2id", { _ = try? Argon2id.derive(secret(), salt: salt, parameters: .floor) }),
-      ("KDF", { _ = KDF.subkey(1, context: "a-test--", of: secret()) }),
-      ("AEAD seal", { _ = unsafe AEAD.seal(message.span.bytes, key: secret(), associatedData: salt) }),
-      ("AEAD open", { _ = try? AEAD.open(unsafe sealed.span.bytes, key: secret(), associatedData: salt) }),
-      (
-        "AEAD refuse",
-        { _ = try? AEAD.open(unsafe sealed.span.bytes, key: secret(), associatedData: unsafe message.span.bytes) }
-      ),
-      ("hash", { _ = unsafe KeyedHash.hash(message.span.bytes, key: secret(), count: 32) }),
-      ("tag", { _ = Tag(domain: 1, "a name", key: secret()) }),
-      (
-        "stream",
-        {
-          var sealer = StreamSealer(key: secret())
-          var room = [UInt8](repeating: 0, count: 400)
-          var span = room.mutableSpan
-          var out = unsafe span.mutableBytes
-          _ = unsafe sealer.seal(message.span.bytes, isLast: true, associatedData: salt.span.bytes, into: &out)
-        }
-      ),
-      ("sealed box", { _ = SealedBox.publicKey(of: secret()) }),
-    ]
+        ),
+        (
+          "a copy",
+          {
+            unsafe withUnsafeTemporaryAllocation(byteCount: 32 * keys.count, alignment: 16) { copy in
+              unsafe copy.copyBytes(from: keys.flatMap(\.1))
+              // The compiler does not know this call, so it has to make the copy for it.
+              _ = unsafe sodium_is_zero(copy.baseAddress, copy.count)
+            }
+          }
+        ),
+        ("Argon2id", { _ = try? Argon2id.derive(secret(), salt: salt, parameters: .floor) }),
+        ("KDF", { _ = KDF.subkey(1, context: "a-test--", of: secret()) }),
+        ("AEAD seal", { _ = unsafe AEAD.seal(message.span.bytes, key: secret(), associatedData: salt) }),
+        ("AEAD open", { _ = try? AEAD.open(unsafe sealed.span.bytes, key: secret(), associatedData: salt) }),
+        (
+          "AEAD refuse",
+          { _ = try? AEAD.open(unsafe sealed.span.bytes, key: secret(), associatedData: unsafe message.span.bytes) }
+        ),
+        ("hash", { _ = unsafe KeyedHash.hash(message.span.bytes, key: secret(), count: 32) }),
+        ("tag", { _ = Tag(domain: 1, "a name", key: secret()) }),
+        (
+          "stream",
+          {
+            var sealer = StreamSealer(key: secret())
+            var room = [UInt8](repeating: 0, count: 400)
+            var span = room.mutableSpan
+            var out = unsafe span.mutableBytes
+            _ = unsafe sealer.seal(message.span.bytes, isLast: true, associatedData: salt.span.bytes, into: &out)
+          }
+        ),
+        ("sealed box", { _ = SealedBox.publicKey(of: secret()) }),
+      ]
+      + HMAC.Hash.allCases.map { hash in
+        ("HMAC \(hash)", { _ = try? unsafe HMAC.withCode(of: message.span.bytes, key: secret(), hash) { _ in } })
+      }
     return calls.map { name, call in
       let stack = ThreadStack.copy(after: call)
       let left = keys.filter { ThreadStack.has($0.1, stack) }.map(\.0)

@@ -22,9 +22,9 @@ import VaultTesting
   /// The arguments without which a command asks nothing of the daemon.
   private static func operands(_ command: String, file: String) -> [String] {
     switch command {
-    case "get", "set", "find", "show", "history", "rm", "trash restore": ["web"]
+    case "get", "totp", "set", "find", "show", "history", "rm", "trash restore": ["web"]
     case "restore-version": ["web", "1"]
-    case "mv": ["web", "moved"]
+    case "mv", "cp": ["web", "other"]
     case "slot add": ["recovery"]
     case "slot remove": ["1"]
     case "backup", "salvage": [file + "-2"]

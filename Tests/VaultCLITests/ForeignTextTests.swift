@@ -158,12 +158,12 @@ import VaultWire
     }
   }
 
-  @Test("a value is exact everywhere")
+  @Test("a value is exact everywhere, on a terminal when that is forced")
   func value() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     try sandbox.must(["set", "raw"], stdin: "\u{1B}[1m\u{202E}\u{1}")
-    let terminal = try Terminal(sandbox, ["get", "raw"])
+    let terminal = try Terminal(sandbox, ["get", "raw", "--force"])
     try terminal.wait()
     #expect(terminal.screen == "\u{1B}[1m\u{202E}\u{1}\r\n")
   }

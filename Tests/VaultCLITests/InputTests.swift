@@ -75,6 +75,20 @@ extension SecretBuffer {
     }
   }
 
+  @Test(
+    "one line break is behind a line of text, and none behind several lines, controls or what is no text",
+    arguments: [
+      ("a\n", 1), ("a\r\n", 2), ("\n", 1), ("\r\n", 2), ("é 😀\n", 1), ("", 0), ("a", 0), ("a\r", 0), ("a\n\n", 0),
+      ("a\nb\n", 0), ("a\rb\n", 0), ("a\tb\n", 0), ("\u{7F}\n", 0), ("\u{85}\n", 0), ("\u{1B}\n", 0), ("a\r\r\n", 0),
+    ])
+  func finalBreak(text: String, count: Int) {
+    #expect(unsafe FinalBreak.count(in: Array(text.utf8).span.bytes) == count)
+  }
+
+  @Test("no line break is behind what is not UTF-8") func finalBreakOfBytes() {
+    #expect(unsafe FinalBreak.count(in: ([0xFF, 0x0A] as [UInt8]).span.bytes) == 0)
+  }
+
   private func type(_ keys: String, edits: Bool = true) -> (text: String, step: TypedLine.Step) {
     var line = TypedLine(edits: edits)
     var step = TypedLine.Step.more

@@ -31,6 +31,11 @@ struct Question: Sendable, CustomTestStringConvertible {
     Question(arguments: ["get", "web"], shown: old, vault: false),
     Question(arguments: ["set", "new"], shown: "Value of `new`: "),
     Question(arguments: ["set", "new"], before: [("Value of `new`: ", "v")], shown: again),
+    Question(
+      arguments: ["set", "new", "--kind", "tls-key"], shown: "Value of `new`, ended by control-D on an empty line:"),
+    Question(
+      arguments: ["set", "new", "--kind", "note"], shown: "Value of `new`, ended by control-D on an empty line:",
+      echoes: true),
     Question(arguments: ["set", "web", "--update"], shown: "Value of `web`: "),
     Question(arguments: ["passwd"] + floorOptions, shown: old),
     Question(arguments: ["passwd"] + floorOptions, before: [(old, password)], shown: new),

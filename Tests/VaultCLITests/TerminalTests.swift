@@ -97,6 +97,75 @@ import VaultTesting
     }
   }
 
+  @Test("beside a password the user name and the URL are shown, where a person sees the value or pastes it")
+  func beside() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must([
+      "set", "web", "--update", "--keep-value", "--attr", "user=ana", "--attr", "url=https://x.example",
+      "--attr", "owner=bo",
+    ])
+    let shown = try Terminal(sandbox, ["get", "web"])
+    #expect(try shown.wait() == 0)
+    #expect(
+      shown.screen == "vault: user: ana\r\nvault: url: https://x.example\r\nhunter2\r\n", "\(shown.screen)")
+    let clipped = try Terminal(sandbox, ["get", "web", "--clip"], stdout: sandbox.home + "/output")
+    #expect(try clipped.wait() == 0)
+    #expect(clipped.screen.hasPrefix("vault: user: ana\r\nvault: url: https://x.example\r\n"))
+    // Elsewhere nothing is said, and of other kinds nothing either.
+    let file = sandbox.home + "/value"
+    for arguments in [["get", "web"], ["get", "web", "--json"], ["get", "web", "--field", "owner"]] {
+      let quiet = try Terminal(sandbox, arguments, stdout: file)
+      #expect(try quiet.wait() == 0)
+      #expect(quiet.screen == "")
+    }
+    try sandbox.must(["set", "web", "--update", "--keep-value", "--kind", "note"])
+    let note = try Terminal(sandbox, ["get", "web"])
+    #expect(try note.wait() == 0)
+    #expect(note.screen == "hunter2\r\n")
+  }
+
+  @Test(
+    "what is no text is kept from a terminal unless that is forced",
+    arguments: ["a\u{1B}[2J", "\u{9B}31m", "bell\u{7}"])
+  func noText(value: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "raw", "--kind", "blob"], stdin: value)
+    let refused = try Terminal(sandbox, ["get", "raw"])
+    #expect(try refused.wait() == 64)
+    #expect(
+      refused.screen == "vault: `raw` is no text, and a terminal acts on such bytes; "
+        + "send it to a file or a pipe, or give --force\r\n")
+    let forced = try Terminal(sandbox, ["get", "raw", "--force"])
+    #expect(try forced.wait() == 0)
+    #expect(forced.screen == value + "\r\n")
+    let file = sandbox.home + "/value"
+    #expect(try Terminal(sandbox, ["get", "raw"], stdout: file).wait() == 0)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == value)
+    let json = try Terminal(sandbox, ["get", "raw", "--json"])
+    #expect(try json.wait() == 0)
+    #expect(json.screen.contains("\"data\":\""))
+  }
+
+  @Test("a line break that is left out behind a piped line is told, and one that stays is not")
+  func leftOut() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let line = try sandbox.write("hunter3\n", to: "line")
+    let said = "vault: the line break at the end is not stored; --exact keeps it\r\n"
+    for (options, value) in [([], "hunter3"), (["--exact"], "hunter3\n"), (["--kind", "note"], "hunter3\n")] {
+      let terminal = try Terminal(sandbox, ["set", "web", "--update"] + options, stdin: line)
+      #expect(try terminal.wait() == 0)
+      #expect(terminal.screen.contains(said) == (value == "hunter3"), "\(terminal.screen)")
+      #expect(try sandbox.must(["get", "web"]) == value)
+    }
+    // Its kind is what counts where none is given.
+    let terminal = try Terminal(sandbox, ["set", "web", "--update"], stdin: line)
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains(said))
+  }
+
   @Test("with --wait nobody is asked")
   func waits() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)

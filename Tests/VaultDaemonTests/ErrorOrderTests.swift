@@ -9,8 +9,10 @@ import VaultTesting
     try sandbox.startDaemon()
     let client = try sandbox.client()
     let calls: [(String, WireClient.Message)] = [
-      ("Get", ["name": ""]), ("Show", ["name": ""]), ("History", ["name": ""]), ("Delete", ["names": [""]]),
-      ("Move", ["from": "", "to": ""]), ("Find", ["limit": 0]), ("Find", ["query": "("]),
+      ("Get", ["name": ""]), ("Code", ["name": ""]), ("Show", ["name": ""]), ("History", ["name": ""]),
+      ("Delete", ["names": [""]]),
+      ("Move", ["from": "", "to": ""]), ("Copy", ["from": "", "to": ""]), ("Find", ["limit": 0]),
+      ("Find", ["query": "("]),
       ("Set", ["name": "", "value": "x"]), ("SetMany", ["items": [["name": ""]]]),
     ]
     for (method, parameters) in calls { #expect(try client.call(method, parameters).error == "NoVault", "\(method)") }

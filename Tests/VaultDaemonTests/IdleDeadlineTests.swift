@@ -12,7 +12,8 @@ import Testing
     ("Set", #""name":"b","value":"v""#), ("SetMany", #""items":[{"name":"c","value":"v"}]"#),
     ("Move", #""from":"b","to":"d""#), ("Delete", #""names":["c"]"#), ("Authenticate", #""name":"a""#), ("Unlock", ""),
     // Calls that are refused were made as well.
-    ("Get", #""name":"nothing""#), ("Set", #""name":"a","value":"v""#),
+    ("Get", #""name":"nothing""#), ("Code", #""name":"a""#), ("Copy", #""from":"a","to":"a""#),
+    ("Set", #""name":"a","value":"v""#),
   ]
   /// The calls that do not take it.
   private static let others = ["Status", "ListSlots", "Verify", "Monitor"]

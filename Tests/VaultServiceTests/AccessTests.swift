@@ -1,5 +1,7 @@
 import CSQLite
+import Glibc
 import Testing
+import VaultCore
 import VaultModel
 import VaultStore
 
@@ -29,6 +31,12 @@ import VaultStore
     (
       "restore version",
       { items, name, caller in _ = try items.restoreVersion(1, of: name, for: caller) }
+    ),
+    (
+      "copy",
+      { items, name, caller in
+        _ = try items.copy(name, to: try ItemName("copy"), replacing: false, evenExpired: false, for: caller)
+      }
     ),
     ("delete", { items, name, caller in _ = try items.delete([name], isForGood: false, for: caller) }),
     ("delete for good", { items, name, caller in _ = try items.delete([name], isForGood: true, for: caller) }),
@@ -78,6 +86,68 @@ import VaultStore
     #expect(try isServed(own) && !isServed(unknown))
   }
 
+  /// Has a code made of the item `a`.
+  private func code(_ stand: RoomStand, _ caller: Caller = RoomStand.caller()) throws(Refusal) -> String? {
+    var code: String?
+    guard let name = try? ItemName("a") else { return nil }
+    _ = try stand.items.code(name, for: caller) { made in
+      code = made.digits.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+      }
+    }
+    return code
+  }
+
+  @Test("a code is made for who may use an item, which needs the proof that reading it needs, and is nobody else's")
+  func use() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a", require: .password, kind: .totp, "MY")
+    #expect(throws: Refusal.denied("you may not do this")) { try code(stand, RoomStand.caller(0)) }
+    #expect(throws: Refusal.presenceRequired("a", .password)) { try code(stand) }
+    stand.items.access.add(.presence, by: RoomStand.caller(), with: [])
+    #expect(throws: Refusal.presenceRequired("a", .password)) { try code(stand) }
+    stand.items.access.add(.password, by: RoomStand.caller(), with: [])
+    #expect(try code(stand)?.count == 6)
+    #expect(throws: Refusal.presenceRequired("a", .password)) { try code(stand, RoomStand.caller(session: 2)) }
+  }
+
+  @Test("no copy is made of an item, nor put in the place of one, without the proof that it requires") func copy()
+    throws
+  {
+    let stand = try RoomStand.unlocked()
+    try stand.set("proven", require: .password, "of proven")
+    try stand.set("open", "of open")
+    func copy(_ source: String, _ target: String) throws {
+      let (source, target) = (try ItemName(source), try ItemName(target))
+      _ = try stand.items.copy(source, to: target, replacing: true, evenExpired: false, for: RoomStand.caller())
+    }
+    let required = Refusal.presenceRequired("proven", .password)
+    #expect(throws: required) { try copy("proven", "open") }
+    #expect(throws: required) { try copy("open", "proven") }
+    #expect(try stand.value("open") == "of open")
+    stand.items.access.add(.password, by: RoomStand.caller(), with: [])
+    try copy("proven", "open")
+    #expect(try stand.value("open") == "of proven")
+    // The copy requires what its source did.
+    stand.vault.lock(because: .asked)
+    try stand.unlock()
+    #expect(throws: Refusal.presenceRequired("open", .password)) { try stand.value("open") }
+  }
+
+  @Test("no code by a counter is given out whose successor could not be stored") func notStored() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a", kind: .totp, "otpauth://hotp/x?secret=MY&counter=0")
+    #expect(try code(stand) != nil)
+    // A store whose file is not where it was is not written to.
+    let file = stand.vault.directory + "/vault.db"
+    try #require(unsafe rename(file, file + "-aside") == 0)
+    var refusal: Refusal?
+    do throws(Refusal) { #expect(try code(stand) == nil) } catch { refusal = error }
+    guard case .corrupt = refusal else { throw refusal ?? .cancelled }
+    try #require(unsafe rename(file + "-aside", file) == 0)
+    #expect(try stand.value("a").hasSuffix("=1"))
+  }
+
   @Test("an item that cannot be read is no reason to let a change of its policy through") func unreadable() throws {
     let stand = try RoomStand.unlocked()
     try stand.set("a", require: .biometry)
@@ -99,6 +169,14 @@ import VaultStore
 }
 
 extension RoomStand {
+  fileprivate func value(_ name: String) throws -> String {
+    var text = ""
+    _ = try items.get(ItemName(name), for: Self.caller()) { _, _, value in
+      text = unsafe value.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+    return text
+  }
+
   /// Changes the sealed heads of all items in the open store.
   fileprivate func damageHeads() throws {
     let keychain = try vault.keychain()

@@ -42,7 +42,7 @@ import Testing
   @Test("the rooms know of no socket, no JSON, no event loop and no other process") func rooms() throws {
     for (path, text) in try files("VaultService") {
       let outer = imports(text).subtracting([
-        "VaultStore", "VaultCore", "VaultModel", "Glibc", "CLinux", "Synchronization",
+        "VaultStore", "VaultSigning", "VaultCore", "VaultModel", "Glibc", "CLinux", "Synchronization",
       ])
       #expect(outer.isEmpty, "\(path)")
       for word in ["socket(", "connect(", "posix_spawn", "fork(", "execve", "JSON"] {

@@ -164,12 +164,16 @@ final class RoomStand {
     vault.unlocked(keychain, by: .asked, for: nil)
   }
 
-  /// Stores an item of one byte.
-  func set(_ name: String, require: Requirement = .none, accessible: AccessClass = .whenUnlocked) throws {
-    var change = ItemChange(name: try ItemName(name))
+  /// Stores an item, of one byte unless told otherwise.
+  func set(
+    _ name: String, require: Requirement = .none, accessible: AccessClass = .whenUnlocked, kind: ItemKind? = nil,
+    _ value: String = "*"
+  ) throws {
+    var change = ItemChange(name: try ItemName(name), kind: kind)
     (change.require, change.accessible) = (require, accessible)
-    _ = try items.set(change, .bytes(count: 1), for: Self.caller()) { bytes in
-      bytes.storeBytes(of: 42, as: UInt8.self)
+    let value = Array(value.utf8)
+    _ = try items.set(change, .bytes(count: value.count), for: Self.caller()) { bytes in
+      for (index, byte) in value.enumerated() { bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
       return true
     }
   }

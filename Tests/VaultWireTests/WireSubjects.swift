@@ -121,6 +121,15 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.value, value.data)
     },
+    WireSubject(
+      "Code.in", Wire.CodeParameters(name: "a", waitMilliseconds: 2, reason: "r", interactive: true, expired: false)),
+    WireSubject(
+      "Code.out", Wire.CodeReply(name: "a", until: 60, period: 30, counter: 7), [Array("123456".utf8)]
+    ) { value, writer, code in
+      value.write(to: &writer, secret: code)
+    } read: { value, frame throws(ParameterError) in
+      value.code.flatMap { frame.secret($0) }
+    },
     WireSubject("Show.in", Wire.ShowParameters(name: "a", interactive: true)),
     WireSubject("Show.out", Wire.ShowReply(item: item)),
     WireSubject("Find.in", Wire.FindParameters(query: "a=b", limit: 1, after: "00ff", trash: true, interactive: false)),
@@ -143,6 +152,15 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.value, value.data)
     },
+    WireSubject("Generate.in", Wire.GenerateParameters(recipe: generator)),
+    WireSubject("Generate.out", Wire.GenerateReply(), [Array("a-é".utf8)]) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      value.value.flatMap { frame.secret($0) }
+    },
+    WireSubject(
+      "Copy.in", Wire.CopyParameters(from: "a", to: "b", replace: true, expired: false, interactive: true)),
+    WireSubject("Copy.out", Wire.CopyReply(version: 1)),
     WireSubject("Set.out", Wire.SetReply(version: 1, pastExpiry: 1)),
     WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
     WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2])),

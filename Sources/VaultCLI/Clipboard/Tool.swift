@@ -17,12 +17,21 @@ enum Tool {
 
   /// Runs a program that reads `input` and prints nothing of interest; true when it ends with 0.
   static func feed(_ command: [String], _ input: RawSpan) -> Bool {
-    guard let process = Running(command, .input, inItsOwnSession: false) else { return false }
+    feed(command, input, output: nil) == 0
+  }
+
+  /// The exit code of a program that reads `input` and writes to the descriptor `output`, below 3, of this one; nil where it
+  /// did not start, did not read all of it, or was killed.
+  static func feed(_ command: [String], _ input: RawSpan, output: Int32?) -> Int32? {
+    guard let process = Running(command, .input, inItsOwnSession: false, output: output) else { return nil }
     // A program that does not read is a failure of its own, not our end.
     let earlier = signal(SIGPIPE, SIG_IGN)
     defer { signal(SIGPIPE, earlier) }
     let written: Void? = try? Output.write(input, to: process.descriptor)
-    return process.finish() == 0 && written != nil
+    let status = process.finish()
+    // A program that ends with an error need not have read.
+    guard status & 0x7F == 0, written != nil || status != 0 else { return nil }
+    return status >> 8 & 0xFF
   }
 
   /// The output of a program, up to `limit` bytes; nil when it fails or prints more.
@@ -48,13 +57,15 @@ enum Tool {
     let descriptor: Int32
     private let pid: pid_t
 
-    init?(_ command: [String], _ end: End, inItsOwnSession: Bool) {
+    init?(_ command: [String], _ end: End, inItsOwnSession: Bool, output: Int32? = nil) {
       guard let ends = try? StartedProgram.pipe(for: 3) else { return nil }
       let (ours, theirs) = end == .input ? (ends.write, ends.read) : (ends.read, ends.write)
       defer { close(theirs) }
       let started = Hardening.withEarlierLimit {
         try? StartedProgram(
-          command, descriptors: end == .input ? [.ours(theirs), .null, .null] : [.null, .ours(theirs), .null],
+          command,
+          descriptors: end == .input
+            ? [.ours(theirs), output.map { .ours($0) } ?? .null, .null] : [.null, .ours(theirs), .null],
           hasOwnSession: inItsOwnSession)
       }
       guard let started else {

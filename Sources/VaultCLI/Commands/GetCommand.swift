@@ -28,13 +28,22 @@ struct GetCommand: ParsableCommand {
   @Flag(help: "Put the value on the clipboard instead of printing it; it is cleared after 45 seconds.")
   var clip = false
 
+  @Flag(help: "Draw what a phone's camera reads: a wifi item to join its network, a totp item to make its codes.")
+  var qr = false
+
   @Flag(help: "Also print a value that has expired.")
   var expired = false
+
+  @Flag(help: "Print a value to a terminal that is no text.")
+  var force = false
 
   @OptionGroup var globals: Globals
 
   func validate() throws {
     if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
+    if qr && (clip || globals.json || field != nil) {
+      throw ValidationError("--qr excludes --clip, --json and --field; give one of them")
+    }
   }
 
   /// The request on the command line.
@@ -44,7 +53,9 @@ struct GetCommand: ParsableCommand {
     request.version = version
     request.waitSeconds = wait
     request.clip = clip
+    request.qr = qr
     request.expired = expired
+    request.force = force
     return request
   }
 

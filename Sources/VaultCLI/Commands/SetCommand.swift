@@ -1,12 +1,14 @@
 internal import ArgumentParser
 internal import VaultModel
+internal import VaultWire
 
 struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Store an item.",
     discussion: """
-      The value is asked for twice on a terminal, and otherwise is all of standard input, byte for byte. \
+      The value is asked for twice on a terminal, and otherwise is all of standard input. Of what is one line, such as \
+      a password, the line break at its end is left out. \
       An item that is there already is replaced only with --update; its old value stays as an earlier version.
       """)
 
@@ -58,6 +60,9 @@ struct SetCommand: ParsableCommand {
     completion: .file())
   var file: String?
 
+  @Flag(help: "Store standard input byte for byte, also the line break at the end of a single line.")
+  var exact = false
+
   @OptionGroup var generator: GeneratorOptions
 
   @Flag(help: "Replace an item that is there already.")
@@ -84,20 +89,21 @@ struct SetCommand: ParsableCommand {
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
     let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
     if sources > 1 { throw ValidationError("--file, --generate and --keep-value exclude each other; give one of them") }
-    if generator.generate == nil && (generator.length != nil || generator.noSymbols) {
+    if generator.generate == nil && (generator.options.length != nil || generator.options.noSymbols) {
       throw ValidationError("--length and --no-symbols are for --generate; give that too")
     }
-    if keepValue && !update { throw ValidationError("--keep-value is for an item that is there; give --update too") }
-    if generator.generate == .phrase && generator.noSymbols {
-      throw ValidationError("--no-symbols is for passwords, not for phrases")
+    if exact && (generator.generate != nil || keepValue) {
+      throw ValidationError("--exact is for a value on standard input")
     }
+    if keepValue && !update { throw ValidationError("--keep-value is for an item that is there; give --update too") }
+    if let style = generator.generate { try generator.options.check(style) }
   }
 
   private func validateBatch() throws {
     let single = [
       name != nil, kind != nil, !attributes.isEmpty, accessible != nil, require != nil, reuse != nil, expires != nil,
       file != nil,
-      generator.generate != nil, generator.length != nil, generator.noSymbols, keepValue,
+      exact, generator.generate != nil, generator.options.length != nil, generator.options.noSymbols, keepValue,
     ]
     if single.contains(true) {
       throw ValidationError("with --batch everything about an item stands in its line; only --update goes with it")
@@ -131,9 +137,24 @@ struct GeneratorOptions: ParsableArguments {
       "Let the daemon draw the value: `password` (when left out) or `phrase`.", valueName: "style"))
   var generate: GeneratedStyle?
 
+  @OptionGroup var options: RecipeOptions
+
+  func recipe(_ style: GeneratedStyle) -> Wire.Generator { options.recipe(style) }
+}
+
+/// The options of what is drawn.
+struct RecipeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Characters of a generated password, words of a phrase.", valueName: "count"))
   var length: Int?
 
   @Flag(help: "Draw a password of letters and digits alone.")
   var noSymbols = false
+
+  func recipe(_ style: GeneratedStyle) -> Wire.Generator {
+    Wire.Generator(style: style.rawValue, length: length, symbols: noSymbols ? false : nil)
+  }
+
+  func check(_ style: GeneratedStyle) throws {
+    if style == .phrase && noSymbols { throw ValidationError("--no-symbols is for passwords, not for phrases") }
+  }
 }

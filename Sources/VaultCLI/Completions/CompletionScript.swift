@@ -28,7 +28,9 @@ enum CompletionScript {
     case .fish:
       // `vault get` has a --version of its own, and fish takes no flag twice.
       try VaultCommand.completionScript(for: .fish)
-        .replacing("'version=' 'wait=' 'clip' 'expired' 'json' 'socket=' 'system' 'version'", with: getOptions)
+        .replacing(
+          "'version=' 'wait=' 'clip' 'qr' 'expired' 'force' 'json' 'socket=' 'system' 'version'", with: getOptions
+        )
         .replacing(
           """
           complete -c 'vault' -n '__vault_should_offer_completions_for_flags_or_options "vault get" version' -l 'version' \
@@ -40,7 +42,7 @@ enum CompletionScript {
     }
   }
 
-  private static let getOptions = "'version=' 'wait=' 'clip' 'expired' 'json' 'socket=' 'system'"
+  private static let getOptions = "'version=' 'wait=' 'clip' 'qr' 'expired' 'force' 'json' 'socket=' 'system'"
 
   /// `cur` is what readline replaces. It may begin within the shell's word, behind a quote or a colon, so the word is read
   /// anew from the line, with its quoting taken away.

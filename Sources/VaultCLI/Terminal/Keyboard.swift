@@ -11,7 +11,7 @@ struct Keyboard: ~Copyable {
   /// More than a person types; the daemon would refuse it anyway.
   private static let longest = 64 * 1024
 
-  private let terminal: Int32
+  let terminal: Int32
 
   /// True when somebody reads what the program says, so that asking makes sense.
   static let isAttended = isatty(STDERR_FILENO) == 1
@@ -106,7 +106,7 @@ struct Keyboard: ~Copyable {
   }
 
   /// Waits until something was typed; a signal's number if one came first.
-  private func wait(_ signals: borrowing SignalPipe) throws(Failure) -> Int32? {
+  func wait(_ signals: borrowing SignalPipe) throws(Failure) -> Int32? {
     var polled = [
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),

@@ -21,6 +21,7 @@ extension Fault {
     case .expired(let name, let time): self = .expired(name: name, expires: time)
     case .invalidName(let name, let reason): self = .invalidName(name: name, reason: reason, failed: failed)
     case .invalidValue(let kind, let reason): self = .invalidValue(kind: kind, reason: reason, failed: failed)
+    case .wrongKind(let name, let kind): self = .wrongKind(name: name, kind: kind.rawValue)
     case .invalidQuery(let reason, let position): self = .invalidQuery(reason: reason, position: position)
     case .authenticationFailed(let method, let wait):
       self = .authenticationFailed(method: method, retryAfterMilliseconds: wait)

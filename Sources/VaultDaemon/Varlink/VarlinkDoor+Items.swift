@@ -6,30 +6,37 @@ internal import VaultWire
 extension VarlinkDoor {
   /// Items in one page.
   private static let page = 100
-  /// The longest time that a call waits for an unlock, in milliseconds.
-  private static let longestWait = 86_400_000
-
   func get(_ call: Wire.GetParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, call.reason, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let asked = AskedValue(call, try Self.itemName(call.name), vault.clock)
-      if !waitsForRoom(asked, connection) { get(asked, connection) }
+      if !waitsForRoom(asked, connection) { send(asked, connection) }
     }
   }
 
   /// The value that a call of Get asks for.
-  private struct AskedValue {
+  private struct AskedValue: AskedItem {
     let name: ItemName
     let version: Int?
     let evenExpired: Bool
-    /// The time until which it waits for an unlock, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
     let end: Int64?
 
     init(_ call: Wire.GetParameters, _ name: ItemName, _ clock: Clock) {
       (self.name, version, evenExpired) = (name, call.version, call.expired ?? false)
-      end = call.waitMilliseconds.flatMap { milliseconds in
-        guard milliseconds > 0 else { return nil }
-        return clock.monotonic() + Int64(min(milliseconds, VarlinkDoor.longestWait)) * 1_000_000
+      end = VarlinkDoor.end(ofWait: call.waitMilliseconds, clock)
+    }
+
+    func waitsForRoom(_ door: VarlinkDoor, _ connection: VarlinkConnection) -> Bool {
+      door.waitsForRoom(self, connection)
+    }
+
+    func send(_ door: VarlinkDoor, _ connection: VarlinkConnection) throws(Refusal) -> Wait? {
+      try door.items.get(name, version: version, evenExpired: evenExpired, for: connection.caller) {
+        item, version, value in
+        let reply = Wire.GetReply(name: name.text, version: version)
+        connection.reply(content: ReplyContent(item.policy.accessible)) { writer in
+          reply.write(to: &writer, secret: value)
+        }
       }
     }
   }
@@ -42,55 +49,11 @@ extension VarlinkDoor {
     else { return false }
     let number = plaintext.wait(process) { [weak self, weak connection] in
       guard let self, let connection, connection.isStillAsking else { return }
-      get(asked, connection)
+      send(asked, connection)
     }
     connection.hold { [plaintext] in plaintext.remove(number) }
     connection.current.holdsName = true
     return true
-  }
-
-  private func get(_ asked: AskedValue, _ connection: VarlinkConnection) {
-    answer(connection) { () throws(Refusal) in
-      if let wait = try send(asked, connection) { try hold(wait, asked, connection) }
-    }
-  }
-
-  /// Holds a call that waits: for the boot key as long as that is on its way, for an unlock as long as the call says.
-  private func hold(_ wait: Wait, _ asked: AskedValue, _ connection: VarlinkConnection) throws(Refusal) {
-    var limit: Int64?
-    if wait == .unlock {
-      guard let end = asked.end else { throw vault.locked }
-      let left = end - vault.clock.monotonic()
-      guard left > 0 else { throw .timedOut }
-      limit = left
-    }
-    let attempt = Attempt(for: wait, in: vault.waiting, within: limit, timer) { [weak connection] in
-      connection?.fail(Refusal.timedOut)
-    } _: { [weak self, weak connection] in
-      guard let self, let connection, connection.isStillAsking else { return nil }
-      if waitsForRoom(asked, connection) { return nil }
-      var next: Wait?
-      answer(connection) { () throws(Refusal) in
-        next = try send(asked, connection)
-        guard let other = next, other != wait else { return }
-        next = nil
-        try hold(other, asked, connection)
-      }
-      return next
-    }
-    connection.hold { attempt.callOff() }
-  }
-
-  /// Sends the value, or tells what has to come before that.
-  private func send(_ asked: AskedValue, _ connection: VarlinkConnection) throws(Refusal) -> Wait? {
-    try items.get(
-      asked.name, version: asked.version, evenExpired: asked.evenExpired, for: connection.caller
-    ) { item, version, value in
-      let reply = Wire.GetReply(name: asked.name.text, version: version)
-      connection.reply(content: ReplyContent(item.policy.accessible)) { writer in
-        reply.write(to: &writer, secret: value)
-      }
-    }
   }
 
   func show(_ call: Wire.ShowParameters, _: borrowing Frame, _ connection: VarlinkConnection) {

@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Set and SetMany.
+// Set, SetMany, Copy and Generate.
 extension VarlinkDoor {
   func set(_ call: Wire.SetParameters, _ frame: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
@@ -46,6 +46,41 @@ extension VarlinkDoor {
   }
 }
 
+extension VarlinkDoor {
+  func copy(_ call: Wire.CopyParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      let version = try items.copy(
+        try Self.itemName(call.from), to: try Self.itemName(call.to), replacing: call.replace ?? false,
+        evenExpired: call.expired ?? false, for: connection.caller)
+      connection.reply(Wire.CopyReply(version: version))
+    }
+  }
+
+  func generate(_ call: Wire.GenerateParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      guard let recipe = call.recipe.drawn else { throw .invalidValue(kind: "", reason: Wire.Generator.unknown) }
+      try items.generate(recipe) { value in
+        // It may become the value of any item.
+        connection.reply(content: ReplyContent(.whenUnlocked)) { Wire.GenerateReply().write(to: &$0, secret: value) }
+      }
+    }
+  }
+}
+
+extension Wire.Generator {
+  fileprivate static let unknown = "a password or a phrase can be generated"
+
+  /// What is to be drawn; nil where nobody knows it.
+  fileprivate var drawn: NewValue.Recipe? {
+    switch style {
+    case "password": .password(length: length ?? 24, symbols: symbols ?? true)
+    case "phrase": .phrase(words: length ?? 6)
+    default: nil
+    }
+  }
+}
+
 /// The part that one new item and one of many have in common.
 private protocol NewItemFields {
   var name: String { get }
@@ -67,11 +102,7 @@ extension NewItemFields {
   fileprivate func newValue(_ field: SecretField) -> NewValue {
     if let generate {
       guard case .absent = field else { return .wrong("give a value or have one generated, not both") }
-      switch generate.style {
-      case "password": return .generated(.password(length: generate.length ?? 24, symbols: generate.symbols ?? true))
-      case "phrase": return .generated(.phrase(words: generate.length ?? 6))
-      default: return .wrong("a password or a phrase can be generated")
-      }
+      return generate.drawn.map { .generated($0) } ?? .wrong(Wire.Generator.unknown)
     }
     switch field {
     case .absent: return .same

@@ -41,9 +41,17 @@ extension ItemKind {
     case .tlsKey: "a private key in PEM, with or without its certificates"
     case .certificate: "a certificate or chain in PEM; the first one's end of validity becomes the expiry"
     case .sshKey: "a private SSH key as ssh-keygen writes it, or in PEM"
-    case .totp: "the secret behind one-time codes: an otpauth:// URI or base32"
+    case .totp: "the secret behind one-time codes: an otpauth:// URI, by time or by a counter, or base32"
     case .note: "text in UTF-8"
     case .blob: "any bytes"
+    }
+  }
+
+  /// True when a value of this kind is one line of text.
+  public var hasOneLine: Bool {
+    switch self {
+    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .totp: true
+    case .tlsKey, .certificate, .sshKey, .note, .blob: false
     }
   }
 

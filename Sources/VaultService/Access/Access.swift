@@ -5,6 +5,8 @@ package import VaultStore
 /// The ways in which somebody may deal with an item.
 package enum Right: String, CaseIterable, Sendable {
   case get, set, find, watch
+  /// Have something done with a value that stays here, such as a one-time code made of it.
+  case use
   /// Delete, rename, and whatever else changes an existing item beside its value.
   case admin
   /// Change what an item asks for: only for who has shown that it is there.
@@ -33,7 +35,7 @@ package final class Access: SecretHolder {
   package func decide(_ right: Right, _ name: ItemName, _ policy: Policy?, for caller: Caller) -> Decision {
     guard caller.uid == owner else { return .refuse }
     switch right {
-    case .get, .policy: return policy.map { isShown($0, by: caller) ? .allow : .ask } ?? .allow
+    case .get, .use, .policy: return policy.map { isShown($0, by: caller) ? .allow : .ask } ?? .allow
     case .set, .find, .watch, .admin: return .allow
     }
   }

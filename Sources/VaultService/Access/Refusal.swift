@@ -22,6 +22,8 @@ package enum Refusal: Error, Equatable {
   case expired(String, Int64)
   case invalidName(String, reason: String)
   case invalidValue(kind: String, reason: String)
+  /// What was asked for is done with items of other kinds.
+  case wrongKind(String, kind: ItemKind)
   /// `position` is the byte offset in the query.
   case invalidQuery(reason: String, position: Int)
   /// The secret was wrong; the next attempt is possible after so many milliseconds.

@@ -128,7 +128,7 @@ extension Items {
     }
   }
 
-  private static func draw(_ recipe: NewValue.Recipe) throws(VaultError) -> SecureBytes {
+  static func draw(_ recipe: NewValue.Recipe) throws(VaultError) -> SecureBytes {
     do throws(CryptoError) {
       switch recipe {
       case .password(let length, let symbols): return try SecretGenerator.password(length: length, symbols: symbols)

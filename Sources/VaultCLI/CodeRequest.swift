@@ -1,0 +1,133 @@
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The work of `vault totp`.
+struct CodeRequest {
+  let command: TOTPCommand
+
+  init(_ command: TOTPCommand) { self.command = command }
+
+  func run() throws(Failure) {
+    let session = try Session(command.globals)
+    let code = try first(session)
+    if command.watch { return try watch(code, session) }
+    if command.clip { Output.note(try Clipboard.put(code.digits)) } else { try print(code) }
+    // A pipe gets the code alone, and so does a person who has it elsewhere.
+    if command.clip || Output.isTerminal, let left = Self.left(code.reply), Keyboard.isAttended {
+      Output.note("\(left) s left")
+    }
+  }
+
+  /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
+  private func first(_ session: Session) throws(Failure) -> OneTimeCode {
+    let wait = command.wait.map { Duration.seconds($0) }
+    func read(_ vault: Vault) throws -> OneTimeCode {
+      try vault.code(command.name, wait: wait, expired: command.expired)
+    }
+    if wait != nil { return try session.call(read) }
+    return try session.unlocking(for: "vault totp \(command.name)", read)
+  }
+
+  private func print(_ code: borrowing OneTimeCode) throws(Failure) {
+    if command.globals.json {
+      var writer = JSONWriter(capacity: 256)
+      code.digits.withBytes { code.reply.write(to: &writer, secret: $0) }
+      return try Output.json(writer.take())
+    }
+    try code.digits.withBytes { bytes throws(Failure) in try Output.write(bytes) }
+    if Output.isTerminal { try Output.text("\n") }
+  }
+
+  /// The seconds for which a code counts; nil for one by a counter.
+  private static func left(_ reply: Wire.CodeReply) -> Int64? { reply.until.map { max(0, $0 - now().seconds) } }
+
+  private static func now() -> (seconds: Int64, nanoseconds: Int) {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return (Int64(time.tv_sec), time.tv_nsec)
+  }
+
+  // MARK: Watching
+
+  /// Shows one code after the other: on a terminal in one place with the seconds that are left, elsewhere a line for each.
+  private func watch(_ first: consuming OneTimeCode, _ session: Session) throws(Failure) {
+    guard first.reply.until != nil else {
+      // It is used up, so it is shown.
+      try print(first)
+      if Keyboard.isAttended { Output.note("the next code is made when it is asked for, so there is nothing to watch") }
+      return
+    }
+    // A program that looks by itself must not keep the vault open.
+    session.vault.interactive = false
+    let draws = Output.isTerminal && !command.globals.json
+    // Elsewhere nothing is left behind that would have to be ended.
+    let signals = try SignalPipe(draws ? [SIGINT, SIGTERM, SIGHUP, SIGQUIT] : [])
+    var code = first
+    var isShown = false
+    while true {
+      if !isShown, !draws {
+        try print(code)
+        if !command.globals.json && !Output.isTerminal { try Output.text("\n") }
+      }
+      if draws { try draw(code) }
+      isShown = true
+      let pause = try pause(draws ? 1 : nil, until: code.reply.until, signals)
+      if case .closed = pause { return }
+      if case .signal(let number) = pause {
+        if draws { try Output.text("\n") }
+        signals.deliver(number)
+        isShown = false
+        continue
+      }
+      guard Self.isOver(code.reply) else { continue }
+      isShown = false
+      do throws(Failure) {
+        code = try session.call { vault in try vault.code(command.name, expired: command.expired) }
+      } catch {
+        if draws { try Output.text("\n") }
+        throw error
+      }
+    }
+  }
+
+  /// True when another code counts, also because somebody has set the clock back.
+  private static func isOver(_ reply: Wire.CodeReply) -> Bool {
+    guard let until = reply.until else { return true }
+    let now = now().seconds
+    return now >= until || now < until - Int64(reply.period ?? 0)
+  }
+
+  private func draw(_ code: borrowing OneTimeCode) throws(Failure) {
+    var line = SecretBuffer(capacity: 64)
+    line.append("\r\u{1B}[K" as StaticString)
+    code.digits.withBytes { line.append($0) }
+    line.append(utf8: "  \(Self.left(code.reply) ?? 0) s left")
+    try line.withBytes { bytes throws(Failure) in try Output.write(bytes) }
+  }
+
+  private enum Pause {
+    case over
+    case signal(Int32)
+    /// Nobody reads the output any more.
+    case closed
+  }
+
+  /// Waits for the next full second or, without `seconds`, for the end of the code.
+  private func pause(_ seconds: Int64?, until: Int64?, _ signals: borrowing SignalPipe) throws(Failure) -> Pause {
+    let now = Self.now()
+    let whole = max(1, min(seconds ?? .max, (until ?? now.seconds) - now.seconds))
+    // A little more, so that the clock has got there.
+    let milliseconds = min(whole, 60) * 1000 - Int64(now.nanoseconds / 1_000_000) + 1
+    var polled = [
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+    ]
+    guard unsafe poll(&polled, 2, Int32(milliseconds)) >= 0 || errno == EINTR else {
+      throw Failure(.io, "cannot wait: \(Output.describe(errno))")
+    }
+    if let number = signals.next() { return .signal(number) }
+    return polled[1].revents != 0 ? .closed : .over
+  }
+}

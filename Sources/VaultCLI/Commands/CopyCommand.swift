@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct CopyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cp",
+    abstract: "Copy an item: its value, kind, attributes, policies and expiry.",
+    discussion:
+      "The daemon makes the copy, of the current version alone. It needs the proof that reading the item needs.")
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "from"), completion: ItemNames.completion)
+  var from: String
+
+  @Argument(help: ArgumentHelp("The name of the copy, which no item has.", valueName: "to"))
+  var to: String
+
+  @Flag(help: "Replace an item of that name; its old value stays as an earlier version.")
+  var force = false
+
+  @Flag(help: "Also copy an item that has expired.")
+  var expired = false
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if from.utf8.elementsEqual(to.utf8) { throw ValidationError("an item is no copy of itself; give another name") }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let version: Int
+    do throws(Failure) {
+      version = try session.unlocking { vault in try vault.copy(from, to: to, replacing: force, expired: expired) }
+    } catch {
+      guard error.exit == .exists else { throw error }
+      throw Failure(
+        .exists, "\(Printable.quoted(to)) exists already", "choose another name, or replace it with --force")
+    }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("from")
+        writer.string(from)
+        writer.key("to")
+        writer.string(to)
+        writer.key("version")
+        writer.integer(Int64(version))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("copied \(Printable.quoted(from)) to \(Printable.quoted(to)), version \(version)")
+    }
+  }
+}

@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultWire
+
+struct GenerateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "generate",
+    abstract: "Print a new password or phrase, and store nothing.",
+    discussion: "The daemon draws it, as for `vault set --generate`. A newline is added only for a terminal.")
+
+  @Argument(help: ArgumentHelp("`password` (when left out) or `phrase`.", valueName: "style"))
+  var style = GeneratedStyle.password
+
+  @OptionGroup var recipe: RecipeOptions
+
+  @Flag(help: "Put it on the clipboard instead of printing it; it is cleared after 45 seconds.")
+  var clip = false
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
+    try recipe.check(style)
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let value = try session.call { vault in try vault.generate(recipe.recipe(style)) }
+    if clip { return Output.note(try Clipboard.put(value)) }
+    if globals.json {
+      var writer = JSONWriter(capacity: 256)
+      writer.beginObject()
+      value.withBytes { writer.content($0) }
+      writer.endObject()
+      return try Output.json(writer.take())
+    }
+    try value.withBytes { bytes in try Output.write(bytes) }
+    if Output.isTerminal { try Output.text("\n") }
+  }
+}

@@ -1,0 +1,28 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The text that a phone reads, to join a network or to make one-time codes.
+enum ItemURI {
+  /// The `WIFI:` URI of a `wifi` item, or the `otpauth://` URI of a `totp` item, with the value in it.
+  static func uri(of item: Wire.Item, _ value: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {
+    let kind = ItemKind(rawValue: item.kind)
+    guard kind == .wifi || kind == .totp else {
+      throw Failure(
+        .missing, "\(Printable.quoted(item.name)) is of kind \(Printable.text(item.kind))",
+        "only wifi and totp items have a uri")
+    }
+    var uri = SecretBuffer(capacity: value.count + 1024)
+    do throws(ValueError) {
+      try value.withBytes { bytes throws(ValueError) in
+        if kind == .wifi {
+          try WiFiURI.write(attributes: item.attributes, passphrase: bytes) { uri.append($0) }
+        } else {
+          try OneTimeURI.write(name: item.name, attributes: item.attributes, value: bytes) { uri.append($0) }
+        }
+      }
+    } catch {
+      throw Failure(.invalid, "\(Printable.quoted(item.name)) makes no uri: \(error.reason)", "correct the item")
+    }
+    return uri
+  }
+}

@@ -1,0 +1,119 @@
+internal import Glibc
+internal import VaultWire
+
+// A text of several lines.
+extension Keyboard {
+  /// The most bytes of a line that the kernel's own line buffer hands over; it drops the rest without a word.
+  private static let kernelLine = 4095
+
+  /// Asks, and reads lines up to control-D on an empty one; nil when there is nothing before that. Each line has its line
+  /// break. Where it is typed without echo, control-D also ends a line, and the text with it.
+  ///
+  /// What was typed stays when the program is stopped and goes on.
+  /// - Parameter limit: the most bytes of it.
+  borrowing func askLines(
+    _ question: String, _ style: TerminalModes.Style, limit: Int
+  ) throws(Failure) -> SecretBuffer? {
+    let signals = try SignalPipe()
+    var text = LinesTyped(limit: limit)
+    while true {
+      guard let number = try attempt(question, style, signals, &text) else { break }
+      signals.deliver(number)
+    }
+    if style == .hidden, text.lines > 0 { try show("\(Self.count(text.lines)).\n") }
+    return text.finish()
+  }
+
+  private static func count(_ lines: Int) -> String { lines == 1 ? "1 line" : "\(lines) lines" }
+
+  /// Reads until the end of the text, or until a signal, whose number it answers. The terminal is in order again then.
+  private func attempt(
+    _ question: String, _ style: TerminalModes.Style, _ signals: borrowing SignalPipe, _ text: inout LinesTyped
+  ) throws(Failure) -> Int32? {
+    let modes = try TerminalModes(style, of: terminal)
+    if let number = signals.next() {
+      _ = consume modes
+      return number
+    }
+    try show(question)
+    if text.lines > 0 { try show("(\(Self.count(text.lines)) so far)\n") }
+    var signal: Int32?
+    while true {
+      var byte: UInt8 = 0
+      let count = unsafe read(terminal, &byte, 1)
+      if count < 0 && errno == EINTR { continue }
+      if count < 0 && errno == EAGAIN {
+        // Lines that were typed before it came are kept.
+        if let signal {
+          _ = consume modes
+          text.dropPart()
+          try show("\n")
+          return signal
+        }
+        signal = try wait(signals)
+        continue
+      }
+      // The kernel takes control-D for itself where it shows what is typed, and hands over no byte then.
+      guard count == 1, try !text.take(byte, edits: style == .hidden) else {
+        _ = consume modes
+        return nil
+      }
+      if style == .shown, text.part > Self.kernelLine - 1 {
+        throw Failure(.invalid, "line \(text.lines + 1) is too long to be typed", "give it on standard input or --file")
+      }
+    }
+  }
+}
+
+/// A text as it is typed.
+private struct LinesTyped: ~Copyable {
+  private var bytes = SecretBuffer(capacity: 4096)
+  private let limit: Int
+  /// The whole lines in it.
+  private(set) var lines = 0
+  /// The bytes of the line that is being typed.
+  private(set) var part = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Takes what a key sent; true at the end of the text. With `edits`, backspace, control-U and control-D are ours to honour.
+  mutating func take(_ byte: UInt8, edits: Bool) throws(Failure) -> Bool {
+    switch byte {
+    case 0x04 where edits: return true
+    case 0x15 where edits: dropPart()
+    case 0x08 where edits, 0x7F where edits: dropCharacter()
+    case 0x0A, 0x0D:
+      bytes.append(0x0A)
+      lines += 1
+      part = 0
+    default:
+      guard bytes.count < limit else {
+        throw Failure(.invalid, "that is more than \(limit) bytes", "store it in parts")
+      }
+      bytes.append(byte)
+      part += 1
+    }
+    return false
+  }
+
+  /// Takes back the line that is being typed.
+  mutating func dropPart() {
+    bytes.truncate(to: bytes.count - part)
+    part = 0
+  }
+
+  private mutating func dropCharacter() {
+    while part > 0 {
+      let last = bytes.withBytes { Span<UInt8>(_bytes: $0)[$0.byteCount - 1] }
+      bytes.truncate(to: bytes.count - 1)
+      part -= 1
+      // The continuation bytes of UTF-8 belong to the byte before them.
+      if last & 0xC0 != 0x80 { return }
+    }
+  }
+
+  consuming func finish() -> SecretBuffer? {
+    if bytes.count == 0 { return nil }
+    return bytes
+  }
+}

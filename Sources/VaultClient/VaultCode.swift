@@ -1,0 +1,29 @@
+public import VaultWire
+
+/// The reply of `Code`: a one-time code that wipes itself, and when it counts.
+public struct OneTimeCode: ~Copyable, Sendable {
+  /// The item's name, and what is known of the code beside its digits.
+  public let reply: Wire.CodeReply
+  /// ASCII digits, 6 to 8 of them.
+  public let digits: SecretBuffer
+}
+
+extension Vault {
+  /// The one-time code of the item `name`. One by a counter moves that on.
+  ///
+  /// - Parameters:
+  ///   - wait: how long to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
+  ///   - expired: whether an item past its expiry will do.
+  public func code(_ name: String, wait: Duration? = nil, expired: Bool = false) throws(ClientError) -> OneTimeCode {
+    let response = try call(
+      .code, again: true, wait: wait,
+      Wire.CodeParameters(
+        name: name, waitMilliseconds: wait?.milliseconds, reason: reason, interactive: attended,
+        expired: expired ? true : nil))
+    let reply: Wire.CodeReply = try response.decode()
+    guard let node = reply.code, let digits = response.frame.secret(node) else {
+      throw .protocolViolation("parameter code")
+    }
+    return OneTimeCode(reply: reply, digits: digits)
+  }
+}

@@ -1,0 +1,56 @@
+internal import VaultModel
+internal import VaultService
+
+/// Something that a call asks of one item, and that may have to wait until the vault is open.
+protocol AskedItem {
+  /// The time until which it waits for an unlock, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
+  var end: Int64? { get }
+  /// Has it wait for its turn, and for room for its answer; false where it need not.
+  func waitsForRoom(_ door: VarlinkDoor, _ connection: VarlinkConnection) -> Bool
+  /// Sends the answer, or tells what has to come before that.
+  func send(_ door: VarlinkDoor, _ connection: VarlinkConnection) throws(Refusal) -> Wait?
+}
+
+extension VarlinkDoor {
+  /// The longest time that a call waits for an unlock, in milliseconds.
+  private static let longestWait = 86_400_000
+
+  /// The time at which a wait of so many milliseconds is over, `CLOCK_MONOTONIC` nanoseconds; nil for none.
+  static func end(ofWait milliseconds: Int?, _ clock: Clock) -> Int64? {
+    guard let milliseconds, milliseconds > 0 else { return nil }
+    return clock.monotonic() + Int64(min(milliseconds, longestWait)) * 1_000_000
+  }
+
+  /// Answers a call now, or holds it until it can be answered.
+  func send(_ asked: some AskedItem, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      if let wait = try asked.send(self, connection) { try hold(wait, asked, connection) }
+    }
+  }
+
+  /// Holds a call that waits: for the boot key as long as that is on its way, for an unlock as long as the call says.
+  private func hold(_ wait: Wait, _ asked: some AskedItem, _ connection: VarlinkConnection) throws(Refusal) {
+    var limit: Int64?
+    if wait == .unlock {
+      guard let end = asked.end else { throw vault.locked }
+      let left = end - vault.clock.monotonic()
+      guard left > 0 else { throw .timedOut }
+      limit = left
+    }
+    let attempt = Attempt(for: wait, in: vault.waiting, within: limit, timer) { [weak connection] in
+      connection?.fail(Refusal.timedOut)
+    } _: { [weak self, weak connection] in
+      guard let self, let connection, connection.isStillAsking else { return nil }
+      if asked.waitsForRoom(self, connection) { return nil }
+      var next: Wait?
+      answer(connection) { () throws(Refusal) in
+        next = try asked.send(self, connection)
+        guard let other = next, other != wait else { return }
+        next = nil
+        try hold(other, asked, connection)
+      }
+      return next
+    }
+    connection.hold { attempt.callOff() }
+  }
+}

@@ -1,0 +1,147 @@
+package import VaultCore
+package import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+/// A one-time code, and when it counts.
+package struct MadeCode: ~Copyable {
+  /// ASCII digits.
+  package let digits: SecureBytes
+  package let accessible: AccessClass
+  /// The time at which the next one takes its place, Unix seconds, and the seconds from one to the next; nil for a code by a
+  /// counter.
+  package let until: Int64?
+  package let period: Int?
+  /// The counter that it was made of, where it was.
+  package let counter: Int64?
+}
+
+extension Items {
+  /// Lends the one-time code of an item to `answer`. Who may have it need not be allowed to get the secret behind it.
+  ///
+  /// Before a code by a counter is lent, the next counter is on the disk (RFC 4226 section 7.2): a code that was answered is
+  /// never answered again, whatever ends the daemon. The counter is a part of the item's value, which goes on within its
+  /// version.
+  ///
+  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: why there is none.
+  package func code(
+    _ name: ItemName, evenExpired: Bool = false, for caller: Caller, _ answer: (borrowing MadeCode) -> Void
+  ) throws(Refusal) -> Wait? {
+    defer { Stack.wipe() }
+    let keychain = try vault.keychain()
+    let now = vault.clock.wall()
+    var requirement = Requirement.none
+    func make() throws(VaultError) -> Making {
+      try keychain.withValue(of: name, now: now, evenExpired: evenExpired) { item in
+        requirement = item.policy.require
+        return access.decide(.use, item.name, item.policy, for: caller)
+      } _: { item, _, value in
+        Making(item, value, now)
+      }
+    }
+    var made = Making()
+    do throws(VaultError) {
+      made = try make()
+      if made.next != nil {
+        // Both are looked at again where the store can undo it: the code is made and its counter is used, or neither.
+        try keychain.transaction { () throws(VaultError) in
+          made = try make()
+          try made.storeNext(name, keychain, now)
+        }
+      }
+    } catch .locked {
+      return vault.store.isAwaitingBootKey ? .bootKey : .unlock
+    } catch .notAllowed(let decision) {
+      throw decision == .ask ? .presenceRequired(name.text, requirement) : denied
+    } catch {
+      throw vault.refusal(error, name.text)
+    }
+    if let refusal = made.refusal { throw refusal }
+    switch made.code {
+    case .some(let code): answer(code)
+    case .none: break
+    }
+    if made.next != nil { vault.hooks.announce(.item(name, .updated)) }
+    return nil
+  }
+}
+
+/// A code that is made of an item's value, or the reason why there is none.
+private struct Making: ~Copyable {
+  var refusal: Refusal?
+  var code: MadeCode?
+  /// The value with the next counter, for a code by one.
+  var next: SecureBytes?
+
+  init() {}
+
+  init(_ item: ItemInfo, _ value: RawSpan, _ now: Int64) {
+    guard item.kind == .totp else {
+      refusal = .wrongKind(item.name.text, kind: item.kind)
+      return
+    }
+    do throws(ValueError) {
+      let secret = try OneTimeSecret(value)
+      try make(secret, item, value, now)
+    } catch {
+      refusal = .invalidValue(kind: item.kind.rawValue, reason: error.reason)
+    }
+  }
+
+  private mutating func make(
+    _ secret: OneTimeSecret, _ item: ItemInfo, _ value: RawSpan, _ now: Int64
+  ) throws(ValueError) {
+    let number: UInt64
+    var until: Int64?
+    var period: Int?
+    var counter: Int64?
+    switch secret.factor {
+    case .time(let seconds):
+      number = OneTimeCode.counter(at: now, period: seconds)
+      (period, until) = (seconds, Int64(number + 1) * Int64(seconds))
+    case .counter(let count):
+      guard count < .max else { throw ValueError(reason: "the counter is at its end") }
+      (number, counter) = (UInt64(count), count)
+      next = Self.copy(count: value.byteCount + 1) { sink in secret.write(value, counter: count + 1, to: sink) }
+    }
+    let key = Self.copy(count: secret.keyCount) { sink in secret.writeKey(from: value, to: sink) }
+    do throws(SigningError) {
+      let digits = try OneTimeCode.code(number, digits: secret.digits, key: key, HMAC.Hash(secret.algorithm))
+      code = MadeCode(
+        digits: digits, accessible: item.policy.accessible, until: until, period: period, counter: counter)
+    } catch {
+      refusal = .misconfigured(error.reason)
+    }
+  }
+
+  borrowing func storeNext(_ name: ItemName, _ keychain: Keychain, _ now: Int64) throws(VaultError) {
+    switch next {
+    case .some(let next): try keychain.amend(name, value: next, now: now)
+    case .none: break
+    }
+  }
+
+  /// The bytes that `body` writes, `count` at most, in memory of their own.
+  private static func copy(count: Int, _ body: ((UInt8) -> Void) -> Void) -> SecureBytes {
+    var bytes = SecureBytes(count: count)
+    var used = 0
+    bytes.withMutableBytes { bytes in
+      body { byte in
+        bytes.storeBytes(of: byte, toByteOffset: used, as: UInt8.self)
+        used += 1
+      }
+    }
+    return used == count ? bytes : bytes.withBytes { SecureBytes(copying: $0.extracting(first: used)) }
+  }
+}
+
+extension HMAC.Hash {
+  fileprivate init(_ algorithm: OneTimeSecret.Algorithm) {
+    switch algorithm {
+    case .sha1: self = .sha1
+    case .sha256: self = .sha256
+    case .sha512: self = .sha512
+    }
+  }
+}

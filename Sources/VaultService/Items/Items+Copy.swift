@@ -1,0 +1,89 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultStore
+
+extension Items {
+  /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry, and tells
+  /// the number of the version it made there.
+  ///
+  /// It needs of the source what ``get(_:version:evenExpired:for:_:)`` needs. What is replaced keeps its versions, and has
+  /// to be shown what its policy asks for: the source's takes its place.
+  package func copy(
+    _ source: ItemName, to target: ItemName, replacing: Bool, evenExpired: Bool, for caller: Caller
+  ) throws(Refusal) -> Int {
+    let keychain = try vault.keychain()
+    try checkTarget(target, keychain, replacing, for: caller)
+    defer { valueInHand.empty() }
+    let item = try take(source, keychain, evenExpired, for: caller)
+    if source == target { throw .alreadyExists(target.text) }
+    let change = ItemChange(
+      name: target, kind: item.kind, attributes: item.attributes, accessible: item.policy.accessible,
+      require: item.policy.require, reuseWindow: item.policy.reuseWindow, expires: .some(item.expires),
+      update: replacing)
+    let version: Int
+    do throws(VaultError) {
+      version = try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in
+        try keychain.set(change, value: value, now: vault.clock.wall()).number
+      }
+    } catch {
+      throw vault.refusal(error, target.text, kind: item.kind)
+    }
+    vault.hooks.announce(.item(target, version == 1 ? .created : .updated))
+    return version
+  }
+
+  /// Lends a new secret to `answer`. It is about no item, so nobody is refused.
+  package func generate(_ recipe: NewValue.Recipe, _ answer: (RawSpan) -> Void) throws(Refusal) {
+    defer { Stack.wipe() }
+    do throws(VaultError) { try Self.draw(recipe).withBytes { answer($0) } } catch {
+      throw vault.refusal(error, "")
+    }
+  }
+
+  /// Decides whether the target may be what the source is.
+  private func checkTarget(
+    _ target: ItemName, _ keychain: Keychain, _ replacing: Bool, for caller: Caller
+  ) throws(Refusal) {
+    // One that cannot be read may ask for anything: it is no reason to let a change through.
+    let old: ItemInfo?
+    do throws(VaultError) { old = try keychain.item(named: target) } catch .noSuchItem { old = nil } catch {
+      throw vault.refusal(error, target.text)
+    }
+    try check(.set, target, old?.policy, for: caller)
+    guard let old else { return }
+    guard replacing else { throw .alreadyExists(target.text) }
+    try check(.admin, target, old.policy, for: caller)
+    try check(.policy, target, old.policy, for: caller)
+  }
+
+  /// Takes the value of the source in hand.
+  private func take(
+    _ source: ItemName, _ keychain: Keychain, _ evenExpired: Bool, for caller: Caller
+  ) throws(Refusal) -> ItemInfo {
+    var requirement = Requirement.none
+    do throws(VaultError) {
+      return try keychain.withValue(of: source, now: vault.clock.wall(), evenExpired: evenExpired) { item in
+        requirement = item.policy.require
+        return access.decide(.get, item.name, item.policy, for: caller)
+      } _: { item, _, value in
+        valueInHand.fill(count: value.byteCount) { $0.copy(value) }
+        return item
+      }
+    } catch .notAllowed(let decision) {
+      throw decision == .ask ? .presenceRequired(source.text, requirement) : denied
+    } catch {
+      throw vault.refusal(error, source.text)
+    }
+  }
+}
+
+extension MutableRawSpan {
+  /// Puts `bytes` in place, which are as many.
+  fileprivate mutating func copy(_ bytes: RawSpan) {
+    precondition(byteCount == bytes.byteCount)
+    unsafe withUnsafeMutableBytes { target in
+      // Neither is used outside of the calls, and they are not the same memory.
+      unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+    }
+  }
+}

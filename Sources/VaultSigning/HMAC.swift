@@ -1,0 +1,53 @@
+internal import CGcrypt
+public import VaultCore
+
+/// Keyed hashes as other programs' protocols want them: HMAC (RFC 2104) over SHA-1, SHA-256 and SHA-512.
+public enum HMAC {
+  /// The hash below it.
+  public enum Hash: CaseIterable, Sendable {
+    case sha1, sha256, sha512
+
+    fileprivate var number: Int32 {
+      let algorithm =
+        switch self {
+        case .sha1: GCRY_MD_SHA1
+        case .sha256: GCRY_MD_SHA256
+        case .sha512: GCRY_MD_SHA512
+        }
+      return Int32(algorithm.rawValue)
+    }
+  }
+
+  /// Lends the code of `message` under `key`: 20, 32 or 64 bytes, which must not leave `body`.
+  ///
+  /// What libgcrypt has of the key lies in its secure memory, which it wipes; its stack and the registers are wiped here.
+  /// - Throws: ``SigningError`` when the library refuses, as it does for short keys in FIPS mode.
+  public static func withCode<R>(
+    of message: RawSpan, key: borrowing SecureBytes, _ hash: Hash, _ body: (RawSpan) -> R
+  ) throws(SigningError) -> R {
+    try Gcrypt.start()
+    defer { Stack.wipe() }
+    return try compute(message, key, hash, body)
+  }
+
+  /// In a frame of its own, so that all of it lies below the one that wipes.
+  @inline(never)
+  private static func compute<R>(
+    _ message: RawSpan, _ key: borrowing SecureBytes, _ hash: Hash, _ body: (RawSpan) -> R
+  ) throws(SigningError) -> R {
+    var handle: gcry_md_hd_t?
+    let flags = GCRY_MD_FLAG_SECURE.rawValue | GCRY_MD_FLAG_HMAC.rawValue
+    try Gcrypt.check(unsafe gcry_md_open(&handle, hash.number, UInt32(flags)))
+    // Wipes what it has of the key, and of the code.
+    defer { unsafe gcry_md_close(handle) }
+    try Gcrypt.check(
+      key.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe gcry_md_setkey(handle, $0.baseAddress, $0.count) }
+      })
+    unsafe message.withUnsafeBytes { unsafe gcry_md_write(handle, $0.baseAddress, $0.count) }
+    guard let code = unsafe gcry_md_read(handle, hash.number) else { throw SigningError("libgcrypt: no digest") }
+    let count = Int(gcry_md_get_algo_dlen(hash.number))
+    // It belongs to the handle, which stays until the end of this call.
+    return body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: code, count: count)))
+  }
+}

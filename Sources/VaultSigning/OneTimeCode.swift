@@ -1,0 +1,45 @@
+public import VaultCore
+
+/// One-time codes: HOTP (RFC 4226), and TOTP (RFC 6238), which is HOTP with the time for its counter.
+public enum OneTimeCode {
+  /// The numbers of digits that a code may have; RFC 4226 section 5.3 asks for six at least.
+  public static let digits = 6...8
+
+  /// The code of a counter, as `digits` ASCII digits.
+  ///
+  /// - Precondition: `digits` is within ``digits``.
+  public static func code(
+    _ counter: UInt64, digits: Int, key: borrowing SecureBytes, _ hash: HMAC.Hash = .sha1
+  ) throws(SigningError) -> SecureBytes {
+    precondition(Self.digits.contains(digits), "a code has 6 to 8 digits")
+    var code = SecureBytes(count: digits)
+    var message = counter.bigEndian
+    let number = try unsafe withUnsafeBytes(of: &message) { (bytes: UnsafeRawBufferPointer) throws(SigningError) in
+      // It is lent for the call.
+      try HMAC.withCode(of: unsafe RawSpan(_unsafeBytes: bytes), key: key, hash, truncate)
+    }
+    code.withMutableBytes { code in
+      var rest = number
+      for place in (0..<digits).reversed() {
+        code.storeBytes(of: UInt8(ascii: "0") + UInt8(rest % 10), toByteOffset: place, as: UInt8.self)
+        rest /= 10
+      }
+    }
+    return code
+  }
+
+  /// The counter of the step in which `time` is, Unix seconds; steps take `period` seconds and begin with 1970.
+  ///
+  /// - Precondition: `period` is above 0. A time before 1970 counts as its beginning.
+  public static func counter(at time: Int64, period: Int) -> UInt64 { UInt64(max(0, time) / Int64(period)) }
+
+  /// Dynamic truncation (RFC 4226 section 5.3): 31 bits from the place that the last four bits name.
+  private static func truncate(_ code: RawSpan) -> UInt32 {
+    func byte(_ index: Int) -> UInt32 {
+      // Every bit pattern is a UInt8.
+      UInt32(unsafe code.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+    }
+    let start = Int(byte(code.byteCount - 1) & 0x0F)
+    return (byte(start) & 0x7F) << 24 | byte(start + 1) << 16 | byte(start + 2) << 8 | byte(start + 3)
+  }
+}

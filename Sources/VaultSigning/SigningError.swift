@@ -1,0 +1,6 @@
+/// The reason why libgcrypt did not do what it was asked for. The text is the library's own and names no content.
+public struct SigningError: Error, Hashable, Sendable {
+  public let reason: String
+
+  init(_ reason: String) { self.reason = reason }
+}

@@ -1,0 +1,48 @@
+public import VaultCore
+public import VaultModel
+
+// A value that counts on by itself.
+extension Keychain {
+  /// Puts `value` in place of an item's current one, under the same number: for what goes on within a value and is no new
+  /// version of it, such as the counter of one-time codes. The value that was there is gone.
+  ///
+  /// Everything else about the item stays, but for the time of its last change.
+  /// - Parameter now: as for ``set(_:value:now:)``.
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/invalidValue(_:)``,
+  ///   ``VaultError/tooLarge(_:)``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  public func amend(_ name: ItemName, value: borrowing SecureBytes, now: Int64) throws(VaultError) {
+    if value.count > Self.maximumValue { throw .tooLarge(Self.maximumValue) }
+    try write { () throws(VaultError) in
+      guard let old = try find(name, marking: true) else { throw unknownName }
+      guard opensValues(of: old.columns.accessible) else { throw .locked }
+      try value.withBytes { (bytes: RawSpan) throws(VaultError) in try amend(old, bytes, now) }
+    }
+  }
+
+  private func amend(_ old: FoundItem, _ value: RawSpan, _ now: Int64) throws(VaultError) {
+    var (columns, head) = (old.columns, old.head)
+    _ = try Self.validate(value, head.item.kind, head.item.attributes)
+    try head.countRevision(row: columns.row)
+    columns.revision = head.headRevision
+    head.item.modified = effective(now, columns.accessible)
+    try takeRow(columns.row, for: columns.accessible)
+    let last = head.item.versions.count - 1
+    try note(.remove, old.columns, version: columns.current, head.digests[last])
+    let sealed = try seal(value, columns, version: columns.current)
+    head.item.versions[last].size = value.byteCount
+    head.digests[last] = sealed.digest
+    try put(columns, head, value: sealed, insteadOf: old)
+    touch(columns.accessible, now: now)
+  }
+}
+
+extension HeadRecord {
+  /// Counts a change of the item in that row, which may be changed so often and no more.
+  mutating func countRevision(row: Int64) throws(VaultError) {
+    guard max(headRevision, policyRevision, nextVersion) < HeadRecord.lastNumber else {
+      // Not reported as damage: otherwise whoever has the key of a weaker class could end all writing with one head.
+      throw .storage("item \(row) cannot be changed any more often; copy it to another name, and delete it")
+    }
+    headRevision += 1
+  }
+}

@@ -1,0 +1,5 @@
+internal import Glibc
+internal import VaultProcess
+internal import VaultQR
+
+exit(ProgramArguments.run("vault-qr", QRProgram.main))

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("One-time codes on a terminal") struct CodeTerminalTests {
+  /// A sandbox whose vault has the item `code`, with codes that last for hours.
+  private func sandbox(_ uri: String = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=9999") throws -> Sandbox {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    try sandbox.must(["set", "code", "--kind", "totp"], stdin: uri)
+    return sandbox
+  }
+
+  @Test("the code stands on a line of its own, and the seconds that are left of it behind it") func left() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["totp", "code"])
+    #expect(try terminal.wait() == 0)
+    let shown = try #require(terminal.screen.wholeMatch(of: /[0-9]{6}\r\nvault: ([0-9]+) s left\r\n/)?.output.1)
+    #expect((0...9999).contains(try #require(Int(shown))))
+  }
+
+  @Test("nothing is shown beside a code that goes elsewhere, and with a vault that is locked the unlock comes first")
+  func elsewhere() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["lock"])
+    let file = sandbox.home + "/code"
+    let terminal = try Terminal(sandbox, ["totp", "code"], stdout: file)
+    try terminal.expect("Password to unlock the vault (asked by: vault totp code): ")
+    terminal.type(password)
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains("left"))
+    #expect(try String(contentsOfFile: file, encoding: .utf8).wholeMatch(of: /[0-9]{6}/) != nil)
+  }
+
+  @Test("--watch draws code after code in one place, and control-C ends it on a line of its own") func watch() throws {
+    let sandbox = try sandbox("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=1")
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["totp", "code", "--watch"])
+    var codes: Set<String> = []
+    while codes.count < 3 {
+      try terminal.expect("\r\u{1B}[K")
+      codes.insert(String(try terminal.expect("  ").dropLast(2)))
+      try terminal.expect(" s left")
+    }
+    #expect(codes.allSatisfy { $0.wholeMatch(of: /[0-9]{6}/) != nil })
+    terminal.control("c")
+    #expect(try terminal.wait() == 128 + SIGINT)
+    #expect(terminal.screen.hasSuffix("\r\n"))
+  }
+
+  @Test("--watch does not keep the vault open, and ends when it is locked") func watchLocked() throws {
+    let sandbox = try sandbox("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=1")
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["totp", "code", "--watch"])
+    try terminal.expect(" s left")
+    try sandbox.must(["lock"])
+    try terminal.expect("\r\nvault: the vault is locked")
+    #expect(try terminal.wait() == 75)
+  }
+
+  @Test("--watch of codes by a counter shows one, and says that there is nothing to watch") func counter() throws {
+    let sandbox = try sandbox("otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["totp", "code", "--watch"])
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.screen.hasPrefix("755224\r\nvault: ") && terminal.screen.contains("nothing to watch"))
+    #expect(try sandbox.must(["totp", "code"]) == "287082")
+  }
+}

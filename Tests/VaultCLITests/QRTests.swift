@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+import VaultTesting
+
+/// A QR code as it was drawn on a terminal, turned into a picture.
+private struct DrawnCode {
+  /// Rows of modules, true where they are black; two for each line.
+  private(set) var rows: [[Bool]] = []
+
+  private static let colours = "\u{1B}[38;5;16;48;5;231m"
+  private static let end = "\u{1B}[0m"
+
+  /// - Throws: where anything is drawn in a colour that is not named, which would be another one on another terminal.
+  init(_ text: String) throws {
+    for line in text.replacingOccurrences(of: "\r\n", with: "\n").split(separator: "\n") {
+      try #require(line.hasPrefix(Self.colours) && line.hasSuffix(Self.end), "\(line)")
+      let blocks = line.dropFirst(Self.colours.count).dropLast(Self.end.count)
+      try #require(blocks.allSatisfy { "█▀▄ ".contains($0) })
+      rows.append(blocks.map { "█▀".contains($0) })
+      rows.append(blocks.map { "█▄".contains($0) })
+    }
+  }
+
+  /// A portable bitmap, eight points to each module.
+  var bitmap: String {
+    let scale = 8
+    let lines = rows.flatMap { row in
+      let line = row.map { String(repeating: $0 ? "1" : "0", count: scale) }.joined()
+      return [String](repeating: line, count: scale)
+    }
+    return "P1\n\(rows[0].count * scale) \(rows.count * scale)\n\(lines.joined(separator: "\n"))\n"
+  }
+
+  /// The text that a scanner reads from it.
+  func read(_ sandbox: Sandbox) throws -> String {
+    let file = try sandbox.write(bitmap, to: "code.pbm")
+    // The bytes as they are: which encoding they have is a scanner's guess.
+    let outcome = try sandbox.run(
+      ["--quiet", "--raw", "--oneshot", "-Sbinary", "-Sdisable", "-Sqrcode.enable", file], program: "/usr/bin/zbarimg")
+    try #require(outcome.status == 0, "\(outcome)")
+    return outcome.output
+  }
+}
+
+@Suite("QR codes") struct QRTests {
+  @Test(
+    "a scanner reads from the terminal what joins the network, or makes the codes",
+    arguments: [
+      (["--kind", "wifi", "--attr", "ssid=Ana;s net"], "correct horse", "WIFI:T:WPA;S:Ana\\;s net;P:correct horse;;"),
+      (
+        ["--kind", "wifi", "--attr", "ssid=Gäste", "--attr", "security=WPA3", "--attr", "hidden=true"],
+        "längeres Kennwort", "WIFI:T:SAE;S:Gäste;P:längeres Kennwort;H:true;;"
+      ),
+      (["--kind", "totp"], "jbsw y3dp ehpk 3pxp", "otpauth://totp/item?secret=JBSWY3DPEHPK3PXP"),
+      (
+        ["--kind", "totp"], "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQ&counter=5",
+        "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQ&counter=5"
+      ),
+      (
+        ["--kind", "totp"], "otpauth://totp/" + String(repeating: "x", count: 400) + "?secret=GEZDGNBVGY3TQOJQ",
+        "otpauth://totp/" + String(repeating: "x", count: 400) + "?secret=GEZDGNBVGY3TQOJQ"
+      ),
+    ])
+  func read(options: [String], value: String, expected: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "item"] + options, stdin: value)
+    let piped = try DrawnCode(try sandbox.must(["get", "item", "--qr"]))
+    #expect(try piped.read(sandbox) == expected)
+    let terminal = try Terminal(sandbox, ["-c", "stty cols 200; exec vault get item --qr"], program: "/bin/sh")
+    #expect(try terminal.wait() == 0)
+    #expect(try DrawnCode(terminal.screen).rows == piped.rows)
+  }
+
+  @Test("around the code is a quiet zone of four light modules") func quietZone() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let outcome = try sandbox.run([], program: "vault-qr", stdin: Array("text".utf8))
+    let rows = try DrawnCode(outcome.output).rows
+    // The smallest code there is, and a row that fills the last line.
+    #expect(rows.count == 30 && rows.allSatisfy { $0.count == 29 })
+    for (y, row) in rows.enumerated() {
+      for (x, isDark) in row.enumerated() where !(4..<25).contains(x) || !(4..<25).contains(y) { #expect(!isDark) }
+    }
+    #expect(rows[4][4...10].allSatisfy { $0 } && rows[4][18...24].allSatisfy { $0 })
+  }
+
+  @Test("a terminal that is too narrow for it is told so, and gets no part of it") func narrow() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "net", "--kind", "wifi", "--attr", "ssid=net"], stdin: "correct horse")
+    let width = try DrawnCode(try sandbox.must(["get", "net", "--qr"])).rows[0].count
+    for (columns, status) in [(width - 1, 69), (width, 0)] as [(Int, Int32)] {
+      let terminal = try Terminal(
+        sandbox, ["-c", "stty cols \(columns); exec vault get net --qr"], program: "/bin/sh")
+      #expect(try terminal.wait() == status, "\(terminal.screen)")
+      if status == 69 {
+        #expect(
+          terminal.screen == "vault: the terminal is too narrow for the QR code; widen it, or zoom out\r\n")
+      }
+    }
+  }
+
+  @Test("without the program that draws, it says what is missing") func missing() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "net", "--kind", "wifi", "--attr", "ssid=net"], stdin: "correct horse")
+    let own = sandbox.home + "/vault"
+    let copy = "ln \(Sandbox.path(of: "vault")) \(own) 2>/dev/null || cp \(Sandbox.path(of: "vault")) \(own)"
+    try #require(try sandbox.run(["-c", copy], program: "/bin/sh").status == 0)
+    let outcome = try sandbox.run(["get", "net", "--qr"], program: own)
+    #expect(outcome.status == 69 && outcome.output.isEmpty)
+    #expect(
+      outcome.errors == "vault: vault-qr is not installed below libexec, nor beside vault; install it\n", "\(outcome)")
+  }
+
+  @Test("the program that draws takes a text on standard input, no argument, and no more than a code holds")
+  func program() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    func status(_ arguments: [String], _ count: Int) throws -> Int32 {
+      try sandbox.run(arguments, program: "vault-qr", stdin: [UInt8](repeating: 120, count: count)).status
+    }
+    #expect(try status([], 2953) == 0)
+    for count in [0, 2954, 5000, 100_000] { #expect(try status([], count) == 65) }
+    #expect(try status(["text"], 4) == 64)
+    #expect(try status(["--help"], 0) == 0)
+    let terminal = try Terminal(sandbox, [], program: "vault-qr")
+    #expect(try terminal.wait() == 64)
+  }
+}

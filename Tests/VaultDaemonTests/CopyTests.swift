@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("Copies of items, and secrets that are drawn for nobody") struct CopyTests {
+  private static let password = "correct horse battery"
+
+  private func withClient(_ body: (Sandbox, WireClient) throws -> Void) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: Self.password, config: "idle = off")
+    try sandbox.unlock(Self.password)
+    try body(sandbox, try sandbox.client())
+  }
+
+  /// All that is told of an item, but for its name, version and times.
+  private func facts(_ name: String, _ client: WireClient) throws -> NSDictionary {
+    var item = try #require(try client.call("Show", ["name": name]).parameters["item"] as? WireClient.Message)
+    for key in ["name", "version", "created", "modified"] { item[key] = nil }
+    return item as NSDictionary
+  }
+
+  @Test("a copy has the value and all that is said about it, and the source stays") func whole() throws {
+    try withClient { _, client throws in
+      let large = String(repeating: "0123456789abcdef", count: 1 << 16)
+      let items: [(String, WireClient.Message)] = [
+        ("key", ["value": "k", "kind": "api-key", "attributes": ["owner": "ana"], "expires": 4_000_000_000]),
+        ("net", ["value": "correct horse", "kind": "wifi", "attributes": ["ssid": "net"], "accessible": "always"]),
+        ("large", ["value": large, "kind": "note", "accessible": "after-first-unlock", "reuse": 90]),
+        ("bytes", ["data": "AAECAw==", "kind": "blob"]), ("empty", ["value": "", "kind": "note"]),
+      ]
+      for (name, more) in items {
+        #expect(try client.call("Set", ["name": name, "value": "old value"]).error == nil)
+        #expect(try client.call("Set", more.merging(["name": name, "update": true]) { $1 }).error == nil)
+        let before = try facts(name, client)
+        let copied = try client.call("Copy", ["from": name, "to": "copies/\(name)"])
+        #expect(copied.error == nil && copied.integer("version") == 1, "\(copied)")
+        for copy in [name, "copies/\(name)"] {
+          let got = try client.call("Get", ["name": copy])
+          #expect(got.string("value") == more["value"] as? String && got.string("data") == more["data"] as? String)
+          #expect(try facts(copy, client) == before)
+        }
+        // Of the versions it is the current one alone.
+        #expect(try (client.call("History", ["name": "copies/\(name)"]).parameters["versions"] as? [Any])?.count == 1)
+      }
+    }
+  }
+
+  @Test("what is there already is replaced only when that is asked for, and keeps its versions") func replaced() throws
+  {
+    try withClient { _, client throws in
+      #expect(try client.call("Set", ["name": "a", "value": "of a", "kind": "note", "reuse": 90]).error == nil)
+      #expect(try client.call("Set", ["name": "b", "value": "of b", "attributes": ["k": "v"]]).error == nil)
+      #expect(try client.call("Copy", ["from": "a", "to": "b"]).error == "AlreadyExists")
+      #expect(try client.call("Get", ["name": "b"]).string("value") == "of b")
+      #expect(try client.call("Copy", ["from": "a", "to": "b", "replace": true]).integer("version") == 2)
+      #expect(try client.call("Get", ["name": "b"]).string("value") == "of a")
+      #expect(try client.call("Get", ["name": "b", "version": 1]).string("value") == "of b")
+      #expect(try facts("b", client) == facts("a", client))
+      #expect(try client.call("Copy", ["from": "a", "to": "a", "replace": true]).error == "AlreadyExists")
+      #expect(try client.call("Copy", ["from": "none", "to": "c"]).error == "NoSuchItem")
+      #expect(try client.call("Copy", ["from": "a", "to": "/"]).error == "InvalidName")
+    }
+  }
+
+  @Test("an item past its expiry is copied only when that is asked for, and the copy has expired, too") func expired()
+    throws
+  {
+    try withClient { _, client throws in
+      let set = try client.call("Set", ["name": "a", "value": "v", "expires": 1_000_000_000])
+      #expect(set.error == nil)
+      #expect(try client.call("Copy", ["from": "a", "to": "b"]).error == "Expired")
+      #expect(try client.call("Copy", ["from": "a", "to": "b", "expired": true]).error == nil)
+      #expect(try client.call("Get", ["name": "b"]).error == "Expired")
+    }
+  }
+
+  @Test("while the vault is locked no copy is made") func locked() throws {
+    try withClient { _, client throws in
+      #expect(try client.call("Set", ["name": "a", "value": "v"]).error == nil)
+      #expect(try client.call("Lock").error == nil)
+      #expect(try client.call("Copy", ["from": "a", "to": "b"]).error == "Locked")
+    }
+  }
+
+  @Test("a secret is drawn as it is for an item, in every state, and none twice") func generated() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon()
+    let client = try sandbox.client()
+    func draw(_ recipe: WireClient.Message) throws -> String? {
+      try client.call("Generate", ["recipe": recipe]).string("value")
+    }
+    #expect(try client.call("Status").string("state") == "new")
+    let drawn = try (0..<20).compactMap { _ in try draw(["style": "password"]) }
+    #expect(Set(drawn).count == 20 && drawn.allSatisfy { $0.utf8.count == 24 })
+    let plain = try #require(try draw(["style": "password", "length": 200, "symbols": false]))
+    #expect(
+      plain.utf8.count == 200
+        && plain.utf8.allSatisfy { ($0 | 0x20 >= 97 && $0 | 0x20 <= 122) || (48...57).contains($0) })
+    #expect(try draw(["style": "phrase", "length": 9])?.split(separator: "-").count ?? 0 >= 9)
+    for recipe: WireClient.Message in [
+      ["style": "word"], ["style": "password", "length": 7], ["style": "phrase", "length": 65],
+    ] {
+      #expect(try client.call("Generate", ["recipe": recipe]).error == "InvalidValue")
+    }
+  }
+
+  @Test(
+    "neither what was copied nor what was drawn is left in memory after a lock",
+    .enabled(if: MemorySearch.isPossible, MemorySearch.need))
+  func memory() throws {
+    try withClient { sandbox, client throws in
+      let secret = try #require(
+        try client.call("Generate", ["recipe": ["style": "password", "length": 64]]).string("value"))
+      let other = String((0..<64).map { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
+      #expect(try client.call("Set", ["name": "a", "value": other]).error == nil)
+      #expect(try client.call("Copy", ["from": "a", "to": "b"]).error == nil)
+      #expect(try client.call("Copy", ["from": "a", "to": "b", "replace": true]).error == nil)
+      #expect(try client.call("Lock").error == nil)
+      let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
+      #expect(memory.find(Array(secret.utf8)) == [] && memory.find(Array(other.utf8)) == [])
+    }
+  }
+}
