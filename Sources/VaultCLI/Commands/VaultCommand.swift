@@ -17,8 +17,9 @@ struct VaultCommand: ParsableCommand {
       CommandGroup(
         name: "Item",
         subcommands: [
-          GetCommand.self, TOTPCommand.self, SetCommand.self, GenerateCommand.self, ListCommand.self, FindCommand.self,
-          ShowCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self, HistoryCommand.self,
+          GetCommand.self, TOTPCommand.self, SetCommand.self, EditCommand.self, GenerateCommand.self, ListCommand.self,
+          FindCommand.self, ShowCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
+          HistoryCommand.self,
           WatchCommand.self,
         ]),
       CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self, RekeyCommand.self]),
