@@ -2,7 +2,8 @@ internal import CLinux
 internal import Glibc
 
 /// Another program, as this one starts it: it may outlive this one, so it keeps nothing of it that it was not given. It has
-/// no descriptor but the ones named here, `/` as its directory, no blocked or ignored signal, and a new process's personality.
+/// no descriptor but the ones named here, `/` as its directory unless told otherwise, no blocked or ignored signal, and a
+/// new process's personality.
 public struct StartedProgram: Sendable {
   /// The call that went wrong, and its error number.
   public struct Failure: Error, Equatable {
@@ -12,7 +13,8 @@ public struct StartedProgram: Sendable {
 
   /// The file behind one of its descriptors.
   public enum Descriptor: Sendable {
-    /// A descriptor of this process, whose number is above all those of the program, as that of ``pipe(for:)`` is.
+    /// A descriptor of this process, whose number is above all those of the program, as that of ``pipe(for:)`` is, or the
+    /// one that it has there.
     case ours(Int32)
     /// A file that it opens itself, with these flags. A terminal becomes its controlling terminal if it has its own session.
     case file(String, Int32)
@@ -28,8 +30,10 @@ public struct StartedProgram: Sendable {
   ///   - environment: lines `NAME=value`; nil for this process's own.
   ///   - descriptors: its descriptors 0, 1 and so on, at least the three standard streams.
   ///   - hasOwnSession: true for a program that a Ctrl-C at this process's terminal leaves alone.
+  ///   - keepsDirectory: true for a program that a person uses, for whom relative paths mean what they mean here.
   public init(
-    _ command: [String], environment: [String]? = nil, descriptors: [Descriptor], hasOwnSession: Bool
+    _ command: [String], environment: [String]? = nil, descriptors: [Descriptor], hasOwnSession: Bool,
+    keepsDirectory: Bool = false
   ) throws(Failure) {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -49,7 +53,7 @@ public struct StartedProgram: Sendable {
     }
     // Whatever else is open here, such as a lock that a script holds, would stay open for as long as the program runs.
     unsafe posix_spawn_file_actions_addclosefrom_np(&actions, Int32(descriptors.count))
-    unsafe posix_spawn_file_actions_addchdir_np(&actions, "/")
+    if !keepsDirectory { unsafe posix_spawn_file_actions_addchdir_np(&actions, "/") }
     var (none, all) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&none)
     unsafe sigfillset(&all)

@@ -17,7 +17,8 @@ struct VaultCommand: ParsableCommand {
       CommandGroup(
         name: "Item",
         subcommands: [
-          GetCommand.self, TOTPCommand.self, SetCommand.self, GenerateCommand.self, ListCommand.self, FindCommand.self,
+          GetCommand.self, TOTPCommand.self, SetCommand.self, EditCommand.self, GenerateCommand.self, ListCommand.self,
+          FindCommand.self,
           ShowCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self, HistoryCommand.self,
           RestoreVersionCommand.self, TrashCommand.self, WatchCommand.self,
         ]),

@@ -1,0 +1,21 @@
+internal import ArgumentParser
+
+struct EditCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit",
+    abstract: "Change an item's value in an editor.",
+    discussion: """
+      $VISUAL or $EDITOR gets a file of the value, which lies in memory, in a folder of yours alone, and is removed \
+      when it ends. What is unchanged is not stored. What an editor copies elsewhere, it leaves there: see vault(1).
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @Flag(help: "Also edit a value that has expired.")
+  var expired = false
+
+  @OptionGroup var globals: Globals
+
+  func run() throws { try EditRequest(self).run() }
+}

@@ -1,0 +1,94 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The work of `vault edit`.
+struct EditRequest {
+  let command: EditCommand
+  private var name: String { command.name }
+
+  init(_ command: EditCommand) { self.command = command }
+
+  func run() throws(Failure) {
+    let session = try Session(command.globals)
+    let old = try session.unlocking(for: "vault edit \(name)") { vault in
+      try vault.read(name, expired: command.expired)
+    }
+    let item = try session.unlocking { vault in try vault.show(name) }
+    guard old.bytes.withBytes({ Content.isText($0) }) else {
+      throw Failure(
+        .invalid, "\(Printable.quoted(name)) is no text, and editors change such bytes",
+        "store another value with `vault set --update --file`")
+    }
+    let editor = try Editor()
+    var text = old.bytes.withBytes { SecretBuffer(copying: $0) }
+    while true {
+      text = try editor.edit(text)
+      let new = EditRequest.value(text, editedFrom: old.bytes, kind: ItemKind(rawValue: item.kind))
+      if new.isEqual(to: old.bytes) { return try report(old.version, isChanged: false) }
+      do throws(Failure) {
+        return try report(try store(new, insteadOf: old.version, session), isChanged: true)
+      } catch {
+        // What was typed is not lost for a slip of the hand.
+        guard error.exit == .invalid, Keyboard.isAttended else { throw error }
+        Output.note(error.message)
+        guard try Keyboard(otherwise: "run it on a terminal").confirm("Edit it again?") else { throw error }
+      }
+    }
+  }
+
+  /// The value that an edited text stands for: without the line break at its end that editors add to what had none.
+  static func value(
+    _ text: borrowing SecretBuffer, editedFrom old: borrowing SecretBuffer, kind: ItemKind?
+  ) -> SecretBuffer {
+    var value = text.withBytes { SecretBuffer(copying: $0) }
+    // An empty text of several lines says nothing about how it ends.
+    guard old.count > 0 || kind?.hasOneLine == true, old.finalBreak == 0 else { return value }
+    value.truncate(to: value.count - value.finalBreak)
+    return value
+  }
+
+  /// Stores a new version, unless somebody else has done so meanwhile and the person does not want that replaced.
+  private func store(
+    _ value: borrowing SecretBuffer, insteadOf version: Int, _ session: Session
+  ) throws(Failure) -> Int {
+    let now = try session.unlocking { vault in try vault.show(name) }.version
+    if now != version {
+      let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(now)"
+      guard Keyboard.isAttended else { throw Failure(.exists, "\(changed); nothing was stored", "edit it again") }
+      guard try Keyboard(otherwise: "run it on a terminal").confirm("\(changed); store yours on top of it?") else {
+        throw Failure(Fault.cancelled)
+      }
+    }
+    return try session.unlocking { vault in try vault.set(Wire.NewItem(name: name, update: true), value: value) }
+  }
+
+  private func report(_ version: Int, isChanged: Bool) throws(Failure) {
+    if command.globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("name")
+        writer.string(name)
+        writer.key("version")
+        writer.integer(Int64(version))
+        writer.key("changed")
+        writer.bool(isChanged)
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note(
+        isChanged ? "stored \(Printable.quoted(name)), version \(version)" : "unchanged, so nothing was stored")
+    }
+  }
+}
+
+extension SecretBuffer {
+  /// The size of the line break at the end, in bytes: 0 where there is none.
+  fileprivate var finalBreak: Int {
+    withBytes { bytes in
+      let text = Span<UInt8>(_bytes: bytes)
+      guard let last = text.indices.last, text[last] == 0x0A else { return 0 }
+      return last > 0 && text[last - 1] == 0x0D ? 2 : 1
+    }
+  }
+}

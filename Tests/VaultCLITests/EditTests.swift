@@ -1,0 +1,164 @@
+import Foundation
+import Glibc
+import Testing
+import VaultModel
+import VaultTesting
+import VaultWire
+
+@testable import VaultCLI
+
+@Suite("Editing a value") struct EditTests {
+  /// A sandbox with an unlocked vault, and an editor that is this script of sh(1).
+  private func sandbox(_ script: String) throws -> Sandbox {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    try sandbox.write(script, to: "editor")
+    return sandbox
+  }
+
+  private func editor(_ sandbox: Sandbox) -> [String: String?] {
+    ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"]
+  }
+
+  /// The text of a file in the sandbox's home.
+  private func text(_ name: String, _ sandbox: Sandbox) throws -> String {
+    try String(contentsOfFile: "\(sandbox.home)/\(name)", encoding: .utf8)
+  }
+
+  /// True when the file that was edited is gone, with its folder. The script has written down where it was.
+  private func isGone(_ sandbox: Sandbox) throws -> Bool {
+    let place = try text("place", sandbox)
+    try #require(place.hasPrefix("/"))
+    return !FileManager.default.fileExists(atPath: (place as NSString).deletingLastPathComponent)
+  }
+
+  private func writePlace(_ sandbox: Sandbox) -> String { "printf %s \"$1\" >\(sandbox.home)/place\n" }
+
+  @Test("the file is its owner's alone, in memory, in a folder of its own, and gone with all beside it") func place()
+    throws
+  {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    let script = """
+      \(writePlace(sandbox))folder=$(dirname "$1")
+      { stat -c %a "$1" "$folder"; stat -f -c %T "$folder"; ls "$folder"; cat "$1"; echo; pwd; ulimit -c; } >\(sandbox.home)/facts
+      cp "$1" "$1~"; mkdir "$folder/deeper"; cp "$1" "$folder/deeper/.swap"; ln -s /etc/passwd "$folder/link"
+      sed -i s/2/3/ "$1"
+      """
+    try sandbox.write(script, to: "editor")
+    let run = "cd \(sandbox.home) && ulimit -S -c 1; \(Sandbox.path(of: "vault")) edit web"
+    let outcome = try sandbox.run(["-c", run], program: "/bin/sh", environment: editor(sandbox))
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try text("facts", sandbox) == "600\n700\ntmpfs\nvalue.txt\nhunter2\n\(sandbox.home)\n0\n")
+    #expect(try isGone(sandbox))
+    #expect(try sandbox.must(["get", "web"]) == "hunter3")
+    #expect(FileManager.default.fileExists(atPath: "/etc/passwd"))
+  }
+
+  @Test(
+    "the file is gone, too, when a signal ends the program, and the editor with it",
+    arguments: [SIGTERM, SIGHUP, SIGUSR1])
+  func signals(number: Int32) throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    try sandbox.write(writePlace(sandbox) + "cp \"$1\" \"$1~\"; echo ready $$; exec sleep 1000\n", to: "editor")
+    let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
+    try terminal.expect("ready ")
+    let pid = try #require(pid_t(try terminal.expect("\r\n").dropLast(1)))
+    terminal.signal(number)
+    #expect(try terminal.wait() == 128 + number)
+    #expect(try isGone(sandbox))
+    #expect(kill(pid, 0) != 0)
+    #expect(try sandbox.must(["get", "web"]) == "hunter2")
+  }
+
+  @Test("control-C is the editor's, which may go on") func interrupt() throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    let script =
+      writePlace(sandbox)
+      + "trap 'echo interrupted' INT; echo ready; while ! read word; do :; done; printf %s $word >\"$1\"\n"
+    try sandbox.write(script, to: "editor")
+    let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
+    try terminal.expect("ready")
+    terminal.control("c")
+    try terminal.expect("interrupted")
+    terminal.type("hunter5")
+    try terminal.expect("vault: stored `web`, version 2")
+    #expect(try terminal.wait() == 0)
+    #expect(try isGone(sandbox))
+    #expect(try sandbox.must(["get", "web"]) == "hunter5")
+  }
+
+  @Test("a value that its kind does not take is edited again as it was left, or not stored", arguments: [true, false])
+  func again(isWanted: Bool) throws {
+    let script = "if grep -q x \"$1\"; then sed -i s/x/2/ \"$1\"; else sed -i s/1/x/ \"$1\"; fi\n"
+    let sandbox = try sandbox(script)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "code", "--kind", "pairing-code"], stdin: "031-45-154")
+    let terminal = try Terminal(sandbox, ["edit", "code"], environment: editor(sandbox))
+    try terminal.expect("vault: this is not right")
+    try terminal.expect("Edit it again? [y/N] ")
+    terminal.type(isWanted ? "y" : "n")
+    #expect(try terminal.wait() == (isWanted ? 0 : 65))
+    #expect(try sandbox.must(["get", "code"]) == (isWanted ? "032-45-154" : "031-45-154"))
+  }
+
+  @Test("what somebody else has stored meanwhile is replaced only when that is wanted", arguments: [true, false])
+  func meanwhile(isWanted: Bool) throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    let script = "printf theirs | \(Sandbox.path(of: "vault")) set web --update; printf mine >\"$1\"\n"
+    try sandbox.write(script, to: "editor")
+    let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
+    try terminal.expect("`web` was changed meanwhile and has version 2; store yours on top of it? [y/N] ")
+    terminal.type(isWanted ? "y" : "n")
+    #expect(try terminal.wait() == (isWanted ? 0 : 77))
+    #expect(try sandbox.must(["get", "web"]) == (isWanted ? "mine" : "theirs"))
+  }
+
+  @Test("the vault is unlocked first, and a person is told what came of it") func told() throws {
+    let sandbox = try sandbox("printf x >>\"$1\"\n")
+    defer { sandbox.close() }
+    try sandbox.must(["lock"])
+    let first = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
+    try first.expect("Password to unlock the vault (asked by: vault edit web): ")
+    first.type(password)
+    try first.expect("vault: stored `web`, version 2")
+    #expect(try first.wait() == 0)
+    let second = try Terminal(sandbox, ["edit", "web"], environment: ["VISUAL": "true"])
+    try second.expect("vault: unchanged, so nothing was stored")
+    #expect(try second.wait() == 0)
+    #expect(try sandbox.must(["get", "web"]) == "hunter2x")
+  }
+
+  @Test("without a name for one, the editor is the first that is there, and none is an error") func missing() throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    let none = ["VISUAL": nil, "EDITOR": " ", "PATH": sandbox.home + "/bin"] as [String: String?]
+    let outcome = try sandbox.run("edit", "web", environment: none)
+    #expect(outcome.status == 78)
+    #expect(outcome.errors == "vault: there is no editor; name one in $VISUAL or $EDITOR\n", "\(outcome)")
+    let made = try sandbox.run(["-c", "mkdir ~/bin && ln -s /bin/true ~/bin/vi"], program: "/bin/sh")
+    try #require(made.status == 0)
+    #expect(try sandbox.run("edit", "web", environment: none).status == 0)
+  }
+
+  @Test(
+    "a line break that an editor adds is none of the value, and any other is",
+    arguments: [
+      ("v", "w\n", ItemKind.password, "w"), ("v", "v\n", .password, "v"), ("v", "w\r\n", .password, "w"),
+      ("v", "w\n\n", .password, "w\n"), ("v\n", "w\n", .password, "w\n"), ("v\n", "w", .password, "w"),
+      ("a\nb", "a\nc\n", .note, "a\nc"), ("a\nb\n", "a\nc\n", .note, "a\nc\n"), ("", "a\n", .note, "a\n"),
+      ("", "a\n", .wifi, "a"), ("v", "", .note, ""), ("v", "\n", .note, ""),
+    ])
+  func finalBreak(old: String, text: String, kind: ItemKind, expected: String) {
+    func buffer(_ text: String) -> SecretBuffer {
+      var buffer = SecretBuffer()
+      buffer.append(utf8: text)
+      return buffer
+    }
+    let value = EditRequest.value(buffer(text), editedFrom: buffer(old), kind: kind)
+    let isExpected = value.isEqual(to: buffer(expected))
+    #expect(isExpected)
+  }
+}
