@@ -4,7 +4,9 @@ extension MethodName {
   /// True when what it does can take longer than reading one item does: it writes, or walks over many.
   var takesLong: Bool {
     switch self {
-    case .find, .set, .setMany, .delete, .move, .backup, .salvage, .rekey, .markStale, .getInterfaceDescription: true
+    case .find, .children, .attributes, .set, .setMany, .delete, .move, .backup, .salvage, .rekey, .markStale,
+      .getInterfaceDescription:
+      true
     default: false
     }
   }
