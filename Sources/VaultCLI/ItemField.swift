@@ -3,8 +3,14 @@ internal import VaultWire
 
 /// The fields that `vault get --field` can print beside attributes.
 enum ItemField {
-  /// The built-in fields, for help.
-  static let names = "value, uri, name, kind, version, created, modified, expires, accessible, require, reuse and size"
+  /// The built-in fields.
+  static let all = [
+    "value", "uri", "name", "kind", "version", "created", "modified", "expires", "accessible", "require", "reuse",
+    "size",
+  ]
+
+  /// The same in words, for help.
+  static let names = all.dropLast().joined(separator: ", ") + " and \(all[all.count - 1])"
 
   /// The text of a field; nil when the item has none of that name.
   static func text(_ field: String, of item: Wire.Item) -> String? {

@@ -64,6 +64,12 @@ enum Predicates {
     return result + "\""
   }
 
+  /// True when a value can stand in a query only between quotes.
+  static func needsQuotes(_ value: String) -> Bool {
+    let isBare = !value.isEmpty && !value.utf8.contains { " \t\"".utf8.contains($0) }
+    return !isBare || value.utf8.first.map { "=~<>".utf8.contains($0) } == true
+  }
+
   /// True when an argument that no `--` stands before is a predicate rather than an item's name. A name may look like
   /// one.
   static func isPredicate(_ argument: String) -> Bool { argument.utf8.contains { "=~<>".utf8.contains($0) } }

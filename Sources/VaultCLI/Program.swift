@@ -22,7 +22,7 @@ public enum VaultProgram {
     let arguments = CommandLine.arguments.dropFirst()
     if let request = GetRequest(fast: arguments) { finish { try request.run() } }
     if arguments.first == Clipboard.forgetCommand { finish { try Clipboard.forget(arguments.dropFirst()) } }
-    if arguments.first == ItemNames.command { finish { try ItemNames.print(arguments.dropFirst()) } }
+    if arguments.first == Completion.command { finish { try Completion.print(arguments.dropFirst()) } }
     finish {
       var command = try Arguments.parse(Array(arguments))
       try command.run()

@@ -45,8 +45,7 @@ struct SetRequest {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      let past = stored.pastExpiry.map { "; its expiry, \(Timestamp.format($0)), had passed and is removed" } ?? ""
-      Output.note("stored \(Printable.quoted(name)), version \(stored.version)\(past)")
+      Output.note(stored.sentence(name))
     }
   }
 
@@ -98,5 +97,13 @@ struct SetRequest {
       return
     }
     throw Failure(Fault.alreadyExists(name: name, failed: nil))
+  }
+}
+
+extension Wire.SetReply {
+  /// What was stored, for a person.
+  func sentence(_ name: String) -> String {
+    let past = pastExpiry.map { "; its expiry, \(Timestamp.format($0)), had passed and is removed" } ?? ""
+    return "stored \(Printable.quoted(name)), version \(version)\(past)"
   }
 }

@@ -17,13 +17,13 @@ import VaultTesting
     #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
   }
 
-  @Test("no script asks for names by the argument parser's own way, which evaluates them", arguments: shells)
+  @Test("no script evaluates what is offered", arguments: shells)
   func ownFragment(shell: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let script = try sandbox.must(["completions", shell])
-    #expect(script.contains("__item-names -- "))
-    for fragment in ["---completion ", "eval '", "_describe -V \"\" list"] { #expect(!script.contains(fragment)) }
+    #expect(script.contains(" __complete -- "))
+    for fragment in ["---completion ", "eval ", "compgen", "_describe"] { #expect(!script.contains(fragment)) }
   }
 
   @Test("bash offers commands, options and the names of items")
@@ -57,7 +57,7 @@ import VaultTesting
   /// Names that would do something in a shell that evaluated them; each lies in a folder of its own, by which it is
   /// completed.
   static let names = [
-    "$(touch $HOME/pwned)", "`touch $HOME/pwned`", "';touch $HOME/pwned;'", "\";touch $HOME/pwned;\"", "x;touch pwned",
+    "$(touch pwned)", "`touch pwned`", "';touch pwned;'", "\";touch pwned;\"", "x;touch pwned",
     "a b  c", "*?[a-z]{b,c}", "~root", "a:b=c", "!! !x", "back\\slash\\", "#no comment", "end!", "é 日本",
     "x|touch pwned&",
     "<(touch pwned)", "${HOME:=x}", "$'a'", "-rf", "%s^", "a\u{A0}b",
@@ -132,6 +132,53 @@ import VaultTesting
     #expect(try sandbox.must(["list"]) == "web\n", "\(terminal.screen)")
   }
 
+  @Test("an item named a/$(touch x) is completed as a name, as a value and in a predicate", arguments: shells)
+  func substitution(shell: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "a/$(touch x)", "--attr", "owner=$(touch y)"], stdin: "<value>")
+    let terminal = try self.shell(shell, sandbox)
+    for (line, answer) in [
+      ("vault get a\t\t", "<value>"), ("vault show a/\t", "name: a/$(touch x)"),
+      ("vault get a/\t --field ow\t", "$(touch y)"), ("vault find owner=\t", "a/$(touch x)"),
+      ("vault find ow\t\t --json", #""name":"a/$(touch x)""#), ("vault list a\t", "a/$(touch x)"),
+    ] {
+      terminal.type(line)
+      try terminal.expect(answer)
+    }
+    terminal.type("exit")
+    try terminal.wait()
+    #expect(try Set(FileManager.default.contentsOfDirectory(atPath: sandbox.home)).isDisjoint(with: ["x", "y"]))
+  }
+
+  @Test("folders, whole paths, fields, attributes, predicates and help topics are completed", arguments: shells)
+  func everything(shell: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(
+      ["set", "folder/deeper/one", "--attr", "owner=ana", "--attr", "room=living room"], stdin: "<value>")
+    let terminal = try self.shell(shell, sandbox)
+    for (line, answer) in [
+      ("vault help sl\t", "See and change the ways into the vault."),
+      ("vault list fol\t", "folder/deeper/one"),
+      ("vault get fol\tdee\ton\t", "<value>"),
+      ("vault --json ge\tfol\t\t\t", #""value":"<value>""#),
+      ("vault get folder/deeper/one --field ow\t", "ana"),
+      ("vault get folder/deeper/one --field=ro\t", "living room"),
+      ("vault find ow\tan\t", "folder/deeper/one"),
+      ("vault find room=\t", "folder/deeper/one"),
+      ("vault find name~fol\tdee\t\t", "folder/deeper/one"),
+      ("vault find kind=passw\t room~liv\\*", "folder/deeper/one"),
+      ("vault set other --file script --attr ow\tan\t; vault find owner=ana --json", #"{"name":"other""#),
+      ("vault set third --file sc\t; vault show third", "name: third"),
+    ] {
+      terminal.type(line)
+      try terminal.expect(answer)
+    }
+    terminal.type("exit")
+    try terminal.wait()
+  }
+
   @Test("where no daemon runs none is started, and nothing is offered")
   func startsNone() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
@@ -140,19 +187,59 @@ import VaultTesting
     let ended = try sandbox.run(
       "-c", "kill \(pid); while vault status >/dev/null 2>&1; do :; done", program: "/bin/sh")
     #expect(ended.status == 0, "\(ended)")
-    let outcome = try sandbox.run("__item-names", "--", "we", "get")
+    let outcome = try sandbox.run("__complete", "--", "we", "get")
     #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.isEmpty, "\(outcome)")
     #expect(sandbox.daemonPid == nil)
   }
 
-  @Test("which names are offered depends on what stands before them")
+  @Test("while names are hidden nothing is offered and nobody is asked")
+  func hidden() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.configure("hide-names = true\n")
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["set", "web", "--attr", "owner=ana"], stdin: "hunter2")
+    #expect(try sandbox.must(["__complete", "--", "", "get"]) == "=web\n")
+    try sandbox.must(["lock"])
+    for words in [["", "get"], ["owner=", "find"], ["name=", "find"], ["", "set", "a", "--attr"]] {
+      let terminal = try Terminal(sandbox, ["__complete", "--"] + words)
+      #expect(try terminal.wait() == 0 && terminal.screen.isEmpty, "\(terminal.screen)")
+    }
+  }
+
+  @Test(
+    "what is typed before decides what is offered",
+    arguments: [
+      (["", "slot"], ["=list", "=add", "=remove"]), (["u"], ["=unlock"]), (["st", "--json"], ["=status"]),
+      (["", "--socket"], [":files"]), (["", "backup"], [":files"]),
+      (["", "help", "slot"], ["=list", "=add", "=remove"]),
+      (["--k", "set", "a"], ["=--kind", "=--keep-value"]), (["--kind", "set", "--kind", "note", "a"], []),
+      (["--at", "set", "--attr", "a=b"], ["=--attr"]), (["--kind=no", "set"], ["=--kind=note"]),
+      (["n", "set", "--kind"], ["=note"]), (["", "set", "a", "--generate"], ["=password", "=phrase"]),
+      (["we", "set", "--generate"], []), (["we", "set", "--generate", "phrase"], ["=web"]),
+      (["we", "get", "web"], []), (["we", "rm", "web"], ["=web"]), (["--y", "rm", "--"], []),
+      (["", "completions"], ["=bash", "=zsh", "=fish"]), (["expires=", "find"], ["=expires=never"]),
+      (["require!=b", "find"], ["=require!=biometry"]), (["name=w", "find"], ["=name=web"]),
+      (["name=\"w", "find"], ["=name=\"web\""]), (["kind=t", "rm"], ["=kind=tls-key", "=kind=totp"]),
+      (["", "lock"], []),
+      (["we", "--socket", "/nowhere", "get"], []), (["we", "get", "--system"], []),
+    ])
+  func typed(words: [String], offered: [String]) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let lines = try sandbox.must(["__complete", "--"] + words).split(separator: "\n")
+    #expect(lines.map { String($0.prefix { $0 != "\t" }) } == offered)
+  }
+
+  @Test("a name that begins with a dash, or that rm would take for a predicate, needs two dashes before it")
   func offered() {
-    for (name, words, isOffered) in [
-      ("a", ["rm"], true), ("a=b", ["rm"], false), ("a~b", ["--json", "rm", "c"], false), ("a<b", ["rm"], false),
-      ("a>b", ["rm"], false), ("a=b", ["rm", "--"], true), ("a=b", ["get"], true), ("-a", ["get"], false),
-      ("-a", ["get", "--"], true), ("-\u{301}", ["show"], false),
+    for (name, isRemoval, isBehindDashes, isOffered) in [
+      ("a", true, false, true), ("a=b", true, false, false), ("a~b", true, false, false), ("a<b", true, false, false),
+      ("a>b", true, false, false), ("a=b", true, true, true), ("a=b", false, false, true), ("-a", false, false, false),
+      ("-a", false, true, true), ("-\u{301}", false, false, false),
     ] {
-      #expect(ItemNames.isName(name, behind: words[...]) == isOffered, "\(name) \(words)")
+      #expect(Completion.isName(name, isBehindDashes: isBehindDashes, isRemoval) == isOffered, "\(name)")
     }
   }
 

@@ -16,6 +16,9 @@ import VaultTesting
       ("Set", ["name": "", "value": "x"]), ("SetMany", ["items": [["name": ""]]]),
     ]
     for (method, parameters) in calls { #expect(try client.call(method, parameters).error == "NoVault", "\(method)") }
+    for method in ["Children", "Attributes"] {
+      #expect(try client.call(method, ["limit": 0], more: true).error == "NoVault", "\(method)")
+    }
     let questions: [(String, WireClient.Message)] = [
       ("Authenticate", ["name": ""]), ("ChangePassword", ["kind": "none"]), ("AddSlot", ["kind": "none"]),
     ]

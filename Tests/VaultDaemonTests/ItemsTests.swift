@@ -348,4 +348,39 @@ import VaultTesting
       #expect(try again.call("Get", ["name": "a", "version": 1]).string("value") == "1")
     }
   }
+
+  @Test("what stands in a folder, and the keys and values of attributes, come as streams") func names() throws {
+    try withClient { (sandbox, client) throws in
+      for index in 0..<300 {
+        let item: WireClient.Message = [
+          "name": "f\(index % 3)/\(index)", "value": "x", "attributes": ["owner": "o\(index % 4)", "k\(index)": "v"],
+        ]
+        #expect(try client.call("Set", item).error == nil)
+      }
+      #expect(try Self.texts("Children", [:], "names", client).sorted() == ["f0/", "f1/", "f2/"])
+      #expect(try Self.texts("Children", ["prefix": "f1/2"], "names", client).count == 36)
+      #expect(try Self.texts("Children", ["prefix": "f1/", "limit": 7], "names", client).count == 7)
+      #expect(try Self.texts("Attributes", [:], "texts", client).count == 301)
+      #expect(try Self.texts("Attributes", ["key": "owner"], "texts", client).sorted() == ["o0", "o1", "o2", "o3"])
+      #expect(try Self.texts("Attributes", ["key": "none"], "texts", client) == [])
+      for method in ["Children", "Attributes"] {
+        #expect(try client.call(method, ["limit": 0], more: true).error?.hasSuffix("InvalidParameter") == true)
+        #expect(try client.call(method).error?.hasSuffix("ExpectedMore") == true)
+      }
+    }
+  }
+
+  /// All texts of a stream.
+  private static func texts(
+    _ method: String, _ parameters: WireClient.Message, _ key: String, _ client: WireClient
+  ) throws -> [String] {
+    var reply = try client.call(method, parameters, more: true)
+    var texts: [String] = []
+    while true {
+      #expect(reply.error == nil)
+      texts += reply.parameters[key] as? [String] ?? []
+      guard reply.continues else { return texts }
+      reply = try client.reply()
+    }
+  }
 }

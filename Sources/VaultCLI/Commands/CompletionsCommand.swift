@@ -9,5 +9,5 @@ struct CompletionsCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("bash, zsh or fish.", valueName: "shell"))
   var shell: CompletionScript.Shell
 
-  func run() throws { try Output.text(CompletionScript.text(for: shell) + "\n") }
+  func run() throws { try Output.line(CompletionScript.text(for: shell)) }
 }

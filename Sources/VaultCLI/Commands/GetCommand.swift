@@ -14,7 +14,8 @@ struct GetCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Print this instead of the value: an attribute, or one of \(ItemField.names).", valueName: "field"))
+      "Print this instead of the value: an attribute, or one of \(ItemField.names).", valueName: "field"),
+    completion: Completes.field.kind)
   var field: String?
 
   @Option(help: ArgumentHelp("An earlier version of the value; see `vault history`.", valueName: "number"))

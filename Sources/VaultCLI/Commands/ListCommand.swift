@@ -7,7 +7,8 @@ struct ListCommand: ParsableCommand {
     abstract: "List items by name.",
     discussion: "One name a line; a table on a terminal.")
 
-  @Argument(help: ArgumentHelp("Only what is in this folder.", valueName: "folder"))
+  @Argument(
+    help: ArgumentHelp("Only what is in this folder.", valueName: "folder"), completion: Completes.folder.kind)
   var folder: String?
 
   @OptionGroup var globals: Globals
@@ -40,7 +41,8 @@ struct FindCommand: ParsableCommand {
       dates. Values with spaces stand between double quotes. A word alone is looked for in names.
       """)
 
-  @Argument(help: ArgumentHelp("What must hold.", valueName: "predicates"))
+  @Argument(
+    help: ArgumentHelp("What must hold.", valueName: "predicates"), completion: Completes.predicate.kind)
   var predicates: [String]
 
   @Option(help: ArgumentHelp("Stop after so many items.", valueName: "count"))

@@ -15,7 +15,7 @@ struct RemoveCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("Names, or predicates.", valueName: "items"), completion: ItemNames.completion)
+    help: ArgumentHelp("Names, or predicates.", valueName: "items"), completion: Completes.itemOrPredicate.kind)
   var items: [String] = []
 
   /// The names behind `--`, which the parser would not tell from others; see ``Arguments/normalize(_:)``.
@@ -176,7 +176,8 @@ struct MoveCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("Its name now.", valueName: "from"), completion: ItemNames.completion)
   var from: String
 
-  @Argument(help: ArgumentHelp("Its new name, which no item has.", valueName: "to"))
+  @Argument(
+    help: ArgumentHelp("Its new name, which no item has.", valueName: "to"), completion: Completes.folder.kind)
   var to: String
 
   @OptionGroup var globals: Globals

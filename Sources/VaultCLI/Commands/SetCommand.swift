@@ -27,7 +27,7 @@ struct SetCommand: ParsableCommand {
       An attribute to search it by; with --update the others stay, and an empty value takes it away. Attributes are \
       no secrets.
       """, valueName: "key=value"),
-    transform: Attribute.init(parsing:))
+    completion: Completes.attribute.kind, transform: Attribute.init(parsing:))
   var attributes: [Attribute] = []
 
   @Option(

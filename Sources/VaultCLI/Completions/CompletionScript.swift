@@ -1,10 +1,11 @@
 internal import ArgumentParser
 
-/// The completion script of a shell: the argument parser's, in which the names of items are data.
+/// The completion script of a shell: it hands the words of the command line to ``Completion``, and offers what comes back.
 ///
-/// The parser's own fragments hand the words of a completion to `compgen -W` in bash and to `_describe` in zsh. The former
-/// expands them, so that an item named `a/$(command)` would run the command; the latter cuts them at a colon. The functions
-/// here read one name a line, compare it quoted, and insert it quoted; nothing of a name is expanded or evaluated.
+/// The argument parser's own scripts are not used: they hand what is offered to `compgen -W` in bash, which expands it, so
+/// that an item named `a/$(command)` would run the command, and to `_describe` in zsh, which cuts it at a colon; they know
+/// no other names of commands, and in fish ask some two hundred conditions for each word. What these offer is read line by
+/// line and inserted quoted; nothing of it is expanded or evaluated.
 enum CompletionScript {
   enum Shell: String, ExpressibleByArgument, CaseIterable {
     case bash
@@ -12,46 +13,24 @@ enum CompletionScript {
     case fish
   }
 
-  static func text(for shell: Shell) throws(Failure) -> String {
+  static func text(for shell: Shell) -> String {
     switch shell {
-    case .bash:
-      try VaultCommand.completionScript(for: .bash)
-        .replacing(#"__vault_add_completions -W "$(eval '\#(ItemNames.function)')""#, with: ItemNames.function)
-        .replacing("\n_vault() {\n", with: "\n" + bash + "\n_vault() {\n")
-    case .zsh:
-      try VaultCommand.completionScript(for: .zsh)
-        .replacing(
-          #"{local -a list;list=(${(f)"$(\#(ItemNames.function))"});_describe -V "" list}"#,
-          with: "{\(ItemNames.function)}"
-        )
-        .replacing("\n_vault() {\n", with: "\n" + zsh + "\n_vault() {\n")
-    case .fish:
-      // `vault get` has a --version of its own, and fish takes no flag twice.
-      try VaultCommand.completionScript(for: .fish)
-        .replacing(
-          "'version=' 'wait=' 'clip' 'qr' 'expired' 'force' 'json' 'socket=' 'system' 'version'", with: getOptions
-        )
-        .replacing(
-          """
-          complete -c 'vault' -n '__vault_should_offer_completions_for_flags_or_options "vault get" version' -l 'version' \
-          -d 'Show the version.'
-
-          """, with: ""
-        )
-        .replacing("\ncomplete -c 'vault' -f\n", with: "\n" + fish + "\ncomplete -c 'vault' -f\n")
+    case .bash: bash
+    case .zsh: zsh
+    case .fish: fish
     }
   }
 
-  private static let getOptions = "'version=' 'wait=' 'clip' 'qr' 'expired' 'force' 'json' 'socket=' 'system'"
-
-  /// `cur` is what readline replaces. It may begin within the shell's word, behind a quote or a colon, so the word is read
-  /// anew from the line, with its quoting taken away.
+  /// `cur` is what readline replaces. It may begin within the shell's word, behind a quote or a colon, so all words are read
+  /// anew from the line, with their quoting taken away.
   private static let bash = #"""
-    __vault_item_names() {
-        local -r line="${COMP_LINE:0:COMP_POINT}"
+    # bash completion for vault
+    _vault() {
+        local -r line="${COMP_LINE:0:COMP_POINT}" cur="${2}"
         local -ir begin="$((${#line} - ${#cur}))"
-        local word='' head='' quote='' character name
-        local -i index
+        local word='' head='' quote='' character offer mark=''
+        local -a words=()
+        local -i index is_begun=0
         for ((index = 0; index <= ${#line}; index++)); do
             if [[ "${index}" -eq "${begin}" ]]; then head="${word}"; fi
             character="${line:index:1}"
@@ -65,20 +44,29 @@ enum CompletionScript {
             elif [[ -z "${quote}" && "${character}" = [\'\"] ]]; then
                 quote="${character}"
             elif [[ -z "${quote}" && "${character}" = [[:space:]] ]]; then
+                if [[ "${is_begun}" -eq 1 ]]; then words+=("${word}"); fi
                 word=''
                 head=''
+                is_begun=0
+                continue
             else
                 word+="${character}"
             fi
+            is_begun=1
         done
-        # The names are quoted below, which readline would do once more to what it takes for files.
-        compopt +o filenames 2>/dev/null
-        while IFS='' read -r name; do
-            if [[ "${name}" = "${word}"* && "${name}" = "${head}"* ]]; then
-                __vault_quote "${name:${#head}}" "${quote}"
-                COMPREPLY+=("${REPLY}")
+        COMPREPLY=()
+        while IFS='' read -r offer; do
+            if [[ "${offer}" = ':files' ]]; then
+                compopt -o default -o filenames 2>/dev/null
+                return
             fi
-        done < <("${COMP_WORDS[0]}" __item-names -- "${word}" "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)
+            mark="${offer:0:1}"
+            offer="${offer:1}"
+            offer="${offer%%$'\t'*}"
+            __vault_quote "${offer:${#head}}" "${quote}"
+            COMPREPLY+=("${REPLY}")
+        done < <("${1}" __complete -- "${word}" "${words[@]:1}" 2>/dev/null)
+        if [[ "${#COMPREPLY[@]}" -eq 1 && "${mark}" = '+' ]]; then compopt -o nospace 2>/dev/null; fi
     }
 
     # Sets REPLY to what stands for the text $1 behind the open quotation mark $2, if there is one.
@@ -105,38 +93,74 @@ enum CompletionScript {
         esac
     }
 
+    complete -F _vault vault
     """#
 
-  /// `compadd` quotes what it inserts, the history's `!` only where that option is on, which the parser's script turns off.
+  /// `compadd` quotes what it inserts, the history's `!` only where that option is on, as it is in zsh's own emulation.
   private static let zsh = #"""
-    __vault_item_names() {
-        setopt localoptions banghist
-        local -a names
-        names=("${(@f)"$(
-            "${command_name}" __item-names -- "${(Q)PREFIX}" "${(@)command_line[2,current_word_index]}" 2>/dev/null
+    #compdef vault
+    _vault() {
+        emulate -L zsh
+        local line text
+        local -a offers whole shown begun
+        offers=("${(@f)"$(
+            "${(Q)words[1]}" __complete -- "${(Q)PREFIX}" "${(@Q)words[2,CURRENT-1]}" 2>/dev/null
         )"}")
-        names=("${(@)names:#}")
-        (( ${#names} )) && compadd -- "${(@)names}"
+        for line in "${(@)offers:#}"; do
+            text="${line[2,-1]}"
+            case "${line[1]}" in
+            :)
+                compset -P '--*='
+                _files
+                return
+                ;;
+            +) begun+=("${text%%$'\t'*}") ;;
+            *)
+                whole+=("${text%%$'\t'*}")
+                shown+=("${text/$'\t'/  -- }")
+                ;;
+            esac
+        done
+        local -i ret=1
+        if (( ${#whole} )); then
+            if [[ "${(j::)offers}" == *$'\t'* ]]; then
+                compadd -l -d shown -- "${(@)whole}" && ret=0
+            else
+                compadd -- "${(@)whole}" && ret=0
+            fi
+        fi
+        if (( ${#begun} )); then compadd -S '' -- "${(@)begun}" && ret=0; fi
+        return ret
     }
 
+    if [[ "${funcstack[1]}" = _vault ]]; then
+        _vault "${@}"
+    else
+        compdef _vault vault
+    fi
     """#
 
   /// fish expands nothing in what a command prints, and quotes what it inserts.
   private static let fish = #"""
-    function __vault_item_names
-        set -l tokens (__vault_tokens -pc)
-        set -l prefix (commandline -ct | string unescape)
-        command $tokens[1] __item-names -- "$prefix" $tokens[2..] 2>/dev/null
+    # fish completion for vault
+    function __vault_offers
+        set -l words
+        if test (string split -m 1 -f 1 -- . "$FISH_VERSION") -gt 3
+            set words (commandline --tokens-raw -pc | string unescape)
+        else
+            set words (commandline -opc)
+        end
+        set -l token (commandline -ct)
+        set -l word (string unescape -- "$token"; or string unescape -- "$token'"; or string unescape -- "$token\"")
+        for offer in (command $words[1] __complete -- "$word" $words[2..] 2>/dev/null)
+            if test "$offer" = :files
+                __fish_complete_path "$word"
+            else
+                string sub -s 2 -- "$offer"
+            end
+        end
     end
 
+    complete -c vault -f -k -a '(__vault_offers)'
     """#
-}
-
-extension String {
-  /// The text with each `part` replaced. A part that is not there means that the argument parser writes other scripts now.
-  fileprivate func replacing(_ part: String, with other: String) throws(Failure) -> String {
-    let pieces = split(separator: part, omittingEmptySubsequences: false)
-    guard pieces.count > 1 else { throw Failure(.software, "the completion script cannot be made", "report this") }
-    return pieces.joined(separator: other)
-  }
 }

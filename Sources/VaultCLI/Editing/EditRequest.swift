@@ -25,9 +25,10 @@ struct EditRequest {
     while true {
       text = try editor.edit(text)
       let new = EditRequest.value(text, editedFrom: old.bytes, kind: ItemKind(rawValue: item.kind))
-      if new.isEqual(to: old.bytes) { return try report(old.version, isChanged: false) }
+      if new.isEqual(to: old.bytes) { return try report(version: old.version, nil) }
       do throws(Failure) {
-        return try report(try store(new, insteadOf: old.version, session), isChanged: true)
+        let stored = try store(new, insteadOf: old.version, session)
+        return try report(version: stored.version, stored)
       } catch {
         // What was typed is not lost for a slip of the hand.
         guard error.exit == .invalid, Keyboard.isAttended else { throw error }
@@ -51,7 +52,7 @@ struct EditRequest {
   /// Stores a new version, unless somebody else has done so meanwhile and the person does not want that replaced.
   private func store(
     _ value: borrowing SecretBuffer, insteadOf version: Int, _ session: Session
-  ) throws(Failure) -> Int {
+  ) throws(Failure) -> Wire.SetReply {
     let now = try session.unlocking { vault in try vault.show(name) }.version
     if now != version {
       let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(now)"
@@ -63,7 +64,8 @@ struct EditRequest {
     return try session.unlocking { vault in try vault.set(Wire.NewItem(name: name, update: true), value: value) }
   }
 
-  private func report(_ version: Int, isChanged: Bool) throws(Failure) {
+  /// Tells what came of it; `stored` is nil where the value is as it was.
+  private func report(version: Int, _ stored: Wire.SetReply?) throws(Failure) {
     if command.globals.json {
       try Output.json { writer in
         writer.beginObject()
@@ -72,12 +74,15 @@ struct EditRequest {
         writer.key("version")
         writer.integer(Int64(version))
         writer.key("changed")
-        writer.bool(isChanged)
+        writer.bool(stored != nil)
+        if let past = stored?.pastExpiry {
+          writer.key("past_expiry")
+          writer.integer(past)
+        }
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note(
-        isChanged ? "stored \(Printable.quoted(name)), version \(version)" : "unchanged, so nothing was stored")
+      Output.note(stored?.sentence(name) ?? "unchanged, so nothing was stored")
     }
   }
 }

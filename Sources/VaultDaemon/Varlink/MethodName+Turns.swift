@@ -4,9 +4,8 @@ extension MethodName {
   /// True when what it does can take longer than reading one item does: it writes, or walks over many.
   var takesLong: Bool {
     switch self {
-    case .find, .set, .setMany, .copy, .code, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .backup,
-      .salvage,
-      .rekey, .markStale, .getInterfaceDescription:
+    case .find, .children, .attributes, .set, .setMany, .copy, .code, .delete, .undelete, .emptyTrash, .restoreVersion,
+      .move, .backup, .salvage, .rekey, .markStale, .getInterfaceDescription:
       true
     default: false
     }

@@ -31,6 +31,13 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
     return bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { String(text[..<$0]) }
   }
 
+  /// True when the item is in that folder, or in one within it.
+  public func isWithin(_ folder: String) -> Bool {
+    let (mine, other) = (text.utf8, folder.utf8)
+    guard mine.count > other.count, mine.starts(with: other) else { return false }
+    return mine[mine.index(mine.startIndex, offsetBy: other.count)] == UInt8(ascii: "/")
+  }
+
   /// The number of folders that the item is in.
   public var depth: Int { Self.slashes(in: text) }
 

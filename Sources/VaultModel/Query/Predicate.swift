@@ -2,6 +2,8 @@
 enum Predicate: Hashable, Sendable {
   case equals(TextSubject, String, negated: Bool)
   case fits(TextSubject, Glob)
+  /// The item is in that folder, or in one within it.
+  case isWithin(String)
   case time(TimeSubject, isBelow: Bool, TimeBound)
   case never(negated: Bool)
   case number(NumberSubject, NumberRelation, Int)
@@ -13,12 +15,23 @@ enum Predicate: Hashable, Sendable {
       (subject.text(of: item)?.utf8.elementsEqual(value.utf8) ?? false) != negated
     case .fits(let subject, let glob):
       subject.text(of: item).map(glob.matches) ?? false
+    case .isWithin(let folder):
+      item.name.isWithin(folder)
     case .time(let subject, let isBelow, let bound):
       subject.holds(for: item, isBelow: isBelow, bound, now: now)
     case .never(let negated):
       (item.expires == nil) != negated
     case .number(let subject, let relation, let number):
       relation.holds(subject.number(of: item), number)
+    }
+  }
+
+  /// The folder that every match is in, when the predicate implies one.
+  var folder: String? {
+    switch self {
+    case .fits(.name, let glob): glob.folder
+    case .isWithin(let folder): folder
+    default: nil
     }
   }
 }

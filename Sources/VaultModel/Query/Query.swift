@@ -32,6 +32,9 @@ public struct Query: Hashable, Sendable {
     self.predicates = try parser.parse()
   }
 
+  /// Finds everything in a folder, whatever characters its name has; nil stands for all items.
+  public init(within folder: String?) { predicates = folder.map { [.isWithin($0)] } ?? [] }
+
   /// True when all predicates hold for `item`.
   ///
   /// - Parameter now: the time durations are counted from, Unix seconds.
@@ -48,8 +51,8 @@ public struct Query: Hashable, Sendable {
   /// The narrowest folder that every match is in (`name~folder/*`), when the query implies one.
   public var folder: String? {
     var narrowest: String?
-    for case .fits(.name, let glob) in predicates {
-      guard let folder = glob.folder else { continue }
+    for predicate in predicates {
+      guard let folder = predicate.folder else { continue }
       if folder.utf8.count > narrowest?.utf8.count ?? -1 { narrowest = folder }
     }
     return narrowest

@@ -20,20 +20,24 @@ extension Keychain {
   ///   - now: Unix seconds, with which the query's times are compared (or with the newest time of any write of an
   ///     item's class, if that is later).
   ///   - decide: called with each item that matches; one that it does not allow is left out as if it did not exist.
+  ///   - isPassedOver: called with the number of each item; one for which it says so is left out without being opened.
   ///   - isTimeUp: asked after each item, and after each tag that leads to none.
   /// - Returns: the items, and what to pass as `after` for the next page; nil when this is the last.
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. A faulty item of any class but the strongest is left out, and ``integrity`` fails.
   public func find(
     _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 1024,
-    if decide: (ItemInfo) -> Decision = { _ in .allow }, isTimeUp: () -> Bool = { false }
+    if decide: (ItemInfo) -> Decision = { _ in .allow }, isPassedOver: (Int64) -> Bool = { _ in false },
+    isTimeUp: () -> Bool = { false }
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
-    try noticing { () throws(VaultError) in try page(query, limit, after, now, examining, decide, isTimeUp) }
+    try noticing { () throws(VaultError) in
+      try page(query, limit, after, now, examining, decide, isPassedOver, isTimeUp)
+    }
   }
 
   private func page(
     _ query: Query, _ limit: Int, _ after: Int64?, _ now: Int64, _ examining: Int,
-    _ decide: (ItemInfo) -> Decision, _ isTimeUp: () -> Bool
+    _ decide: (ItemInfo) -> Decision, _ isPassedOver: (Int64) -> Bool, _ isTimeUp: () -> Bool
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
     var items: [ItemInfo] = []
     var last = after ?? 0
@@ -58,6 +62,7 @@ extension Keychain {
     let visit = { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) -> Bool in
       guard advance(item) else { return false }
       defer { isOver = isTimeUp() || bytes > Self.pageBytes }
+      if isPassedOver(item) { return true }
       do throws(VaultError) {
         guard let found = try self.open(row.get(), index, scratch) else { return true }
         if query.matches(found, now: self.effective(now, found.policy.accessible)), decide(found) == .allow {

@@ -123,6 +123,20 @@ extension Database {
     return try statements.heads.one.first { (row: Statement) throws(VaultError) in try body(Row(row)) }
   }
 
+  /// The rows above `after` that one of the tags leads to, in their order, `limit` at most. The heads are not looked at.
+  func rows(tagged tags: ClassTags, after: Int64, limit: Int) throws(VaultError) -> [Int64] {
+    try statements.tags.rows.bind(tags)
+    let statement = statements.tags.rows.statement
+    try statement.bind(4, after)
+    try statement.bind(5, Int64(limit))
+    var rows: [Int64] = []
+    try statement.each { (row: Statement) throws(VaultError) in
+      rows.append(try row.integer(0))
+      return true
+    }
+    return rows
+  }
+
   /// The number of entries that have one of the tags, counted up to `limit`.
   func count(tagged tags: ClassTags, limit: Int) throws(VaultError) -> Int {
     try statements.tags.count.bind(tags)

@@ -137,7 +137,7 @@ struct Statements {
     let read: TagStatement
     /// The same with the value of a given version.
     let readVersion: TagStatement
-    let locate, tagged, count: TagStatement
+    let locate, tagged, rows, count: TagStatement
     let classOf, insert, delete: Statement
     /// A walk over the whole table, for the check of its hashes.
     let all: Statement
@@ -175,6 +175,8 @@ struct Statements {
         """
       }
       tagged = TagStatement(try c.prepare(walks.joined(separator: " UNION ALL ") + " ORDER BY 1"))
+      let bare = (1...3).map { "SELECT item FROM tags WHERE tag = ?\($0) AND item > ?4" }
+      rows = TagStatement(try c.prepare(bare.joined(separator: " UNION ALL ") + " ORDER BY 1 LIMIT ?5"))
       count = TagStatement(
         try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)"))
       classOf = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")

@@ -1,0 +1,126 @@
+internal import ArgumentParser
+internal import VaultModel
+
+/// What a shell offers for the word that is being typed.
+///
+/// The scripts of the shells ask for it by a hidden command, `__complete -- WORD WORDS...`, where WORDS are those before
+/// WORD. Each line of the answer is one offer: `=` and a text that is whole, or `+` and one that is to be gone on with; a tab
+/// and a line of help may follow. A line `:files` leaves it to the shell. Texts are data to the scripts: none evaluates one.
+struct Completion {
+  static let command = "__complete"
+
+  /// One offer.
+  struct Offer: Equatable {
+    var text: String
+    var help = ""
+    /// False for what is only a beginning, such as a folder.
+    var isWhole = true
+  }
+
+  /// The word as far as it is typed.
+  private let word: String
+  private let typed: TypedWords
+  private let source: CompletionSource
+
+  /// Prints what is offered; never anything else, whatever goes wrong.
+  static func print(_ arguments: ArraySlice<String>) throws(Failure) {
+    let arguments = Array(arguments)
+    guard arguments.count >= 2, arguments[0] == "--" else {
+      throw Failure(.usage, "\(command) is for the completion scripts", "see `vault help completions`")
+    }
+    let completion = Completion(arguments[1], behind: arguments[2...])
+    guard let offers = completion.offers() else { return try Output.line(":files") }
+    var text = ""
+    for offer in offers {
+      text += (offer.isWhole ? "=" : "+") + offer.text + (offer.help.isEmpty ? "" : "\t" + offer.help) + "\n"
+    }
+    try Output.text(text)
+  }
+
+  init(_ word: String, behind words: ArraySlice<String>) {
+    self.word = word
+    typed = TypedWords(words)
+    source = CompletionSource(socket: typed.socket, system: typed.isSystem)
+  }
+
+  /// What is offered; nil where that is files.
+  ///
+  /// What a terminal would not show as it is is left out: nobody could tell what they complete.
+  func offers() -> [Offer]? {
+    guard let all = all() else { return nil }
+    return all.filter { $0.text.utf8.starts(with: word.utf8) && Printable.isPlain($0.text) }
+  }
+
+  private func all() -> [Offer]? {
+    if let option = typed.pending { return values(option, word, head: "") }
+    if typed.isBehindDashes { return operand() }
+    if word.utf8.starts(with: "--".utf8), let equals = word.firstIndex(of: "=") {
+      let name = String(word[..<equals])
+      guard let option = typed.shape.option(name), option.takesValue else { return [] }
+      return values(option, String(word[word.index(after: equals)...]), head: name + "=")
+    }
+    if word.utf8.starts(with: "-".utf8) { return options() }
+    return typed.isCommandNext ? commands() : operand()
+  }
+
+  private func commands() -> [Offer] {
+    let isTop = typed.command == VaultCommand.self
+    let own = isTop && !typed.isHelp ? [("help", "Show subcommand help information.")] : []
+    return (CommandTable.names(of: typed.command) + own).map { Offer(text: $0.0, help: $0.1) }
+  }
+
+  private func options() -> [Offer] {
+    let known = typed.shape.options.filter { option in
+      option.isRepeating || typed.given.isDisjoint(with: option.names)
+    }
+    // Short ones are for those who know them; they would only make a list longer.
+    let offers = known.compactMap { option in
+      option.names.first { $0.hasPrefix("--") }.map { Offer(text: $0, help: option.help) }
+    }
+    let isTop = typed.command == VaultCommand.self
+    return offers + (isTop ? [Offer(text: "--version", help: "Show the version.")] : [])
+      + (known.contains { $0.names.contains("--help") } ? [] : [Offer(text: "--help", help: "Show help information.")])
+  }
+
+  private func operand() -> [Offer]? {
+    if typed.isHelp { return [] }
+    guard let operand = typed.shape.operand(typed.operands.count) else { return [] }
+    return values(operand, word, head: "")
+  }
+
+  /// The values of an argument that begin with `text`, each behind `head`, which is part of the word.
+  private func values(_ argument: CommandShape.Argument, _ text: String, head: String) -> [Offer]? {
+    let offers: [Offer]
+    switch argument.values {
+    case .unknown: offers = []
+    case .files: return nil
+    case .words(let words): offers = words.map { Offer(text: $0) }
+    case .own(.item): offers = items(text)
+    case .own(.folder): offers = source.children(text).filter { !$0.isWhole }
+    case .own(.field): offers = fields()
+    case .own(.attribute): offers = PredicateOffers(text, source).attributes()
+    case .own(.predicate): offers = PredicateOffers(text, source).all()
+    case .own(.itemOrPredicate):
+      offers = !typed.isBehindDashes && Predicates.isPredicate(text) ? PredicateOffers(text, source).all() : items(text)
+    case .own(.command): offers = []
+    }
+    return head.isEmpty ? offers : offers.map { Offer(text: head + $0.text, help: $0.help, isWhole: $0.isWhole) }
+  }
+
+  private func items(_ text: String) -> [Offer] {
+    let isRemoval = typed.command == RemoveCommand.self
+    return source.children(text).filter { Completion.isName($0.text, isBehindDashes: typed.isBehindDashes, isRemoval) }
+  }
+
+  /// True when the command would take `name` for a name. One that begins with a dash would be an option, and to `vault rm`
+  /// one may be a predicate, unless two dashes say that names follow.
+  static func isName(_ name: String, isBehindDashes: Bool, _ isRemoval: Bool) -> Bool {
+    if isBehindDashes { return true }
+    return !name.utf8.starts(with: "-".utf8) && !(isRemoval && Predicates.isPredicate(name))
+  }
+
+  private func fields() -> [Offer] {
+    let keys = typed.operands.first.map(source.attributes(of:)) ?? source.keys()
+    return (ItemField.all + keys).map { Offer(text: $0) }
+  }
+}

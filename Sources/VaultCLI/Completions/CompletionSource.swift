@@ -1,0 +1,59 @@
+internal import Glibc
+internal import VaultClient
+internal import VaultWire
+
+/// The names, keys and values that are in the vault, for whoever types one.
+///
+/// It asks a daemon that runs, and offers nothing rather than anything going wrong: it starts none, asks nobody anything, and
+/// moves no deadline.
+struct CompletionSource {
+  /// The most texts that are offered.
+  private static let most = 1000
+  /// The milliseconds after which whatever has come is all.
+  private static let patience = 400
+
+  let socket: String?
+  let system: Bool
+
+  /// What stands directly in the folder of `prefix` and begins with it.
+  func children(_ prefix: String) -> [Completion.Offer] {
+    texts { vault, each in try vault.children(prefix, limit: CompletionSource.most, each: each) }.map { name in
+      Completion.Offer(text: name, isWhole: name.utf8.last != UInt8(ascii: "/"))
+    }
+  }
+
+  /// The keys of all attributes.
+  func keys() -> [String] { texts { vault, each in try vault.attributes(each: each) } }
+
+  /// The values of an attribute.
+  func values(of key: String) -> [String] { texts { vault, each in try vault.attributes(key, each: each) } }
+
+  /// The keys of an item's attributes.
+  func attributes(of item: String) -> [String] {
+    texts { vault, each in _ = try each(Array(vault.show(item).attributes.keys)) }
+  }
+
+  private func texts(_ ask: (Vault, ([String]) throws -> Bool) throws -> Void) -> [String] {
+    guard let session = try? Session(socket: socket, system: system, startsDaemon: false) else { return [] }
+    session.vault.interactive = false
+    session.vault.timeout = .milliseconds(CompletionSource.patience)
+    let end = Moment.now() + CompletionSource.patience
+    var texts: [String] = []
+    try? session.call { vault in
+      try ask(vault) { more in
+        texts += more
+        return texts.count < CompletionSource.most && Moment.now() < end
+      }
+    }
+    return texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+}
+
+/// Milliseconds on CLOCK_MONOTONIC.
+enum Moment {
+  static func now() -> Int {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+  }
+}
