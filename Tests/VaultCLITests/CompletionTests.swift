@@ -162,7 +162,7 @@ import VaultTesting
       ("vault help sl\t", "See and change the ways into the vault."),
       ("vault list fol\t", "folder/deeper/one"),
       ("vault get fol\tdee\ton\t", "<value>"),
-      ("vault --json ge\tfol\t\t\t", #""value":"<value>""#),
+      ("vault --json get\tfol\t\t\t", #""value":"<value>""#),
       ("vault get folder/deeper/one --field ow\t", "ana"),
       ("vault get folder/deeper/one --field=ro\t", "living room"),
       ("vault find ow\tan\t", "folder/deeper/one"),

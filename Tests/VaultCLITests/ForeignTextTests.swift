@@ -138,7 +138,7 @@ import VaultWire
     #expect(get.status == 66 && Self.acts(get.errors) == [] && get.errors.split(separator: "\n").count == 1)
     let path = try sandbox.run("list", "--socket", sandbox.home + "/\u{1B}]0;pwned\u{7}")
     #expect(path.status == 69 && Self.acts(path.errors) == [], "\(path.errors)")
-    let names = try sandbox.run(["__item-names", "--", ""], environment: ["VAULT_SOCKET": daemon.socket])
+    let names = try sandbox.run(["__complete", "--", "", "get"], environment: ["VAULT_SOCKET": daemon.socket])
     #expect(names.status == 0 && names.output.isEmpty, "nobody could tell what completes to such a name")
   }
 
