@@ -9,6 +9,16 @@ final class Answers {
   private let json: Bool
   /// A recovery code that was made and confirmed without a person.
   private var recoveryCode: SecretBuffer?
+  /// Stands from the first question for a secret on.
+  private var hush: Hush?
+  /// The secret that was asked for last.
+  private var asked: (method: String, question: String)?
+  /// The number of questions for it.
+  private var tries = 0
+  /// The methods that asked.
+  private var methods: Set<String> = []
+  /// The answer to a question that was put before the daemon has put it again.
+  private var held: SecretBuffer?
 
   convenience init(_ options: SecretOptions, json: Bool) { self.init(fromInput: options.passwordStdin, json: json) }
 
@@ -26,15 +36,41 @@ final class Answers {
     if prompt.style == .confirm, lines != nil { return try confirmByItself(prompt) }
     if lines != nil { return try nextLine(prompt) }
     let keyboard = try Keyboard(otherwise: "give --password-stdin and the secret on standard input")
-    let question = Answers.line(prompt)
+    let question = Questions.text(of: prompt)
     switch prompt.style {
-    case .newSecret: return try Answers.twice("\(question): ", "Again: ", keyboard)
+    case .newSecret:
+      try hush(keyboard)
+      // How long a login password has to be is not ours to say.
+      return try Answers.twice("\(question): ", "Again: ", keyboard, isNewPassword: prompt.method == "password")
     case .confirm:
       try show(prompt, question, keyboard)
       return try keyboard.ask("Recovery code: ", .shown)
     case .visible: return try keyboard.ask("\(question): ", .shown)
-    case .secret, .info, .error: return try keyboard.ask("\(question): ", .hidden)
+    case .secret, .info, .error: return try secret(prompt.method, question, keyboard)
     }
+  }
+
+  /// The conversation is over: the terminal shows again what is typed.
+  func finish() {
+    hush = nil
+    held = nil
+    asked = nil
+    methods = []
+  }
+
+  private func hush(_ keyboard: borrowing Keyboard) throws(Failure) {
+    if hush == nil { hush = try Hush(of: keyboard.terminal) }
+  }
+
+  private func secret(
+    _ method: String, _ question: String, _ keyboard: borrowing Keyboard
+  ) throws(Failure) -> SecretBuffer? {
+    if let held = held.take(), asked?.method == method { return held }
+    try hush(keyboard)
+    methods.insert(method)
+    tries = asked?.method == method ? tries + 1 : 1
+    asked = (method, question)
+    return try keyboard.ask("\(question): ", .hidden)
   }
 
   /// Writes the recovery code that was made, if one was.
@@ -46,6 +82,39 @@ final class Answers {
     case .none: break
     }
   }
+
+  /// Asks again, in place, for a secret that was not accepted, and keeps the answer for the next call, which is to follow.
+  ///
+  /// The question comes at once and the wait is behind it, so that nobody types ahead where it would show.
+  ///
+  /// - Parameter takesMethod: whether the call can be told the method.
+  /// - Returns: the method that the next call is to use; nil when it is not worth another.
+  func again(after fault: Fault, takesMethod: Bool) throws(Failure) -> String? {
+    // One that cannot be told would begin with the first method, whose question is another.
+    guard lines == nil else { return nil }
+    let (method, wait): (String, Int)
+    switch fault {
+    case .authenticationFailed(let failed, let milliseconds), .backingOff(let failed, let milliseconds):
+      (method, wait) = (failed, milliseconds)
+    case .mistypedRecoveryCode: (method, wait) = ("recovery", 0)
+    default: return nil
+    }
+    guard takesMethod || methods.isSubset(of: [method]), tries < Answers.tries else { return nil }
+    let question = asked?.method == method ? asked?.question : Questions.text(for: method)
+    guard let question else { return nil }
+    let end = Moment.now() + wait
+    let keyboard = try Keyboard(otherwise: "")
+    try keyboard.show("vault: \(Failure(fault).event)\n")
+    guard let answer = try secret(method, question, keyboard) else { throw Failure(Fault.cancelled) }
+    held = consume answer
+    let seconds = (end - Moment.now() + 999) / 1000
+    if seconds > 1 { try keyboard.show("vault: waiting \(seconds) s\n") }
+    Moment.wait(until: end)
+    return method
+  }
+
+  /// The number of times that a secret is asked for.
+  private static let tries = 3
 
   private func nextLine(_ prompt: borrowing Prompt) throws(Failure) -> SecretBuffer? {
     guard let line = try lines?.next() else {
@@ -59,16 +128,12 @@ final class Answers {
   /// Shows what wants no answer, beside the questions or, where nobody sits, where messages go.
   private func show(_ prompt: borrowing Prompt) -> SecretBuffer? {
     if lines == nil, let keyboard = try? Keyboard(otherwise: "") {
-      try? keyboard.show(Answers.line(prompt) + "\n")
+      try? keyboard.show(Questions.line(prompt) + "\n")
     } else {
       Output.note(Printable.text(prompt.text))
     }
     return nil
   }
-
-  /// The daemon's words, on a line that says where it comes from, as do all ``Rows`` of it: nothing that it words can pass
-  /// for the shell's prompt or another program's.
-  private static func line(_ prompt: borrowing Prompt) -> String { "vault: \(Printable.text(prompt.text))" }
 
   /// Shows a recovery code on a line of its own.
   private func show(_ prompt: borrowing Prompt, _ question: String, _ keyboard: borrowing Keyboard) throws(Failure) {
@@ -98,16 +163,27 @@ final class Answers {
   }
 
   /// Asks for a new secret until two entries agree, three times at most.
+  ///
+  /// - Parameter isNewPassword: true where it has to be as good as a password of the vault's has to be, which is told before
+  ///   it is typed again.
   static func twice(
-    _ question: String, _ again: String, _ keyboard: borrowing Keyboard
+    _ question: String, _ again: String, _ keyboard: borrowing Keyboard, isNewPassword: Bool = false
   ) throws(Failure) -> SecretBuffer? {
-    for _ in 1...3 {
-      guard let first = try keyboard.ask(question, .hidden), let second = try keyboard.ask(again, .hidden) else {
-        return nil
+    let hush = try Hush(of: keyboard.terminal)
+    defer { _ = hush }
+    var weakness: Weakness?
+    for _ in 1...tries {
+      guard let first = try keyboard.ask(question, .hidden) else { return nil }
+      weakness = isNewPassword ? first.withBytes { Weakness(of: $0) } : nil
+      if let weakness {
+        try keyboard.show("vault: \(weakness.text)\n")
+        continue
       }
+      guard let second = try keyboard.ask(again, .hidden) else { return nil }
       if first.isEqual(to: second) { return first }
       try keyboard.show("The two are not the same.\n")
     }
+    if let weakness { throw Failure(.invalid, weakness.text, "start again") }
     throw Failure(.invalid, "the two entries differed three times", "start again")
   }
 }

@@ -99,7 +99,7 @@ extension Failure {
       )
     case .cancelled: self.init(.denied, "cancelled, and nothing was changed", "start again when you are ready")
     case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
-    case .weakSecret(let reason): self.init(.invalid, "too weak: \(Printable.text(reason))", "choose a stronger one")
+    case .weakSecret(let reason): self.init(.invalid, "\(Printable.text(reason))", "choose another")
     case .tooMuch(let reason): self.init(.invalid, "\(Printable.text(reason))", "do it in several parts")
     case .tooManyConnections: self.init(.retry, "the daemon serves as many clients as it may", "try again later")
     case .tooManyRequests: self.init(.retry, "too many requests at once", "try again later")

@@ -18,9 +18,11 @@ struct Rekeying {
     var leftOut: [Int] = []
     let progress = Progress()
     defer { progress.clear() }
-    try session.call { vault in
-      try vault.rekey(method: method, answer: answers.answer) { reply in
+    try session.converse(answers) { vault, again, answer in
+      try vault.rekey(method: again ?? method, answer: answer) { reply in
         if let slots = reply.slots {
+          // What follows takes its time, and asks nothing more.
+          answers.finish()
           kept = slots
           leftOut = reply.leftOut ?? []
         }
@@ -68,7 +70,8 @@ struct Rekeying {
       return Output.note("\(consequence), until `vault rekey` gives the vault a new key")
     }
     Output.note(consequence)
-    guard try keyboard.confirm("Give the vault a new key now, so that they do not help to open this one?") else {
+    guard try keyboard.confirm("Re-encrypt with a new key, so that old copies cannot be used against this vault?")
+    else {
       return Output.note("`vault rekey` does it later")
     }
     try session.unlockIfLocked()

@@ -56,8 +56,35 @@ final class Session {
   }
 
   private func unlock() throws(Failure) {
-    let answers = Answers(fromInput: false, json: false)
-    try call { vault in try vault.unlock(answer: answers.answer) }
+    try converse(Answers(fromInput: false, json: false)) { vault, method, answer in
+      try vault.unlock(method: method, answer: answer)
+    }
+  }
+
+  /// Holds a conversation that `answers` has the answers for. A secret that is not accepted is asked for again, in place.
+  ///
+  /// - Parameters:
+  ///   - takesMethod: whether the call can be told the method that it is to ask for.
+  ///   - body: the call, with that method; nil where the call decides.
+  func converse<R: ~Copyable>(
+    _ answers: Answers, takesMethod: Bool = true, _ body: (Vault, String?, Vault.Answer) throws -> R
+  ) throws(Failure) -> R {
+    defer { answers.finish() }
+    var method: String?
+    while true {
+      var fault: Fault?
+      do {
+        return try call { vault in
+          do { return try body(vault, method, answers.answer) } catch ClientError.fault(let met) {
+            fault = met
+            throw ClientError.fault(met)
+          }
+        }
+      } catch {
+        guard let fault, let again = try answers.again(after: fault, takesMethod: takesMethod) else { throw error }
+        method = again
+      }
+    }
   }
 
   /// Calls the daemon, and again after what it asks for, an unlock or a person's presence, when somebody is there.
@@ -86,8 +113,9 @@ final class Session {
   }
 
   private func authenticate(for name: String) throws(Failure) {
-    let answers = Answers(fromInput: false, json: false)
-    try call { vault in try vault.authenticate(for: name, answer: answers.answer) }
+    try converse(Answers(fromInput: false, json: false), takesMethod: false) { vault, _, answer in
+      try vault.authenticate(for: name, answer: answer)
+    }
   }
 }
 

@@ -58,6 +58,13 @@ public final class Terminal {
     return modes.c_lflag & wanted == wanted
   }
 
+  /// The number of bytes that were typed and not read, where the terminal does not wait for whole lines.
+  public var unread: Int32 {
+    var count: Int32 = 0
+    _ = unsafe ioctl(slave, UInt(FIONREAD), &count)
+    return count
+  }
+
   private var modes: termios {
     var modes = termios()
     unsafe tcgetattr(slave, &modes)

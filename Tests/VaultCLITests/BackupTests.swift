@@ -176,7 +176,7 @@ import VaultTesting
     let cold = try sandbox.run(["backup", sandbox.home + "/cold"])
     #expect(cold.status == 75, "\(cold)")
     let asked = try Terminal(sandbox, ["backup", sandbox.home + "/cold"])
-    try asked.expect("Password to unlock the vault")
+    try asked.expect("Vault password")
     asked.type(password)
     try asked.expect("the backup is made")
     #expect(try asked.wait() == 0)

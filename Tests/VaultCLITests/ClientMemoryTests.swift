@@ -22,9 +22,9 @@ struct ClientMemoryTests {
     let (old, new) = (Self.word(), Self.word())
     _ = try sandbox.makeVault(password: old, config: "idle = off")
     let terminal = try Terminal(sandbox, ["passwd"] + floorOptions)
-    try terminal.expect("Password to change the password: ")
+    try terminal.expect("Current vault password: ")
     terminal.type(old)
-    try terminal.expect("New password for the vault: ")
+    try terminal.expect("New vault password: ")
     #expect(try find(old, in: terminal.pid) == [])
     terminal.type(new)
     try terminal.expect("Again: ")
@@ -33,7 +33,7 @@ struct ClientMemoryTests {
     // The positive control: the new password is kept to be compared with what is typed next.
     #expect(waiting.find(Array(new.utf8)) == ["raw"])
     terminal.type(new)
-    try terminal.expect("Give the vault a new key now")
+    try terminal.expect("Re-encrypt with a new key")
     #expect(try find(new, in: terminal.pid) == [])
   }
 
@@ -45,7 +45,7 @@ struct ClientMemoryTests {
     let password = Self.word()
     _ = try sandbox.makeVault(password: password, config: "idle = off")
     let terminal = try Terminal(sandbox, ["slot", "add", "password"] + floorOptions)
-    try terminal.expect("Password to add a slot: ")
+    try terminal.expect("Vault password to add a slot: ")
     #expect(try find(password, in: terminal.pid) == [])
     try sandbox.signalDaemon(SIGSTOP)
     terminal.type(password)
@@ -53,7 +53,7 @@ struct ClientMemoryTests {
     try terminal.expect("\n")
     #expect(try find(password, in: terminal.pid) == ["raw"])
     try sandbox.signalDaemon(SIGCONT)
-    try terminal.expect("New password for the vault: ")
+    try terminal.expect("New vault password: ")
     #expect(try find(password, in: terminal.pid) == [])
   }
 
@@ -65,7 +65,7 @@ struct ClientMemoryTests {
     let password = Self.word()
     _ = try sandbox.makeVault(password: password, config: "idle = off")
     let terminal = try Terminal(sandbox, ["slot", "add", "recovery"])
-    try terminal.expect("Password to add a slot: ")
+    try terminal.expect("Vault password to add a slot: ")
     terminal.type(password)
     let shown = try terminal.expect("Recovery code: ")
     let pattern = /[0-9A-Z]{4,}(?:-[0-9A-Z]{4,})+/
@@ -92,7 +92,7 @@ struct ClientMemoryTests {
     try sandbox.run("-c", line, program: "/bin/sh", stdin: tool)
     let path = sandbox.home + "/bin:" + (sandbox.environment["PATH"] ?? "")
     let terminal = try Terminal(sandbox, ["get", "web", "--clip"], environment: ["PATH": path, "DISPLAY": ":0"])
-    try terminal.expect("Password to unlock the vault")
+    try terminal.expect("Vault password")
     terminal.type(password)
     #expect(try terminal.wait() == 0)
     // The process that clears the clipboard is nobody's child, and it has read the value once its input is at its end.

@@ -26,7 +26,7 @@ import VaultTesting
     try sandbox.must(["lock"])
     let file = sandbox.home + "/code"
     let terminal = try Terminal(sandbox, ["totp", "code"], stdout: file)
-    try terminal.expect("Password to unlock the vault (asked by: vault totp code): ")
+    try terminal.expect("Vault password (asked by: vault totp code): ")
     terminal.type(password)
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains("left"))

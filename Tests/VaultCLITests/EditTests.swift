@@ -121,7 +121,7 @@ import VaultWire
     defer { sandbox.close() }
     try sandbox.must(["lock"])
     let first = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
-    try first.expect("Password to unlock the vault (asked by: vault edit web): ")
+    try first.expect("Vault password (asked by: vault edit web): ")
     first.type(password)
     try first.expect("vault: stored `web`, version 2")
     #expect(try first.wait() == 0)

@@ -16,7 +16,7 @@ import VaultTesting
     // The client believes the server only when it runs as the same user.
     let socket = sandbox.home + "/socket"
     let prompt = try sandbox.write(
-      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Password"}},"#
+      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Vault password"}},"#
         + "\"continues\":true}\0", to: "prompt")
     let server = try Terminal(
       sandbox, identity + ["/usr/bin/socat", "-d", "-d", "UNIX-LISTEN:\(socket)", "SYSTEM:cat \(prompt); sleep 60"],
@@ -28,7 +28,7 @@ import VaultTesting
       sandbox,
       ["--core=4096:", "/usr/bin/setpriv"] + identity + [Sandbox.path(of: "vault"), "unlock", "--socket", socket],
       program: "/usr/bin/prlimit")
-    try terminal.expect("Password: ")
+    try terminal.expect("Vault password: ")
     var (memory, process) = (stat(), stat())
     #expect(unsafe lstat("/proc/\(terminal.pid)/mem", &memory) == 0)
     #expect(unsafe lstat("/proc/\(terminal.pid)", &process) == 0)

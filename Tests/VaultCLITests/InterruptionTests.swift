@@ -16,8 +16,8 @@ struct Question: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "vault \(arguments.joined(separator: " ")) at “\(shown)”" }
 
-  static let old = "Password to"
-  static let new = "New password for the vault: "
+  static let old = "ault password"
+  static let new = "New vault password: "
   static let again = "Again: "
   static let another = "another horse battery"
 

@@ -27,7 +27,7 @@ struct PresenceTerminalTests {
     defer { vault.close() }
     let terminal = try vault.terminal("unlock")
     try terminal.expect("Fingerprint or login password to unlock the vault\r\n")
-    try terminal.expect("Password: ")
+    try terminal.expect("Login password for \(vault.user.name): ")
     #expect(!terminal.echoes)
     terminal.type(vault.user.password)
     try terminal.expect("unlocked")
@@ -37,10 +37,10 @@ struct PresenceTerminalTests {
 
     try vault.lock()
     let wrong = try vault.terminal("unlock")
-    try wrong.expect("Password: ")
+    try wrong.expect("Login password for \(vault.user.name): ")
     wrong.type("wrong")
-    try wrong.expect("that was not accepted; the vault's password opens the vault too\r\n")
-    try wrong.expect("Password to unlock the vault: ")
+    try wrong.expect("login password not accepted. Try your vault password.\r\n")
+    try wrong.expect("Vault password: ")
     wrong.type(vault.password)
     #expect(try wrong.wait() == 0)
     #expect(try vault.state() == "unlocked: unlocked by password")
@@ -50,12 +50,16 @@ struct PresenceTerminalTests {
     let vault = try vault()
     defer { vault.close() }
     let pam = try vault.terminal("unlock", "--method", "pam")
-    try pam.expect("Password: ")
-    pam.type("wrong")
-    try pam.expect("vault: you were not recognised; try again in 1 s")
+    try pam.expect("Login password for \(vault.user.name): ")
+    for attempt in 1...3 {
+      pam.type("wrong")
+      try pam.expect("vault: you were not recognised")
+      if attempt < 3 { try pam.expect("Login password for \(vault.user.name): ") }
+    }
     #expect(try pam.wait() == 77)
+    #expect(!pam.screen.contains("Vault password"))
     let password = try vault.terminal("unlock", "--method", "password")
-    try password.expect("Password to unlock the vault: ")
+    try password.expect("Vault password: ")
     password.type(vault.password)
     #expect(try password.wait() == 0)
     #expect(!password.screen.contains("login"))
@@ -70,9 +74,9 @@ struct PresenceTerminalTests {
     #expect(stored.status == 0, "\(stored)")
     try vault.lock()
     let terminal = try vault.terminal("get", "door")
-    try terminal.expect("Password: ")
+    try terminal.expect("Login password for \(vault.user.name): ")
     terminal.type(vault.user.password)
-    try terminal.expect("Password to use door (asked by: vault get door): ")
+    try terminal.expect("Vault password to use door (asked by: vault get door): ")
     terminal.type(vault.password)
     try terminal.expect("hunter3")
     #expect(try terminal.wait() == 0)
@@ -95,7 +99,7 @@ struct PresenceTerminalTests {
       sandbox, ["--pid", "--fork", "--mount-proc", "--kill-child", "/bin/sh", "-c", script],
       program: "/usr/bin/unshare")
     for _ in 1...2 {
-      try terminal.expect("Password to use web (asked by: vault get web): ")
+      try terminal.expect("Vault password to use web (asked by: vault get web): ")
       terminal.type(password)
       try terminal.expect("hunter2")
     }
@@ -106,7 +110,7 @@ struct PresenceTerminalTests {
     let vault = try vault()
     defer { vault.close() }
     let terminal = try vault.terminal("unlock")
-    try terminal.expect("Password: ")
+    try terminal.expect("Login password for \(vault.user.name): ")
     terminal.control("c")
     #expect(try terminal.wait() == 130)
     #expect(terminal.isCooked)
@@ -118,7 +122,7 @@ struct PresenceTerminalTests {
     let vault = try vault()
     defer { vault.close() }
     let stored = try vault.terminal("set", "web", "--require", "user-presence", "--reuse", "30s", "--generate")
-    try stored.expect("Password: ")
+    try stored.expect("Login password for \(vault.user.name): ")
     stored.type(vault.user.password)
     #expect(try stored.wait() == 0)
     let elsewhere = try vault.run("get", "web")
@@ -128,7 +132,7 @@ struct PresenceTerminalTests {
 
     let terminal = try vault.terminal("get", "web")
     try terminal.expect("Fingerprint or login password to use web (asked by: vault get web)\r\n")
-    try terminal.expect("Password: ")
+    try terminal.expect("Login password for \(vault.user.name): ")
     terminal.type(vault.user.password)
     #expect(try terminal.wait() == 0)
     #expect(terminal.screen.split(separator: "\r\n").last?.count == 24)
@@ -137,7 +141,7 @@ struct PresenceTerminalTests {
     try vault.lock()
     let locked = try vault.terminal("get", "web")
     try locked.expect("Fingerprint or login password to unlock the vault (asked by: vault get web)\r\n")
-    try locked.expect("Password: ")
+    try locked.expect("Login password for \(vault.user.name): ")
     locked.type(vault.user.password)
     #expect(try locked.wait() == 0)
     #expect(!locked.screen.contains("to use web"))
@@ -152,7 +156,7 @@ struct PresenceTerminalTests {
     let terminal = try vault.terminal("init", "--kdf-memory", "19m", "--kdf-passes", "2")
     try terminal.expect("Open it with your fingerprint or login password, too")
     terminal.type(answer)
-    for question in ["New password for the vault: ", "Again: "] {
+    for question in ["New vault password: ", "Again: "] {
       try terminal.expect(question)
       terminal.type(vault.password)
     }
@@ -175,7 +179,7 @@ struct PresenceTerminalTests {
     vault.service.remove()
     try vault.start()
     let terminal = try vault.terminal("init", "--kdf-memory", "19m", "--kdf-passes", "2")
-    for question in ["New password for the vault: ", "Again: "] {
+    for question in ["New vault password: ", "Again: "] {
       try terminal.expect(question)
       terminal.type(vault.password)
     }

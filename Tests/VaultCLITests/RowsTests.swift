@@ -27,7 +27,7 @@ import VaultTesting
 
   @Test("a short text stays as it is")
   func short() {
-    for text in ["", "Again: ", "vault: Password to unlock the vault: ", "Recovery code:\n\n    ", "  a/b\n", "\n"] {
+    for text in ["", "Again: ", "Vault password: ", "Recovery code:\n\n    ", "  a/b\n", "\n"] {
       #expect(Rows.lay(text, columns: 80) == text)
     }
   }

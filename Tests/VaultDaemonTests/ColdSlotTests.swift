@@ -61,7 +61,7 @@ struct ColdSlotTests {
     try stand.vault.lock()
     try keyring.lock()
     let talk = try stand.vault.unlock(touching: ["finger-A"], on: stand.reader, typing: [stand.vault.password])
-    #expect(talk.mentions("the keyring is locked; the vault's password opens the vault too"))
+    #expect(talk.mentions("the keyring is locked. Try your vault password."))
     #expect(talk.reply?.error == nil)
   }
 
@@ -77,7 +77,7 @@ struct ColdSlotTests {
     try tpm.clear()
     let talk = try vault.unlock(touching: ["finger-A"], on: stand.reader, typing: [vault.password])
     #expect(talk.mentions("the key was sealed by another TPM, or it was cleared"))
-    #expect(talk.said.last == "secret Password to unlock the vault")
+    #expect(talk.said.last == "secret Vault password")
     #expect(try vault.state() == "unlocked: unlocked by password")
   }
 
@@ -129,7 +129,7 @@ struct ColdSlotTests {
       vault.sandbox.daemonLog.contains("slot 2 was changed by another program and is ignored; remove it"),
       "\(vault.sandbox.daemonLog)")
     #expect(
-      try vault.obstacle(to: "pam") == "no key in memory (the daemon started); unlock with the password once")
+      try vault.obstacle(to: "pam") == "first unlock since the daemon started; use your vault password")
   }
 
   private func users(_ vault: UserVault) throws -> [Int] {

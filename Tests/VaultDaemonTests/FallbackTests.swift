@@ -27,14 +27,14 @@ struct FallbackTests {
     defer { stand.close() }
     let vault = stand.vault
     let login = try vault.unlock(touching: threeWrong, on: stand.reader, typing: [vault.user.password])
-    #expect(login.reply?.error == nil && login.said.last == "secret Password", "\(login)")
+    #expect(login.reply?.error == nil && login.said.last == "secret Login password", "\(login)")
     #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
     try vault.lock()
     let own = try vault.unlock(touching: threeWrong, on: stand.reader, typing: ["wrong", vault.password])
     #expect(
       own.said.suffix(3) == [
-        "secret Password", "info that was not accepted; the vault's password opens the vault too",
-        "secret Password to unlock the vault",
+        "secret Login password", "info login password not accepted. Try your vault password.",
+        "secret Vault password",
       ])
     #expect(try vault.state() == "unlocked: unlocked by password")
   }
@@ -44,12 +44,12 @@ struct FallbackTests {
     defer { stand.close() }
     let vault = stand.vault
     let password = try vault.unlock(["method": "password"], typing: [vault.password])
-    #expect(password.said == ["secret Password to unlock the vault"])
+    #expect(password.said == ["secret Vault password"])
     try vault.lock()
     let pam = try vault.unlock(["method": "pam"], touching: threeWrong, on: stand.reader, typing: ["wrong"])
     #expect(pam.reply?.error == "AuthenticationFailed")
     #expect(pam.reply?.string("method") == "pam")
-    #expect(pam.said.last == "secret Password")
+    #expect(pam.said.last == "secret Login password")
     #expect(try vault.unlock(["method": "recovery"]).reply?.error == "MethodUnavailable")
     #expect(try vault.unlock(["method": "telepathy"]).reply?.error == "MethodUnavailable")
   }
@@ -141,8 +141,8 @@ struct FallbackTests {
     let again = try vault.unlock(typing: [vault.password])
     #expect(
       again.said == [
-        "info the prompt was dismissed a moment ago; the vault's password opens the vault too",
-        "secret Password to unlock the vault",
+        "info the prompt was dismissed a moment ago. Try your vault password.",
+        "secret Vault password",
       ])
     try vault.lock()
     try clock.sleep(seconds: 3)
@@ -167,12 +167,12 @@ struct FallbackTests {
     #expect(try vault.addSlot("file", ["insecure": true]).reply?.integer("slot") == 3)
     try stand.expectFingerOpens()
     try stand.reader.enrol(vault.user.name, finger: "left-thumb", print: "finger-A")
-    let reason = "the enrolled fingers are not those the slot was made with; unlock with the password once"
+    let reason = "the enrolled fingers are not those the slot was made with; use your vault password"
     #expect(try vault.obstacle(to: "pam") == reason)
     try vault.lock()
     #expect(try vault.unlock(["method": "pam"]).reply?.sentence == reason)
     let talk = try vault.unlock(typing: [vault.password])
-    #expect(talk.said.first == "info \(reason); the vault's password opens the vault too")
+    #expect(talk.said.first == "info \(reason)")
     for slot in [2, 3] {
       try stand.wait("slot \(slot) to count") {
         vault.sandbox.daemonLog.contains("slot \(slot) now counts for the fingers that are enrolled")
@@ -193,7 +193,7 @@ struct FallbackTests {
     try stand.reader.unplug()
     #expect(try vault.obstacle(to: "fingerprint") == "there is no fingerprint reader")
     let login = try vault.unlock(typing: [vault.user.password])
-    #expect(login.said.last == "secret Password")
+    #expect(login.said.last == "secret Login password")
     #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
     // The missing reader does not make the slot count for no finger at all, when the password is given.
     try vault.lock()

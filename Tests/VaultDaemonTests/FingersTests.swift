@@ -41,7 +41,7 @@ import VaultTesting
     #expect(try vault.addSlot("memory").reply?.error == nil)
     func unlock() throws -> UserVault.Talk { try vault.unlock(["method": "pam"], typing: [vault.user.password]) }
     let before = try unlock()
-    #expect(before.reply?.error == nil && before.said.last == "secret Password", "\(before)")
+    #expect(before.reply?.error == nil && before.said.last == "secret Login password", "\(before)")
     try vault.lock()
 
     try "".write(toFile: failing, atomically: true, encoding: .utf8)

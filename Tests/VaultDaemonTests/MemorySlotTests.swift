@@ -21,7 +21,7 @@ struct MemorySlotTests {
 
     try vault.sandbox.stopDaemon()
     try vault.start()
-    let reason = "no key in memory (the daemon started); unlock with the password once"
+    let reason = "first unlock since the daemon started; use your vault password"
     #expect(try vault.obstacle(to: "pam") == reason)
     #expect(try vault.obstacle(to: "fingerprint") == reason)
     let forced = try vault.unlock(["method": "pam"], touching: ["finger-A"], on: stand.reader)
@@ -29,7 +29,7 @@ struct MemorySlotTests {
     #expect(forced.reply?.sentence == reason)
     let talk = try vault.unlock(typing: [vault.password])
     #expect(
-      talk.said == ["info \(reason); the vault's password opens the vault too", "secret Password to unlock the vault"])
+      talk.said == ["info \(reason)", "secret Vault password"])
     #expect(try vault.state() == "unlocked: unlocked by password")
     try stand.expectFingerOpens()
   }
@@ -43,7 +43,7 @@ struct MemorySlotTests {
     _ = try vault.addSlot("memory")
     try stand.expectFingerOpens()
     try stand.sleep()
-    let reason = "no key in memory (the machine goes to sleep); unlock with the password once"
+    let reason = "first unlock after a lock (the machine goes to sleep); use your vault password"
     #expect(try vault.obstacle(to: "pam") == (isKept ? nil : reason))
     if isKept { return try stand.expectFingerOpens() }
     #expect(try vault.unlock(["method": "pam"]).reply?.sentence == reason)
@@ -65,7 +65,7 @@ struct MemorySlotTests {
     #expect(try vault.obstacle(to: "pam") == nil)
     // It is an hour after the password, and ten minutes after the finger.
     try clock.pass(seconds: 600)
-    let reason = "no key in memory (the maximum age was reached); unlock with the password once"
+    let reason = "first unlock after a lock (the maximum age was reached); use your vault password"
     #expect(try vault.obstacle(to: "pam") == reason)
     // Opened by a finger, the vault may stay open for longer than the key is kept.
     try vault.lock()
@@ -84,7 +84,8 @@ struct MemorySlotTests {
     #expect(try vault.obstacle(to: "pam") == nil)
     try clock.pass(seconds: 600)
     #expect(
-      try vault.obstacle(to: "pam") == "no key in memory (the maximum age was reached); unlock with the password once")
+      try vault.obstacle(to: "pam")
+        == "first unlock after a lock (the maximum age was reached); use your vault password")
     #expect(try vault.state() == "locked: the maximum age was reached")
   }
 

@@ -42,7 +42,7 @@ struct MethodsTests {
     try expect(vault, "password", nil)
     try expect(vault, "fingerprint", "no finger is enrolled; see fprintd-enroll(1)")
     try stand.reader.enrol(vault.user.name, print: "finger-A")
-    let changed = "the enrolled fingers are not those the slot was made with; unlock with the password once"
+    let changed = "the enrolled fingers are not those the slot was made with; use your vault password"
     try expect(vault, "pam", changed)
     try expect(vault, "fingerprint", changed)
     #expect(try vault.unlock(typing: [vault.password]).reply?.error == nil)
@@ -53,7 +53,7 @@ struct MethodsTests {
     try expect(vault, "fingerprint", "there is no fingerprint reader")
     try vault.sandbox.stopDaemon()
     try vault.start()
-    let lost = "no key in memory (the daemon started); unlock with the password once"
+    let lost = "first unlock since the daemon started; use your vault password"
     try expect(vault, "pam", lost)
     try expect(vault, "fingerprint", lost)
     _ = try vault.unlock(["method": "password"], typing: ["a wrong password"])

@@ -129,7 +129,7 @@ extension RekeyTests {
       }
       #expect(begun.first.error == "LastSlot")
       #expect(asked.count == (typed.isEmpty ? 2 : 4))
-      #expect(asked[1] == "Password of slot 1, to keep it (nothing else that lasts would open the vault)")
+      #expect(asked[1] == "Vault password of slot 1, to keep it (nothing else that lasts would open the vault)")
       #expect(try kinds(sandbox) == [1: "password", 2: "login", 3: "pam"])
       #expect(try sandbox.client().call("Status").parameters["rekey"] == nil)
       try waitUntil { try presenceKeys(sandbox) == keys }

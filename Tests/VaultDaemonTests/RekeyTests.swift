@@ -106,7 +106,7 @@ import VaultTesting
         asked.append(text)
         return password
       }
-      #expect(asked == ["Password to give the vault a new key"])
+      #expect(asked == ["Vault password to give the vault a new key"])
       #expect(begun.first.parameters["slots"] as? [Int] == [1, 2])
       #expect(begun.first.parameters["left_out"] as? [Int] == [])
       let last = try begun.last()

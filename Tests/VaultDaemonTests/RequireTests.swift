@@ -74,7 +74,7 @@ struct RequireTests {
     #expect(try get("password", stand, in: "finger") == "PresenceRequired")
 
     let password = try authenticate("password", stand, in: "password", typing: [vault.password])
-    #expect(password.said == ["secret Password to use password"])
+    #expect(password.said == ["secret Vault password to use password"])
     #expect(try get("password", stand, in: "password") == "of password")
     #expect(try get("user-presence", stand, in: "password") == "of user-presence")
     #expect(try get("biometry", stand, in: "password") == "PresenceRequired")
@@ -109,7 +109,7 @@ struct RequireTests {
     let password = try authenticate("password", stand, typing: [vault.user.password])
     #expect(password.reply?.error == "AuthenticationFailed")
     let presence = try authenticate("user-presence", stand, touching: wrong, typing: ["wrong", "wrong"])
-    #expect(presence.mentions("that was not accepted; the vault's password does as well"))
+    #expect(presence.mentions("login password not accepted. Try your vault password."))
     // The earlier wrong password may still have to be waited for.
     #expect(presence.reply?.error == "BackingOff" || presence.reply?.error == "AuthenticationFailed")
     for name in ["user-presence", "biometry", "password"] { #expect(try get(name, stand) == "PresenceRequired") }
@@ -142,7 +142,7 @@ struct RequireTests {
       #expect(try vault.client(in: "two").call("Status").error == nil)
       return .answer("wrong")
     }
-    #expect(first.mentions("that was not accepted"), "\(first)")
+    #expect(first.mentions("login password not accepted"), "\(first)")
     stand.reader.resume()
     let prompt = try #require(try second.reply().prompt)
     #expect(prompt["text"] as? String == "Fingerprint to use user-presence")

@@ -250,7 +250,7 @@ import VaultTesting
       let reason = "backup\u{1B}[2J\u{202E}\nPassword for root: " + String(repeating: "x", count: 1000)
       let text = try asking.call("Unlock", ["reason": reason], more: true).prompt?["text"] as? String ?? ""
       #expect(
-        text.hasPrefix("Password to unlock the vault (asked by: backup\\u{1b}[2J\\u{202e}\\u{a}Password for root: x"))
+        text.hasPrefix("Vault password (asked by: backup\\u{1b}[2J\\u{202e}\\u{a}Password for root: x"))
       #expect(text.count < 300)
       #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" })
     }

@@ -1,13 +1,23 @@
 import Testing
+import VaultCore
 
 @testable import VaultService
 
 @Suite("What a prompt says of who asks") struct PurposeTests {
   @Test("of what a client says of itself no more is looked at than is shown") func longReason() {
-    func purpose(_ reason: String) -> String { WaysIn.purpose("to unlock the vault", Said(purpose: reason)) }
+    func phrase(_ reason: String) -> String { Purpose(.unlock, Said(purpose: reason)).phrase }
     let reason = "backup" + String(repeating: "\u{200B}", count: 194) + "behind"
     let shown = ("backup" + String(repeating: "\\u{200b}", count: 194)).prefix(200)
-    #expect(purpose(reason) == "to unlock the vault (asked by: \(shown))")
-    #expect(purpose("") == "to unlock the vault")
+    #expect(phrase(reason) == "to unlock the vault (asked by: \(shown))")
+    #expect(phrase("") == "to unlock the vault")
+  }
+
+  @Test("a question says whose secret is meant, and what for where that is not plain") func questions() {
+    let said = Said(purpose: "backup")
+    #expect(Purpose(.unlock).question(for: .password) == "Vault password")
+    #expect(Purpose(.unlock, said).question(for: .login) == "Login password (asked by: backup)")
+    #expect(Purpose(.changePassword).question(for: .password) == "Current vault password")
+    #expect(Purpose(.changePassword).question(for: .recovery) == "Recovery code")
+    #expect(Purpose(.other("to add a slot")).question(for: .password) == "Vault password to add a slot")
   }
 }

@@ -25,10 +25,10 @@ struct InitCommand: ParsableCommand {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
     let presence = try offered(session)
-    try session.call { vault in
+    try session.converse(answers) { vault, _, answer in
       try vault.initialize(
         recovery: recovery, keystore: presence.keystore?.rawValue, insecure: presence.insecureFile ? true : nil,
-        kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses, answer: answers.answer)
+        kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses, answer: answer)
     }
     presence.sayCost()
     if globals.json {

@@ -28,11 +28,11 @@ struct PasswdCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    try session.call { vault in
+    try session.converse(answers) { vault, method, answer in
       try vault.changePassword(
-        method: recovery ? "recovery" : nil, kind: login ? "login" : nil, kdfMemory: cost.kdfMemory,
+        method: method ?? (recovery ? "recovery" : nil), kind: login ? "login" : nil, kdfMemory: cost.kdfMemory,
         kdfPasses: cost.kdfPasses,
-        answer: answers.answer)
+        answer: answer)
     }
     if globals.json {
       try Output.json { writer in

@@ -39,16 +39,18 @@ struct RestoreCommand: ParsableCommand {
     let answers = Answers(secrets, json: globals.json)
     let header = try source.header()
     var bar = ProgressBar("restoring", of: source.size)
-    let leftOut = try session.call { vault in
+    let leftOut = try session.converse(answers) { vault, method, answer in
       var done = header.count
       return try vault.restore(
-        header: header, method: recovery ? "recovery" : nil,
+        header: header, method: method ?? (recovery ? "recovery" : nil),
         read: { bytes in
+          // What follows takes its time, and asks nothing more.
+          answers.finish()
           let count = try source.read(into: &bytes)
           done += count
           bar.show(done)
           return count
-        }, answer: answers.answer)
+        }, answer: answer)
     }
     _ = consume bar
     if globals.json { return try write(leftOut) }

@@ -90,12 +90,12 @@ struct SlotAddCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    let slot = try session.call { vault in
+    let slot = try session.converse(answers) { vault, method, answer in
       try vault.addSlot(
-        kind: kind.rawValue, label: label, method: recovery ? "recovery" : nil,
+        kind: kind.rawValue, label: label, method: method ?? (recovery ? "recovery" : nil),
         keystore: presence.keystore?.rawValue, users: user.isEmpty ? nil : user,
         insecure: presence.insecureFile ? true : nil, kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses,
-        answer: answers.answer)
+        answer: answer)
     }
     presence.sayCost()
     if globals.json {
@@ -134,8 +134,8 @@ struct SlotRemoveCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    try session.call { vault in
-      try vault.removeSlot(id, method: recovery ? "recovery" : nil, answer: answers.answer)
+    try session.converse(answers) { vault, method, answer in
+      try vault.removeSlot(id, method: method ?? (recovery ? "recovery" : nil), answer: answer)
     }
     if globals.json {
       try Output.json { writer in

@@ -47,8 +47,8 @@ struct UnlockCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    try session.call { vault in
-      try vault.unlock(method: chosen, for: lockAfter.map { .seconds($0) }, answer: answers.answer)
+    try session.converse(answers) { vault, method, answer in
+      try vault.unlock(method: method ?? chosen, for: lockAfter.map { .seconds($0) }, answer: answer)
     }
     guard globals.json || Keyboard.isAttended else { return }
     let status = try session.call { vault in try vault.status() }

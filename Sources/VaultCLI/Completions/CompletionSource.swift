@@ -1,4 +1,3 @@
-internal import Glibc
 internal import VaultClient
 internal import VaultWire
 
@@ -46,14 +45,5 @@ struct CompletionSource {
       }
     }
     return texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-  }
-}
-
-/// Milliseconds on CLOCK_MONOTONIC.
-enum Moment {
-  static func now() -> Int {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
   }
 }

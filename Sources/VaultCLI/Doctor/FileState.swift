@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The file at a path, the link itself where it is one.

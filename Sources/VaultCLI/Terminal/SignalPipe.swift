@@ -9,7 +9,7 @@ nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 /// Turns the signals that would end or stop the program into bytes that can be polled, while a terminal must first be
 /// put back in order.
 ///
-/// One exists at a time. At its end the earlier dispositions stand again.
+/// One exists at a time. At its end the earlier dispositions stand again, and signals that nobody read come anew.
 struct SignalPipe: ~Copyable {
   /// The signals that end a program by default, but for what its own mistakes send it and what cannot be caught.
   static let ending =
@@ -54,9 +54,11 @@ struct SignalPipe: ~Copyable {
 
   /// Lets a signal do what it does by default. Returns when it stopped the program and the program goes on.
   borrowing func deliver(_ number: Int32) {
+    Hush.lift()
     signal(number, SIG_DFL)
     raise(number)
     SignalPipe.watch(number)
+    Hush.lower()
     // Going on after a stop is no news.
     if Self.stopping.contains(number), let next = next(), next != SIGCONT { deliver(next) }
   }
@@ -65,7 +67,9 @@ struct SignalPipe: ~Copyable {
   static func stop(_ number: Int32) {
     let handler = signal(number, SIG_DFL)
     if !isIgnoring(handler) { raise(number) }
-    if isIgnoring(handler) { signal(number, handler) } else { watch(number) }
+    signal(number, handler)
+    // Otherwise a call for a terminal that another job has would begin again for ever.
+    if !isIgnoring(handler) { vault_interrupting_signal(number, handler) }
   }
 
   /// Has the handler called for a signal; what was there before.
@@ -79,6 +83,8 @@ struct SignalPipe: ~Copyable {
 
   deinit {
     for (number, handler) in earlier { signal(number, handler) }
+    // One that came behind the last look would be lost otherwise.
+    while let number = next() { raise(number) }
     close(descriptor)
     close(end)
   }
@@ -91,7 +97,7 @@ struct SignalPipe: ~Copyable {
     errno = code
   }
 
-  private static func isIgnoring(_ handler: __sighandler_t?) -> Bool {
+  static func isIgnoring(_ handler: __sighandler_t?) -> Bool {
     // SIG_IGN is the address 1, which no function has.
     unsafe unsafeBitCast(handler, to: Int.self) == 1
   }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The modes of a terminal while something is typed on it; at its end the earlier ones stand again, and what was typed
@@ -19,7 +20,16 @@ struct TerminalModes: ~Copyable {
     guard unsafe tcgetattr(terminal, &earlier) == 0 else {
       throw Failure(.io, "cannot read the terminal's modes: \(Output.describe(errno))")
     }
-    var modes = earlier
+    // What was typed where nothing showed, while the question was still to come, is its answer.
+    let keepsTyped = style == .hidden && Hush.isActive
+    Self.apply(Self.changed(earlier, for: style), to: terminal, keepsTyped ? TCSADRAIN : TCSAFLUSH)
+  }
+
+  deinit { Self.apply(Hush.modes ?? earlier, to: terminal, TCSAFLUSH) }
+
+  /// The modes for a question, where `modes` stand.
+  static func changed(_ modes: termios, for style: Style) -> termios {
+    var modes = modes
     // Control-C and control-Z stay signals, and return stays a newline, whatever an earlier program left.
     modes.c_lflag |= tcflag_t(ISIG)
     modes.c_iflag |= tcflag_t(ICRNL)
@@ -31,21 +41,17 @@ struct TerminalModes: ~Copyable {
     case .shown:
       modes.c_lflag |= tcflag_t(ECHO | ECHOE | ICANON)
     }
-    apply(&modes)
+    return modes
   }
 
-  deinit {
-    var modes = earlier
-    apply(&modes)
-  }
-
-  private func apply(_ modes: inout termios) {
-    repeat { stopInBackground() } while unsafe tcsetattr(terminal, TCSAFLUSH, &modes) != 0 && errno == EINTR
+  static func apply(_ modes: termios, to terminal: Int32, _ when: Int32) {
+    var modes = modes
+    repeat { stopInBackground(terminal) } while unsafe tcsetattr(terminal, when, &modes) != 0 && errno == EINTR
   }
 
   /// Stops where the terminal is another job's, as the kernel would if SIGTTOU were not caught, until the shell has the
   /// program go on.
-  private func stopInBackground() {
+  private static func stopInBackground(_ terminal: Int32) {
     let foreground = tcgetpgrp(terminal)
     guard foreground >= 0, foreground != getpgrp() else { return }
     SignalPipe.stop(SIGTTOU)

@@ -101,7 +101,10 @@ package enum Refusal: Error, Equatable {
     switch self {
     case .unavailable(_, let obstacle): obstacle
     case .accountExpired(let reason), .presenceFailed(let reason): Obstacle(reason)
-    case .authenticationFailed: Obstacle("that was not accepted")
+    // Only what is typed costs a wait.
+    case .authenticationFailed(SlotKind.pam.name, let wait):
+      Obstacle(wait > 0 ? "login password not accepted" : "fingerprint not recognised")
+    case .authenticationFailed: Obstacle("not accepted")
     case .backingOff(_, let milliseconds):
       Obstacle("too soon after a wrong answer, wait \((milliseconds + 999) / 1000) s")
     case .tooManyTries: Obstacle("too many tries")

@@ -49,6 +49,6 @@ extension Fingers {
   /// The reason why no slot may be opened when none agrees.
   package var objection: Obstacle {
     if case .unknown = self, let obstacle { return obstacle }
-    return Obstacle("the enrolled fingers are not those the slot was made with", "unlock with the password once")
+    return Obstacle("the enrolled fingers are not those the slot was made with", "use your vault password")
   }
 }

@@ -59,7 +59,7 @@ package final class Presence {
   ///
   /// - Parameter then: gets the outcome, and the seconds to wait before the next attempt.
   func show(
-    _ question: Question, to conversation: Conversation, purpose: String,
+    _ question: Question, to conversation: Conversation, purpose: Purpose,
     then: @escaping (PresenceOutcome, Int64) -> Void
   ) {
     if let running = prompt {

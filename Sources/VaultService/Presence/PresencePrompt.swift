@@ -8,7 +8,7 @@ internal import VaultModel
 final class PresencePrompt {
   private struct Asker {
     let conversation: Conversation
-    let purpose: String
+    let purpose: Purpose
     /// Gets the outcome, and the seconds to wait before the next attempt.
     let then: (PresenceOutcome, Int64) -> Void
   }
@@ -26,14 +26,14 @@ final class PresencePrompt {
   }
 
   /// Shows the prompt to `conversation`, or has it wait for what the first one does.
-  func show(_ conversation: Conversation, purpose: String, then: @escaping (PresenceOutcome, Int64) -> Void) {
+  func show(_ conversation: Conversation, purpose: Purpose, then: @escaping (PresenceOutcome, Int64) -> Void) {
     let isFirst = askers.isEmpty
     askers.append(Asker(conversation: conversation, purpose: purpose, then: then))
     conversation.onEnd = { [weak self, unowned conversation] dismissed in self?.leave(conversation, dismissed) }
     if isFirst {
       start()
     } else if let first = askers.first {
-      first.conversation.tell(.info, method: "pam", text: "Also asked \(purpose)")
+      first.conversation.tell(.info, method: "pam", text: "Also asked \(purpose.phrase)")
       conversation.tell(.info, method: "pam", text: "Another program asks already; its prompt is for both")
     }
   }
@@ -43,7 +43,7 @@ final class PresencePrompt {
   /// Begins the check with who asked first, and has it named.
   private func start() {
     guard let first = askers.first else { return }
-    first.conversation.tell(.info, method: "pam", text: "\(what) \(first.purpose)")
+    first.conversation.tell(.info, method: "pam", text: "\(what) \(first.purpose.phrase)")
     check = presence.means.check(
       question, { [weak self] style, text in self?.relay(style, text) },
       { [weak self] outcome in self?.finish(outcome) })
@@ -52,12 +52,18 @@ final class PresencePrompt {
   private func relay(_ style: Prompt.Style, _ text: String) {
     guard let conversation = askers.first?.conversation else { return }
     guard style.wantsAnswer else { return conversation.tell(style, method: "pam", text: text) }
-    conversation.ask(style, method: "pam", text: text) { [weak self] answer in
+    conversation.ask(style, method: "pam", text: Self.question(text)) { [weak self] answer in
       guard let self else { return }
       // Before it is checked, so that ending the check half way buys no free attempt.
       charge()
       check?.answer(consuming: answer)
     }
+  }
+
+  /// PAM's question. Most modules ask for a "Password", and do not say whose.
+  private static func question(_ text: String) -> String {
+    let words = text.drop { $0 == " " }.prefix { $0 != ":" }
+    return words == "Password" ? "Login password" : text
   }
 
   private func charge() {

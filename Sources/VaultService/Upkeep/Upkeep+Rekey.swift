@@ -24,7 +24,8 @@ extension Upkeep {
     let conversation = ways.converse(prompter)
     conversation.keepsSecret = true
     ways.authenticateOwner(
-      conversation, method: method, purpose: "to give the vault a new key", alsoLogin: true, evenRekeying: true
+      conversation, method: method, purpose: Purpose(.other("to give the vault a new key")), alsoLogin: true,
+      evenRekeying: true
     ) { [unowned self] vaultKey, opened in
       if keychain.isRekeying { return goOn(conversation, keychain, vaultKey, reader) }
       guard let secret = conversation.secret else { return conversation.fail(.cancelled) }

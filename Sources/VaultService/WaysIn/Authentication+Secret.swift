@@ -4,8 +4,7 @@ internal import VaultStore
 /// Passwords and recovery codes: a secret that a person types, tried on every slot of its kind.
 extension Authentication {
   func proveSecret(_ kind: SlotKind) {
-    let name = kind == .password ? "Password" : kind == .recovery ? "Recovery code" : "Login password"
-    conversation.ask(.secret, method: kind.name, text: "\(name) \(purpose)") { [self] secret in
+    conversation.ask(.secret, method: kind.name, text: purpose.question(for: kind)) { [self] secret in
       check(secret, kind)
     }
   }

@@ -10,12 +10,12 @@ final class Authentication {
   unowned let ways: WaysIn
   let conversation: Conversation
   let keychain: Keychain
-  let purpose: String
+  let purpose: Purpose
   private var kinds: [SlotKind]
   private let then: (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
 
   init(
-    _ ways: WaysIn, _ conversation: Conversation, _ keychain: Keychain, kinds: [SlotKind], purpose: String,
+    _ ways: WaysIn, _ conversation: Conversation, _ keychain: Keychain, kinds: [SlotKind], purpose: Purpose,
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
   ) {
     self.ways = ways
@@ -75,16 +75,24 @@ final class Authentication {
 
   private func tell(_ kind: SlotKind, _ refusal: Refusal) {
     guard let next = kinds.first else { return }
-    conversation.tell(
-      .info, method: kind.name, text: "\(refusal.obstacle.sentence); the \(next.secretName) opens the vault too")
+    conversation.tell(.info, method: kind.name, text: refusal.obstacle.sentence(otherwise: next))
+  }
+}
+
+extension Obstacle {
+  /// It, and what is asked for instead.
+  func sentence(otherwise next: SlotKind) -> String {
+    // Some advise that already.
+    let advice = "use your \(next.secretName)"
+    return self.advice == advice ? "\(reason); \(advice)" : "\(sentence). Try your \(next.secretName)."
   }
 }
 
 extension SlotKind {
   /// The secret that a person types for it, as a prompt calls it.
-  var secretName: String {
+  fileprivate var secretName: String {
     switch self {
-    case .password: "vault's password"
+    case .password: "vault password"
     case .recovery: "recovery code"
     case .pam: "fingerprint or login password"
     case .login: "login password"

@@ -114,7 +114,7 @@ final class CarriedSlots {
       return
     }
     let label = slot.label.isEmpty ? "" : ", \(slot.label)"
-    let what = "\(slot.kind == .login ? "Login password" : "Password") of slot \(slot.id)\(label)"
+    let what = "\(slot.kind == .login ? "Login password" : "Vault password") of slot \(slot.id)\(label)"
     let choice = isNeeded(slot, rest) ? "nothing else that lasts would open the vault" : "empty leaves it out"
     let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (\(choice))"
     conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in

@@ -14,7 +14,6 @@ struct NewSlot {
     var expected: Argon2id.Parameters { if case .fixed(let parameters) = self { parameters } else { .default } }
   }
 
-  private static let shortestPassword = 8
   /// The number of times that a recovery code may be typed back.
   private static let tries = 5
 
@@ -37,12 +36,11 @@ struct NewSlot {
       return conversation.fail(
         .denied("the vault's passwords together would take too long to try; remove a slot first"))
     }
-    let text = kind == .login ? "The login password" : "New password for the vault"
+    let text = kind == .login ? "Login password" : "New vault password"
     conversation.ask(.newSecret, method: kind.name, text: text) { password in
       // How long a login password has to be is not ours to say.
-      guard kind == .login || password.count >= Self.shortestPassword else {
-        return conversation.fail(
-          .weakSecret("a password has at least \(Self.shortestPassword) bytes; this one has \(password.count)"))
+      if kind != .login, let weakness = password.withBytes({ Weakness(of: $0) }) {
+        return conversation.fail(.weakSecret(weakness.text))
       }
       guard password.count > 0 else { return conversation.fail(.weakSecret("the password is empty")) }
       let password = Handover(password)

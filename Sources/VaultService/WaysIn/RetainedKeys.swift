@@ -9,7 +9,7 @@ package final class RetainedKeys: SecretHolder {
   /// keys.
   package private(set) var since: Int64?
   /// The cause that took them, for the person who wonders.
-  package private(set) var lostBecause = "the daemon started"
+  package private(set) var lostSince = "since the daemon started"
 
   package func has(_ slot: UInt32) -> Bool { keys[slot] != nil }
 
@@ -43,7 +43,7 @@ package final class RetainedKeys: SecretHolder {
 
   /// Wipes all of them.
   package func forget(because cause: String) {
-    if !keys.isEmpty { lostBecause = cause }
+    if !keys.isEmpty { lostSince = "after a lock (\(cause))" }
     keys = [:]
     since = nil
   }

@@ -12,7 +12,7 @@ extension WaysIn {
   /// Has the right proven with `method`, or with the best one that is possible, and hands on the vault key and the slot
   /// that it opened.
   func authenticate(
-    _ conversation: Conversation, method: String?, purpose: String,
+    _ conversation: Conversation, method: String?, purpose: Purpose,
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
   ) {
     let keychain: Keychain
@@ -31,7 +31,8 @@ extension WaysIn {
 
   /// As ``authenticate(_:method:purpose:then:)``, for a change of the ways in.
   func authenticateOwner(
-    _ conversation: Conversation, method: String?, purpose: String, alsoLogin: Bool = false, evenRekeying: Bool = false,
+    _ conversation: Conversation, method: String?, purpose: Purpose, alsoLogin: Bool = false,
+    evenRekeying: Bool = false,
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
   ) {
     let method = method ?? SlotKind.password.name
@@ -84,7 +85,7 @@ extension WaysIn {
       return Obstacle("slot \(slot.id) has a keystore this program does not know")
     }
     if kind == .memory && !retained.has(slot.id) {
-      return Obstacle("no key in memory (\(retained.lostBecause))", "unlock with the password once")
+      return Obstacle("first unlock \(retained.lostSince)", "use your vault password")
     }
     return nil
   }

@@ -69,7 +69,7 @@ extension WaysIn {
     }
     switch retained.key(of: slot.id) {
     case .some(let key): then(.success(key))
-    case .none: then(.failure(KeystoreError(.notFound, "no key in memory (\(retained.lostBecause))")))
+    case .none: then(.failure(KeystoreError(.notFound, "no key in memory: first unlock \(retained.lostSince)")))
     }
     return {}
   }

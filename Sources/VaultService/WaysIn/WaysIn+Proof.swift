@@ -17,7 +17,7 @@ extension WaysIn {
     } catch { return prompter.refuse(error) }
     let conversation = converse(prompter)
     conversation.namesItem = true
-    let purpose = Self.purpose("to use \(name)", said)
+    let purpose = Purpose(.other("to use \(name)"), said)
     showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
       guard conversation.mayConclude else { return }
       access.add(evidence, by: caller, with: slots)
@@ -26,7 +26,7 @@ extension WaysIn {
   }
 
   private func showEvidence(
-    for requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain, _ purpose: String,
+    for requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain, _ purpose: Purpose,
     then: @escaping (Authorizations.Evidence, _ slots: [SlotRecord]) -> Void
   ) {
     func typed() {
@@ -54,7 +54,7 @@ extension WaysIn {
         if refusal == .cancelled { return conversation.fail(refusal) }
         if keychain.slots.contains(where: { $0.kind == .pam }) {
           conversation.tell(
-            .info, method: "pam", text: "\(refusal.obstacle.sentence); the vault's password does as well")
+            .info, method: "pam", text: refusal.obstacle.sentence(otherwise: .password))
         }
         typed()
       }
@@ -72,7 +72,7 @@ extension WaysIn {
   /// taken any more.
   private func ask(
     _ requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain,
-    _ purpose: String, then: @escaping (Result<(question: Presence.Question, slots: [SlotRecord]), Refusal>) -> Void
+    _ purpose: Purpose, then: @escaping (Result<(question: Presence.Question, slots: [SlotRecord]), Refusal>) -> Void
   ) {
     func unavailable(_ obstacle: Obstacle) -> Result<(question: Presence.Question, slots: [SlotRecord]), Refusal> {
       .failure(.unavailable("pam", obstacle))

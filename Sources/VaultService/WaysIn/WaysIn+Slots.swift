@@ -25,7 +25,7 @@ extension WaysIn {
       }
     } catch { return prompter.refuse(error) }
     let conversation = converse(prompter)
-    let purpose = named == .login ? "to take another login password" : "to change the password"
+    let purpose = Purpose(named == .login ? .other("to take another login password") : .changePassword)
     authenticateOwner(conversation, method: method, purpose: purpose, alsoLogin: named != .password) {
       [unowned self] vaultKey, opened in
       let kind = named ?? (opened.kind == .recovery ? .password : opened.kind)
@@ -102,7 +102,8 @@ extension WaysIn {
       if kind == .pam { (keystore, users) = try presence(wanted, prompter.caller.uid) }
     } catch { return prompter.refuse(error) }
     let conversation = converse(prompter)
-    authenticateOwner(conversation, method: method, purpose: "to add a slot") { [unowned self] vaultKey, opened in
+    authenticateOwner(conversation, method: method, purpose: Purpose(.other("to add a slot"))) {
+      [unowned self] vaultKey, opened in
       let id = keychain.nextSlotID
       let new = NewSlot(
         ways: self, conversation: conversation, id: id, label: label, vaultKey: vaultKey, vaultID: keychain.vaultID)
@@ -157,7 +158,7 @@ extension WaysIn {
       id = found
     } catch { return prompter.refuse(error) }
     let conversation = converse(prompter)
-    authenticateOwner(conversation, method: method, purpose: "to remove slot \(id)") {
+    authenticateOwner(conversation, method: method, purpose: Purpose(.other("to remove slot \(id)"))) {
       [unowned self] vaultKey, opened in
       // As it is now: its password may have been changed since the prompt, and its number is nobody else's.
       guard let slot = keychain.slots.first(where: { $0.id == id }) else {

@@ -21,7 +21,7 @@ extension WaysIn {
     }
     let conversation = converse(prompter)
     conversation.endsWhenUnlocked = seconds == nil
-    authenticate(conversation, method: method, purpose: Self.purpose("to unlock the vault", said)) {
+    authenticate(conversation, method: method, purpose: Purpose(.unlock, said)) {
       [unowned self] vaultKey, slot in
       do throws(VaultError) {
         guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
@@ -46,13 +46,6 @@ extension WaysIn {
     case .pam, .login: access.add(.presence, by: caller, with: [slot])
     case .recovery: break
     }
-  }
-
-  /// The purpose of a prompt, with what the caller says of why. The caller's words are shown as its own and kept short.
-  static func purpose(_ what: String, _ said: Said) -> String {
-    guard let reason = said.purpose, !reason.isEmpty else { return what }
-    // Cut before it is looked at: it may be as long as a frame.
-    return "\(what) (asked by: \(Printable.line(String(reason.unicodeScalars.prefix(200))).prefix(200)))"
   }
 }
 

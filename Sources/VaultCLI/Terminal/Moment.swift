@@ -1,0 +1,19 @@
+internal import Glibc
+
+/// Milliseconds on CLOCK_MONOTONIC.
+enum Moment {
+  static func now() -> Int {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+  }
+
+  /// Waits until then, whatever signals are caught meanwhile.
+  static func wait(until end: Int) {
+    while true {
+      let rest = end - now()
+      guard rest > 0 else { return }
+      _ = poll(nil, 0, Int32(clamping: rest))
+    }
+  }
+}

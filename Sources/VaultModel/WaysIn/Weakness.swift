@@ -1,0 +1,82 @@
+/// The reason why a new password of the vault's is too easy to guess, told without making a copy of it.
+public enum Weakness: Equatable, Sendable {
+  /// The number of characters.
+  case short(Int)
+  /// It is one of the ``CommonPasswords``, perhaps with a few digits or signs behind it, or letters replaced by signs.
+  case common
+  /// It repeats a few characters, or counts up or down.
+  case pattern
+
+  /// The least number of characters: Unicode scalars, since how they combine is the font's matter.
+  public static let shortest = 8
+  /// The most digits and signs behind a common word that do not make it another.
+  private static let tail = 4
+  /// The most characters that are no more than themselves when they are repeated.
+  private static let unit = 4
+
+  /// The worst of `password`; nil where there is none.
+  public init?(of password: RawSpan) {
+    let bytes = Span<UInt8>(_bytes: password)
+    let count = bytes.indices.count { bytes[$0] & 0xC0 != 0x80 }
+    if count < Self.shortest {
+      self = .short(count)
+    } else if Self.isCommon(bytes) {
+      self = .common
+    } else if Self.isRepetition(bytes) || Self.isSequence(bytes) {
+      self = .pattern
+    } else {
+      return nil
+    }
+  }
+
+  /// One sentence for a person.
+  public var text: String {
+    switch self {
+    case .short(let count): "a password must be at least \(Self.shortest) characters; this one has \(count)"
+    case .common: "that password is among the first that anybody tries"
+    case .pattern: "a password must not just repeat or count"
+    }
+  }
+
+  private static func isCommon(_ bytes: Span<UInt8>) -> Bool {
+    let base = bytes.indices.last { isLetter(lower(bytes[$0])) }.map { $0 + 1 } ?? bytes.count
+    return CommonPasswords.contains { word in
+      let fits = word.count == bytes.count || (word.count == base && bytes.count - base <= tail)
+      return fits && (matches(word, bytes, lower) || matches(word, bytes, letter))
+    }
+  }
+
+  /// True when `bytes` begin with `word`, each of them as `character` reads it.
+  private static func matches(
+    _ word: CommonPasswords.Slice, _ bytes: Span<UInt8>, _ character: (UInt8) -> UInt8
+  ) -> Bool {
+    (0..<word.count).allSatisfy { word[$0] == character(bytes[$0]) }
+  }
+
+  private static func isRepetition(_ bytes: Span<UInt8>) -> Bool {
+    (1...unit).contains { period in (period..<bytes.count).allSatisfy { bytes[$0] == bytes[$0 - period] } }
+  }
+
+  private static func isSequence(_ bytes: Span<UInt8>) -> Bool {
+    [1, -1].contains { step in (1..<bytes.count).allSatisfy { Int(bytes[$0]) - Int(bytes[$0 - 1]) == step } }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+
+  private static func lower(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
+  /// The letter that a digit or sign stands in for.
+  private static func letter(_ byte: UInt8) -> UInt8 {
+    switch byte {
+    case UInt8(ascii: "@"), UInt8(ascii: "4"): UInt8(ascii: "a")
+    case UInt8(ascii: "3"): UInt8(ascii: "e")
+    case UInt8(ascii: "1"), UInt8(ascii: "!"): UInt8(ascii: "i")
+    case UInt8(ascii: "0"): UInt8(ascii: "o")
+    case UInt8(ascii: "$"), UInt8(ascii: "5"): UInt8(ascii: "s")
+    case UInt8(ascii: "7"): UInt8(ascii: "t")
+    default: lower(byte)
+    }
+  }
+}
