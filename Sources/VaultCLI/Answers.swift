@@ -9,6 +9,8 @@ final class Answers {
   private let json: Bool
   /// A recovery code that was made and confirmed without a person.
   private var recoveryCode: SecretBuffer?
+  /// True when a choice was answered with yes.
+  private(set) var hasChosen = false
   /// Stands from the first question for a secret on.
   private var hush: Hush?
   /// The secret that was asked for last.
@@ -46,6 +48,11 @@ final class Answers {
       try show(prompt, question, keyboard)
       return try keyboard.ask("Recovery code: ", .shown)
     case .visible: return try keyboard.ask("\(question): ", .shown)
+    case .choice:
+      hasChosen = try keyboard.confirm(question)
+      let answer: StaticString = hasChosen ? "y" : "n"
+      return unsafe SecretBuffer(
+        copying: Span(_unsafeElements: UnsafeBufferPointer(start: answer.utf8Start, count: 1)).bytes)
     case .secret, .info, .error: return try secret(prompt.method, question, keyboard)
     }
   }

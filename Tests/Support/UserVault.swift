@@ -59,7 +59,7 @@ public final class UserVault: Sendable {
     try sandbox.startDaemon(through: ["/usr/bin/setpriv"] + identity + [programs + "/vaultd"])
   }
 
-  /// Starts the daemon and makes the vault, with the smallest Argon2id that is allowed.
+  /// Makes the vault, with the smallest Argon2id that is allowed, and starts the daemon anew, so that it is cold.
   ///
   /// - Returns: the recovery code, when one was asked for.
   @discardableResult
@@ -72,6 +72,8 @@ public final class UserVault: Sendable {
       return .answer(shown)
     }
     guard talk.reply?.error == nil else { throw SandboxError("Init: \(talk)") }
+    try sandbox.stopDaemon()
+    try start(config)
     return code
   }
 

@@ -3,7 +3,7 @@ import Testing
 import VaultTesting
 
 @Suite("On a terminal") struct TerminalTests {
-  @Test("init asks twice without showing what is typed, and says what comes next")
+  @Test("init asks twice without showing what is typed, makes a recovery code, and says what comes next")
   func initialize() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -15,11 +15,34 @@ import VaultTesting
     try terminal.expect("Again: ")
     #expect(!terminal.echoes)
     terminal.type(password)
-    try terminal.expect("vault unlock")
+    try terminal.expect("\r\n\r\n    ")
+    let code = try terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    try terminal.expect("Recovery code: ")
+    terminal.type(code)
+    try terminal.expect("vault: the vault is made, and unlocked\r\n\r\nNext:\r\n  vault set mail/password  ")
     #expect(try terminal.wait() == 0)
     #expect(terminal.isCooked)
     #expect(!terminal.screen.contains(password))
-    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["set", "mail/password"], stdin: "hunter2")
+    try sandbox.must(["lock"])
+    try sandbox.must(["unlock", "--recovery", "--password-stdin"], stdin: code + "\n")
+  }
+
+  @Test("init makes no recovery code where none is wanted, and without a person only where one is")
+  func noRecovery() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.hidePAM()
+    let terminal = try Terminal(sandbox, ["init", "--no-recovery"] + floorOptions)
+    for question in ["New vault password: ", "Again: "] {
+      try terminal.expect(question)
+      terminal.type(password)
+    }
+    #expect(try terminal.wait() == 0)
+    #expect(try !sandbox.must(["slot", "list"]).contains("recovery"))
+    let input = try Sandbox.withVault(unlocked: true)
+    defer { input.close() }
+    #expect(try !input.must(["slot", "list"]).contains("recovery"))
   }
 
   @Test("two different entries are asked for again, three times at most")
@@ -315,7 +338,9 @@ import VaultTesting
   func search() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
+    try sandbox.startDaemon()
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.stopDaemon()
     let terminal = try Terminal(sandbox, ["find", "web"])
     try terminal.expect("Vault password: ")
     terminal.type(password)

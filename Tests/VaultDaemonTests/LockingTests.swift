@@ -5,7 +5,7 @@ import VaultTesting
 @Suite("Locking") struct LockingTests {
   private let password = "correct horse battery"
 
-  @Test("a new vault is cold, unlocks, locks, and says why and since when") func states() throws {
+  @Test("a new vault is unlocked, locks, unlocks, and says why and since when") func states() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.startDaemon()
@@ -13,8 +13,10 @@ import VaultTesting
     #expect(try client.call("Status").string("state") == "new")
     let made = try sandbox.converse("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2]) { _ in password }
     #expect(made?.error == nil)
-    #expect(try client.call("Status").string("state") == "cold")
+    #expect(try client.call("Status").string("state") == "unlocked")
     #expect(try client.call("Status").string("cause") == "the vault was created")
+    #expect(try client.call("Status").string("locks_because") == "idle")
+    #expect(try client.call("Lock").error == nil)
     #expect(try sandbox.unlock(password)?.error == nil)
     let status = try client.call("Status")
     #expect(status.string("state") == "unlocked")

@@ -182,7 +182,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   private static let conversations = [
     WireSubject(
-      "Init.in", Wire.InitParameters(recovery: true, keystore: "file", insecure: true, kdfMemory: 1, kdfPasses: 2)),
+      "Init.in",
+      Wire.InitParameters(recovery: true, keystore: "file", insecure: true, offer: true, kdfMemory: 1, kdfPasses: 2)),
     WireSubject("Authenticate.in", Wire.AuthenticateParameters(name: "a", reason: "r", interactive: true)),
     WireSubject(
       "Unlock.in", Wire.UnlockParameters(method: "password", for: 900, reason: "r", interactive: true)),
