@@ -37,7 +37,7 @@ final class Answers {
     if !prompt.style.wantsAnswer { return show(prompt) }
     if prompt.style == .confirm, lines != nil { return try confirmByItself(prompt) }
     if lines != nil { return try nextLine(prompt) }
-    let keyboard = try Keyboard(otherwise: "give --password-stdin and the secret on standard input")
+    let keyboard = try Keyboard(otherwise: "use --password-stdin and pass the secret on standard input")
     let question = Questions.text(of: prompt)
     switch prompt.style {
     case .newSecret:

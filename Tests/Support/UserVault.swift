@@ -201,7 +201,7 @@ public final class UserVault: Sendable {
     if let error = reply.error { throw SandboxError("Lock: \(error)") }
   }
 
-  /// The state of the vault and its cause, such as `locked: a client asked`.
+  /// The state of the vault and its cause, such as `locked: by `vault lock``.
   public func state() throws -> String {
     let status = try client().call("Status")
     return "\(status.string("state") ?? ""): \(status.string("cause") ?? "")"

@@ -33,7 +33,7 @@ struct PresenceTerminalTests {
     try terminal.expect("unlocked")
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains(vault.user.password))
-    #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
+    #expect(try vault.state() == "unlocked: by fingerprint or login password")
 
     try vault.lock()
     let wrong = try vault.terminal("unlock")
@@ -43,7 +43,7 @@ struct PresenceTerminalTests {
     try wrong.expect("Vault password: ")
     wrong.type(vault.password)
     #expect(try wrong.wait() == 0)
-    #expect(try vault.state() == "unlocked: unlocked by password")
+    #expect(try vault.state() == "unlocked: by password")
   }
 
   @Test("with --method nothing else is tried") func method() throws {

@@ -246,7 +246,7 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["set", "web"])
     try terminal.expect("Vault password: ")
     terminal.type(password)
-    try terminal.expect("vault: `web` exists already; give --update")
+    try terminal.expect("vault: `web` already exists; use --update")
     #expect(try terminal.wait() == 73)
     #expect(!terminal.screen.contains("Value of"))
   }
@@ -304,7 +304,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: false)
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["rm", "web", "nothing"])
-    try terminal.expect("there is no item `nothing`")
+    try terminal.expect("no item `nothing`")
     #expect(try terminal.wait() == 66)
     #expect(!terminal.screen.contains("Delete"))
   }

@@ -32,7 +32,7 @@ struct WatchCommand: ParsableCommand {
       return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? "an item"))\(target)"
     }
     let subject = event.event == "state" ? "" : "\(Printable.text(event.event)) "
-    let cause = event.cause.map { " (\(Printable.text($0)))" } ?? ""
+    let cause = event.cause.map(Sentence.cause) ?? ""
     return "\(time) \(subject)\(Printable.text(event.state ?? ""))\(cause)"
   }
 }

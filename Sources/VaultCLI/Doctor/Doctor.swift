@@ -114,7 +114,7 @@ struct Doctor {
   /// user can write.
   private func settings(_ path: String) -> Diagnosis? {
     guard case .there(let kind, let user, let mode, _) = FileState(path) else { return nil }
-    guard kind == .file else { return .fail("settings", "\(path) is no regular file", fix: "remove it") }
+    guard kind == .file else { return .fail("settings", "\(path) is not a regular file", fix: "remove it") }
     if let owner, user != owner, user != 0 {
       return .fail("settings", "\(path) belongs to uid \(user)", fix: "chown it to root or to uid \(owner)")
     }
