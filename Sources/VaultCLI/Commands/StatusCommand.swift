@@ -14,9 +14,20 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals, startsDaemon: false)
-    let status = try session.call { vault in try vault.status() }
+    let status = try session.call { vault in
+      do { return try vault.status() } catch ClientError.noDaemon where session.isOwn { throw StatusCommand.absent() }
+    }
     if globals.json { return try Output.json { status.write(to: &$0) } }
     for line in StatusCommand.lines(status, now: Int64(time(nil))) { try Output.line(line) }
+  }
+
+  /// The state of the user's vault while no daemon runs: nobody has its keys.
+  private static func absent() -> Failure {
+    if let store = StorePaths(system: false), !FileState(store.directory + "/vault.db").exists {
+      return Failure(
+        .unavailable, "no daemon is running, and there is no vault yet", "make one with `vault init`")
+    }
+    return Failure(.unavailable, "locked: no daemon is running", "the next command starts one")
   }
 
   static func lines(_ status: Wire.StatusReply, now: Int64) -> [String] {
