@@ -94,9 +94,13 @@ final class Running {
     case SIGHUP:
       do throws(Daemon.Failure) {
         assembly.reconfigure(try Daemon.settings(paths))
+        assembly.door.refusedSettings = nil
         log.info("settings read again")
       } catch {
         log.error("settings unchanged: \(error.text)")
+        assembly.door.refusedSettings = VaultWarning(
+          .settings, "the old settings stay, because the file was refused: \(error.text)",
+          since: assembly.rooms.vault.clock.wall())
       }
     default: end(assembly, Daemon.Exit.ok)
     }
