@@ -169,7 +169,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "VaultWireTests", dependencies: ["VaultWire", "VaultModel"], swiftSettings: strict),
     .testTarget(
-      name: "VaultClientTests", dependencies: ["VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting"],
+      name: "VaultClientTests",
+      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "CLinux", "VaultTesting"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultPAMTests", dependencies: ["VaultPAM", "VaultWire", "VaultModel", "CPAM"], swiftSettings: strict),

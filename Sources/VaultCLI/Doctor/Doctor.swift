@@ -98,7 +98,8 @@ struct Doctor {
 
   /// Reports something that the daemon says it cannot do.
   private static func warning(_ warning: Wire.Warning) -> Diagnosis {
-    .warn(warning.about == "memory" ? memory : "daemon", warning.text, fix: warning.advice)
+    let check = ["memory": memory, "settings": "settings"][warning.about] ?? "daemon"
+    return .warn(check, warning.text, fix: warning.advice)
   }
 
   // MARK: Files
@@ -120,6 +121,10 @@ struct Doctor {
     }
     guard mode & 0o022 == 0 else {
       return .fail("settings", "\(path) can be written by others", fix: "chmod go-w \(path)")
+    }
+    // Whether it could be read as another user says nothing.
+    if user == 0 || !globals.system, let problem = Daemon.settingsProblem(system: globals.system) {
+      return Diagnosis(check: "settings", level: .fail, text: Failure.reason(of: problem), fix: nil)
     }
     return .ok("settings", path)
   }

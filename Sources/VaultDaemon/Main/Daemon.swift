@@ -63,8 +63,9 @@ public enum Daemon {
     do throws(Paths.Missing) { paths = try Paths(options: options, environment: Paths.environment) } catch {
       throw Failure(code: Exit.configuration, text: error.reason)
     }
-    if options.system { try checkAccount() }
+    if options.system, !options.checksSettings { try checkAccount() }
     let configuration = try settings(paths)
+    if options.checksSettings { exit(Exit.ok) }
     let signals: SignalWatch
     let socket: ListeningSocket
     let directory: SocketDirectory?

@@ -5,6 +5,8 @@ struct Options: Equatable {
   var store: String?
   var socket: String?
   var config: String?
+  /// Read the settings and end.
+  var checksSettings = false
   /// A descriptor to write a byte to, and close, once the socket accepts connections.
   var readyDescriptor: Int32?
 
@@ -18,6 +20,7 @@ struct Options: Equatable {
 
   static let help = """
     usage: vaultd [--system] [--store DIR] [--socket PATH] [--config FILE] [--ready-fd N]
+           vaultd [--system] [--config FILE] --check-settings
 
     The daemon of vault: holds the keys and the store, and serves items over a Unix socket.
 
@@ -25,6 +28,8 @@ struct Options: Equatable {
       --store DIR    the directory of the vault (default $XDG_DATA_HOME/vault)
       --socket PATH  the socket to listen on (default $XDG_RUNTIME_DIR/vault/socket)
       --config FILE  the settings (default $XDG_CONFIG_HOME/vault/vaultd.conf)
+      --check-settings
+                     read the settings, say what is wrong with them, and end
       --ready-fd N   write a byte to descriptor N when the socket is ready
       --version      print the version
       --help         print this text
@@ -49,6 +54,9 @@ struct Options: Equatable {
       case "--system":
         guard inline == nil else { return .usage("--system takes no value") }
         options.system = true
+      case "--check-settings":
+        guard inline == nil else { return .usage("--check-settings takes no value") }
+        options.checksSettings = true
       case "--store", "--socket", "--config", "--ready-fd":
         guard let value = inline ?? rest.popFirst(), !value.isEmpty else { return .usage("\(name) needs a value") }
         if let problem = options.take(name, value) { return .usage(problem) }
