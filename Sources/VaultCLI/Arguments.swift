@@ -2,22 +2,33 @@ internal import ArgumentParser
 
 /// The command line, and the argument parser behind it.
 enum Arguments {
-  /// The parser's last word when it made no command.
-  enum Explanation: Equatable {
-    /// Help, the version or a completion, for standard output.
-    case answer(String)
-    /// The fault of the command line.
-    case complaint(String)
-  }
-
-  /// The command to run; throws what ``explain(_:)`` puts into words.
+  /// The command to run.
+  ///
+  /// - Throws: ``Failure``, or what ``answer(_:)`` puts into words.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-    try VaultCommand.parseAsRoot(normalize(arguments))
+    let words = try helped(normalize(arguments))
+    do { return try VaultCommand.parseAsRoot(words) } catch {
+      if VaultCommand.exitCode(for: error) == .success { throw error }
+      throw Mistake(words).failure(VaultCommand.message(for: error))
+    }
   }
 
-  static func explain(_ error: any Error) -> Explanation {
-    if VaultCommand.exitCode(for: error) == .success { return .answer(VaultCommand.fullMessage(for: error)) }
-    return .complaint("\(UsageError.message(VaultCommand.message(for: error))); see `vault --help`")
+  /// Help, the version or a completion, for standard output: what the parser has in place of a command.
+  static func answer(_ error: any Error) -> String {
+    let lines = VaultCommand.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.map { line in
+      let heading = "SUBCOMMANDS:"
+      let text = line.hasSuffix(heading) ? line.dropLast(heading.count) + "COMMANDS:" : line
+      return text.split(separator: "<subcommand>", omittingEmptySubsequences: false).joined(separator: "<command>")
+    }.joined(separator: "\n")
+  }
+
+  /// The words of `vault help COMMAND` with the proper names of commands, which are all that the parser takes there.
+  private static func helped(_ words: [String]) throws(Failure) -> [String] {
+    guard words.first == "help" else { return words }
+    let typed = TypedWords(words)
+    if case .command = typed.unknown, let failure = Mistake(words).unknown { throw failure }
+    return ["help"] + typed.path
   }
 
   /// Puts the options that hold for every command where the parser looks for them, behind the command, and gives
@@ -39,7 +50,7 @@ enum Arguments {
     }
     var result: [String] = []
     var options = true
-    let isRemoval = rest.first == RemoveCommand.configuration.commandName
+    let isRemoval = rest.first.map { CommandTable.subcommand($0, of: VaultCommand.self) == RemoveCommand.self } == true
     for (index, argument) in zip(rest.indices, rest) {
       if argument == "--" && options {
         options = false

@@ -30,6 +30,8 @@ struct Failure: Error, Equatable {
   let event: String
   /// Advice what to do next.
   let advice: String?
+  /// The item that is not there, where that is the reason.
+  var missing: MissingItem?
 
   init(_ exit: Exit, _ event: String, _ advice: String? = nil) {
     self.exit = exit

@@ -81,7 +81,9 @@ struct GetRequest: Equatable {
     guard let text = ItemField.text(field, of: item) else {
       let known = item.attributes.keys.sorted().joined(separator: ", ")
       let what = known.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(known))"
-      throw Failure(.missing, "\(Printable.quoted(name)) has no field \(Printable.quoted(field))", "\(what)")
+      let near = Nearest.names(to: field, among: ItemField.all + item.attributes.keys.sorted(), beginnings: true)
+      throw Failure(
+        .missing, "\(Printable.quoted(name)) has no field \(Printable.quoted(field))", Suggestion.text(near) ?? what)
     }
     var bytes = SecretBuffer()
     // An attribute is text for a person; the value is not, and goes out as it is everywhere.

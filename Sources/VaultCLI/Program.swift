@@ -44,7 +44,7 @@ public enum VaultProgram {
       try body()
       exit(0)
     } catch let failure as Failure {
-      end(with: failure)
+      end(with: failure.suggesting)
     } catch {
       leave(error)
     }
@@ -55,15 +55,12 @@ public enum VaultProgram {
     exit(failure.exit.rawValue)
   }
 
-  /// Ends as the argument parser asks: with help on standard output, or a usage error.
+  /// Ends with what the argument parser has to say: help on standard output, or a fault that came up late.
   private static func leave(_ error: any Error) -> Never {
-    switch Arguments.explain(error) {
-    case .answer(let text):
-      do throws(Failure) { try Output.line(text) } catch { end(with: error) }
-      exit(0)
-    case .complaint(let text):
-      Output.note(text)
-      exit(Exit.usage.rawValue)
+    guard VaultCommand.exitCode(for: error) == .success else {
+      end(with: Failure(.usage, UsageError.message(VaultCommand.message(for: error)), "see `vault --help`"))
     }
+    do throws(Failure) { try Output.line(Arguments.answer(error)) } catch { end(with: error) }
+    exit(0)
   }
 }

@@ -37,9 +37,17 @@ final class Session {
       do throws(ClientError) { try Daemon.ensure(at: vault.location) } catch { throw Failure(error) }
       vault.patience = Connection.defaultPatience
     } catch {
-      throw Failure(any: error)
+      throw failure(error)
     }
-    do { return try body(vault) } catch { throw Failure(any: error) }
+    do { return try body(vault) } catch { throw failure(error) }
+  }
+
+  private func failure(_ error: any Error) -> Failure {
+    var failure = Failure(any: error)
+    if case .fault(.noSuchItem(let name, _)) = error as? ClientError {
+      failure.missing = MissingItem(name: name, location: vault.location)
+    }
+    return failure
   }
 
   /// True when every item can be searched. Until the first unlock only the names of `always` items can be read, so that

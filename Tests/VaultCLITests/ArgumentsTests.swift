@@ -64,14 +64,18 @@ import Testing
       ["init", "hunter2"], ["unlock", "hunter2"], ["set", "web", "hunter2"], ["passwd", "hunter2"],
       ["slot", "add", "password", "hunter2"], ["slot", "remove", "1", "hunter2"], ["set", "web", "--value=hunter2"],
       ["unlock", "--password=hunter2"], ["set", "web", "--value", "hunter2"],
+      ["unlock", "--hunter2"], ["set", "web", "--atr=hunter2"], ["set", "web", "hunter2", "udpate"],
     ] {
-      let explanation = #expect(throws: (any Error).self) { try Arguments.parse(arguments) }.map(Arguments.explain)
-      guard case .complaint(let text) = explanation else {
-        Issue.record("\(arguments) is accepted")
-        continue
-      }
-      #expect(!text.contains("hunter2"))
+      let failure = #expect(throws: Failure.self) { try Arguments.parse(arguments) }
+      #expect(failure?.message.contains("hunter2") == false, "\(arguments)")
     }
+  }
+
+  @Test("a command goes by its other names, and behind two dashes of delete all are names, too")
+  func otherNames() throws {
+    #expect(try Arguments.parse(["ls"]) is ListCommand)
+    #expect(try Arguments.parse(["search", "a"]) is FindCommand)
+    #expect(try #require(try Arguments.parse(["delete", "--", "a=b"]) as? RemoveCommand).names == ["a=b"])
   }
 
   @Test("sizes, durations and dates")

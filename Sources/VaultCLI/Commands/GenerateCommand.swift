@@ -13,7 +13,7 @@ struct GenerateCommand: ParsableCommand {
 
   @OptionGroup var recipe: RecipeOptions
 
-  @Flag(help: "Put it on the clipboard instead of printing it; it is cleared after 45 seconds.")
+  @Flag(name: .shortAndLong, help: "Put it on the clipboard instead of printing it; it is cleared after 45 seconds.")
   var clip = false
 
   @OptionGroup var globals: Globals

@@ -26,7 +26,8 @@ struct GetCommand: ParsableCommand {
     transform: Sizes.seconds)
   var wait: Int64?
 
-  @Flag(help: "Put the value on the clipboard instead of printing it; it is cleared after 45 seconds.")
+  @Flag(
+    name: .shortAndLong, help: "Put the value on the clipboard instead of printing it; it is cleared after 45 seconds.")
   var clip = false
 
   @Flag(help: "Draw what a phone's camera reads: a wifi item to join its network, a totp item to make its codes.")

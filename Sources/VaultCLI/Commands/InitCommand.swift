@@ -3,7 +3,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-struct InitCommand: ParsableCommand {
+struct InitCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "init",
     abstract: "Make the vault.",
@@ -26,7 +26,7 @@ struct InitCommand: ParsableCommand {
 
   @Argument(help: .hidden) var unexpected: [String] = []
 
-  func validate() throws { try Refused.secretArguments(unexpected) }
+  func validate() throws { try Refused.secretArguments(unexpected, of: self) }
 
   func run() throws {
     let session = try Session(globals)

@@ -5,7 +5,8 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List items by name.",
-    discussion: "One name a line; a table on a terminal.")
+    discussion: "One name a line; a table on a terminal.",
+    aliases: ["ls"])
 
   @Argument(
     help: ArgumentHelp("Only what is in this folder.", valueName: "folder"), completion: Completes.folder.kind)
@@ -39,7 +40,8 @@ struct FindCommand: ParsableCommand {
       key<value or key>value. The keys are name, kind, accessible, require, expires, created, modified, version, size \
       and every attribute. Times are durations (expires<7d: within 7 days; created<7d: less than 7 days ago) or \
       dates. Values with spaces stand between double quotes. A word alone is looked for in names.
-      """)
+      """,
+    aliases: ["search"])
 
   @Argument(
     help: ArgumentHelp("What must hold.", valueName: "predicates"), completion: Completes.predicate.kind)

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import VaultClient
 internal import VaultWire
 
-struct PasswdCommand: ParsableCommand {
+struct PasswdCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "passwd",
     abstract: "Change the password.",
@@ -23,7 +23,7 @@ struct PasswdCommand: ParsableCommand {
 
   @Argument(help: .hidden) var unexpected: [String] = []
 
-  func validate() throws { try Refused.secretArguments(unexpected) }
+  func validate() throws { try Refused.secretArguments(unexpected, of: self) }
 
   func run() throws {
     let session = try Session(globals)

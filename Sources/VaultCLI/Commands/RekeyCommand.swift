@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import VaultClient
 internal import VaultWire
 
-struct RekeyCommand: ParsableCommand {
+struct RekeyCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "rekey",
     abstract: "Give the vault a new key and seal everything anew under it.",
@@ -29,7 +29,7 @@ struct RekeyCommand: ParsableCommand {
   @Argument(help: .hidden) var unexpected: [String] = []
 
   func validate() throws {
-    try Refused.secretArguments(unexpected)
+    try Refused.secretArguments(unexpected, of: self)
     if method == .pam {
       throw ValidationError("a fingerprint proves too little for this; give --method password, recovery or login")
     }

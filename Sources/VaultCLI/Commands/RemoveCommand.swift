@@ -12,7 +12,8 @@ struct RemoveCommand: ParsableCommand {
       others are names, and so is whatever follows --. What predicates match, and more than one item, is deleted only \
       after a question, or with --yes. Up to \(CallLimits.items) are deleted all or none; more of them, or with very many \
       folders, attributes or versions, in several parts. `vault trash` lists what can be brought back.
-      """)
+      """,
+    aliases: ["delete"])
 
   @Argument(
     help: ArgumentHelp("Names, or predicates.", valueName: "items"), completion: Completes.itemOrPredicate.kind)

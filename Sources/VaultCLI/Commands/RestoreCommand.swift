@@ -4,7 +4,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-struct RestoreCommand: ParsableCommand {
+struct RestoreCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "restore",
     abstract: "Make the vault from a backup.",
@@ -27,7 +27,7 @@ struct RestoreCommand: ParsableCommand {
   @Argument(help: .hidden) var unexpected: [String] = []
 
   func validate() throws {
-    try Refused.secretArguments(unexpected)
+    try Refused.secretArguments(unexpected, of: self)
     if file == "-" && secrets.passwordStdin {
       throw ValidationError("standard input cannot give both the backup and the password; name the backup's file")
     }

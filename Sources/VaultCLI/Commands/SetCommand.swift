@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import VaultModel
 internal import VaultWire
 
-struct SetCommand: ParsableCommand {
+struct SetCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Store an item.",
@@ -16,12 +16,13 @@ struct SetCommand: ParsableCommand {
   var name: String?
 
   @Option(
+    name: .shortAndLong,
     help: ArgumentHelp("What it is: \(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "kind"),
     completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
   var kind: String?
 
   @Option(
-    name: .customLong("attr"),
+    name: [.customShort("a"), .customLong("attr")],
     help: ArgumentHelp(
       """
       An attribute to search it by; with --update the others stay, and an empty value takes it away. Attributes are \
@@ -80,11 +81,12 @@ struct SetCommand: ParsableCommand {
 
   @OptionGroup var globals: Globals
 
+  static let otherWay = "give the value on standard input or with --file, or let --generate draw one"
+
   @Argument(help: .hidden) var unexpected: [String] = []
 
   func validate() throws {
-    try Refused.secretArguments(
-      unexpected, "give the value on standard input or with --file, or let --generate draw one")
+    try Refused.secretArguments(unexpected, of: self)
     if batch { return try validateBatch() }
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
     let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
@@ -147,7 +149,7 @@ struct RecipeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Characters of a generated password, words of a phrase.", valueName: "count"))
   var length: Int?
 
-  @Flag(help: "Draw a password of letters and digits alone.")
+  @Flag(name: [.customShort("n"), .long], help: "Draw a password of letters and digits alone.")
   var noSymbols = false
 
   func recipe(_ style: GeneratedStyle) -> Wire.Generator {

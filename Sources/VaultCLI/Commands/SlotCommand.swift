@@ -45,7 +45,7 @@ enum SlotKindArgument: String, ExpressibleByArgument, CaseIterable {
   case login
 }
 
-struct SlotAddCommand: ParsableCommand {
+struct SlotAddCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "add",
     abstract: "Add a way into the vault.",
@@ -78,9 +78,9 @@ struct SlotAddCommand: ParsableCommand {
   @Argument(help: .hidden) var unexpected: [String] = []
 
   func validate() throws {
-    try Refused.secretArguments(unexpected)
+    try Refused.secretArguments(unexpected, of: self)
     if kind == .pam && presence.keystore == nil {
-      throw ValidationError("a pam slot needs --keystore, \(PresenceOptions.names); `vault help slot add` says more")
+      throw ValidationError("a pam slot needs --keystore, \(PresenceOptions.names)")
     }
     if kind != .pam && (presence.keystore != nil || presence.insecureFile || !user.isEmpty) {
       throw ValidationError("--keystore, --insecure-file and --user belong to pam slots")
@@ -112,7 +112,7 @@ struct SlotAddCommand: ParsableCommand {
   }
 }
 
-struct SlotRemoveCommand: ParsableCommand {
+struct SlotRemoveCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Remove a way into the vault, never the last one.",
@@ -129,7 +129,7 @@ struct SlotRemoveCommand: ParsableCommand {
 
   @Argument(help: .hidden) var unexpected: [String] = []
 
-  func validate() throws { try Refused.secretArguments(unexpected) }
+  func validate() throws { try Refused.secretArguments(unexpected, of: self) }
 
   func run() throws {
     let session = try Session(globals)

@@ -17,7 +17,8 @@ struct TOTPCommand: ParsableCommand {
     transform: Sizes.seconds)
   var wait: Int64?
 
-  @Flag(help: "Put the code on the clipboard instead of printing it; it is cleared after 45 seconds.")
+  @Flag(
+    name: .shortAndLong, help: "Put the code on the clipboard instead of printing it; it is cleared after 45 seconds.")
   var clip = false
 
   @Flag(help: "Show each code as its time comes, until interrupted.")

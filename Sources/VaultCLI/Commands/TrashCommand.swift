@@ -60,7 +60,7 @@ struct TrashRestoreCommand: ParsableCommand {
       do throws(Failure) {
         try session.unlocking { vault in try vault.undelete(name) }
       } catch {
-        throw explain(error, name, restored.count)
+        throw explain(error, name, restored.count, session)
       }
       restored.append(name)
     }
@@ -78,15 +78,21 @@ struct TrashRestoreCommand: ParsableCommand {
     }
   }
 
-  private func explain(_ error: Failure, _ name: String, _ count: Int) -> Failure {
+  private func explain(_ error: Failure, _ name: String, _ count: Int, _ session: Session) -> Failure {
     let before = count == 0 ? "" : " (\(count) came back before that)"
     let item = Printable.quoted(name)
     return switch error.exit {
-    case .missing: Failure(.missing, "\(item) is not in the trash\(before)", "see `vault trash`")
+    case .missing: Failure(.missing, "\(item) is not in the trash\(before)", advice(name, session))
     case .exists:
       Failure(.exists, "there is another \(item) by now\(before)", "rename that with `vault mv`, and try again")
     default: Failure(error.exit, error.event + before, error.advice)
     }
+  }
+
+  private func advice(_ name: String, _ session: Session) -> String {
+    let items = Keyboard.isAttended ? try? session.call { vault in try vault.find(inTrash: true) } : nil
+    let near = Nearest.names(to: name, among: (items ?? []).map(\.name), beginnings: true)
+    return Suggestion.text(near) ?? "see `vault trash`"
   }
 }
 

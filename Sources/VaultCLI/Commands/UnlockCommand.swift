@@ -3,7 +3,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-struct UnlockCommand: ParsableCommand {
+struct UnlockCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
     abstract: "Open the vault: with a fingerprint, the login password, its own password or a recovery code.",
@@ -32,7 +32,7 @@ struct UnlockCommand: ParsableCommand {
   @Argument(help: .hidden) var unexpected: [String] = []
 
   func validate() throws {
-    try Refused.secretArguments(unexpected)
+    try Refused.secretArguments(unexpected, of: self)
     if recovery, let method, method != .recovery {
       throw ValidationError("--recovery and --method \(method.rawValue) exclude each other; give one of them")
     }

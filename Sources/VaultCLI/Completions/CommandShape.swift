@@ -93,6 +93,11 @@ enum CommandTable {
     type.configuration.subcommands.first { $0._commandName == word || $0.configuration.aliases.contains(word) }
   }
 
+  /// The names of the subcommands, and their other names.
+  static func all(of type: any ParsableCommand.Type) -> [String] {
+    type.configuration.subcommands.flatMap { [$0._commandName] + $0.configuration.aliases }
+  }
+
   /// The names of the subcommands, with a line of help each.
   static func names(of type: any ParsableCommand.Type) -> [(name: String, help: String)] {
     var names: [(name: String, help: String)] = []

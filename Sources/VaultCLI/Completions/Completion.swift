@@ -66,7 +66,11 @@ struct Completion {
   private func commands() -> [Offer] {
     let isTop = typed.command == VaultCommand.self
     let own = isTop && !typed.isHelp ? [("help", "Show subcommand help information.")] : []
-    return (CommandTable.names(of: typed.command) + own).map { Offer(text: $0.0, help: $0.1) }
+    let names = CommandTable.names(of: typed.command) + own
+    let offers = names.map { Offer(text: $0.0, help: $0.1) }
+    if names.contains(where: { $0.0.utf8.starts(with: word.utf8) }) { return offers }
+    // The other names of commands are for those who know them; they would only make a list longer.
+    return CommandTable.all(of: typed.command).map { Offer(text: $0) }
   }
 
   private func options() -> [Offer] {

@@ -2,10 +2,24 @@ internal import ArgumentParser
 
 /// The words of a command line that stand before the one that is being typed, read as the argument parser would.
 struct TypedWords {
+  /// What no command knows.
+  enum Unknown: Equatable {
+    case command(String)
+    /// With its dashes and without its value.
+    case option(String)
+  }
+
+  /// The options that the parser itself has for every command, without their dashes.
+  static let everywhere = ["help", "version"]
+
   /// The command, or what leads to one.
   private(set) var command: any ParsableCommand.Type = VaultCommand.self
   /// True behind `vault help`: what follows names a command.
   private(set) var isHelp = false
+  /// The proper names that lead to ``command``.
+  private(set) var path: [String] = []
+  /// The first word that is no command, or no option of the command.
+  private(set) var unknown: Unknown?
   private(set) var shape = CommandShape(of: Globals.self)
   /// The option whose value comes next.
   private(set) var pending: CommandShape.Argument?
@@ -19,6 +33,12 @@ struct TypedWords {
 
   /// True while a command is still to be named.
   var isCommandNext: Bool { !command.configuration.subcommands.isEmpty }
+
+  /// The first operand that the command has no place for.
+  var extra: String? {
+    guard shape.operands.last?.isRepeating != true else { return nil }
+    return operands.dropFirst(shape.operands.count).first
+  }
 
   init(_ words: some Collection<String>) {
     for word in words { read(word) }
@@ -45,7 +65,18 @@ struct TypedWords {
     if name == "--system" { isSystem = true }
     if name == "--socket", let equals { socket = String(word[word.index(after: equals)...]) }
     if equals == nil, let option = shape.option(name), option.takesValue { pending = option }
+    if unknown == nil, !isKnown(name) { unknown = .option(name) }
   }
+
+  private func isKnown(_ name: String) -> Bool {
+    if shape.option(name) != nil { return true }
+    if name.utf8.starts(with: "--".utf8) { return Self.hidden.contains(String(name.dropFirst(2))) }
+    // Short ones may stand together.
+    return name.dropFirst().allSatisfy { $0 == "h" || shape.option("-\($0)") != nil }
+  }
+
+  /// The names of the options that no help shows.
+  private static let hidden = everywhere + ["help-hidden", "experimental-dump-help", RemoveCommand.nameOption]
 
   private mutating func readOperand(_ word: String) {
     guard isCommandNext, !isBehindDashes else { return operands.append(word) }
@@ -53,8 +84,12 @@ struct TypedWords {
       isHelp = true
       return
     }
-    guard let next = CommandTable.subcommand(word, of: command) else { return operands.append(word) }
+    guard let next = CommandTable.subcommand(word, of: command) else {
+      if unknown == nil { unknown = .command(word) }
+      return operands.append(word)
+    }
     command = next
+    path.append(next._commandName)
     if !isHelp, !isCommandNext { shape = CommandShape(of: next) }
   }
 }

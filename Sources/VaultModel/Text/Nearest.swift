@@ -1,7 +1,7 @@
 /// The known names that a mistyped one may stand for.
 public enum Nearest {
-  /// The nearest of `known`, the best first: those that differ by a slip or two, in any case of the letters, and with
-  /// `beginnings` also those that begin with what was typed.
+  /// The nearest of `known`, in order: those that differ by the fewest slips, in any case of the letters, if these are few.
+  /// With `beginnings`, those that begin with what was typed are nearer than all others.
   ///
   /// - Parameter most: the most names.
   public static func names(
@@ -47,8 +47,9 @@ public struct NearestSearch: ~Copyable {
   private let limit: Int
   private let takesBeginnings: Bool
   private let most: Int
-  /// Sorted, the best first.
-  private var found: [(slips: Int, name: String)] = []
+  private var least = Int.max
+  /// The names that differ by the least number of slips, in order.
+  public private(set) var names: [String] = []
 
   public init(_ typed: String, beginnings: Bool = false, most: Int = 3) {
     self.typed = Array(typed.lowercased().unicodeScalars)
@@ -58,22 +59,22 @@ public struct NearestSearch: ~Copyable {
     self.most = most
   }
 
-  /// The names found so far.
-  public var names: [String] { found.map(\.name) }
-
   public mutating func look(at name: String) {
-    guard let slips = slips(name), !found.contains(where: { $0.name == name }) else { return }
-    let place = found.firstIndex { (slips, name) < ($0.slips, $0.name) } ?? found.count
-    found.insert((slips, name), at: place)
-    if found.count > most { found.removeLast() }
+    guard let slips = slips(name), slips <= least else { return }
+    if slips < least { names = [] }
+    least = slips
+    let place = names.firstIndex { name <= $0 } ?? names.count
+    if place < names.count, names[place] == name { return }
+    names.insert(name, at: place)
+    if names.count > most { names.removeLast() }
   }
 
   private func slips(_ name: String) -> Int? {
     // Many names differ in length alone, which is told without a look at each character.
-    let most = takesBeginnings ? Int.max : 4 * (typed.count + limit)
-    guard name.utf8.count <= most, name.utf8.count >= typed.count - limit else { return nil }
+    let bytes = name.utf8.count
+    guard bytes >= typed.count - limit, takesBeginnings || bytes <= 4 * (typed.count + limit) else { return nil }
     let scalars = Array(name.lowercased().unicodeScalars)
-    if let slips = Nearest.distance(typed, scalars, atMost: limit) { return slips }
-    return takesBeginnings && scalars.starts(with: typed) ? limit + 1 : nil
+    if takesBeginnings, scalars.starts(with: typed) { return 0 }
+    return Nearest.distance(typed, scalars, atMost: limit)
   }
 }

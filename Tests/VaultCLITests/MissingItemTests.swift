@@ -1,0 +1,60 @@
+import Testing
+import VaultTesting
+
+@Suite("An item that is not there") struct MissingItemTests {
+  private func sandbox() throws -> Sandbox {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    for name in ["webcam", "iothome/express.key", "iothome/lamp"] { try sandbox.must(["set", name], stdin: "v") }
+    return sandbox
+  }
+
+  @Test(
+    "a person is told the nearest names, those that begin so, and those in folders that end so",
+    arguments: [
+      ("wbe", "did you mean `web`?"), ("WEB2", "did you mean `web`?"), ("webca", "did you mean `webcam`?"),
+      ("iothoem/lamp", "did you mean `iothome/lamp`?"), ("express.key", "did you mean `iothome/express.key`?"),
+      ("iothome/exp", "did you mean `iothome/express.key`?"), ("nothing", "see `vault list`"),
+    ])
+  func nearest(name: String, advice: String) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    for command in ["get", "show", "edit", "rm", "history"] {
+      let terminal = try Terminal(sandbox, [command, name], stdout: sandbox.home + "/output")
+      #expect(try terminal.wait() == 66)
+      #expect(terminal.screen == "vault: no item `\(name)`; \(advice)\r\n", "\(command)")
+    }
+  }
+
+  @Test("a program is told no names")
+  func pipe() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let outcome = try sandbox.run("get", "wbe")
+    #expect(outcome.errors == "vault: no item `wbe`; see `vault list`\n", "\(outcome)")
+  }
+
+  @Test(
+    "no name is told where the daemon lists none, and its silence holds up nobody",
+    arguments: [[#"{"error":"io.vaultd.Vault.Locked","parameters":{"state":"locked","cause":"r"}}"#], []])
+  func unlisted(find: [String]) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let missing = #"{"error":"io.vaultd.Vault.NoSuchItem","parameters":{"name":"wbe"}}"#
+    let daemon = try ScriptedDaemon(sandbox, ["Show": [missing], "Find": find])
+    defer { daemon.close() }
+    let terminal = try Terminal(sandbox, ["show", "wbe", "--socket", daemon.socket])
+    #expect(try terminal.wait() == 66)
+    #expect(terminal.screen == "vault: no item `wbe`; see `vault list`\r\n", "\(terminal.screen)")
+  }
+
+  @Test("the nearest name in the trash is told where one is to come back")
+  func trash() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["rm", "webcam"])
+    let terminal = try Terminal(sandbox, ["trash", "restore", "webacm"])
+    #expect(try terminal.wait() == 66)
+    #expect(
+      terminal.screen == "vault: `webacm` is not in the trash; did you mean `webcam`?\r\n", "\(terminal.screen)")
+  }
+}
