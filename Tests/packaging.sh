@@ -61,6 +61,47 @@ quiet "vault-tpm2 needs the TPM software stack alone" helper_needs vault-tpm2 'l
 quiet "vault-keyring needs libsecret and GLib alone" helper_needs vault-keyring 'libsecret-1|lib(gio|gobject|glib)-2\.0'
 quiet "vault-qr needs libqrencode alone" helper_needs vault-qr libqrencode
 
+# The packages of the build on a machine that lags behind its archive: of three that are missing, libold-dev would upgrade
+# libold, which is there, and bring libnew.
+late=$root/late
+mkdir -p "$late"/{bin,deb/DEBIAN,deb/usr/lib/"$(uname -m)"-linux-gnu/pkgconfig,deb/usr/share/doc/libold-dev}
+printf 'Package: libold-dev\nVersion: 2\nArchitecture: all\nMaintainer: nobody\nDescription: none\n' >"$late/deb/DEBIAN/control"
+echo 'prefix=/usr' >"$late/deb/usr/lib/$(uname -m)-linux-gnu/pkgconfig/old.pc"
+ln -s libc.so.6.9 "$late/deb/usr/lib/$(uname -m)-linux-gnu/libold.so"
+cat >"$late/bin/dpkg-query" <<'EOF'
+#!/bin/sh
+case $3 in libthere-dev) echo 'install ok installed';; *) exit 1;; esac
+EOF
+cat >"$late/bin/apt-get" <<'EOF'
+#!/bin/sh
+case "$*" in
+*-s*) for package; do case $package in
+    libold-dev) printf 'Inst libold [1] (2 x)\nInst libnew (2 x)\nInst libold-dev (2 x)\n';;
+    lib*) echo "Inst $package (2 x)";; esac; done;;
+*download*) dpkg-deb -b "$LATE/deb" libold-dev.deb; echo "$*" | sed 's/.*-q //' >>"$LATE/downloaded";;
+*install*) echo "$*" | sed 's/.*recommends //' >>"$LATE/installed";;
+esac
+EOF
+printf '#!/bin/sh\nexec "$@"\n' >"$late/bin/sudo"
+chmod +x "$late"/bin/*
+late_packages() { LATE=$late PATH=$late/bin:$PATH Tests/build-packages.sh "$late/sysroot" "$@"; }
+upgrades_nothing() {
+  local libraries=$late/sysroot/usr/lib/$(uname -m)-linux-gnu
+  late_packages libthere-dev libold-dev libplain-dev >/dev/null || echo "it failed"
+  diff "$late/installed" <(echo libplain-dev libnew)
+  diff "$late/downloaded" <(echo libold-dev)
+  grep -qx "prefix=$late/sysroot/usr" "$libraries/pkgconfig/old.pc" || echo "old.pc names the system's folder"
+  [[ $libraries/libold.so -ef /lib/$(uname -m)-linux-gnu/libc.so.6 ]] || echo "libold.so leads to no installed library"
+}
+quiet "the build's packages upgrade none that is there" upgrades_nothing
+asks_for_nothing() {
+  printf '#!/bin/sh\necho "$0 was run"\n' | tee "$late/bin/apt-get" >"$late/bin/sudo"
+  late_packages libthere-dev libold-dev
+  late_packages libthere-dev
+  [[ ! -e $late/sysroot ]] || echo "what is installed now is still looked for elsewhere"
+}
+quiet "nothing is asked for when all of them are there" asks_for_nothing
+
 # What a login loads: two libraries, and what PAM calls.
 module=.build/pam/pam_vault.so
 module_needs() { readelf -d "$module" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^lib(pam|c)\.so\.[0-9]+$' || true; }
