@@ -1,7 +1,8 @@
 # vault: what to type. `make demo` shows it working, `make test` proves it.
 #
 #   make build      release binaries, in .build/install/release
-#   make install    PREFIX (/usr/local) and DESTDIR are honoured; `make uninstall` takes it all away
+#   make install    PREFIX (/usr/local) and DESTDIR are honoured; `make uninstall` takes it all away;
+#                   PREFIX=$HOME/.local needs no root
 #   make deps       the Debian packages of the build, with no upgrade; `make test-deps` those of the tests as well
 #   make bench      the figures, side by side with their yardsticks
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
