@@ -1,3 +1,4 @@
+internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
@@ -30,7 +31,7 @@ extension Failure {
     case .alreadyExists(let name, _):
       self.init(.exists, "\(Printable.quoted(name)) exists already", "give --update to store a new version of it")
     case .expired(let name, let expires):
-      let date = Timestamp.format(expires)
+      let date = LocalTime.text(expires, to: STDERR_FILENO)
       self.init(
         .invalid,
         "\(Printable.quoted(name)) expired on \(date)",

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -60,7 +61,7 @@ struct UnlockCommand: ParsableCommand {
   /// That it is unlocked, and until when.
   static func sentence(_ status: Wire.StatusReply) -> String {
     guard let at = status.locksAt else { return "unlocked until something locks it" }
-    let until = "unlocked until \(Timestamp.format(at))"
+    let until = "unlocked until \(LocalTime.text(at, to: STDERR_FILENO))"
     switch status.locksBecause {
     case "idle": return until + ", and longer while you use it"
     case "age": return until + ", the longest it may stay so"
