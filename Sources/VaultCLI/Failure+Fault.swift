@@ -1,3 +1,4 @@
+internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
@@ -34,7 +35,7 @@ extension Failure {
     case .alreadyExists(let name, _):
       self.init(.exists, "\(Printable.quoted(name)) already exists", "use --update to store a new version of it")
     case .expired(let name, let expires):
-      let date = Timestamp.format(expires)
+      let date = LocalTime.text(expires, to: STDERR_FILENO)
       self.init(
         .invalid,
         "\(Printable.quoted(name)) expired on \(date)",

@@ -30,7 +30,7 @@ public enum Daemon {
   /// Runs `vaultd` in a session of its own and waits until it listens. Gives its process id.
   ///
   /// It is the `vaultd` beside the running program, else the one in `$PATH`. It gets `arguments`, no standard input,
-  /// and its standard output and error are read only until it is ready. It stays a child of this process: a program
+  /// and its standard output and error are read only until it is ready, so its log goes elsewhere. It stays a child of this process: a program
   /// that outlives it may want to `waitpid` it.
   ///
   /// Throws ``ClientError/daemonFailed(status:message:)`` when it ends first, ``ClientError/timedOut`` (and ends it)
@@ -40,7 +40,7 @@ public enum Daemon {
   public static func start(
     arguments: [String] = [], timeout: Duration = .seconds(20)
   ) throws(ClientError) -> Int32 {
-    try start(program: try find(), arguments: arguments, timeout: timeout)
+    try start(program: try find(), arguments: ["--log", "auto"] + arguments, timeout: timeout)
   }
 
   /// The exit code of `vaultd` when another one serves the store (EX_CANTCREAT, sysexits.h).

@@ -70,6 +70,7 @@ public final class Sandbox: Sendable {
     [
       "HOME": home, "XDG_RUNTIME_DIR": runtime, "XDG_DATA_HOME": root + "/data", "XDG_CONFIG_HOME": root + "/config",
       "PATH": Sandbox.programs + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", "TERM": "xterm",
+      "TZ": "UTC0",
       "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=" + systemBus,
     ]
   }

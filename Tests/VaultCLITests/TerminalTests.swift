@@ -222,7 +222,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["set", "token", "--expires", "2020-01-31"])
-    try terminal.expect("2020-01-31T00:00:00Z has passed, so the item would not be served. Store it so? [y/N] ")
+    try terminal.expect("2020-01-31 00:00:00+00:00 has passed, so the item would not be served. Store it so? [y/N] ")
     terminal.type(isMeant ? "y" : "")
     if isMeant {
       for question in ["Value of `token`: ", "Again: "] {
@@ -235,7 +235,7 @@ import VaultTesting
     guard isMeant else { return #expect(try sandbox.run(["show", "token"]).status == 66) }
 
     let update = try Terminal(sandbox, ["set", "token", "--update", "--generate"])
-    try update.expect("version 2; its expiry, 2020-01-31T00:00:00Z, had passed and is removed")
+    try update.expect("version 2; its expiry, 2020-01-31 00:00:00+00:00, had passed and is removed")
     #expect(try update.wait() == 0)
   }
 

@@ -97,6 +97,6 @@ struct StatusCommand: ParsableCommand {
   private static func moment(_ time: Int64, now: Int64) -> String {
     let distance = Seconds.from(now, to: time)
     let text = distance > 0 ? "in \(Seconds.format(distance))" : "\(Seconds.format(Seconds.from(time, to: now))) ago"
-    return "\(Timestamp.format(time)) (\(text))"
+    return "\(LocalTime.text(time)) (\(text))"
   }
 }

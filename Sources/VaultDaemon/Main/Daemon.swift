@@ -28,8 +28,8 @@ public enum Daemon {
 
   /// The variables whose values name files.
   private static let pathVariables: [StaticString] = [
-    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
-    "DBUS_SYSTEM_BUS_ADDRESS",
+    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "CREDENTIALS_DIRECTORY",
+    "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS",
   ]
 
   /// Runs until a signal ends it; the answer is the exit code.

@@ -30,7 +30,7 @@ final class Running {
     self.signals = signals
     self.openFiles = openFiles
     self.directory = consume directory
-    log = StandardError.logger(configuration.logLevel)
+    log = LogPlace(options.log, file: paths.log).logger(configuration.logLevel)
   }
 
   /// Called once, on the loop.

@@ -151,6 +151,7 @@ package final class Vault {
   package func wipe() {
     defer { Stack.wipe() }
     openKeychain?.wipe()
+    if state.kind == .unlocked { log.info("\(LockState.Kind.locked.rawValue): \(LockState.Cause.stop.text)") }
     holders.letGo(for: Lock(.everything, because: .stop, isEffective: true))
   }
 
