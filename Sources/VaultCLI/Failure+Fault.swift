@@ -62,6 +62,10 @@ extension Failure {
   /// Puts into words what is not about one item.
   private init(ofState fault: Fault) {
     switch fault {
+    case .invalidQuery(let reason, let position) where reason.contains("quote"):
+      self.init(
+        .usage, "invalid query at byte \(position): \(Printable.text(reason))",
+        "quote a value, and the predicate for the shell: 'owner=\"ana smith\"'")
     case .invalidQuery(let reason, let position):
       self.init(.usage, "invalid query at byte \(position): \(Printable.text(reason))", "see `vault help find`")
     case .authenticationFailed("pam", let wait):

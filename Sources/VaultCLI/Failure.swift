@@ -32,6 +32,8 @@ struct Failure: Error, Equatable {
   let advice: String?
   /// The item that is not there, where that is the reason.
   var missing: MissingItem?
+  /// Names that are shown below the message, each on a line of its own.
+  var names: [String] = []
 
   init(_ exit: Exit, _ event: String, _ advice: String? = nil) {
     self.exit = exit

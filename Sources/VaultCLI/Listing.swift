@@ -6,31 +6,45 @@ internal import VaultWire
 /// Items that match a query, printed as they come: JSON lines, names, or a table on a terminal.
 struct Listing {
   let query: String?
+  /// The words for a person when there is nothing.
+  let whenEmpty: (Session) -> String
   var limit: Int?
   /// True when names come in order; otherwise items are printed while more are looked for.
   var isSorted = false
+  /// True when a terminal shows folders once, with what is in them below.
+  var isTree = false
 
   func run(_ session: Session, json: Bool) throws(Failure) {
     var table = Table("NAME", "KIND", "MODIFIED", "EXPIRES")
-    if try !session.canSearch() {
+    let isWhole = try session.canSearch()
+    var count = 0
+    if !isWhole {
       Output.note("not unlocked since the daemon started, so this shows `always` items alone; see `vault unlock`")
     }
-    func show(_ item: Wire.Item) throws(Failure) {
+    func show(_ item: Wire.Item, as name: String? = nil) throws(Failure) {
+      count += 1
       if json {
         try Output.json { item.write(to: &$0) }
       } else if Output.isTerminal {
         table.add(
-          .init(item.name), .init(item.kind), .init(LocalTime.day(item.modified)),
+          .init(name ?? item.name), .init(item.kind), .init(LocalTime.day(item.modified)),
           item.expires.map(Listing.expiry) ?? .init(""))
         // Items without end are shown without end, and not kept.
-        if table.count == Listing.page { try Output.text(table.text()) }
+        if table.count >= Listing.page { try Output.text(table.text()) }
       } else {
         try Output.line(item.name)
       }
     }
     if isSorted {
       let items = try session.call { vault in try vault.find(query, limit: limit) }
-      for item in items.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) { try show(item) }
+        .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+      if isTree, Output.isTerminal, !json {
+        for row in NameTree(items.map(\.name)).rows {
+          if let item = row.item { try show(items[item], as: row.text) } else { table.add(.init(row.text)) }
+        }
+      } else {
+        for item in items { try show(item) }
+      }
     } else {
       try session.call { vault in
         try vault.find(query, limit: limit) { page in
@@ -40,6 +54,7 @@ struct Listing {
       }
     }
     if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
+    if count == 0, isWhole, Keyboard.isAttended { Output.note(whenEmpty(session)) }
   }
 
   /// The number of rows of a table that are kept until it is shown.

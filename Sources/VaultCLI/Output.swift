@@ -61,6 +61,11 @@ enum Output {
     try? write(unsafe "\nNext:\n\(rows.joined())".utf8.span.bytes, to: STDERR_FILENO)
   }
 
+  /// Shows a person names that belong to what was told, each on a line of its own.
+  static func note(names: [String]) {
+    for name in names { try? write(unsafe "  \(Printable.line(name))\n".utf8.span.bytes, to: STDERR_FILENO) }
+  }
+
   /// True when standard output is a terminal, so that tables, colour and a final newline help.
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 

@@ -52,6 +52,7 @@ public enum VaultProgram {
 
   private static func end(with failure: Failure) -> Never {
     Output.note(failure.message)
+    Output.note(names: failure.names)
     exit(failure.exit.rawValue)
   }
 

@@ -41,6 +41,18 @@ import VaultTesting
     #expect(try Self.bashOffers(["vault", "get", "we"], sandbox) == ["web", "webcam"])
   }
 
+  @Test("trash restore is offered what is in the trash, each name once")
+  func trash() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for name in ["a/b", "a/b", "-x", "kept"] {
+      try sandbox.must(["set", "--", name], stdin: "v")
+      if name != "kept" { try sandbox.must(["rm", "--", name]) }
+    }
+    #expect(try Self.bashOffers(["vault", "trash", "restore", ""], sandbox) == ["a/b"])
+    #expect(try Self.bashOffers(["vault", "trash", "restore", "--", ""], sandbox) == ["-x", "a/b"])
+  }
+
   @Test("fish offers commands, options and the names of items")
   func fish() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
@@ -145,7 +157,7 @@ import VaultTesting
     for (line, answer) in [
       ("vault get a\t\t", "<value>"), ("vault show a/\t", "name: a/$(touch x)"),
       ("vault get a/\t --field ow\t", "$(touch y)"), ("vault find owner=\t", "a/$(touch x)"),
-      ("vault find ow\t\t --json", #""name":"a/$(touch x)""#), ("vault list a\t", "a/$(touch x)"),
+      ("vault find ow\t\t --json", #""name":"a/$(touch x)""#), ("vault list --fl\t a\t", "a/$(touch x)"),
     ] {
       terminal.type(line)
       try terminal.expect(answer)
@@ -164,7 +176,7 @@ import VaultTesting
     let terminal = try self.shell(shell, sandbox)
     for (line, answer) in [
       ("vault help sl\t", "See and change the ways into the vault."),
-      ("vault list fol\t", "folder/deeper/one"),
+      ("vault list --flat fol\t", "folder/deeper/one"),
       ("vault get fol\tdee\ton\t", "<value>"),
       ("vault --json get\tfol\t\t\t", #""value":"<value>""#),
       ("vault get folder/deeper/one --field ow\t", "ana"),

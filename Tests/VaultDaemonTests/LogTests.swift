@@ -72,7 +72,7 @@ import VaultTesting
     let lines = log.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1).last.map(String.init) ?? "" }
     let uid = geteuid()
     for expected in [
-      "info: unlocked: unlocked by password", "info: locked: a client asked",
+      "info: unlocked: by password", "info: locked: by `vault lock`",
       "info: wrong vault password, from uid \(uid)",
       "info: the vault password of slot 1 was changed by uid \(uid)", "info: locked: the daemon stops",
     ] {

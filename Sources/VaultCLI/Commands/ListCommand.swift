@@ -5,17 +5,26 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List items by name.",
-    discussion: "One name a line; a table on a terminal.",
+    discussion: "One name a line; on a terminal a tree, or with --flat a table of whole names.",
     aliases: ["ls"])
 
   @Argument(
     help: ArgumentHelp("Only what is in this folder.", valueName: "folder"), completion: Completes.folder.kind)
   var folder: String?
 
+  @Flag(help: "Show whole names on a terminal, too, instead of a tree.")
+  var flat = false
+
   @OptionGroup var globals: Globals
 
   func run() throws {
-    try Listing(query: query(), isSorted: true).run(Session(globals), json: globals.json)
+    let listing = Listing(query: try query(), whenEmpty: { _ in whenEmpty }, isSorted: true, isTree: !flat)
+    try listing.run(Session(globals), json: globals.json)
+  }
+
+  private var whenEmpty: String {
+    guard let folder, folder != "/" else { return "there are no items yet; store one with `vault set`" }
+    return "there is nothing in \(Printable.quoted(folder)); see `vault list`"
   }
 
   private func query() throws -> String? {
@@ -57,6 +66,8 @@ struct FindCommand: ParsableCommand {
   }
 
   func run() throws {
-    try Listing(query: predicates.joined(separator: " "), limit: limit).run(Session(globals), json: globals.json)
+    let query = predicates.joined(separator: " ")
+    let listing = Listing(query: query, whenEmpty: { NothingFound.text(query, $0) }, limit: limit)
+    try listing.run(Session(globals), json: globals.json)
   }
 }

@@ -48,7 +48,7 @@ struct TrashRestoreCommand: ParsableCommand {
     abstract: "Bring deleted items back, as they were.",
     discussion: "Of several items of one name the one that was deleted last comes back.")
 
-  @Argument(help: ArgumentHelp("Their names.", valueName: "names"))
+  @Argument(help: ArgumentHelp("Their names.", valueName: "names"), completion: Completes.trash.kind)
   var names: [String]
 
   @OptionGroup var globals: Globals

@@ -7,6 +7,8 @@ internal import ArgumentParser
 enum Completes: String {
   /// The name of an item, a part at a time.
   case item
+  /// The name of an item in the trash.
+  case trash
   /// A folder.
   case folder
   /// A field of the item that the command names.

@@ -100,6 +100,7 @@ struct Completion {
     case .files: return nil
     case .words(let words): offers = words.map { Offer(text: $0) }
     case .own(.item): offers = items(text)
+    case .own(.trash): offers = names(source.trash())
     case .own(.folder): offers = source.children(text).filter { !$0.isWhole }
     case .own(.field): offers = fields()
     case .own(.attribute): offers = PredicateOffers(text, source).attributes()
@@ -112,8 +113,12 @@ struct Completion {
   }
 
   private func items(_ text: String) -> [Offer] {
+    names(source.children(text))
+  }
+
+  private func names(_ offers: [Offer]) -> [Offer] {
     let isRemoval = typed.command == RemoveCommand.self
-    return source.children(text).filter { Completion.isName($0.text, isBehindDashes: typed.isBehindDashes, isRemoval) }
+    return offers.filter { Completion.isName($0.text, isBehindDashes: typed.isBehindDashes, isRemoval) }
   }
 
   /// True when the command would take `name` for a name. One that begins with a dash would be an option, and to `vault rm`

@@ -21,6 +21,12 @@ struct CompletionSource {
     }
   }
 
+  /// The names of the items in the trash.
+  func trash() -> [Completion.Offer] {
+    let names = texts { vault, each in _ = try each(vault.find(inTrash: true).map(\.name)) }
+    return Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { Completion.Offer(text: $0) }
+  }
+
   /// The keys of all attributes.
   func keys() -> [String] { texts { vault, each in try vault.attributes(each: each) } }
 

@@ -64,6 +64,16 @@ public struct Query: Hashable, Sendable {
     return nil
   }
 
+  /// The names of all attributes that the query looks at.
+  public var attributeKeys: [String] {
+    predicates.compactMap { predicate in
+      switch predicate {
+      case .equals(.attribute(let key), _, _), .fits(.attribute(let key), _): key
+      default: nil
+      }
+    }
+  }
+
   /// The attributes every match has with exactly these values.
   public var equalities: [(key: String, value: String)] {
     predicates.compactMap { predicate in

@@ -1,0 +1,51 @@
+internal import VaultClient
+internal import VaultModel
+
+/// The words for a search that found nothing, for a person.
+enum NothingFound {
+  static func text(_ query: String, _ session: Session) -> String {
+    if let value = valueWithBlanks(query) { return "nothing matches; if that is one value, write '\(value)'" }
+    var keys: Set<String> = []
+    try? session.call { vault in
+      try vault.attributes { more in
+        keys.formUnion(more)
+        return true
+      }
+    }
+    return text(query, keys: keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+  }
+
+  /// - Parameter keys: those of all attributes that there are.
+  static func text(_ query: String, keys: [String]) -> String {
+    let all =
+      keys.isEmpty ? "no item has attributes" : "the attributes are \(Printable.text(keys.joined(separator: ", ")))"
+    let asked = (try? Query(parsing: query))?.attributeKeys ?? []
+    guard let unknown = asked.first(where: { !keys.contains($0) }) else { return "nothing matches; \(all)" }
+    let near = Nearest.names(to: unknown, among: keys, beginnings: true)
+    return
+      "nothing matches, because no item has an attribute \(Printable.quoted(unknown)); \(Suggestion.text(near) ?? all)"
+  }
+
+  /// A predicate as it would have to be written when the words behind it belong to its value.
+  static func valueWithBlanks(_ query: String) -> String? {
+    let words = query.split(separator: " ")
+    guard !query.utf8.contains(UInt8(ascii: "\"")),
+      let first = words.indices.dropLast().first(where: { isComparison(words[$0]) && !isPredicate(words[$0 + 1]) }),
+      let symbol = words[first].firstIndex(where: { "=~".contains($0) })
+    else { return nil }
+    let behind = words[(first + 1)...].prefix { !isPredicate($0) }
+    let start = words[first].index(after: symbol)
+    let value = ([words[first][start...]] + behind).joined(separator: " ")
+    return Printable.line(words[first][..<start] + Predicates.quote(value))
+  }
+
+  private static func isPredicate(_ word: Substring) -> Bool { Predicates.isPredicate(String(word)) }
+
+  /// True for a predicate that compares text, whose value is there.
+  private static func isComparison(_ word: Substring) -> Bool {
+    guard let symbol = word.firstIndex(where: { "=~<>".contains($0) }), "=~".contains(word[symbol]) else {
+      return false
+    }
+    return word.index(after: symbol) < word.endIndex
+  }
+}
