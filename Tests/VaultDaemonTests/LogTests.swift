@@ -53,7 +53,7 @@ import VaultTesting
   func events() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    try sandbox.startDaemon(arguments: ["--log", "file"])
+    try sandbox.startDaemon(arguments: ["--log", "file"], environment: ["XDG_STATE_HOME": nil])
     let cheap = ["--kdf-memory", "19m", "--kdf-passes", "2"]
     func vault(_ arguments: [String], _ input: String) throws -> Int32 {
       try sandbox.run(arguments, stdin: Array(input.utf8)).status
