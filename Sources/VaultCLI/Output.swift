@@ -69,6 +69,9 @@ enum Output {
   /// True when standard output is a terminal, so that tables, colour and a final newline help.
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 
+  /// The columns of the terminal that standard output is; nil elsewhere.
+  static var columns: Int? { isTerminal ? Keyboard.size(of: STDOUT_FILENO).columns : nil }
+
   /// The system's words for an error number.
   static func describe(_ code: Int32) -> String {
     // The client has one thread, so the static buffer is still ours while it is copied.

@@ -7,10 +7,13 @@ struct Table {
   struct Cell {
     let text: String
     let isRed: Bool
+    /// The columns that a terminal gives it.
+    let width: Int
 
     init(_ text: String, isRed: Bool = false) {
       self.text = Printable.line(text)
       self.isRed = isRed
+      width = TextWidth.columns(self.text)
     }
   }
 
@@ -21,7 +24,7 @@ struct Table {
 
   init(_ heading: String...) {
     self.heading = heading
-    widths = heading.map(\.count)
+    widths = heading.map { TextWidth.columns($0) }
   }
 
   /// The number of rows that ``text(withHeading:)`` would give now.
@@ -29,26 +32,44 @@ struct Table {
 
   mutating func add(_ cells: Cell...) {
     rows.append(cells)
-    for (column, cell) in cells.enumerated() { widths[column] = max(widths[column], cell.text.count) }
+    for (column, cell) in cells.enumerated() { widths[column] = max(widths[column], cell.width) }
   }
 
   /// The rows added since the last call, each line ended, columns as wide as their widest cell so far. The heading stands
   /// before the first rows; for other programs there is none.
-  mutating func text(withHeading: Bool = true) -> String {
-    var text = withHeading && !isBegun ? Style.bold(line(heading.map { Cell($0) })) + "\n" : ""
-    for row in rows { text += line(row) + "\n" }
+  ///
+  /// - Parameter most: the columns of a terminal, into which a row is shortened; nil leaves it whole.
+  mutating func text(withHeading: Bool = true, most: Int? = Output.columns) -> String {
+    let widths = most.map { Self.fit(self.widths, into: $0) } ?? self.widths
+    var text = withHeading && !isBegun ? Style.bold(Self.line(heading.map { Cell($0) }, widths)) + "\n" : ""
+    for row in rows { text += Self.line(row, widths) + "\n" }
     rows.removeAll(keepingCapacity: true)
     isBegun = true
     return text
   }
 
+  /// Makes the widest columns narrower until all of them fit. None gets so narrow that it says nothing.
+  private static func fit(_ widths: [Int], into most: Int) -> [Int] {
+    var widths = widths
+    while case let excess = widths.reduce(0, +) + 2 * (widths.count - 1) - most, excess > 0 {
+      guard let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > least else { break }
+      let next = widths.indices.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
+      widths[widest] -= max(1, min(excess, widths[widest] - max(next, least)))
+    }
+    return widths
+  }
+
+  /// The least columns that are left of a long text.
+  private static let least = 10
+
   /// One line, without blanks behind its last cell.
-  private func line(_ cells: [Cell]) -> String {
+  private static func line(_ cells: [Cell], _ widths: [Int]) -> String {
     let last = cells.lastIndex { !$0.text.isEmpty } ?? 0
     return cells.indices.prefix(through: last).reduce(into: "") { line, column in
       let cell = cells[column]
-      line += cell.isRed ? Style.red(cell.text) : cell.text
-      if column < last { line += String(repeating: " ", count: widths[column] - cell.text.count + 2) }
+      let text = TextWidth.cut(cell.text, to: widths[column])
+      line += cell.isRed ? Style.red(text) : text
+      if column < last { line += String(repeating: " ", count: widths[column] - TextWidth.columns(text) + 2) }
     }
   }
 }

@@ -111,7 +111,8 @@ import VaultWire
     defer { daemon.close() }
     let terminal = try Terminal(sandbox, arguments + ["--socket", daemon.socket])
     try terminal.wait()
-    #expect(terminal.screen.contains(#"e\u{1b}[31mvil\u{1b}[1m\u{1b}[0m"#), "\(terminal.screen)")
+    // A table may have no room for all of it.
+    #expect(terminal.screen.contains(#"e\u{1b}[31mvil\"#), "\(terminal.screen)")
     #expect(!terminal.screen.contains("e\u{1B}") && !terminal.screen.contains("vil\u{1B}[1m"))
   }
 

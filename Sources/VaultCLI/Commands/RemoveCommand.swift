@@ -79,7 +79,12 @@ struct RemoveCommand: ParsableCommand {
 
   /// Throws unless there are items of all these names: a person is asked about what can be done.
   private func checkAll(_ names: [String], _ session: Session) throws(Failure) {
-    for name in names { _ = try session.unlocking { vault in try vault.show(name) } }
+    let progress = Progress()
+    defer { progress.clear() }
+    for (number, name) in names.enumerated() {
+      _ = try session.unlocking { vault in try vault.show(name) }
+      progress.show("checked \(number + 1) of \(names.count) names")
+    }
   }
 
   /// Deletes them, and where the disk has no room for the trash, for good if a person agrees; the seconds that they can be
@@ -106,6 +111,8 @@ struct RemoveCommand: ParsableCommand {
     var rest = left
     defer { left = rest }
     var kept: Int?
+    let progress = Progress()
+    defer { progress.clear() }
     do throws(Failure) {
       try session.unlocking { vault in
         var part = rest.prefix(CallLimits.items)
@@ -115,6 +122,7 @@ struct RemoveCommand: ParsableCommand {
             continue
           }
           rest = rest.dropFirst(part.count)
+          progress.show("deleted \(count - rest.count) of \(count) items")
           part = rest.prefix(part.count)
         }
       }

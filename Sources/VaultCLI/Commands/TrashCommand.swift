@@ -56,14 +56,19 @@ struct TrashRestoreCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     var restored: [String] = []
+    let progress = Progress()
+    defer { progress.clear() }
     for name in names {
       do throws(Failure) {
         try session.unlocking { vault in try vault.undelete(name) }
       } catch {
+        progress.clear()
         throw explain(error, name, restored.count, session)
       }
       restored.append(name)
+      progress.show("\(restored.count) of \(names.count) items came back")
     }
+    progress.clear()
     if globals.json {
       try Output.json { writer in
         writer.beginObject()

@@ -18,8 +18,8 @@ struct VaultCommand: ParsableCommand {
         name: "Item",
         subcommands: [
           GetCommand.self, TOTPCommand.self, SetCommand.self, EditCommand.self, GenerateCommand.self, ListCommand.self,
-          FindCommand.self,
-          ShowCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self, HistoryCommand.self,
+          FindCommand.self, PickCommand.self, ShowCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
+          HistoryCommand.self,
           RestoreVersionCommand.self, TrashCommand.self, WatchCommand.self,
         ]),
       CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self, RekeyCommand.self]),

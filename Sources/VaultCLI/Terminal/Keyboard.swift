@@ -31,16 +31,21 @@ struct Keyboard: ~Copyable {
 
   /// Shows text, as ``Printable/screen(_:)`` and in ``Rows``.
   borrowing func show(_ text: String) throws(Failure) {
-    let rows = Rows.lay(Printable.screen(text), columns: columns)
+    let rows = Rows.lay(Printable.screen(text), columns: size.columns)
     try Output.write(unsafe rows.utf8.span.bytes, to: terminal)
   }
 
-  /// The width of the terminal; 80 where it does not say so.
-  private var columns: Int {
+  /// The size of the terminal.
+  var size: (columns: Int, rows: Int) { Self.size(of: terminal) }
+
+  /// The size of a terminal; 80 columns and 24 rows where it does not say so.
+  static func size(of terminal: Int32) -> (columns: Int, rows: Int) {
     var size = winsize()
     // It is lent for the call, which writes no more than its size.
-    guard unsafe ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
+    guard unsafe ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+      return (80, 24)
+    }
+    return (Int(size.ws_col), Int(size.ws_row))
   }
 
   /// Shows bytes that are too secret for a `String`, as they are.

@@ -11,7 +11,9 @@ final class Progress {
   func show(_ text: String) {
     guard Keyboard.isAttended, Progress.now() - start >= 1 else { return }
     isShown = true
-    put("\r\u{1B}[K\(Printable.line(text))")
+    // A line that wraps could not be taken back.
+    let most = Keyboard.size(of: STDERR_FILENO).columns - 1
+    put("\r\u{1B}[K\(TextWidth.cut(Printable.line(text), to: most))")
   }
 
   /// Takes the line away.

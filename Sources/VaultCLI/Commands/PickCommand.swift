@@ -1,0 +1,64 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// What is done with the item that was picked.
+enum PickAction: String, ExpressibleByArgument, CaseIterable {
+  case get
+  case show
+  case edit
+}
+
+struct PickCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pick",
+    abstract: "Choose an item on the terminal, and get, show or edit it.",
+    discussion: """
+      Type some of the name's letters, in their order; arrows or control-N and control-P choose, return takes, escape \
+      leaves. The list is drawn on the terminal, and standard output gets only what get, show or edit print.
+      """)
+
+  @Argument(help: ArgumentHelp("`get` (when left out), `show` or `edit`.", valueName: "command"))
+  var action = PickAction.get
+
+  @Flag(name: .shortAndLong, help: "Put the value on the clipboard instead of printing it.")
+  var clip = false
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if clip && action != .get { throw ValidationError("--clip is for get; leave one of them out") }
+    if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
+  }
+
+  func run() throws {
+    guard let name = try choose() else { throw Failure(Fault.cancelled) }
+    // What it does then is what that command does.
+    var command = try Arguments.parse([action.rawValue] + options + ["--", name])
+    try command.run()
+  }
+
+  private func choose() throws(Failure) -> String? {
+    let session = try Session(globals)
+    guard try session.canSearch() else { throw Failure(.locked(state: "cold", cause: "")) }
+    var names: [String] = []
+    try session.call { vault in
+      try vault.find(nil) { page in
+        names += page.map(\.name)
+        return true
+      }
+    }
+    if names.isEmpty { throw Failure(.missing, "there are no items yet", "store one with `vault set`") }
+    return try Picker().pick(names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+  }
+
+  private var options: [String] {
+    var options: [String] = []
+    if clip { options.append("--clip") }
+    if globals.json { options.append("--json") }
+    if globals.system { options.append("--system") }
+    if let socket = globals.socket { options.append("--socket=\(socket)") }
+    return options
+  }
+}

@@ -1,0 +1,91 @@
+/// The order of names by how well they fit what was typed: its characters have to come in a name in that order, with
+/// whatever stands between them.
+///
+/// A name is the better, the more of the characters follow each other or begin a word, and the less stands between them. The
+/// bonuses and the way to find the best places are those of fzy: https://github.com/jhawthorn/fzy/blob/master/ALGORITHM.md
+struct FuzzyRank {
+  private struct Name {
+    let text: String
+    /// In small letters.
+    let scalars: [Unicode.Scalar]
+    /// What a match of each of them is worth for its place.
+    let bonuses: [Int]
+  }
+
+  private static let consecutive = 1000
+  private static let gap = -10
+  private static let outerGap = -5
+  private static let none = Int.min / 2
+
+  private let names: [Name]
+
+  init(_ names: [String]) { self.names = names.map(Self.name) }
+
+  var count: Int { names.count }
+
+  /// The names that fit every word of what was typed, the best first; all of them where nothing is typed.
+  func matches(_ typed: String) -> [String] {
+    let words = typed.lowercased().split(separator: " ").map { Array($0.unicodeScalars) }
+    if words.isEmpty { return names.map(\.text) }
+    var found: [(score: Int, length: Int, place: Int)] = []
+    for (place, name) in names.enumerated() {
+      guard words.allSatisfy({ Self.fits($0, name.scalars) }) else { continue }
+      found.append((words.reduce(0) { $0 + Self.score($1, name) }, name.scalars.count, place))
+    }
+    found.sort { (-$0.score, $0.length, $0.place) < (-$1.score, $1.length, $1.place) }
+    return found.map { names[$0.place].text }
+  }
+
+  private static func name(_ text: String) -> Name {
+    var bonuses: [Int] = []
+    var scalars: [Unicode.Scalar] = []
+    var last: Unicode.Scalar = "/"
+    for scalar in text.unicodeScalars {
+      let bonus =
+        switch last {
+        case "/": 900
+        case "-", "_", " ", "@", ":": 800
+        case ".": 600
+        default: last.properties.isLowercase && scalar.properties.isUppercase ? 700 : 0
+        }
+      last = scalar
+      for (index, small) in scalar.properties.lowercaseMapping.unicodeScalars.enumerated() {
+        scalars.append(small)
+        bonuses.append(index == 0 ? bonus : 0)
+      }
+    }
+    return Name(text: text, scalars: scalars, bonuses: bonuses)
+  }
+
+  private static func fits(_ word: [Unicode.Scalar], _ name: [Unicode.Scalar]) -> Bool {
+    var next = 0
+    for scalar in name where next < word.count && scalar == word[next] { next += 1 }
+    return next == word.count
+  }
+
+  /// What the best places are worth.
+  private static func score(_ word: [Unicode.Scalar], _ name: Name) -> Int {
+    // For each place the best with the last character matched there, and the best with it matched there or before.
+    var ends = [Int](repeating: none, count: name.scalars.count)
+    var bests = ends
+    for (index, character) in word.enumerated() {
+      let isLast = index == word.count - 1
+      var best = none
+      var (endBefore, bestBefore) = (none, none)
+      for place in name.scalars.indices {
+        var score = none
+        if name.scalars[place] == character {
+          if index == 0 {
+            score = place * outerGap + name.bonuses[place]
+          } else if place > 0 {
+            score = max(bestBefore + name.bonuses[place], endBefore + consecutive)
+          }
+        }
+        (endBefore, bestBefore) = (ends[place], bests[place])
+        best = max(score, best + (isLast ? outerGap : gap))
+        (ends[place], bests[place]) = (max(score, none), max(best, none))
+      }
+    }
+    return bests.last ?? none
+  }
+}

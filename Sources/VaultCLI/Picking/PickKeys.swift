@@ -1,0 +1,83 @@
+/// What is typed while an item is picked, as keys.
+struct PickKeys {
+  enum Key: Equatable {
+    case text(String)
+    case up, down, pageUp, pageDown, first, last
+    case backspace, word, line
+    case enter
+    /// Escape alone, or control-D.
+    case leave
+    case redraw
+  }
+
+  private var rest: [UInt8] = []
+
+  /// True when what comes next decides what a key was: escape alone, or the beginning of another key.
+  var isOpen: Bool { !rest.isEmpty }
+
+  /// Takes bytes as the terminal sends them, and answers the keys that are whole by now.
+  mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
+    rest += bytes
+    var keys: [Key] = []
+    while let (key, count) = next() {
+      rest.removeFirst(count)
+      if let key { keys.append(key) }
+    }
+    return keys
+  }
+
+  /// Nothing more came: what is open was a key of its own.
+  mutating func close() -> Key? {
+    defer { rest = [] }
+    return rest == [0x1B] ? .leave : nil
+  }
+
+  /// The next key, nil where it stands for nothing, and the number of its bytes; nil when it is not whole.
+  private func next() -> (Key?, Int)? {
+    guard let byte = rest.first else { return nil }
+    switch byte {
+    case 0x1B: return escape()
+    case 0x0A, 0x0D: return (.enter, 1)
+    case 0x04: return (.leave, 1)
+    case 0x08, 0x7F: return (.backspace, 1)
+    case 0x0C: return (.redraw, 1)
+    case 0x0E: return (.down, 1)
+    case 0x10: return (.up, 1)
+    case 0x15: return (.line, 1)
+    case 0x17: return (.word, 1)
+    case 0..<0x20: return (nil, 1)
+    default: return character(byte)
+    }
+  }
+
+  private func character(_ byte: UInt8) -> (Key?, Int)? {
+    let count = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+    // What cannot begin a character, or go on with it, is passed over.
+    if byte >= 0x80, !(0xC2...0xF4).contains(byte) { return (nil, 1) }
+    let bytes = rest.prefix(count)
+    if let stray = bytes.dropFirst().firstIndex(where: { $0 & 0xC0 != 0x80 }) { return (nil, stray) }
+    guard bytes.count == count else { return nil }
+    return (String(validating: bytes, as: UTF8.self).map { .text($0) }, count)
+  }
+
+  /// A key that sends several bytes, of the forms of ECMA-48, 5.4: ESC O and one, or ESC [ and up to a byte from @ on.
+  private func escape() -> (Key?, Int)? {
+    guard rest.count > 1 else { return nil }
+    guard rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O") else {
+      // Escape, and another key soon after it.
+      return rest[1] == 0x1B ? (.leave, 1) : (nil, 2)
+    }
+    guard let end = rest.dropFirst(2).firstIndex(where: { !(0x20...0x3F).contains($0) }) else { return nil }
+    let key: Key? =
+      switch String(decoding: rest[2...end], as: UTF8.self) {
+      case "A": .up
+      case "B": .down
+      case "5~": .pageUp
+      case "6~": .pageDown
+      case "H", "1~": .first
+      case "F", "4~": .last
+      default: nil
+      }
+    return (key, end + 1)
+  }
+}

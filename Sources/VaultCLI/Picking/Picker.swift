@@ -1,0 +1,107 @@
+internal import CLinux
+internal import Glibc
+internal import VaultModel
+
+/// The choice of a name on the terminal: a list below the cursor that narrows while a person types, and is gone afterwards.
+struct Picker: ~Copyable {
+  /// The milliseconds within which a terminal sends the rest of a key.
+  private static let keyTime: Int32 = 50
+
+  private let keyboard: Keyboard
+
+  /// - Throws: ``Failure`` when there is no terminal that can be drawn on.
+  init() throws(Failure) {
+    let otherwise = "name the item, as in `vault get NAME`"
+    guard let kind = Environment.variable("TERM"), !kind.isEmpty, kind != "dumb" else {
+      throw Failure(.usage, "this terminal moves no cursor", otherwise)
+    }
+    keyboard = try Keyboard(otherwise: otherwise)
+  }
+
+  /// Has a person choose; nil when there was no choice.
+  func pick(_ names: [String]) throws(Failure) -> String? {
+    let signals = try SignalPipe(SignalPipe.all + [SIGWINCH])
+    var list = PickList(names)
+    while true {
+      switch try attempt(&list, signals) {
+      case .chosen(let name): return name
+      case .left: return nil
+      case .signal(let number): signals.deliver(number)
+      }
+    }
+  }
+
+  private enum Attempt {
+    case chosen(String)
+    case left
+    case signal(Int32)
+  }
+
+  /// Draws and reads until a choice or a signal. The terminal is in order again when it returns.
+  private func attempt(_ list: inout PickList, _ signals: borrowing SignalPipe) throws(Failure) -> Attempt {
+    let modes = try TerminalModes(.hidden, of: keyboard.terminal)
+    defer { _ = modes }
+    var keys = PickKeys()
+    try draw(&list)
+    while true {
+      let (number, isReadable) = try wait(signals, keys.isOpen ? Self.keyTime : -1)
+      if let number, number != SIGWINCH {
+        try clear()
+        return .signal(number)
+      }
+      var typed: [PickKeys.Key] = []
+      if isReadable {
+        guard let bytes = read() else {
+          try clear()
+          return .left
+        }
+        typed = keys.take(bytes)
+      } else if number == nil, let key = keys.close() {
+        typed = [key]
+      }
+      for key in typed {
+        if key == .leave || (key == .enter && list.choice != nil) {
+          try clear()
+          return key == .enter ? list.choice.map { .chosen($0) } ?? .left : .left
+        }
+        list.take(key, height: PickList.height(rows: keyboard.size.rows))
+      }
+      try draw(&list)
+    }
+  }
+
+  /// What was typed; nil at the terminal's end.
+  private func read() -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 1024)
+    let count = unsafe Glibc.read(keyboard.terminal, &bytes, bytes.count)
+    if count > 0 { return Array(bytes.prefix(count)) }
+    return count < 0 && (errno == EINTR || errno == EAGAIN) ? [] : nil
+  }
+
+  /// Waits for a key or a signal, at most so many milliseconds.
+  private func wait(_ signals: borrowing SignalPipe, _ time: Int32) throws(Failure) -> (Int32?, isReadable: Bool) {
+    var polled = [
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: keyboard.terminal, events: Int16(POLLIN), revents: 0),
+    ]
+    while unsafe poll(&polled, 2, time) < 0 {
+      guard errno == EINTR else { throw Failure(.io, "cannot wait for the terminal: \(Output.describe(errno))") }
+    }
+    return (signals.next(), polled[1].revents != 0)
+  }
+
+  /// Draws all lines below the cursor, which goes back behind what is typed.
+  private func draw(_ list: inout PickList) throws(Failure) {
+    let size = keyboard.size
+    let lines = list.lines(columns: size.columns, rows: size.rows)
+    let text = "\r\u{1B}[J" + lines.joined(separator: "\n")
+    let back = "\u{1B}[\(lines.count - 1)A\r\u{1B}[\(TextWidth.columns(lines[0]))C"
+    try write(text + back)
+  }
+
+  private func clear() throws(Failure) { try write("\r\u{1B}[J") }
+
+  private func write(_ text: String) throws(Failure) {
+    try Output.write(unsafe text.utf8.span.bytes, to: keyboard.terminal)
+  }
+}

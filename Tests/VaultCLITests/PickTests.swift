@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultCLI
+
+@Suite("A choice on the terminal") struct PickTests {
+  private let terminal: [String: String?] = ["TERM": "xterm"]
+
+  private func sandbox(unlocked: Bool = true) throws -> Sandbox {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    for name in ["iot/lamp", "iot/cellar/pump", "mail"] {
+      try sandbox.must(["set", name, "--kind", "note"], stdin: "the value of \(name)")
+    }
+    if !unlocked { try sandbox.must(["lock"]) }
+    return sandbox
+  }
+
+  @Test("letters narrow the names, return takes the best, and nothing of the list is left")
+  func narrows() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let file = sandbox.home + "/output"
+    let pick = try Terminal(sandbox, ["pick"], stdout: file, environment: terminal)
+    try pick.expect("4 of 4")
+    #expect(!pick.echoes)
+    pick.type("cpu", return: false)
+    try pick.expect("> cpu\r\n  1 of 4\r\n> iot/cellar/pump")
+    pick.type("")
+    #expect(try pick.wait() == 0)
+    #expect(pick.isCooked)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "the value of iot/cellar/pump")
+    #expect(pick.screen.hasSuffix("\r\u{1B}[J"), "\(pick.screen)")
+  }
+
+  @Test("arrows and control-N and -P choose, and a locked vault is unlocked behind the choice")
+  func arrows() throws {
+    let sandbox = try sandbox(unlocked: false)
+    defer { sandbox.close() }
+    let pick = try Terminal(sandbox, ["pick", "show"], environment: terminal)
+    try pick.expect("> iot/cellar/pump\r\n  iot/lamp\r\n  mail\r\n  web")
+    pick.type("\u{1B}[B\u{1B}OB\u{0E}\u{0E}", return: false)
+    try pick.expect("  mail\r\n> web")
+    pick.type("\u{1B}[A\u{10}", return: false)
+    try pick.expect("> iot/lamp\r\n  mail")
+    pick.type("")
+    try pick.expect("name: iot/lamp")
+    #expect(try pick.wait() == 0)
+  }
+
+  @Test("escape leaves, and so does control-D", arguments: ["\u{1B}", "\u{04}"])
+  func leaves(key: String) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let pick = try Terminal(sandbox, ["pick"], environment: terminal)
+    try pick.expect("4 of 4")
+    pick.type(key, return: false)
+    #expect(try pick.wait() == 77)
+    #expect(
+      pick.isCooked
+        && pick.screen.hasSuffix(
+          "\r\u{1B}[Jvault: cancelled; nothing was changed; "
+            + "start again when you are ready\r\n"),
+      "\(pick.screen)")
+  }
+
+  @Test("control-C and signals leave with the terminal in order", arguments: [SIGINT, SIGTERM, SIGHUP])
+  func signals(number: Int32) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let pick = try Terminal(sandbox, ["pick"], environment: terminal)
+    try pick.expect("4 of 4")
+    if number == SIGINT { pick.control("c") } else { pick.signal(number) }
+    #expect(try pick.wait() == 128 + number)
+    #expect(pick.isCooked && pick.screen.hasSuffix("\r\u{1B}[J"), "\(pick.screen)")
+  }
+
+  @Test("return without a match chooses nothing, and what is typed can be taken back")
+  func noMatch() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let pick = try Terminal(sandbox, ["pick"], environment: terminal)
+    try pick.expect("4 of 4")
+    pick.type("xyz")
+    try pick.expect("> xyz\r\n  0 of 4")
+    pick.type("\u{15}mal", return: false)
+    try pick.expect("> mal\r\n  1 of 4\r\n> mail")
+    pick.type("")
+    #expect(try pick.wait() == 0)
+    #expect(pick.screen.hasSuffix("the value of mail\r\n"))
+  }
+
+  @Test("a terminal that moves no cursor is told so")
+  func dumb() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let pick = try Terminal(sandbox, ["pick"], environment: ["TERM": "dumb"])
+    #expect(try pick.wait() == 64)
+    #expect(pick.screen == "vault: this terminal moves no cursor; name the item, as in `vault get NAME`\r\n")
+  }
+
+  @Test("what is typed comes as keys, however it is cut")
+  func keys() {
+    let bytes = Array("aé日\u{1B}[A\u{1B}[B\u{1B}OA\u{1B}[5~\u{1B}[1;5C\u{7F}\u{17}\r".utf8)
+    let wanted: [PickKeys.Key] = [
+      .text("a"), .text("é"), .text("日"), .up, .down, .up, .pageUp, .backspace, .word, .enter,
+    ]
+    for cut in 1...bytes.count {
+      var keys = PickKeys()
+      var found: [PickKeys.Key] = []
+      for start in stride(from: 0, to: bytes.count, by: cut) {
+        found += keys.take(bytes[start..<min(start + cut, bytes.count)])
+      }
+      #expect(found == wanted && !keys.isOpen, "\(cut)")
+    }
+    var keys = PickKeys()
+    #expect(keys.take([0x1B]) == [] && keys.isOpen && keys.close() == .leave && !keys.isOpen)
+    #expect(keys.take([0xFF, 0xC3, 0x61, 0x00, 0x62]) == [.text("a"), .text("b")])
+    #expect(keys.take([0xE2, 0x82]) == [] && keys.close() == nil)
+  }
+
+  @Test("no bytes make the keys stand still")
+  func anyBytes() {
+    for _ in 0..<2000 {
+      var keys = PickKeys()
+      _ = keys.take((0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: 0...255) })
+      _ = keys.close()
+      #expect(keys.take([0x61]) == [.text("a")])
+    }
+  }
+
+  @Test("what follows each other, or begins a word, fits best; then the shorter name")
+  func rank() {
+    let rank = FuzzyRank(["xaxbxc", "abc", "a/b/c", "zabcz", "acb", "other/abc", "ABCD"])
+    #expect(rank.matches("abc") == ["abc", "ABCD", "other/abc", "a/b/c", "zabcz", "xaxbxc"])
+    #expect(rank.matches("other bc") == ["other/abc"])
+    #expect(rank.matches("bcd zz").isEmpty)
+    #expect(rank.matches("") == ["xaxbxc", "abc", "a/b/c", "zabcz", "acb", "other/abc", "ABCD"])
+    #expect(FuzzyRank(["log/aha", "work/gitea", "web/github"]).matches("gh")[0] == "web/github")
+    #expect(FuzzyRank(["Übung", "büro"]).matches("ÜB") == ["Übung"])
+  }
+
+  @Test("the chosen name stays in sight, and no line is wider than the terminal")
+  func window() {
+    var list = PickList((0..<50).map { "name \($0) " + String(repeating: "日", count: 60) } + ["a\u{1B}[2Jb"])
+    for step in 0..<120 {
+      list.take(step < 60 ? .down : .up, height: PickList.height(rows: 10))
+      let lines = list.lines(columns: 40, rows: 10)
+      #expect(lines.count == 9 && lines.dropFirst(2).filter { $0.hasPrefix("> ") }.count == 1)
+      #expect(lines.allSatisfy { TextWidth.columns($0) < 40 && !$0.contains("\u{1B}") })
+    }
+    list.take(.last, height: 7)
+    #expect(list.choice == "a\u{1B}[2Jb")
+    list.take(.pageUp, height: 7)
+    #expect(list.chosen == 43)
+    #expect(PickList([]).choice == nil)
+  }
+
+  @Test("ten thousand names are narrowed without a wait")
+  func many() {
+    let names = (0..<10_000).map { "folder\($0 % 97)/service-\($0)/account@example.org" }
+    let rank = FuzzyRank(names)
+    let clock = ContinuousClock()
+    var count = 0
+    let time = clock.measure { for typed in ["s", "se", "serv acc", "f9s99"] { count += rank.matches(typed).count } }
+    #expect(count > 10_000)
+    // A build without optimisation takes a hundred times as long as the program.
+    #expect(time < .seconds(30), "\(time)")
+  }
+}
