@@ -24,7 +24,7 @@ import VaultTesting
     #expect(
       names == [
         "PATH", "HOME", "LANG", "LC_TIME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
-        "DBUS_SYSTEM_BUS_ADDRESS",
+        "XDG_STATE_HOME", "DBUS_SYSTEM_BUS_ADDRESS",
       ])
     for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd") {
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(descriptor)")
