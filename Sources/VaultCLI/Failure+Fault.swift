@@ -119,6 +119,8 @@ extension Failure {
     case .corrupt(let reason, false, let advice):
       let text = Sentence.joined(reason, advice ?? "keep it as it is and restore a backup beside it")
       self.init(.invalid, "the store cannot be trusted: \(Printable.text(text))")
+    case .storageFailed(StoreProblem.diskFull):
+      self.init(.io, StoreProblem.diskFull, "free some space and try again")
     case .storageFailed(let reason):
       self.init(
         .io, "the store could not be written or read: \(Printable.text(reason))",

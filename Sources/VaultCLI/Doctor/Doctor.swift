@@ -138,13 +138,14 @@ struct Doctor {
       return [.ok("store", "\(store.directory) is not there yet; `vault init` makes it")]
     }
     var diagnoses = [directory]
-    for name in ["vault.db", "vault.db-wal", "vault.lock"] {
+    for name in ["vault.db", "vault.db-wal", "vault.lock", "vault.room"] {
       let path = store.directory + "/" + name
       let file = Diagnosis.permissions("store", path, is: .file, owner: owner, mode: 0o600)
       if let file { diagnoses.append(file) }
     }
     diagnoses += bootKey(store, owner)
     diagnoses += clock(store.directory + "/vault.db")
+    diagnoses += FreeSpace(at: store.directory).map { [$0.diagnosis] } ?? []
     return diagnoses
   }
 
