@@ -5,6 +5,7 @@
 #                   PREFIX=$HOME/.local needs no root
 #   make deps       the Debian packages of the build, with no upgrade; `make test-deps` those of the tests as well
 #   make bench      the figures, side by side with their yardsticks
+#   make order      which functions a start of `vault` runs, for the linker to put them together
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
 #   make sanitize   the tests under AddressSanitizer and ThreadSanitizer
 #   make fmt        swift format, in place; `make lint` only complains
@@ -29,8 +30,9 @@ SWIFT    := mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp swift
 # Statically linked Swift, no rpath, stripped, and no symbols for others to look up, which were a tenth of a program;
 # `vault` itself is one fully static file (see Package.swift).
 # The run-time checks of exclusive access, a twentieth of a request, are for the debug build and the tests.
-RELEASE  := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s \
+UNSTRIPPED := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
             -Xlinker --no-export-dynamic -Xswiftc -enforce-exclusivity=unchecked --scratch-path $(BUILD)
+RELEASE  := $(UNSTRIPPED) -Xlinker -s
 
 # Where `make deps` unpacks a package that it cannot install without an upgrade. Where it is not there, nothing is looked
 # for in it.
@@ -52,13 +54,13 @@ TEST_DEPS  := systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-da
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc
 
-.PHONY: all build deps test-deps bench-deps demo test check lint fmt bench clean
+.PHONY: all build deps test-deps bench-deps demo test check lint fmt bench order clean
 all: build
 
 build: $(PROGRAMS)
 $(PROGRAMS) &: $(SOURCES)
 	@$(MAKE) --no-print-directory deps
-	$(RELEASE) --product vault 2>&1 | $(without-known-warnings)
+	$(RELEASE) -Xlinker -Map=$(CURDIR)/$(BUILD)/vault.map --product vault 2>&1 | $(without-known-warnings)
 	$(RELEASE) --product vaultd 2>&1 | $(without-known-warnings)
 	for helper in $(HELPERS); do $(RELEASE) --product $$helper 2>&1 | $(without-known-warnings) || exit; done
 	@touch $(PROGRAMS)
@@ -109,6 +111,7 @@ fmt:
 
 BENCH := .build/bench
 BENCH_PROGRAMS := $(addprefix $(BENCH)/,echo load get processes rows start)
+START_ORDER := Sources/vault/start.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
 $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 	@mkdir -p $(BENCH)
@@ -116,6 +119,12 @@ $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 
 bench: deps bench-deps build $(BENCH_PROGRAMS)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
+
+# Notes anew which functions a start of `vault` runs, for a new Swift or after much has moved; a stale note only costs time.
+order: build $(BENCH)/steps
+	$(UNSTRIPPED) --product vault 2>&1 | $(without-known-warnings)
+	@python3 -B Tests/Benchmarks/order.py $(abspath $(BIN)) $(abspath $(BENCH)) $(START_ORDER)
+	@rm $(BIN)/vault
 
 include Tests/Fuzz/fuzz.mk
 include Tests/Sanitize/sanitize.mk
