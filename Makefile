@@ -1,8 +1,11 @@
 # vault: what to type. `make demo` shows it working, `make test` proves it.
 #
 #   make build      release binaries, in .build/install/release
-#   make install    PREFIX (/usr/local) and DESTDIR are honoured; `make uninstall` takes it all away
+#   make install    PREFIX (/usr/local) and DESTDIR are honoured; `make uninstall` takes it all away;
+#                   PREFIX=$HOME/.local needs no root
+#   make deps       the Debian packages of the build, with no upgrade; `make test-deps` those of the tests as well
 #   make bench      the figures, side by side with their yardsticks
+#   make order      which functions a start of `vault` runs, for the linker to put them together
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
 #   make sanitize   the tests under AddressSanitizer and ThreadSanitizer
 #   make fmt        swift format, in place; `make lint` only complains
@@ -27,26 +30,37 @@ SWIFT    := mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp swift
 # Statically linked Swift, no rpath, stripped, and no symbols for others to look up, which were a tenth of a program;
 # `vault` itself is one fully static file (see Package.swift).
 # The run-time checks of exclusive access, a twentieth of a request, are for the debug build and the tests.
-RELEASE  := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s \
+UNSTRIPPED := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
             -Xlinker --no-export-dynamic -Xswiftc -enforce-exclusivity=unchecked --scratch-path $(BUILD)
+RELEASE  := $(UNSTRIPPED) -Xlinker -s
+
+# Where `make deps` unpacks a package that it cannot install without an upgrade. Where it is not there, nothing is looked
+# for in it.
+SYSROOT  := $(CURDIR)/.build/sysroot
+SYSROOT_LIBRARIES := $(SYSROOT)/usr/lib/$(shell uname -m)-linux-gnu
+export CPATH := $(SYSROOT)/usr/include:$(SYSROOT)/usr/include/$(notdir $(SYSROOT_LIBRARIES)):$(SYSROOT)/usr/include/libsecret-1$(CPATH:%=:%)
+export LIBRARY_PATH := $(SYSROOT_LIBRARIES)$(LIBRARY_PATH:%=:%)
+export PKG_CONFIG_PATH := $(SYSROOT_LIBRARIES)/pkgconfig$(PKG_CONFIG_PATH:%=:%)
 
 # FoundationEssentials, which the argument parser brings, can look up users; `vault` never asks it to.
 without-known-warnings := sed -u -e '/in statically linked applications requires/d' -e '/the use of .mktemp. is dangerous/d'
 
-DEPS       := libsodium-dev libgcrypt20-dev libqrencode-dev libsqlite3-dev libsystemd-dev systemd mandoc argon2 socat libpam0g-dev libtss2-dev \
-              libsecret-1-dev fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
+# What the build needs, without any upgrade; what the tests need beside it, with the upgrades that apt wants for it.
+BUILD_DEPS := libsodium-dev libgcrypt20-dev libqrencode-dev libsqlite3-dev libsystemd-dev libpam0g-dev libtss2-dev \
+              libsecret-1-dev
+TEST_DEPS  := systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
               systemd-container
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc
 
-.PHONY: all build deps bench-deps demo test check lint fmt bench clean
+.PHONY: all build deps test-deps bench-deps demo test check lint fmt bench order clean
 all: build
 
 build: $(PROGRAMS)
 $(PROGRAMS) &: $(SOURCES)
 	@$(MAKE) --no-print-directory deps
-	$(RELEASE) --product vault 2>&1 | $(without-known-warnings)
+	$(RELEASE) -Xlinker -Map=$(CURDIR)/$(BUILD)/vault.map --product vault 2>&1 | $(without-known-warnings)
 	$(RELEASE) --product vaultd 2>&1 | $(without-known-warnings)
 	for helper in $(HELPERS); do $(RELEASE) --product $$helper 2>&1 | $(without-known-warnings) || exit; done
 	@touch $(PROGRAMS)
@@ -64,14 +78,16 @@ install-packages = \
 	$$root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing
 
 deps:
-	@$(call install-packages,$(DEPS))
+	@Tests/build-packages.sh $(SYSROOT) $(BUILD_DEPS)
+test-deps: deps
+	@$(call install-packages,$(TEST_DEPS))
 bench-deps:
 	@$(call install-packages,$(BENCH_DEPS))
 
 demo: deps build
 	@Tests/demo.sh $(abspath $(BIN))
 
-test: deps lint check demo
+test: test-deps lint check demo
 	rm -rf .build/tmp
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	@Tests/run.sh
@@ -83,7 +99,7 @@ test: deps lint check demo
 RELEASE_SUITES := VaultCLITests|StackTests|VaultDaemonTests.*Memory|Secrets|FlippedByte|BootKey|LoginTests|LockTriggers|Storing|LongAnswers|Derivation
 
 # Man pages, units, the installed tree; the system's units under a system manager.
-check: deps build
+check: test-deps build
 	@Tests/packaging.sh
 	@Tests/system-mode.sh
 
@@ -95,6 +111,7 @@ fmt:
 
 BENCH := .build/bench
 BENCH_PROGRAMS := $(addprefix $(BENCH)/,echo load get processes rows start)
+START_ORDER := Sources/vault/start.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
 $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 	@mkdir -p $(BENCH)
@@ -102,6 +119,12 @@ $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 
 bench: deps bench-deps build $(BENCH_PROGRAMS)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
+
+# Notes anew which functions a start of `vault` runs, for a new Swift or after much has moved; a stale note only costs time.
+order: build $(BENCH)/steps
+	$(UNSTRIPPED) --product vault 2>&1 | $(without-known-warnings)
+	@python3 -B Tests/Benchmarks/order.py $(abspath $(BIN)) $(abspath $(BENCH)) $(START_ORDER)
+	@rm $(BIN)/vault
 
 include Tests/Fuzz/fuzz.mk
 include Tests/Sanitize/sanitize.mk

@@ -3,7 +3,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$(mktemp -d /tmp/vault-packaging.XXXXXX)
-trap 'rm -rf "$root"' EXIT
+# A person who is not root; made when root tells.
+person=
+end_person() {
+  [[ -n $person ]] || return 0
+  local process
+  for process in $(ps -o pid= -u "$person"); do kill "$process"; done
+  for _ in {1..100}; do [[ -n $(ps -o pid= -u "$person") ]] || break; sleep 0.05; done
+  userdel "$person"
+}
+trap 'end_person 2>/dev/null; rm -rf "$root"' EXIT
 failures=0
 
 ok() { echo "packaging: $*"; }
@@ -60,6 +69,47 @@ quiet "vault-pam needs libpam alone" helper_needs vault-pam libpam
 quiet "vault-tpm2 needs the TPM software stack alone" helper_needs vault-tpm2 'libtss2-[a-z]+'
 quiet "vault-keyring needs libsecret and GLib alone" helper_needs vault-keyring 'libsecret-1|lib(gio|gobject|glib)-2\.0'
 quiet "vault-qr needs libqrencode alone" helper_needs vault-qr libqrencode
+
+# The packages of the build on a machine that lags behind its archive: of three that are missing, libold-dev would upgrade
+# libold, which is there, and bring libnew.
+late=$root/late
+mkdir -p "$late"/{bin,deb/DEBIAN,deb/usr/lib/"$(uname -m)"-linux-gnu/pkgconfig,deb/usr/share/doc/libold-dev}
+printf 'Package: libold-dev\nVersion: 2\nArchitecture: all\nMaintainer: nobody\nDescription: none\n' >"$late/deb/DEBIAN/control"
+echo 'prefix=/usr' >"$late/deb/usr/lib/$(uname -m)-linux-gnu/pkgconfig/old.pc"
+ln -s libc.so.6.9 "$late/deb/usr/lib/$(uname -m)-linux-gnu/libold.so"
+cat >"$late/bin/dpkg-query" <<'EOF'
+#!/bin/sh
+case $3 in libthere-dev) echo 'install ok installed';; *) exit 1;; esac
+EOF
+cat >"$late/bin/apt-get" <<'EOF'
+#!/bin/sh
+case "$*" in
+*-s*) for package; do case $package in
+    libold-dev) printf 'Inst libold [1] (2 x)\nInst libnew (2 x)\nInst libold-dev (2 x)\n';;
+    lib*) echo "Inst $package (2 x)";; esac; done;;
+*download*) dpkg-deb -b "$LATE/deb" libold-dev.deb; echo "$*" | sed 's/.*-q //' >>"$LATE/downloaded";;
+*install*) echo "$*" | sed 's/.*recommends //' >>"$LATE/installed";;
+esac
+EOF
+printf '#!/bin/sh\nexec "$@"\n' >"$late/bin/sudo"
+chmod +x "$late"/bin/*
+late_packages() { LATE=$late PATH=$late/bin:$PATH Tests/build-packages.sh "$late/sysroot" "$@"; }
+upgrades_nothing() {
+  local libraries=$late/sysroot/usr/lib/$(uname -m)-linux-gnu
+  late_packages libthere-dev libold-dev libplain-dev >/dev/null || echo "it failed"
+  diff "$late/installed" <(echo libplain-dev libnew)
+  diff "$late/downloaded" <(echo libold-dev)
+  grep -qx "prefix=$late/sysroot/usr" "$libraries/pkgconfig/old.pc" || echo "old.pc names the system's folder"
+  [[ $libraries/libold.so -ef /lib/$(uname -m)-linux-gnu/libc.so.6 ]] || echo "libold.so leads to no installed library"
+}
+quiet "the build's packages upgrade none that is there" upgrades_nothing
+asks_for_nothing() {
+  printf '#!/bin/sh\necho "$0 was run"\n' | tee "$late/bin/apt-get" >"$late/bin/sudo"
+  late_packages libthere-dev libold-dev
+  late_packages libthere-dev
+  [[ ! -e $late/sysroot ]] || echo "what is installed now is still looked for elsewhere"
+}
+quiet "nothing is asked for when all of them are there" asks_for_nothing
 
 # What a login loads: two libraries, and what PAM calls.
 module=.build/pam/pam_vault.so
@@ -192,6 +242,52 @@ quiet "DESTDIR may hold spaces, and does not leak into the units" staged_paths
 install_into uninstall PREFIX=/usr DESTDIR="$stage"
 nothing_staged() { find "$stage" ! -type d; }
 quiet "make uninstall finds it there" nothing_staged
+
+# Without root, in the home of somebody who has cloned and built it all.
+home=$root/home
+chmod 711 "$root"
+mkdir -m 700 "$home" "$home/run"
+mkdir -p "$home/clone/.build/install/release"
+cp -a Makefile Package.swift Sources Tests man "$home/clone"
+for program in vault vaultd vault-{pam,tpm2,keyring,qr}; do cp -a ".build/install/release/$program" "$home/clone/.build/install/release"; done
+as_person=()
+if (( $(id -u) == 0 )); then
+  person=vault-packaging-$$
+  useradd --no-create-home --home-dir "$home" --shell /bin/sh "$person"
+  chown -R "$person" "$home"
+  as_person=(setpriv --reuid "$person" --regid "$person" --clear-groups --no-new-privs)
+fi
+personally() {
+  (cd "$home/clone" && env -i HOME="$home" PATH="$home/.local/bin:/usr/bin:/bin" XDG_RUNTIME_DIR="$home/run" "${as_person[@]}" "$@" 2>&1)
+}
+person_installs() {
+  personally make --no-print-directory -s install PREFIX="$home/.local" | diff - <(echo "left out, because only root can" \
+    "install them: what opens a vault with the login password, a fingerprint or the login itself, and a vault of the machine's own")
+}
+quiet "make install needs no root below a home, and says what it leaves out" person_installs
+person_keeps_a_secret() {
+  printf 'correct horse battery staple' | personally vault init --password-stdin >/dev/null || echo "init failed"
+  personally vault status --json | grep -q '"state": *"unlocked"' ||
+    printf 'correct horse battery staple' | personally vault unlock --password-stdin >/dev/null || echo "unlock failed"
+  printf 'a value' | personally vault set a/name >/dev/null || echo "set failed"
+  personally vault get a/name | diff - <(printf 'a value') || echo "get failed"
+  printf 'guests only' | personally vault set wifi/guests --kind wifi --attr ssid=Guests >/dev/null || echo "set failed"
+  personally vault get --qr wifi/guests | grep -q '█' || echo "get --qr failed"
+  [[ $(readlink "/proc/$(personally vault status --json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p')/exe") == "$home/.local/bin/vaultd" ]] ||
+    echo "another daemon answers"
+}
+quiet "and what it installed keeps a secret" person_keeps_a_secret
+user_units() {
+  local unit
+  for unit in Sources/vault*/user/*; do [[ -f $home/.local/share/systemd/user/${unit##*/} ]] || echo "no ${unit##*/}"; done
+  grep -rL "$home/.local" "$home/.local/share/systemd/user/"*.service || true
+}
+quiet "its units lie where a user's manager looks" user_units
+person_uninstalls() {
+  personally make --no-print-directory -s uninstall PREFIX="$home/.local"
+  find "$home/.local" -not -type d -not -path "$home/.local/share/vault/*" -not -path "$home/.local/state/*"
+}
+quiet "make uninstall takes it away again" person_uninstalls
 
 # The manager gives a socket to SocketUser= by its name, through a link that lies there.
 socket_folders() {

@@ -9,6 +9,8 @@ final class Answers {
   private let json: Bool
   /// A recovery code that was made and confirmed without a person.
   private var recoveryCode: SecretBuffer?
+  /// True when a choice was answered with yes.
+  private(set) var hasChosen = false
   /// Stands from the first question for a secret on.
   private var hush: Hush?
   /// The secret that was asked for last.
@@ -35,7 +37,7 @@ final class Answers {
     if !prompt.style.wantsAnswer { return show(prompt) }
     if prompt.style == .confirm, lines != nil { return try confirmByItself(prompt) }
     if lines != nil { return try nextLine(prompt) }
-    let keyboard = try Keyboard(otherwise: "give --password-stdin and the secret on standard input")
+    let keyboard = try Keyboard(otherwise: "use --password-stdin and pass the secret on standard input")
     let question = Questions.text(of: prompt)
     switch prompt.style {
     case .newSecret:
@@ -46,6 +48,11 @@ final class Answers {
       try show(prompt, question, keyboard)
       return try keyboard.ask("Recovery code: ", .shown)
     case .visible: return try keyboard.ask("\(question): ", .shown)
+    case .choice:
+      hasChosen = try keyboard.confirm(question)
+      let answer: StaticString = hasChosen ? "y" : "n"
+      return unsafe SecretBuffer(
+        copying: Span(_unsafeElements: UnsafeBufferPointer(start: answer.utf8Start, count: 1)).bytes)
     case .secret, .info, .error: return try secret(prompt.method, question, keyboard)
     }
   }

@@ -62,7 +62,7 @@ final class BackupFile {
     guard unsafe lstat(path, &status) == 0 else { return }
     guard replaces else { throw exists(path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw Failure(.exists, "\(Printable.quoted(path)) is no regular file, so it stays", "name another")
+      throw Failure(.exists, "\(Printable.quoted(path)) is not a regular file, so it stays", "name another")
     }
   }
 
@@ -114,7 +114,7 @@ final class BackupFile {
   }
 
   private static func exists(_ path: String) -> Failure {
-    Failure(.exists, "\(Printable.quoted(path)) exists already", "give --force to replace it, or another name")
+    Failure(.exists, "\(Printable.quoted(path)) already exists", "give --force to replace it, or another name")
   }
 
   private static func failure(_ what: String, _ code: Int32) -> Failure {

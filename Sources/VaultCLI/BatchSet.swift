@@ -68,7 +68,7 @@ struct BatchSet {
         .invalid,
         "line \(number): \(Printable.quoted(error.parameter)) is missing, unknown or of the wrong type", "correct it")
     } catch let error as FrameError {
-      throw Failure(.invalid, "line \(number) is no item: \(BatchSet.describe(error))", "correct it")
+      throw Failure(.invalid, "line \(number) is not a valid item: \(BatchSet.describe(error))", "correct it")
     } catch {
       throw Failure(any: error)
     }
@@ -82,7 +82,7 @@ struct BatchSet {
     case .tooManyValues(let limit): "it has more than \(limit) values"
     case .tooManyMembers(let limit): "an object of it has more than \(limit) members"
     case .duplicateKey: "it has a key twice"
-    case .notAnObject: "it is no JSON object"
+    case .notAnObject: "it is not a JSON object"
     }
   }
 

@@ -40,12 +40,19 @@ extension Failure {
     }
   }
 
+  /// The reason in what a `vaultd` that ended has written: the last line that names it. What stands before may be of its
+  /// log, and without such a line the first may be a loader's that found no library.
+  static func reason(of message: String) -> String {
+    let name = "vaultd: "
+    let lines = message.split(separator: "\n")
+    let reason = lines.last { $0.hasPrefix(name) }.map { $0.dropFirst(name.count) }
+    return String(reason ?? lines.first ?? "")
+  }
+
   /// `vaultd` did not start: what it said counts, and so does its exit code, which means the same as ours.
   private init(daemonStatus status: Int32, _ message: String) {
     let exit = Exit(rawValue: status) ?? .unavailable
-    // Its own first line names the daemon; without one there is only the status.
-    let first = message.split(separator: "\n").first.map(String.init) ?? ""
-    let said = first.hasPrefix("vaultd: ") ? String(first.dropFirst(8)) : first
+    let said = Failure.reason(of: message)
     self.init(
       exit,
       said.isEmpty

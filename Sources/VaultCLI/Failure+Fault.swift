@@ -1,3 +1,4 @@
+internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
@@ -6,18 +7,22 @@ extension Failure {
   init(_ fault: Fault) {
     switch fault {
     case .noVault: self.init(.configuration, "there is no vault yet", "make one with `vault init`")
-    case .vaultExists: self.init(.exists, "there is a vault already, and it stays", "open it with `vault unlock`")
+    case .vaultExists:
+      self.init(.exists, "there is already a vault, and it is left as it is", "open it with `vault unlock`")
     case .locked(let state, let cause):
-      let why = state == "cold" ? "not unlocked since the daemon started" : cause
-      self.init(.retry, "the vault is locked (\(Printable.text(why)))", "open it with `vault unlock`")
+      let text =
+        state == "cold"
+        ? "the vault is locked (not unlocked since the daemon started)"
+        : "the vault \(cause.hasPrefix("by ") ? "was" : "is") locked\(Sentence.cause(cause))"
+      self.init(.retry, text, "open it with `vault unlock`")
     case .timedOut: self.init(.retry, "the vault stayed locked for all of the wait", "open it with `vault unlock`")
     case .noSuchItem(let name, true):
       self.init(
         .missing,
-        "there is no item \(Printable.quoted(name)), as far as the store can be trusted: it has not been found whole",
+        "no item \(Printable.quoted(name)) (the integrity of the store is not confirmed)",
         "see `vault verify`")
     case .noSuchItem(let name, _):
-      self.init(.missing, "there is no item \(Printable.quoted(name))", "see `vault list`")
+      self.init(.missing, "no item \(Printable.quoted(name))", "see `vault list`")
     case .noSuchVersion(let name, let version):
       self.init(.missing, "\(Printable.quoted(name)) has no version \(version)", "see `vault history`")
     case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id)", "see `vault slot list`")
@@ -28,27 +33,28 @@ extension Failure {
         "add a recovery code "
           + "with `vault slot add recovery` first")
     case .alreadyExists(let name, _):
-      self.init(.exists, "\(Printable.quoted(name)) exists already", "give --update to store a new version of it")
+      self.init(.exists, "\(Printable.quoted(name)) already exists", "use --update to store a new version of it")
     case .expired(let name, let expires):
-      let date = Timestamp.format(expires)
+      let date = LocalTime.text(expires, to: STDERR_FILENO)
       self.init(
         .invalid,
         "\(Printable.quoted(name)) expired on \(date)",
         "store a new value with --update, or read this one with --expired"
       )
     case .invalidName(let name, let reason, _):
-      self.init(.invalid, "\(Printable.quoted(name)) is no item name: \(Printable.text(reason))", "choose another")
+      self.init(
+        .invalid, "\(Printable.quoted(name)) is not a valid item name: \(Printable.text(reason))", "choose another")
     case .invalidValue(let kind, let reason, _):
       self.init(
         .invalid,
         kind.isEmpty
-          ? "this is not right: \(Printable.text(reason)); correct it"
-          : "this is not right for kind \(Printable.text(kind)): \(Printable.text(reason)); correct it or give another --kind"
+          ? "not a valid value: \(Printable.text(reason)); correct it"
+          : "not a valid value for kind \(Printable.text(kind)): \(Printable.text(reason)); correct it or give another --kind"
       )
     case .wrongKind(let name, let kind):
       self.init(.missing, "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes")
     case .tooLarge(let limit):
-      self.init(.invalid, "a value has at most \(limit) bytes", "store less, or store it in parts")
+      self.init(.invalid, "the limit is \(Sizes.text(limit)) per item", "store less, or store it in parts")
     default: self.init(ofState: fault)
     }
   }
@@ -58,10 +64,10 @@ extension Failure {
     switch fault {
     case .invalidQuery(let reason, let position) where reason.contains("quote"):
       self.init(
-        .usage, "the query is wrong at byte \(position): \(Printable.text(reason))",
+        .usage, "invalid query at byte \(position): \(Printable.text(reason))",
         "quote a value, and the predicate for the shell: 'owner=\"ana smith\"'")
     case .invalidQuery(let reason, let position):
-      self.init(.usage, "the query is wrong at byte \(position): \(Printable.text(reason))", "see `vault help find`")
+      self.init(.usage, "invalid query at byte \(position): \(Printable.text(reason))", "see `vault help find`")
     case .authenticationFailed("pam", let wait):
       self.init(.denied, "you were not recognised", "try again in \(Failure.seconds(wait))")
     case .authenticationFailed(let method, let wait):
@@ -85,7 +91,7 @@ extension Failure {
       self.init(.denied, "too many wrong attempts", "wait, or use `vault unlock --method password`")
     case .presenceFailed(let reason):
       self.init(
-        .denied, "the check of who is there broke down: \(Printable.text(reason))",
+        .denied, "could not check who is there: \(Printable.text(reason))",
         "use `vault unlock --method password`"
       )
     default: self.init(ofDaemon: fault)
@@ -101,11 +107,11 @@ extension Failure {
         "the vault is being given a new key, and until then its ways in stay as they are and no backup is made",
         "wait for it with `vault rekey`, or give it up with `vault rekey --cancel`"
       )
-    case .cancelled: self.init(.denied, "cancelled, and nothing was changed", "start again when you are ready")
+    case .cancelled: self.init(.denied, "cancelled; nothing was changed", "start again when you are ready")
     case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
     case .weakSecret(let reason): self.init(.invalid, "\(Printable.text(reason))", "choose another")
     case .tooMuch(let reason): self.init(.invalid, "\(Printable.text(reason))", "do it in several parts")
-    case .tooManyConnections: self.init(.retry, "the daemon serves as many clients as it may", "try again later")
+    case .tooManyConnections: self.init(.retry, "the daemon has too many clients", "try again later")
     case .tooManyRequests: self.init(.retry, "too many requests at once", "try again later")
     case .denied(let reason): self.init(.denied, "denied: \(Printable.text(reason))", "ask whoever owns the vault")
     case .corrupt(let reason, true, let advice):
@@ -113,9 +119,12 @@ extension Failure {
     case .corrupt(let reason, false, let advice):
       let text = Sentence.joined(reason, advice ?? "keep it as it is and restore a backup beside it")
       self.init(.invalid, "the store cannot be trusted: \(Printable.text(text))")
+    case .storageFailed(StoreProblem.diskFull):
+      self.init(.io, StoreProblem.diskFull, "free some space and try again")
     case .storageFailed(let reason):
       self.init(
-        .io, "the disk did not do its part: \(Printable.text(reason))", "see to its space and health, then try again")
+        .io, "the store could not be written or read: \(Printable.text(reason))",
+        "check the disk's space and health, then try again")
     case .outOfMemory:
       self.init(
         .retry,

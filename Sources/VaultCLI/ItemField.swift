@@ -18,9 +18,9 @@ enum ItemField {
     case "name": item.name
     case "kind": item.kind
     case "version": String(item.version)
-    case "created": Timestamp.format(item.created)
-    case "modified": Timestamp.format(item.modified)
-    case "expires": item.expires.map(Timestamp.format) ?? "never"
+    case "created": LocalTime.text(item.created)
+    case "modified": LocalTime.text(item.modified)
+    case "expires": item.expires.map { LocalTime.text($0) } ?? "never"
     case "accessible": item.accessible
     case "require": item.require
     case "reuse": Seconds.format(Int64(item.reuse))

@@ -27,7 +27,7 @@ struct Listing {
         try Output.json { item.write(to: &$0) }
       } else if Output.isTerminal {
         table.add(
-          .init(name ?? item.name), .init(item.kind), .init(Listing.day(item.modified)),
+          .init(name ?? item.name), .init(item.kind), .init(LocalTime.day(item.modified)),
           item.expires.map(Listing.expiry) ?? .init(""))
         // Items without end are shown without end, and not kept.
         if table.count >= Listing.page { try Output.text(table.text()) }
@@ -60,10 +60,8 @@ struct Listing {
   /// The number of rows of a table that are kept until it is shown.
   private static let page = 1000
 
-  private static func day(_ moment: Int64) -> String { String(Timestamp.format(moment).prefix(10)) }
-
   private static func expiry(_ moment: Int64) -> Table.Cell {
-    moment <= Int64(time(nil)) ? .init("\(day(moment)) expired", isRed: true) : .init(day(moment))
+    moment <= Int64(time(nil)) ? .init("\(LocalTime.day(moment)) expired", isRed: true) : .init(LocalTime.day(moment))
   }
 }
 

@@ -52,6 +52,15 @@ enum Output {
     try? write(unsafe "vault: \(Printable.line(text))\n".utf8.span.bytes, to: STDERR_FILENO)
   }
 
+  /// Tells a person which commands come next.
+  static func next(_ commands: [(command: String, purpose: String)]) {
+    let width = commands.map(\.command.count).max() ?? 0
+    let rows = commands.map {
+      "  \($0.command)\(String(repeating: " ", count: width - $0.command.count + 2))\($0.purpose)\n"
+    }
+    try? write(unsafe "\nNext:\n\(rows.joined())".utf8.span.bytes, to: STDERR_FILENO)
+  }
+
   /// Shows a person names that belong to what was told, each on a line of its own.
   static func note(names: [String]) {
     for name in names { try? write(unsafe "  \(Printable.line(name))\n".utf8.span.bytes, to: STDERR_FILENO) }

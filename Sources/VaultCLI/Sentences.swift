@@ -1,3 +1,4 @@
+internal import VaultModel
 internal import VaultWire
 
 extension Wire.Method {
@@ -11,6 +12,12 @@ extension Wire.Warning {
 }
 
 enum Sentence {
+  /// The cause of a state, to stand behind it: `by password`, or a sentence in brackets.
+  static func cause(_ text: String) -> String {
+    let text = Printable.text(text)
+    return text.hasPrefix("by ") ? " \(text)" : " (\(text))"
+  }
+
   /// A sentence with the advice behind it.
   static func joined(_ text: String, _ advice: String?) -> String { advice.map { "\(text); \($0)" } ?? text }
 }

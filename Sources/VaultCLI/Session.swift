@@ -5,6 +5,8 @@ internal import VaultWire
 /// One run of the program against one daemon, which it starts when there is none and it may.
 final class Session {
   var vault: Vault
+  /// True for the user's own socket, where a command that needs a daemon starts one.
+  let isOwn: Bool
   private var mayStart: Bool
 
   convenience init(_ globals: Globals, startsDaemon: Bool = true) throws(Failure) {
@@ -19,7 +21,7 @@ final class Session {
     } catch {
       throw Failure(error)
     }
-    let isOwn = !system && socket == nil && (Environment.variable("VAULT_SOCKET") ?? "").isEmpty
+    isOwn = !system && socket == nil && (Environment.variable("VAULT_SOCKET") ?? "").isEmpty
     mayStart = startsDaemon && isOwn
     vault.interactive = Keyboard.isAttended
     // Waiting for one that restarts only delays the start of one, or the news that there is none.

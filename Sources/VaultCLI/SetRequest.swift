@@ -53,7 +53,8 @@ struct SetRequest {
   private func confirmPastExpiry() throws(Failure) {
     guard let expires = command.expires, expires != 0, expires <= Int64(time(nil)) else { return }
     let past = Failure(
-      .usage, "\(Timestamp.format(expires)) has passed, so the item would not be served", "give a later time, or never")
+      .usage, "\(LocalTime.text(expires, to: STDERR_FILENO)) has passed, so the item would not be served",
+      "give a later time, or never")
     guard Keyboard.isAttended else { throw past }
     let keyboard = try Keyboard(otherwise: "give a later time")
     guard try keyboard.confirm("\(past.event). Store it so?") else { throw past }
@@ -103,7 +104,8 @@ struct SetRequest {
 extension Wire.SetReply {
   /// What was stored, for a person.
   func sentence(_ name: String) -> String {
-    let past = pastExpiry.map { "; its expiry, \(Timestamp.format($0)), had passed and is removed" } ?? ""
+    let past =
+      pastExpiry.map { "; its expiry, \(LocalTime.text($0, to: STDERR_FILENO)), had passed and is removed" } ?? ""
     return "stored \(Printable.quoted(name)), version \(version)\(past)"
   }
 }

@@ -12,13 +12,14 @@ enum Sizes {
     let digits = unit == nil ? text[...] : short.dropLast()
     guard let number = Int(digits), number > 0,
       case (let bytes, false) = number.multipliedReportingOverflow(by: unit ?? 1)
-    else { throw ValidationError("`\(text)` is no size; write it like 64m or 64MiB") }
+    else { throw ValidationError("`\(text)` is not a valid size; write it like 64m or 64MiB") }
     return bytes
   }
 
-  /// Bytes as a person reads them: in the largest unit of which there are at least two.
+  /// Bytes as a person reads them: in the largest unit of which there is just one, or at least two.
   static func text(_ bytes: Int) -> String {
-    for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] where bytes >= 2 * size {
+    for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+    where bytes >= 2 * size || bytes == size {
       return "\(bytes / size) \(unit)"
     }
     return "\(bytes) bytes"

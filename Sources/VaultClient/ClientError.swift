@@ -2,7 +2,8 @@ public import VaultWire
 
 /// The reason why a call has no answer.
 public enum ClientError: Error, Hashable, Sendable {
-  /// `$XDG_RUNTIME_DIR` is not set, or not an absolute path, so there is no place for the user's socket.
+  /// `$XDG_RUNTIME_DIR` is not set, or not an absolute path, and `/run/user/UID` is not the user's alone, so there is no
+  /// place for the user's socket.
   case noRuntimeDirectory
   /// A variable that names files is not UTF-8: `$VAULT_SOCKET`, `$XDG_RUNTIME_DIR` or `$PATH`.
   case notUTF8(variable: String)

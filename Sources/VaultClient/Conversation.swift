@@ -12,6 +12,8 @@ public struct Prompt: ~Copyable, Sendable {
     case confirm
     /// Read with echo.
     case visible
+    /// Read with echo: `y` is yes, and everything else no.
+    case choice
     /// Show the text. What the answering closure returns does not matter.
     case info
     /// The same, when something went wrong: a finger that was not recognised.
@@ -49,18 +51,19 @@ extension Vault {
       answer)
   }
 
-  /// Makes the vault. `answer` is asked for the first password and, with `recovery`, shown the recovery code.
+  /// Makes the vault and leaves it unlocked. `answer` is asked for the first password and, with `recovery`, shown the
+  /// recovery code; with `offer`, and without a `keystore`, it is asked last whether presence shall open it, too, where it can.
   /// The key derivation's parameters are bytes of memory and passes; nil lets the daemon measure what the machine can.
   /// `keystore` also makes a `pam` slot for the caller, with its key there; `insecure` lets that be a `file` of the user's.
   public func initialize(
-    recovery: Bool = false, keystore: String? = nil, insecure: Bool? = nil, kdfMemory: Int? = nil,
+    recovery: Bool = false, keystore: String? = nil, insecure: Bool? = nil, offer: Bool = false, kdfMemory: Int? = nil,
     kdfPasses: Int? = nil, answer: Answer
   ) throws {
     try converse(
       .`init`,
       Wire.InitParameters(
-        recovery: recovery ? true : nil, keystore: keystore, insecure: insecure, kdfMemory: kdfMemory,
-        kdfPasses: kdfPasses), makesCode: recovery, answer)
+        recovery: recovery ? true : nil, keystore: keystore, insecure: insecure, offer: offer ? true : nil,
+        kdfMemory: kdfMemory, kdfPasses: kdfPasses), makesCode: recovery, answer)
   }
 
   /// Has a person show what the item `name` requires, so that it is served to this session for its reuse window.

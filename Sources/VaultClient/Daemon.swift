@@ -30,7 +30,7 @@ public enum Daemon {
   /// Runs `vaultd` in a session of its own and waits until it listens. Gives its process id.
   ///
   /// It is the `vaultd` beside the running program, else the one in `$PATH`. It gets `arguments`, no standard input,
-  /// and its standard output and error are read only until it is ready. It stays a child of this process: a program
+  /// and its standard output and error are read only until it is ready, so its log goes elsewhere. It stays a child of this process: a program
   /// that outlives it may want to `waitpid` it.
   ///
   /// Throws ``ClientError/daemonFailed(status:message:)`` when it ends first, ``ClientError/timedOut`` (and ends it)
@@ -40,16 +40,35 @@ public enum Daemon {
   public static func start(
     arguments: [String] = [], timeout: Duration = .seconds(20)
   ) throws(ClientError) -> Int32 {
-    try start(program: try find(), arguments: arguments, timeout: timeout)
+    try start(program: try find(), arguments: ["--log", "auto"] + arguments, timeout: timeout)
   }
 
   /// The exit code of `vaultd` when another one serves the store (EX_CANTCREAT, sysexits.h).
   private static let cannotCreate: Int32 = 73
 
+  /// The exit code of `vaultd` when it does not take its settings (EX_CONFIG, sysexits.h).
+  private static let misconfigured: Int32 = 78
+
   static func start(program: String, arguments: [String], timeout: Duration) throws(ClientError) -> Int32 {
     let deadline = Deadline(after: timeout)
     var child = try StartingChild(program, ["--ready-fd", "3"] + arguments)
     return try child.waitUntilReady(deadline)
+  }
+
+  /// The reason why `vaultd` would not take its settings file, in its own words; nil when it would, and also when there is
+  /// no `vaultd` to ask or its answer is another one.
+  ///
+  /// It is run for that, reads the file and ends. `system` says whose settings are meant.
+  public static func settingsProblem(system: Bool = false) -> String? {
+    do throws(ClientError) {
+      _ = try start(
+        program: try find(), arguments: (system ? ["--system"] : []) + ["--check-settings"], timeout: .seconds(5))
+      return nil
+    } catch .daemonFailed(misconfigured, let message) {
+      return message
+    } catch {
+      return nil
+    }
   }
 
   /// The `vaultd` beside the running program, else the first in `$PATH`.

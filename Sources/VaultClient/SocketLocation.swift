@@ -1,3 +1,5 @@
+internal import VaultProcess
+
 /// The address of a daemon, and whom the client expects there.
 public struct SocketLocation: Hashable, Sendable {
   /// The users that the client takes for the daemon, besides itself.
@@ -26,26 +28,27 @@ public struct SocketLocation: Hashable, Sendable {
   public static let system = SocketLocation(path: systemPath, trust: .system)
 
   /// The user's vault: `explicit` (the value of `--socket`), else `$VAULT_SOCKET`, else
-  /// `$XDG_RUNTIME_DIR/vault/socket`.
+  /// `$XDG_RUNTIME_DIR/vault/socket`. Without that variable it is `/run/user/UID/vault/socket`, where that directory is
+  /// the user's and closed to all others.
   ///
   /// Throws ``ClientError/noRuntimeDirectory`` when none of them says where. An empty variable counts as unset, and a
   /// relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification 0.8). Throws
   /// ``ClientError/notUTF8(variable:)`` for one that would be needed and is not UTF-8.
   public static func user(explicit: String? = nil) throws(ClientError) -> SocketLocation {
-    try user(explicit: explicit, environment: Variable.own)
+    try user(explicit: explicit, environment: Variable.own, fallback: { RuntimeDirectory.found() })
   }
 
   static func user(
-    explicit: String?, environment: (String) -> [UInt8]?
+    explicit: String?, environment: (String) -> [UInt8]?, fallback: () -> String?
   ) throws(ClientError) -> SocketLocation {
     var named = explicit
     if named == nil { named = try Variable.text("VAULT_SOCKET", environment) }
     if let path = named, !path.isEmpty {
       return path == systemPath ? system : SocketLocation(path: path, trust: .explicit)
     }
-    guard let directory = try Variable.text("XDG_RUNTIME_DIR", environment), directory.hasPrefix("/") else {
-      throw .noRuntimeDirectory
-    }
+    var runtime = try Variable.text("XDG_RUNTIME_DIR", environment)
+    if runtime?.hasPrefix("/") != true { runtime = fallback() }
+    guard let directory = runtime else { throw .noRuntimeDirectory }
     return SocketLocation(path: directory + "/vault/socket", trust: .runtimeDirectory)
   }
 

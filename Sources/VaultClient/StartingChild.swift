@@ -8,7 +8,7 @@ struct StartingChild: ~Copyable {
   private let ready: Descriptor
   private let output: Descriptor
   private var written: [UInt8] = []
-  /// The most of its output that is kept, in bytes.
+  /// The most of its output that is kept, in bytes: its end, where the reason stands.
   private static let kept = 4096
 
   /// Runs `program` in a session of its own, with nothing to read and its output going to this process. Of this process it
@@ -68,7 +68,10 @@ struct StartingChild: ~Copyable {
   private mutating func readOutput() -> Bool {
     var chunk = [UInt8](repeating: 0, count: 1024)
     let count = unsafe read(output.number, &chunk, chunk.count)
-    if count > 0 { written += chunk[..<min(count, StartingChild.kept - written.count)] }
+    if count > 0 {
+      written += chunk[..<count]
+      written.removeFirst(max(0, written.count - StartingChild.kept))
+    }
     return count > 0 || count < 0 && errno == EINTR
   }
 

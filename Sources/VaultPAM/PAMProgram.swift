@@ -24,7 +24,7 @@ public enum PAMProgram {
     Isolation.apply()
     var peer = vault_peer()
     guard unsafe vault_peer_credentials(connection, &peer) == 0, HangUp.watch(connection) else {
-      return complain("standard input is no connected Unix socket")
+      return complain("standard input is not a connected Unix socket")
     }
     let conversation = PAMConversation(over: FrameSocket(connection))
     guard let request = conversation.receiveRequest() else { return usage }

@@ -18,11 +18,12 @@ extension User {
       // Over the worker's report, which is not the daemon's to hold open.
       guard dup2(ends.1, 3) == 3, close_range(4, .max, 0) == 0 else { _exit(127) }
       var arguments = unsafe (
-        vaultd, ("--ready-fd" as StaticString).cString, ("3" as StaticString).cString, nil as UnsafePointer<CChar>?
+        vaultd, ("--ready-fd" as StaticString).cString, ("3" as StaticString).cString,
+        ("--log" as StaticString).cString, ("auto" as StaticString).cString, nil as UnsafePointer<CChar>?
       )
       unsafe withUnsafeMutablePointer(to: &arguments) {
-        // Four pointers side by side, as execve(2) wants them; it only reads them.
-        unsafe $0.withMemoryRebound(to: UnsafeMutablePointer<CChar>?.self, capacity: 4) {
+        // Six pointers side by side, as execve(2) wants them; it only reads them.
+        unsafe $0.withMemoryRebound(to: UnsafeMutablePointer<CChar>?.self, capacity: 6) {
           _ = unsafe execve(vaultd, $0, environment)
         }
       }

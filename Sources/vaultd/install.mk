@@ -1,9 +1,12 @@
 # Where everything goes. Paths inside the units follow PREFIX.
 
+# Below the home of somebody who is not root, what needs root is left out, and the units go where a user's manager looks.
+PERSONAL := $(shell [ "$$(id -u)" = 0 ] || case '$(PREFIX)' in ("$$HOME"/?*) echo yes;; esac)
+
 bindir  := $(PREFIX)/bin
 mandir  := $(PREFIX)/share/man
 docdir  := $(PREFIX)/share/doc/vault
-unitdir := $(PREFIX)/lib/systemd
+unitdir := $(PREFIX)/$(if $(PERSONAL),share,lib)/systemd
 libexecdir := $(PREFIX)/libexec/vault
 # PAM and polkit read no other folder but these below it, whatever the PREFIX.
 sysconfdir ?= /etc
@@ -16,29 +19,30 @@ MAN_PAGES   := $(wildcard man/*.[0-9])
 COMPLETIONS := share/bash-completion/completions/vault share/zsh/site-functions/_vault \
   share/fish/vendor_completions.d/vault.fish
 # Below Sources, beside the programs they start.
-UNITS := $(wildcard Sources/vaultd/*/*.s* Sources/vault-pam/*/*.s*)
+UNITS := $(wildcard $(foreach place,user $(if $(PERSONAL),,system),Sources/vaultd/$(place)/*.s* Sources/vault-pam/$(place)/*.s*))
 # What a unit is called where it is installed: user/vaultd.socket.
 unit-place = $(notdir $(patsubst %/,%,$(dir $1)))/$(notdir $1)
 # What an administrator may change, as SOURCE:PLACE below sysconfdir. What was installed last lies in docdir under the same
 # name: by that a changed file is told from an old one, and it stays, whatever is installed or uninstalled. One that was
 # removed, or that a link stands in for, was changed as well.
-CONFIG_FILES := Sources/vault-pam/pam.d/vault:pam.d/vault Sources/vault-pam/pam.d/vault-biometry:pam.d/vault-biometry \
-  Sources/vaultd/vault.rules:polkit-1/rules.d/50-vault.rules
+CONFIG_FILES := $(if $(PERSONAL),,Sources/vault-pam/pam.d/vault:pam.d/vault \
+  Sources/vault-pam/pam.d/vault-biometry:pam.d/vault-biometry Sources/vaultd/vault.rules:polkit-1/rules.d/50-vault.rules)
 # What install makes below PREFIX, and uninstall removes.
 INSTALLED := bin/vault bin/vaultd $(addprefix libexec/vault/,$(HELPERS)) $(COMPLETIONS) share/doc/vault/vaultd.conf \
-  lib/sysusers.d/vault.conf \
-  $(foreach unit,$(UNITS),lib/systemd/$(call unit-place,$(unit))) \
+  $(if $(PERSONAL),,lib/sysusers.d/vault.conf) \
+  $(foreach unit,$(UNITS),$(unitdir:$(PREFIX)/%=%)/$(call unit-place,$(unit))) \
   $(foreach page,$(MAN_PAGES),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
 
+, := ,
 # Through the environment, so that the shell takes it as it is, spaces and all.
 install uninstall: export DESTDIR := $(DESTDIR)
 
 .PHONY: install uninstall
-install: $(PROGRAMS) $(PAM_MODULE)
-	install -d "$$DESTDIR$(bindir)" "$$DESTDIR$(docdir)" "$$DESTDIR$(libexecdir)" "$$DESTDIR$(PREFIX)/lib/sysusers.d"
+install: $(PROGRAMS) $(if $(PERSONAL),,$(PAM_MODULE))
+	install -d "$$DESTDIR$(bindir)" "$$DESTDIR$(docdir)" "$$DESTDIR$(libexecdir)"
 	install -m 755 $(BIN)/vault $(BIN)/vaultd "$$DESTDIR$(bindir)"
 	install -m 755 $(addprefix $(BIN)/,$(HELPERS)) "$$DESTDIR$(libexecdir)"
-	install -D -m 644 $(PAM_MODULE) "$$DESTDIR$(SECURITYDIR)/pam_vault.so"
+	$(if $(PERSONAL),,install -D -m 644 $(PAM_MODULE) "$$DESTDIR$(SECURITYDIR)/pam_vault.so")
 	for file in $(CONFIG_FILES); do \
 	  source=$${file%%:*}; \
 	  last="$$DESTDIR$(docdir)/$${file#*:}"; \
@@ -54,12 +58,14 @@ install: $(PROGRAMS) $(PAM_MODULE)
 	  place="$$DESTDIR$(unitdir)/$${unit#*:}"; \
 	  install -D -m 644 /dev/null "$$place" && \
 	  sed 's|@bindir@|$(bindir)|g; s|@libexecdir@|$(libexecdir)|g' "$${unit%%:*}" >"$$place" || exit; done
-	install -m 644 Sources/vaultd/vault.sysusers "$$DESTDIR$(PREFIX)/lib/sysusers.d/vault.conf"
+	$(if $(PERSONAL),,install -D -m 644 Sources/vaultd/vault.sysusers "$$DESTDIR$(PREFIX)/lib/sysusers.d/vault.conf")
 	install -m 644 Sources/vaultd/vaultd.conf "$$DESTDIR$(docdir)/vaultd.conf"
 	for shell in bash:bash-completion/completions/vault zsh:zsh/site-functions/_vault \
 	    fish:fish/vendor_completions.d/vault.fish; do \
 	  install -D -m 644 /dev/null "$$DESTDIR$(PREFIX)/share/$${shell#*:}" && \
 	  $(BIN)/vault completions $${shell%%:*} >"$$DESTDIR$(PREFIX)/share/$${shell#*:}" || exit; done
+	$(if $(PERSONAL),@echo "left out$(,) because only root can install them: what opens a vault with the login password$(,)" \
+	  "a fingerprint or the login itself$(,) and a vault of the machine's own")
 
 uninstall:
 	for file in $(CONFIG_FILES); do \
@@ -69,5 +75,5 @@ uninstall:
 	  elif [ -e "$$place" ] || [ -L "$$place" ]; then echo "kept: $$place, which was changed"; fi; \
 	  rm -f "$$last"; done
 	for file in $(INSTALLED); do rm -f "$$DESTDIR$(PREFIX)/$$file"; done
-	rm -f "$$DESTDIR$(SECURITYDIR)/pam_vault.so"
+	$(if $(PERSONAL),,rm -f "$$DESTDIR$(SECURITYDIR)/pam_vault.so")
 	-rmdir "$$DESTDIR$(docdir)"/{pam.d,polkit-1/rules.d,polkit-1,} "$$DESTDIR$(libexecdir)" 2>/dev/null

@@ -13,7 +13,7 @@ sanitized   = $(SWIFT) $(1) --sanitize $* --scratch-path $(SANITIZED)/$* -Xlinke
 .PHONY: sanitize $(addprefix sanitize-,$(SANITIZERS))
 sanitize: $(addprefix sanitize-,$(SANITIZERS))
 $(addprefix sanitize-,$(SANITIZERS)): REPORTS = $(CURDIR)/$(SANITIZED)/$*-reports
-$(addprefix sanitize-,$(SANITIZERS)): sanitize-%: deps
+$(addprefix sanitize-,$(SANITIZERS)): sanitize-%: test-deps
 	@rm -rf $(REPORTS); mkdir -p -m 755 $(SANITIZED); mkdir -m 1777 $(REPORTS)
 	$(CC) -c -fsanitize=$* -D_GNU_SOURCE -DREPORTS='"$(REPORTS)"' Tests/Sanitize/options.c -o $(SANITIZED)/$*.o
 	$(call sanitized,build --build-tests)

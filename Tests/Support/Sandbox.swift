@@ -69,7 +69,9 @@ public final class Sandbox: Sendable {
   public var environment: [String: String] {
     [
       "HOME": home, "XDG_RUNTIME_DIR": runtime, "XDG_DATA_HOME": root + "/data", "XDG_CONFIG_HOME": root + "/config",
+      "XDG_STATE_HOME": root + "/state",
       "PATH": Sandbox.programs + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8", "TERM": "xterm",
+      "TZ": "UTC0",
       "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=" + systemBus,
     ]
   }

@@ -59,7 +59,7 @@ public final class UserVault: Sendable {
     try sandbox.startDaemon(through: ["/usr/bin/setpriv"] + identity + [programs + "/vaultd"])
   }
 
-  /// Starts the daemon and makes the vault, with the smallest Argon2id that is allowed.
+  /// Makes the vault, with the smallest Argon2id that is allowed, and starts the daemon anew, so that it is cold.
   ///
   /// - Returns: the recovery code, when one was asked for.
   @discardableResult
@@ -72,6 +72,8 @@ public final class UserVault: Sendable {
       return .answer(shown)
     }
     guard talk.reply?.error == nil else { throw SandboxError("Init: \(talk)") }
+    try sandbox.stopDaemon()
+    try start(config)
     return code
   }
 
@@ -199,7 +201,7 @@ public final class UserVault: Sendable {
     if let error = reply.error { throw SandboxError("Lock: \(error)") }
   }
 
-  /// The state of the vault and its cause, such as `locked: a client asked`.
+  /// The state of the vault and its cause, such as `locked: by `vault lock``.
   public func state() throws -> String {
     let status = try client().call("Status")
     return "\(status.string("state") ?? ""): \(status.string("cause") ?? "")"

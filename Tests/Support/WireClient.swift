@@ -189,7 +189,8 @@ extension Sandbox {
     return reply
   }
 
-  /// Makes a vault whose password is `password`, with the smallest Argon2id that is allowed, and starts its daemon.
+  /// Makes a vault whose password is `password`, with the smallest Argon2id that is allowed, and starts its daemon anew, so
+  /// that it is cold.
   public func makeVault(
     password: String, config: String? = nil, recovery: Bool = false, parameters: WireClient.Message = [:],
     environment: [String: String?] = [:]
@@ -205,6 +206,8 @@ extension Sandbox {
       return password
     }
     if let error = reply?.error { throw SandboxError("Init: \(error)") }
+    try stopDaemon()
+    try startDaemon(config: config, environment: environment)
     return code
   }
 

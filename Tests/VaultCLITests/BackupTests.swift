@@ -120,7 +120,7 @@ import VaultTesting
     try sandbox.must(["backup", file])
     let before = try sandbox.everything()
     let outcome = try sandbox.run(["restore", file, "--password-stdin"], stdin: Array("\(password)\n".utf8))
-    #expect(outcome.status == 73 && outcome.errors.contains("there is a vault already"), "\(outcome)")
+    #expect(outcome.status == 73 && outcome.errors.contains("there is already a vault"), "\(outcome)")
     #expect(try sandbox.everything() == before)
   }
 

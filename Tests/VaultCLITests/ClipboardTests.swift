@@ -178,7 +178,7 @@ private struct FakeClipboard {
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["get", "web", "--clip"])
     try terminal.expect("\u{1B}]52;c;aHVudGVyMg==\u{07}")
-    try terminal.expect("clear the clipboard yourself")
+    try terminal.expect("it will not be cleared automatically")
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains("hunter2"))
   }

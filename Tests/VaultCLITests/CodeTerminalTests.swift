@@ -57,7 +57,7 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["totp", "code", "--watch"])
     try terminal.expect(" s left")
     try sandbox.must(["lock"])
-    try terminal.expect("\r\nvault: the vault is locked")
+    try terminal.expect("\r\nvault: the vault was locked")
     #expect(try terminal.wait() == 75)
   }
 

@@ -19,7 +19,7 @@ import VaultTesting
   func settings() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    try sandbox.configure("idle-timeout = 5m\n")
+    try sandbox.configure("idle = 5m\n")
     try sandbox.must(["doctor"])
     try #require(unsafe chown(sandbox.configuration, 65534, 65534) == 0)
     let outcome = try sandbox.run("doctor")

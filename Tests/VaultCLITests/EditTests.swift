@@ -96,7 +96,7 @@ import VaultWire
     defer { sandbox.close() }
     try sandbox.must(["set", "code", "--kind", "pairing-code"], stdin: "031-45-154")
     let terminal = try Terminal(sandbox, ["edit", "code"], environment: editor(sandbox))
-    try terminal.expect("vault: this is not right")
+    try terminal.expect("vault: not a valid value")
     try terminal.expect("Edit it again? [y/N] ")
     terminal.type(isWanted ? "y" : "n")
     #expect(try terminal.wait() == (isWanted ? 0 : 65))

@@ -71,7 +71,22 @@ import VaultWire
     defer { daemon.close() }
     let outcome = try sandbox.run(
       ["set", "web", "--update", "--attr", "a=b", "--socket", daemon.socket], stdin: Array("v".utf8))
-    #expect(outcome.status == 74 && outcome.errors.contains("the disk did not do its part"), "\(outcome)")
+    #expect(outcome.status == 74 && outcome.errors.contains("the store could not be written or read"), "\(outcome)")
+  }
+
+  @Test(
+    "a daemon that did not start is quoted with its reason, and not with its log",
+    arguments: [
+      (
+        "2026-11-23T22:00:00+0000 warning vaultd: [VaultDaemon] slow\nvaultd: no; do it",
+        "vaultd did not start: no; do it"
+      ),
+      ("vaultd: no; do it\ntrailing", "vaultd did not start: no; do it"),
+      ("/bin/vaultd: error while loading\nmore", "vaultd did not start: /bin/vaultd: error while loading"),
+      ("", "vaultd ended with status 73; run it by hand to see why"),
+    ])
+  func daemonReason(_ said: String, _ event: String) {
+    #expect(Failure(ClientError.daemonFailed(status: 73, message: said)) == Failure(.exists, event))
   }
 
   @Test("text from elsewhere cannot move the cursor")

@@ -166,7 +166,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.hidePAM()
-    let terminal = try Terminal(sandbox, ["init"] + floorOptions)
+    let terminal = try Terminal(sandbox, ["init", "--no-recovery"] + floorOptions)
     for (typed, said) in [("sh0rt", "at least 8 characters"), ("12345678", "among the first")] {
       try terminal.expect("New vault password: ")
       terminal.type(typed)

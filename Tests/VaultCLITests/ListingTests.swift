@@ -74,7 +74,7 @@ import VaultTesting
       "\(terminal.screen)")
     #expect(try String(contentsOfFile: file, encoding: .utf8).isEmpty)
     let outcome = try sandbox.run("get", "iot")
-    #expect(outcome.status == 66 && outcome.errors == "vault: there is no item `iot`; see `vault list`\n")
+    #expect(outcome.status == 66 && outcome.errors == "vault: no item `iot`; see `vault list`\n")
     let lines = (0..<25).map { "{\"name\":\"many/\($0)\",\"value\":\"v\"}\n" }.joined()
     try sandbox.must(["set", "--batch"], stdin: lines)
     let many = try Terminal(sandbox, ["get", "many"])

@@ -21,7 +21,7 @@ import VaultTesting
     for command in ["get", "show", "edit", "rm", "history"] {
       let terminal = try Terminal(sandbox, [command, name], stdout: sandbox.home + "/output")
       #expect(try terminal.wait() == 66)
-      #expect(terminal.screen == "vault: there is no item `\(name)`; \(advice)\r\n", "\(command)")
+      #expect(terminal.screen == "vault: no item `\(name)`; \(advice)\r\n", "\(command)")
     }
   }
 
@@ -30,7 +30,7 @@ import VaultTesting
     let sandbox = try sandbox()
     defer { sandbox.close() }
     let outcome = try sandbox.run("get", "wbe")
-    #expect(outcome.errors == "vault: there is no item `wbe`; see `vault list`\n", "\(outcome)")
+    #expect(outcome.errors == "vault: no item `wbe`; see `vault list`\n", "\(outcome)")
   }
 
   @Test(
@@ -44,7 +44,7 @@ import VaultTesting
     defer { daemon.close() }
     let terminal = try Terminal(sandbox, ["show", "wbe", "--socket", daemon.socket])
     #expect(try terminal.wait() == 66)
-    #expect(terminal.screen == "vault: there is no item `wbe`; see `vault list`\r\n", "\(terminal.screen)")
+    #expect(terminal.screen == "vault: no item `wbe`; see `vault list`\r\n", "\(terminal.screen)")
   }
 
   @Test("the nearest name in the trash is told where one is to come back")

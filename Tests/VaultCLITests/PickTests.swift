@@ -60,7 +60,7 @@ import VaultTesting
     #expect(
       pick.isCooked
         && pick.screen.hasSuffix(
-          "\r\u{1B}[Jvault: cancelled, and nothing was changed; "
+          "\r\u{1B}[Jvault: cancelled; nothing was changed; "
             + "start again when you are ready\r\n"),
       "\(pick.screen)")
   }

@@ -33,7 +33,7 @@ struct PresenceTerminalTests {
     try terminal.expect("unlocked")
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains(vault.user.password))
-    #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
+    #expect(try vault.state() == "unlocked: by fingerprint or login password")
 
     try vault.lock()
     let wrong = try vault.terminal("unlock")
@@ -43,7 +43,7 @@ struct PresenceTerminalTests {
     try wrong.expect("Vault password: ")
     wrong.type(vault.password)
     #expect(try wrong.wait() == 0)
-    #expect(try vault.state() == "unlocked: unlocked by password")
+    #expect(try vault.state() == "unlocked: by password")
   }
 
   @Test("with --method nothing else is tried") func method() throws {
@@ -153,24 +153,26 @@ struct PresenceTerminalTests {
     let vault = try UserVault(pam: PAMService.password)
     defer { vault.close() }
     try vault.start()
-    let terminal = try vault.terminal("init", "--kdf-memory", "19m", "--kdf-passes", "2")
-    try terminal.expect("Open it with your fingerprint or login password, too")
-    terminal.type(answer)
+    let terminal = try vault.terminal("init", "--no-recovery", "--kdf-memory", "19m", "--kdf-passes", "2")
     for question in ["New vault password: ", "Again: "] {
       try terminal.expect(question)
       terminal.type(vault.password)
     }
+    try terminal.expect(
+      "Also open it with your login password? [y/N] ")
+    terminal.type(answer)
     #expect(try terminal.wait() == 0)
     #expect(terminal.screen.contains("note: root can take the key") == (answer == "y"))
     let slots = try vault.run("slot", "list").output
     #expect(slots.contains("pam       20") == (answer == "y"), "\(slots)")
     guard answer == "y" else { return }
     #expect(slots.contains("key in memory"))
+    try vault.lock()
     #expect(try vault.unlock(["method": "pam"], typing: [vault.user.password]).reply?.error == nil)
     // There is a vault now, so nothing is offered.
     let second = try vault.terminal("init")
     #expect(try second.wait() == 73)
-    #expect(!second.screen.contains("Open it with"))
+    #expect(!second.screen.contains("Also open it"))
   }
 
   @Test("init offers nothing where PAM has no such service") func noOffer() throws {
@@ -178,12 +180,12 @@ struct PresenceTerminalTests {
     defer { vault.close() }
     vault.service.remove()
     try vault.start()
-    let terminal = try vault.terminal("init", "--kdf-memory", "19m", "--kdf-passes", "2")
+    let terminal = try vault.terminal("init", "--no-recovery", "--kdf-memory", "19m", "--kdf-passes", "2")
     for question in ["New vault password: ", "Again: "] {
       try terminal.expect(question)
       terminal.type(vault.password)
     }
     #expect(try terminal.wait() == 0)
-    #expect(!terminal.screen.contains("Open it with"))
+    #expect(!terminal.screen.contains("Also open it"))
   }
 }

@@ -58,7 +58,7 @@ import VaultTesting
   @Test(
     "no variable leads vaultd to another directory",
     arguments: [
-      "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY",
+      "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "CREDENTIALS_DIRECTORY",
       "DBUS_SESSION_BUS_ADDRESS",
       "DBUS_SYSTEM_BUS_ADDRESS",
     ])

@@ -24,12 +24,60 @@ import VaultTesting
     #expect(
       names == [
         "PATH", "HOME", "LANG", "LC_TIME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
-        "DBUS_SYSTEM_BUS_ADDRESS",
+        "XDG_STATE_HOME", "DBUS_SYSTEM_BUS_ADDRESS",
       ])
     for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd") {
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(descriptor)")
       #expect(target != "/etc/passwd" && target?.hasSuffix("/lock") != true)
     }
+  }
+
+  @Test("stands in the directory of the user's login where XDG_RUNTIME_DIR is not set", .enabled(if: Root.isAtHand))
+  func withoutVariable() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let script = """
+      mount -t tmpfs none /run/user && mkdir /run/user/0 && mount --bind \(sandbox.runtime) /run/user/0 || exit 1
+      export PATH=\(Sandbox.programs):$PATH
+      chmod 755 /run/user/0
+      vault status 2>&1; echo $?
+      XDG_RUNTIME_DIR=relative vault get web 2>&1
+      vault doctor 2>/dev/null | grep '^fail'
+      chmod 700 /run/user/0
+      echo \(password) | vault init --password-stdin \(floorOptions.joined(separator: " ")) >/dev/null 2>&1 || exit 2
+      echo \(password) | vault unlock --password-stdin || exit 3
+      vault doctor | grep -o '/run/user/0/vault/socket'
+      echo s | vault set web && vault __complete -- we get
+      """
+    let outcome = try sandbox.run(
+      ["--mount", "/bin/sh", "-c", script], program: "/usr/bin/unshare", environment: ["XDG_RUNTIME_DIR": nil])
+    #expect(
+      outcome.output == """
+        vault: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give --socket
+        78
+        vault: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give --socket
+        fail  socket: XDG_RUNTIME_DIR is not set; log in through a session, or give --socket
+        /run/user/0/vault/socket
+        =web
+
+        """, "\(outcome)")
+    let pid = try #require(sandbox.daemonPid)
+    let environment = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(pid)/environ")).split(separator: 0)
+    #expect(environment.contains { $0.elementsEqual("XDG_RUNTIME_DIR=/run/user/0".utf8) })
+  }
+
+  @Test("says why it ended, and not what came first in its log") func secondDaemon() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    unsafe mkfifo(sandbox.store + "/backoff", 0o600)
+    let other = sandbox.root + "/other"
+    #expect(unsafe mkdir(other, 0o700) == 0)
+    let refused = try sandbox.run(["get", "web"], environment: ["XDG_RUNTIME_DIR": other])
+    #expect(refused.status == 73)
+    #expect(
+      refused.errors.hasPrefix("vault: vaultd did not start: ")
+        && refused.errors.contains("\(sandbox.store); stop it first"),
+      "\(refused)")
   }
 
   @Test("may be that of another client, which was there first")

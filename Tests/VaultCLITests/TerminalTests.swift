@@ -3,7 +3,7 @@ import Testing
 import VaultTesting
 
 @Suite("On a terminal") struct TerminalTests {
-  @Test("init asks twice without showing what is typed, and says what comes next")
+  @Test("init asks twice without showing what is typed, makes a recovery code, and says what comes next")
   func initialize() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -15,11 +15,34 @@ import VaultTesting
     try terminal.expect("Again: ")
     #expect(!terminal.echoes)
     terminal.type(password)
-    try terminal.expect("vault unlock")
+    try terminal.expect("\r\n\r\n    ")
+    let code = try terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    try terminal.expect("Recovery code: ")
+    terminal.type(code)
+    try terminal.expect("vault: the vault is made, and unlocked\r\n\r\nNext:\r\n  vault set mail/password  ")
     #expect(try terminal.wait() == 0)
     #expect(terminal.isCooked)
     #expect(!terminal.screen.contains(password))
-    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["set", "mail/password"], stdin: "hunter2")
+    try sandbox.must(["lock"])
+    try sandbox.must(["unlock", "--recovery", "--password-stdin"], stdin: code + "\n")
+  }
+
+  @Test("init makes no recovery code where none is wanted, and without a person only where one is")
+  func noRecovery() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.hidePAM()
+    let terminal = try Terminal(sandbox, ["init", "--no-recovery"] + floorOptions)
+    for question in ["New vault password: ", "Again: "] {
+      try terminal.expect(question)
+      terminal.type(password)
+    }
+    #expect(try terminal.wait() == 0)
+    #expect(try !sandbox.must(["slot", "list"]).contains("recovery"))
+    let input = try Sandbox.withVault(unlocked: true)
+    defer { input.close() }
+    #expect(try !input.must(["slot", "list"]).contains("recovery"))
   }
 
   @Test("two different entries are asked for again, three times at most")
@@ -199,7 +222,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["set", "token", "--expires", "2020-01-31"])
-    try terminal.expect("2020-01-31T00:00:00Z has passed, so the item would not be served. Store it so? [y/N] ")
+    try terminal.expect("2020-01-31 00:00:00+00:00 has passed, so the item would not be served. Store it so? [y/N] ")
     terminal.type(isMeant ? "y" : "")
     if isMeant {
       for question in ["Value of `token`: ", "Again: "] {
@@ -212,7 +235,7 @@ import VaultTesting
     guard isMeant else { return #expect(try sandbox.run(["show", "token"]).status == 66) }
 
     let update = try Terminal(sandbox, ["set", "token", "--update", "--generate"])
-    try update.expect("version 2; its expiry, 2020-01-31T00:00:00Z, had passed and is removed")
+    try update.expect("version 2; its expiry, 2020-01-31 00:00:00+00:00, had passed and is removed")
     #expect(try update.wait() == 0)
   }
 
@@ -223,7 +246,7 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["set", "web"])
     try terminal.expect("Vault password: ")
     terminal.type(password)
-    try terminal.expect("vault: `web` exists already; give --update")
+    try terminal.expect("vault: `web` already exists; use --update")
     #expect(try terminal.wait() == 73)
     #expect(!terminal.screen.contains("Value of"))
   }
@@ -281,7 +304,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: false)
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["rm", "web", "nothing"])
-    try terminal.expect("there is no item `nothing`")
+    try terminal.expect("no item `nothing`")
     #expect(try terminal.wait() == 66)
     #expect(!terminal.screen.contains("Delete"))
   }
@@ -315,7 +338,9 @@ import VaultTesting
   func search() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
+    try sandbox.startDaemon()
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.stopDaemon()
     let terminal = try Terminal(sandbox, ["find", "web"])
     try terminal.expect("Vault password: ")
     terminal.type(password)

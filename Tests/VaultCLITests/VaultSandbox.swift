@@ -13,7 +13,6 @@ extension Sandbox {
   static func withVault(unlocked: Bool) throws -> Sandbox {
     let sandbox = try Sandbox()
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
-    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     try sandbox.must(["set", "web"], stdin: "hunter2")
     if !unlocked { try sandbox.must(["lock"]) }
     return sandbox

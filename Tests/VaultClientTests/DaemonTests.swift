@@ -72,6 +72,16 @@ import VaultTesting
       ])
   }
 
+  @Test("It is told of the runtime directory that the client found, unless it has one")
+  func environmentOfRuntime() {
+    func line(_ all: [String]) -> [String] {
+      DaemonEnvironment.lines(from: all, fallback: "/run/user/7").filter { $0.hasPrefix("XDG_") }
+    }
+    #expect(line([]) == ["XDG_RUNTIME_DIR=/run/user/7"])
+    #expect(line(["XDG_RUNTIME_DIR=run"]) == ["XDG_RUNTIME_DIR=/run/user/7"])
+    #expect(line(["XDG_RUNTIME_DIR=/r"]) == ["XDG_RUNTIME_DIR=/r"])
+  }
+
   @Test("To start one leaves the own personality as it is, and what is started has an ordinary one")
   func personality() {
     let own = vault_personality()
@@ -91,7 +101,7 @@ import VaultTesting
       "HOME", "USER", "LOGNAME", "LANG", "LC_MESSAGES", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS",
       "DBUS_SYSTEM_BUS_ADDRESS", "SECRET_SERVICE_BUS_NAME",
     ].map { $0 + "=x" }
-    #expect(DaemonEnvironment.lines(from: all) == [DaemonEnvironment.path] + all)
+    #expect(DaemonEnvironment.lines(from: all, fallback: nil) == [DaemonEnvironment.path] + all)
   }
 
   @Test("A daemon that never gets ready is ended, and none of it is left")

@@ -1,12 +1,18 @@
 import Foundation
+import Glibc
 import Testing
+import VaultProcess
+import VaultTesting
 
 @testable import VaultClient
 
 @Suite struct LocationTests {
-  private func location(_ explicit: String? = nil, _ environment: [String: String]) throws(ClientError)
-    -> SocketLocation
-  { try SocketLocation.user(explicit: explicit) { environment[$0].map { Array($0.utf8) } } }
+  private func location(
+    _ explicit: String? = nil, _ environment: [String: String], fallback: String? = nil
+  ) throws(ClientError) -> SocketLocation {
+    try SocketLocation.user(
+      explicit: explicit, environment: { environment[$0].map { Array($0.utf8) } }, fallback: { fallback })
+  }
 
   @Test("The socket is the one named on the command line, else in VAULT_SOCKET, else the runtime directory's")
   func prefersTheNearest() throws {
@@ -27,6 +33,45 @@ import Testing
     #expect(throws: ClientError.noRuntimeDirectory) { try location(nil, environment) }
   }
 
+  @Test(
+    "Where no variable names the runtime directory it is the one that the login made, and never instead of one that does",
+    arguments: [
+      ([:], "/run/user/7"), (["XDG_RUNTIME_DIR": "run/user/1"], "/run/user/7"),
+      (["XDG_RUNTIME_DIR": "/run/user/1"], "/run/user/1"),
+    ])
+  func fallsBack(_ environment: [String: String], _ directory: String) throws {
+    #expect(
+      try location(nil, environment, fallback: "/run/user/7")
+        == SocketLocation(path: directory + "/vault/socket", trust: .runtimeDirectory))
+  }
+
+  @Test("A directory that others could have made, or can enter, is no runtime directory")
+  func runtimeDirectory() throws {
+    let parent = try ScratchFolder.make()
+    defer { try? FileManager.default.removeItem(atPath: parent) }
+    let path = "\(parent)/\(geteuid())"
+    func found() -> String? { RuntimeDirectory.found(in: parent) }
+    #expect(found() == nil)
+    #expect(unsafe mkdir(path, 0o700) == 0)
+    #expect(found() == path)
+    for mode: mode_t in [0o755, 0o710, 0o701, 0o1700, 0o500] {
+      #expect(unsafe chmod(path, mode) == 0)
+      #expect(found() == nil, "mode \(String(mode, radix: 8))")
+    }
+    #expect(unsafe chmod(path, 0o700) == 0)
+    if Root.isAtHand {
+      #expect(unsafe chown(path, 1, 1) == 0)
+      #expect(found() == nil)
+      #expect(unsafe chown(path, geteuid(), getegid()) == 0)
+    }
+    #expect(unsafe rename(path, parent + "/elsewhere") == 0 && symlink(parent + "/elsewhere", path) == 0)
+    #expect(found() == nil)
+    #expect(unsafe unlink(path) == 0)
+    try Data().write(to: URL(fileURLWithPath: path))
+    #expect(unsafe chmod(path, 0o700) == 0)
+    #expect(found() == nil)
+  }
+
   @Test("A variable that is not UTF-8 is an error where it is needed, and not the name of another socket")
   func needsText() throws {
     let bytes = Array("/run/user/1".utf8) + [0xFF]
@@ -35,9 +80,9 @@ import Testing
     }
     for name in ["VAULT_SOCKET", "XDG_RUNTIME_DIR"] {
       #expect(throws: ClientError.notUTF8(variable: name)) {
-        try SocketLocation.user(explicit: nil, environment: unreadable(name))
+        try SocketLocation.user(explicit: nil, environment: unreadable(name), fallback: { nil })
       }
-      #expect(try SocketLocation.user(explicit: "/a", environment: unreadable(name)).path == "/a")
+      #expect(try SocketLocation.user(explicit: "/a", environment: unreadable(name), fallback: { nil }).path == "/a")
     }
     #expect(throws: ClientError.notUTF8(variable: "PATH")) { try Variable.text("PATH", unreadable("PATH")) }
     #expect(try Variable.text("PATH") { _ in nil } == nil)

@@ -78,7 +78,7 @@ struct ColdSlotTests {
     let talk = try vault.unlock(touching: ["finger-A"], on: stand.reader, typing: [vault.password])
     #expect(talk.mentions("the key was sealed by another TPM, or it was cleared"))
     #expect(talk.said.last == "secret Vault password")
-    #expect(try vault.state() == "unlocked: unlocked by password")
+    #expect(try vault.state() == "unlocked: by password")
   }
 
   @Test("nobody but the users it lists opens it, whatever is written into its record") func users() throws {
@@ -101,7 +101,7 @@ struct ColdSlotTests {
     #expect(try vault.obstacle(to: "pam") == nil)
     let talk = try vault.unlock(typing: [vault.user.password, vault.password])
     #expect(talk.mentions("the key that slot 2's keystore gave does not open it"))
-    #expect(try vault.state() == "unlocked: unlocked by password")
+    #expect(try vault.state() == "unlocked: by password")
 
     // An unlock with the password must not make a new record of the edited one, either.
     try stand.reader.enrol(vault.user.name, print: "finger-A")

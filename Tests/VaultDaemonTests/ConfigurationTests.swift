@@ -20,6 +20,7 @@ import Testing
       line.wholeMatch(of: /#([a-z0-9-]+ = .*)/).map { String($0.1) }
     }
     #expect(settings.count == 12, "\(settings)")
+    #expect(settings.map { String($0.prefix { $0 != " " }) }.sorted() == Configuration.keys.sorted())
     var read = try Configuration(parsing: settings.joined(separator: "\n"))
     // These differ from user to user, or have another form.
     #expect(read.vault.bootKey == .file("/etc/vault/boot.key"))
@@ -87,7 +88,8 @@ import Testing
   @Test(
     "a line that cannot be followed is named",
     arguments: [
-      ("idle = 5m\nidel = 5m", 2, "unknown key `idel`"), ("idle", 1, "expected `key = value`"),
+      ("idle = 5m\nidel = 5m", 2, "unknown setting `idel`; did you mean `idle`?"),
+      ("colour = red", 1, "unknown setting `colour`"), ("idle", 1, "expected `key = value`"),
       ("\n\nidle = soon", 3, "expected a time such as 90s, 5m or 12h, or off"),
       ("idle = 5m\nidle = 6m", 2, "idle is set twice"), ("hide-names = yes", 1, "hide-names is true or false"),
       ("keep-across-sleep = ", 1, "keep-across-sleep is true or false"),

@@ -16,6 +16,7 @@ private let password = "correct horse battery"
     try sandbox.startDaemon()
     let made = try sandbox.converse("Init", ["kdf_memory": 256 << 20, "kdf_passes": 2]) { _ in password }
     #expect(made?.error == nil)
+    #expect(try sandbox.client().call("Lock").error == nil)
     let pid = try #require(sandbox.daemonPid)
     let size = try ProcessMemory.bytes("VmSize", of: pid)
     func limit(_ bytes: String) throws {
@@ -147,6 +148,7 @@ private let password = "correct horse battery"
       $0["style"] as? String == "secret" ? password : "another password"
     }
     #expect(added?.error == nil)
+    #expect(try sandbox.client().call("Lock").error == nil)
     let pid = try #require(sandbox.daemonPid)
     func size() throws -> Int {
       let pages = try String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8).prefix { $0 != " " }

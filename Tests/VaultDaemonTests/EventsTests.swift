@@ -148,7 +148,7 @@ import VaultWire
     stand.holders.letGo(for: Lock([.whenUnlocked, .names], because: .asked, isEffective: true))
     stand.events.announce(.state(LockState(kind: .locked, cause: .asked, since: 2)), at: 2)
     stand.run()
-    let event = #"{"event":"state","time":2,"state":"locked","cause":"a client asked"}"#
+    let event = #"{"event":"state","time":2,"state":"locked","cause":"by `vault lock`"}"#
     let locked = #"{"parameters":\#(event),"continues":true}"#
     #expect(watchers.count { $0.frames == [frame(0), frame(1), locked] } == 5)
     #expect(watchers.count { $0.frames == [nameless, nameless, locked] } == 2)

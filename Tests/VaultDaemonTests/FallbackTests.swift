@@ -28,7 +28,7 @@ struct FallbackTests {
     let vault = stand.vault
     let login = try vault.unlock(touching: threeWrong, on: stand.reader, typing: [vault.user.password])
     #expect(login.reply?.error == nil && login.said.last == "secret Login password", "\(login)")
-    #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
+    #expect(try vault.state() == "unlocked: by fingerprint or login password")
     try vault.lock()
     let own = try vault.unlock(touching: threeWrong, on: stand.reader, typing: ["wrong", vault.password])
     #expect(
@@ -36,7 +36,7 @@ struct FallbackTests {
         "secret Login password", "info login password not accepted. Try your vault password.",
         "secret Vault password",
       ])
-    #expect(try vault.state() == "unlocked: unlocked by password")
+    #expect(try vault.state() == "unlocked: by password")
   }
 
   @Test("a method that is named is the only one that is tried") func named() throws {
@@ -78,14 +78,14 @@ struct FallbackTests {
 
     let talk = try vault.unlock(["method": "pam"], touching: ["finger-B", "finger-A"], on: stand.reader)
     #expect(talk.said.first == "info Fingerprint to unlock the vault")
-    #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
+    #expect(try vault.state() == "unlocked: by fingerprint or login password")
     try vault.lock()
     let alone = try vault.unlock(
       ["method": "pam"], touching: threeWrong, on: stand.reader, typing: [vault.user.password])
     #expect(alone.reply?.error == "TooManyTries")
     #expect(!alone.mentions("Password"))
     #expect(try vault.unlock(["method": "recovery"], typing: [code]).reply?.error == nil)
-    #expect(try vault.state() == "unlocked: unlocked by recovery code")
+    #expect(try vault.state() == "unlocked: by recovery code")
     try vault.lock()
 
     // Without a reader there is nothing but to wait.
@@ -194,7 +194,7 @@ struct FallbackTests {
     #expect(try vault.obstacle(to: "fingerprint") == "there is no fingerprint reader")
     let login = try vault.unlock(typing: [vault.user.password])
     #expect(login.said.last == "secret Login password")
-    #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
+    #expect(try vault.state() == "unlocked: by fingerprint or login password")
     // The missing reader does not make the slot count for no finger at all, when the password is given.
     try vault.lock()
     #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)

@@ -80,7 +80,7 @@ import VaultWire
       #expect(error() == KeystoreError(.refused, "\(path) is a symbolic link; put the file itself there"))
       unsafe unlink(path)
       unsafe mkfifo(path, 0o600)
-      #expect(error() == KeystoreError(.damaged, "\(path) is no regular file; remove it"))
+      #expect(error() == KeystoreError(.damaged, "\(path) is not a regular file; remove it"))
     }
   }
 

@@ -25,7 +25,7 @@ struct FingerStand {
     if try !vault.state().hasPrefix("cold") { try vault.lock() }
     let talk = try vault.unlock(touching: ["finger-A"], on: reader)
     #expect(talk.reply?.error == nil && talk.reply != nil, comment ?? "\(talk) \(reader.log)")
-    #expect(try vault.state() == "unlocked: unlocked by fingerprint or login password")
+    #expect(try vault.state() == "unlocked: by fingerprint or login password")
   }
 
   /// Makes the machine go to sleep and wake, as logind tells it. There is no logind at other times: fprintd listens to

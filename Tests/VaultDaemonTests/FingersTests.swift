@@ -48,6 +48,6 @@ import VaultTesting
     let refused = try unlock()
     #expect(refused.reply?.error == "MethodUnavailable" && refused.said == [], "\(refused)")
     #expect(refused.reply?.string("reason")?.hasPrefix("fprintd cannot be asked: ") == true)
-    #expect(try vault.state() == "locked: a client asked")
+    #expect(try vault.state() == "locked: by `vault lock`")
   }
 }

@@ -62,7 +62,7 @@ import VaultTesting
   @Test("sleep also wipes what an earlier lock had kept") func sleepWhileLocked() throws {
     let stand = try LockStand()
     #expect(try stand.sandbox.client().call("Lock").error == nil)
-    #expect(try stand.nextEvent() == "locked: a client asked")
+    #expect(try stand.nextEvent() == "locked: by `vault lock`")
     #expect(try stand.served() == ["after-first-unlock", "always"])
     try stand.prepareForSleep(true)
     #expect(try stand.nextEvent() == "locked: the machine goes to sleep")

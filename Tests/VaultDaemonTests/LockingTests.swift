@@ -5,7 +5,7 @@ import VaultTesting
 @Suite("Locking") struct LockingTests {
   private let password = "correct horse battery"
 
-  @Test("a new vault is cold, unlocks, locks, and says why and since when") func states() throws {
+  @Test("a new vault is unlocked, locks, unlocks, and says why and since when") func states() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.startDaemon()
@@ -13,17 +13,19 @@ import VaultTesting
     #expect(try client.call("Status").string("state") == "new")
     let made = try sandbox.converse("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2]) { _ in password }
     #expect(made?.error == nil)
-    #expect(try client.call("Status").string("state") == "cold")
+    #expect(try client.call("Status").string("state") == "unlocked")
     #expect(try client.call("Status").string("cause") == "the vault was created")
+    #expect(try client.call("Status").string("locks_because") == "idle")
+    #expect(try client.call("Lock").error == nil)
     #expect(try sandbox.unlock(password)?.error == nil)
     let status = try client.call("Status")
     #expect(status.string("state") == "unlocked")
-    #expect(status.string("cause") == "unlocked by password")
+    #expect(status.string("cause") == "by password")
     #expect(status.string("locks_because") == "idle")
     #expect((status.integer("since") ?? 0) > 1_700_000_000)
     #expect(try client.call("Lock").error == nil)
     #expect(try client.call("Status").string("state") == "locked")
-    #expect(try client.call("Status").string("cause") == "a client asked")
+    #expect(try client.call("Status").string("cause") == "by `vault lock`")
   }
 
   @Test("nobody asking for anything locks the vault after the idle time") func idle() throws {
@@ -39,7 +41,7 @@ import VaultTesting
   }
 
   @Test("SIGUSR1 locks the vault") func signal() throws {
-    try expectLock(config: "idle = off", unlock: [:], cause: "signal SIGUSR1") { try $0.signalDaemon(SIGUSR1) }
+    try expectLock(config: "idle = off", unlock: [:], cause: "by signal SIGUSR1") { try $0.signalDaemon(SIGUSR1) }
   }
 
   @Test("new settings take effect on SIGHUP, also for a running unlock") func reload() throws {

@@ -44,7 +44,7 @@ extension LoginTests {
       #expect(try stand.vault("slot", "list").output.contains("login (stale)"))
       #expect(try stand.login().reason?.contains("vault passwd --login") == true)
       #expect(try stand.logIn(new).status == 0)
-      #expect(try stand.state() == "cold")
+      #expect(try stand.state() == "locked")
       let typed = "\(LoginStand.vaultPassword)\n\(new)\n"
       #expect(try stand.vault("passwd", "--login", "--password-stdin", stdin: typed).status == 0)
       #expect(try stand.loginSlot()["stale"] == nil)
@@ -59,7 +59,7 @@ extension LoginTests {
       try stand.makeVault(login: "an earlier password")
       #expect(try stand.logIn().status == 0)
       try stand.wait("the slot to be marked") { try stand.loginSlot()["stale"] as? Bool == true }
-      #expect(try stand.state() == "cold")
+      #expect(try stand.state() == "locked")
       // The vault's own password is not affected.
       #expect(try stand.vault("unlock", "--password-stdin", stdin: LoginStand.vaultPassword + "\n").status == 0)
     }

@@ -63,7 +63,7 @@ extension LoginTests {
         unsafe chmod(stand.sandbox.runtime + "/vault", mode)
         #expect(try stand.logIn().status == 0)
         unsafe chmod(stand.sandbox.runtime + "/vault", 0o700)
-        #expect(try stand.state() == "cold", "\(mode)")
+        #expect(try stand.state() == "locked", "\(mode)")
       }
     }
   }

@@ -92,6 +92,7 @@ final class LoginStand: Sendable {
     let added = try vault(
       ["slot", "add", "login", "--password-stdin"] + Self.floor, stdin: own + (password ?? user.password) + "\n")
     try #require(added.status == 0, "\(added)")
+    try #require(try vault("lock").status == 0)
   }
 
   private func vault(_ arguments: [String], stdin: String) throws -> Outcome {

@@ -11,7 +11,7 @@ struct LoginTests {
   @Test("opens the vault") func opens() throws {
     try LoginStand.with { (stand) throws in
       try stand.makeVault()
-      #expect(try stand.state() == "cold")
+      #expect(try stand.state() == "locked")
       #expect(try stand.logIn().status == 0)
       try stand.wait("the vault to open") { try stand.state() == "unlocked" }
       #expect(try stand.logIn().status == 0)
@@ -109,12 +109,12 @@ struct LoginTests {
       let login = try stand.pamtester(
         "authenticate", "acct_mgmt", "open_session", typed: [asked.password], user: asked)
       #expect(login.status == 0, "\(login)")
-      #expect(try stand.state() == "cold")
+      #expect(try stand.state() == "locked")
       // The positive control: the user's own password is tried, behind the same lines.
       #expect(try stand.loginSlot()["stale"] == nil)
       #expect(try stand.logIn().status == 0)
       try stand.wait("the slot to be marked") { try stand.loginSlot()["stale"] as? Bool == true }
-      #expect(try stand.state() == "cold")
+      #expect(try stand.state() == "locked")
     }
   }
 
@@ -153,7 +153,7 @@ struct LoginTests {
     try LoginStand.with { (stand) throws in
       try stand.makeVault()
       #expect(try stand.logIn("a wrong password").status != 0)
-      #expect(try stand.state() == "cold")
+      #expect(try stand.state() == "locked")
       #expect(try stand.login().isPossible == true)
     }
   }

@@ -17,7 +17,7 @@ struct MemorySlotTests {
     let wrong = try vault.unlock(["method": "pam"], touching: ["finger-B", "finger-C"], on: stand.reader)
     #expect(wrong.reply == nil)
     #expect(wrong.mentions("Failed to match fingerprint"))
-    #expect(try vault.state() == "locked: a client asked")
+    #expect(try vault.state() == "locked: by `vault lock`")
 
     try vault.sandbox.stopDaemon()
     try vault.start()
@@ -30,7 +30,7 @@ struct MemorySlotTests {
     let talk = try vault.unlock(typing: [vault.password])
     #expect(
       talk.said == ["info \(reason)", "secret Vault password"])
-    #expect(try vault.state() == "unlocked: unlocked by password")
+    #expect(try vault.state() == "unlocked: by password")
     try stand.expectFingerOpens()
   }
 

@@ -13,7 +13,8 @@ import Testing
   @Test(
     "a command line that makes no sense is a usage error",
     arguments: [
-      ["--stroe", "/s"], ["--store"], ["--store="], ["--system=yes"], ["--ready-fd", "2"], ["--ready-fd", "x"],
+      ["--stroe", "/s"], ["--store"], ["--store="], ["--system=yes"], ["--check-settings=1"],
+      ["--ready-fd", "2"], ["--ready-fd", "x"],
       ["serve"],
     ])
   func refused(_ arguments: [String]) {

@@ -66,7 +66,7 @@ struct PresenceSecretsTests {
     #expect(Set(locked.find(all.keys).keys) == Set(Held.locked + ["presence key 3"]))
     if config.contains("maximum-age") {
       try clock.pass(seconds: 3600)
-      #expect(try vault.state() == "locked: a client asked")
+      #expect(try vault.state() == "locked: by `vault lock`")
     } else {
       try stand.expectFingerOpens()
       try stand.sleep()

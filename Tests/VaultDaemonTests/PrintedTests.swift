@@ -37,10 +37,11 @@ import VaultTesting
       #expect(try sandbox.client().call("Status").error == nil)
     }
     try sandbox.stopDaemon()
-    #expect(lines(sandbox.daemonLog).count == 1 && sandbox.daemonLog.contains("unknown key `\(Self.spelled)"))
+    #expect(lines(sandbox.daemonLog).count == 1 && sandbox.daemonLog.contains("unknown setting `\(Self.spelled)"))
     let refused = try sandbox.run(program: "vaultd")
     #expect(refused.status == 78)
-    #expect(lines(refused.errors).count == 1 && refused.errors.contains("unknown key `\(Self.spelled)"), "\(refused)")
+    #expect(
+      lines(refused.errors).count == 1 && refused.errors.contains("unknown setting `\(Self.spelled)"), "\(refused)")
     try sandbox.configure(String(repeating: "k", count: 60_000) + " = 5m\n")
     #expect(try sandbox.run(program: "vaultd").errors.count < 300)
   }

@@ -191,7 +191,7 @@ struct RequireTests {
     #expect(try get("biometry", stand) == "of biometry")
     #expect(try authenticate("password", stand, typing: [stand.vault.password]).reply?.error == nil)
     #expect(try get("password", stand) == "of password")
-    #expect(try stand.vault.state() == "locked: a client asked")
+    #expect(try stand.vault.state() == "locked: by `vault lock`")
     guard accessible == "always" else { return }
     try stand.vault.sandbox.stopDaemon()
     try stand.vault.start()

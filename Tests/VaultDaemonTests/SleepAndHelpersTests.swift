@@ -79,7 +79,7 @@ struct SleepAndHelpersTests {
   func calledOff(before: Bool) throws {
     let machine = try SleepStand(pam: Self.yes)
     #expect(try machine.sandbox.client().call("Lock").error == nil)
-    #expect(try machine.stand.nextEvent() == "locked: a client asked")
+    #expect(try machine.stand.nextEvent() == "locked: by `vault lock`")
     // The helper waits for the TPM, and would for ever.
     machine.chip.pause()
     defer { machine.chip.resume() }
@@ -100,14 +100,14 @@ struct SleepAndHelpersTests {
   @Test("one that has given its key") func answered() throws {
     let machine = try SleepStand(pam: Self.yes)
     #expect(try machine.sandbox.client().call("Lock").error == nil)
-    #expect(try machine.stand.nextEvent() == "locked: a client asked")
+    #expect(try machine.stand.nextEvent() == "locked: by `vault lock`")
     machine.chip.pause()
     let asking = try machine.beginUnlock()
     let helper = try machine.helper("vault-tpm2")
     let end = try HeldEnd(of: helper)
     machine.chip.resume()
     #expect(try machine.lastReply(asking.client).error == nil)
-    #expect(try machine.stand.nextEvent() == "unlocked: unlocked by fingerprint or login password")
+    #expect(try machine.stand.nextEvent() == "unlocked: by fingerprint or login password")
     try end.wait()
     try machine.expectHeldUp(by: helper, end)
   }
@@ -122,7 +122,7 @@ struct SleepAndHelpersTests {
     }
     defer { unit = nil }
     #expect(try machine.sandbox.client().call("Lock").error == nil)
-    #expect(try machine.stand.nextEvent() == "locked: a client asked")
+    #expect(try machine.stand.nextEvent() == "locked: by `vault lock`")
     let asking = try machine.beginUnlock(asks: true)
     let helper = try machine.helper("vault-pam", of: unit?.pid)
     let end = try HeldEnd(of: helper)

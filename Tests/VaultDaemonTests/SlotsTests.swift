@@ -43,7 +43,7 @@ import VaultTesting
     try withVault(recovery: true) { (sandbox, code) throws in
       let typed = code.lowercased().replacingOccurrences(of: "-", with: " ")
       #expect(try sandbox.unlock(typed, ["method": "recovery"])?.error == nil)
-      #expect(try sandbox.client().call("Status").string("cause") == "unlocked by recovery code")
+      #expect(try sandbox.client().call("Status").string("cause") == "by recovery code")
       let changed = try sandbox.converse("ChangePassword", floor.merging(["method": "recovery"]) { old, _ in old }) {
         $0["style"] as? String == "secret" ? code : "set by recovery"
       }

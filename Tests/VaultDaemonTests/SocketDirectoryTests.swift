@@ -80,7 +80,7 @@ import VaultTesting
     try Data("somebody's".utf8).write(to: URL(fileURLWithPath: path))
     var problem: SocketDirectory.Problem?
     do throws(SocketDirectory.Problem) { try directory.clear(socket: path) } catch { problem = error }
-    #expect(problem == .unsafe("\(path) is there and is no socket; remove it or name another with --socket"))
+    #expect(problem == .unsafe("\(path) exists and is not a socket; remove it or name another with --socket"))
     #expect(FileManager.default.contents(atPath: path) == Data("somebody's".utf8))
   }
 }

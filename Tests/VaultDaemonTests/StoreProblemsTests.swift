@@ -187,7 +187,8 @@ import VaultTesting
     try sandbox.configure("idle = 5m\nidel = 5m\n")
     let badConfig = try sandbox.run(program: "vaultd")
     #expect(badConfig.status == 78)
-    #expect(badConfig.errors == "vaultd: \(sandbox.configuration), line 2: unknown key `idel`\n")
+    #expect(
+      badConfig.errors == "vaultd: \(sandbox.configuration), line 2: unknown setting `idel`; did you mean `idle`?\n")
     let long = "/" + String(repeating: "x", count: 120)
     try sandbox.configure("")
     #expect(try sandbox.run("--socket", sandbox.root + long + "/socket", program: "vaultd").status == 74)

@@ -59,7 +59,7 @@ struct PrivateKeyTests {
     #expect(!ItemKind.tlsKey.accepts(certificate) && !ItemKind.sshKey.accepts(certificate))
     #expect(!ItemKind.sshKey.accepts(tls + certificate))
     let error = #expect(throws: ValueError.self) { try ItemKind.tlsKey.check(ssh) }
-    #expect(error?.reason == "an OpenSSH key is no TLS key; store it as ssh-key")
+    #expect(error?.reason == "an OpenSSH key is not a TLS key; store it as ssh-key")
     #expect(!ItemKind.tlsKey.accepts(tls.replacing("PRIVATE", with: "PUBLIC")))
   }
 

@@ -26,6 +26,21 @@ import Testing
     #expect(policy.next == .init(at: 20 * second, reason: .age))
   }
 
+  @Test("the time that was asked for is not cut short by the idle time, and by the maximum age it is")
+  func askedForOutlastsIdle() {
+    var policy = LockPolicy(idleAfter: 300, maximumAge: 12 * 3600)
+    policy.unlocked(at: 0, for: 8 * 3600)
+    #expect(policy.next == .init(at: 8 * 3600 * second, reason: .asked))
+    policy.personAsked(at: 100 * second)
+    policy.idleAfter = 60
+    #expect(policy.due(at: 8 * 3600 * second - 1) == nil)
+    policy.unlocked(at: 0, for: 24 * 3600)
+    #expect(policy.next == .init(at: 12 * 3600 * second, reason: .age))
+    policy.locked()
+    policy.unlocked(at: 0, for: nil)
+    #expect(policy.next?.reason == .idle)
+  }
+
   @Test("a person's request moves the idle deadline and no other") func personMovesIdleOnly() {
     var policy = LockPolicy(idleAfter: 300, maximumAge: 400)
     policy.unlocked(at: 0, for: nil)

@@ -137,7 +137,7 @@ import VaultModel
         if !disk.hasFailed { break }
       } catch {
         refused += 1
-        #expect(error == .storage("vault.db: the disk is full"))
+        #expect(error == .diskFull)
         #expect(try Contents(keychain) == expected)
       }
       disk.recover()
@@ -158,7 +158,7 @@ import VaultModel
     let rekey = try fixture.resume(keychain)
     disk.fail(after: 0, FaultyDisk.Failure.allCases[0])
     // So long a step walks all items before it writes.
-    #expect(throws: VaultError.storage("vault.db: the disk is full")) { while try !rekey.step(records: 1000) {} }
+    #expect(throws: VaultError.diskFull) { while try !rekey.step(records: 1000) {} }
     disk.recover()
     try keychain.delete([name("folder 1/item 1")])
     let expected = try Contents(keychain)

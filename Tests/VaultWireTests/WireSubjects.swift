@@ -70,7 +70,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     stale: true)
   static let prompt = Wire.Prompt(style: "confirm", method: "recovery", text: "Type it")
   static let method = Wire.Method(name: "password", available: false, possible: true, reason: "because", advice: "wait")
-  static let warning = Wire.Warning(about: "sleep", text: "t", advice: "a")
+  static let warning = Wire.Warning(about: "sleep", text: "t", advice: "a", since: 1_900_000_000)
   static let generator = Wire.Generator(style: "phrase", length: 6, symbols: false)
   static let newItem = Wire.NewItem(
     name: "a", generate: generator, kind: "note", attributes: ["a": "b"], accessible: "always", require: "password",
@@ -182,7 +182,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   private static let conversations = [
     WireSubject(
-      "Init.in", Wire.InitParameters(recovery: true, keystore: "file", insecure: true, kdfMemory: 1, kdfPasses: 2)),
+      "Init.in",
+      Wire.InitParameters(recovery: true, keystore: "file", insecure: true, offer: true, kdfMemory: 1, kdfPasses: 2)),
     WireSubject("Authenticate.in", Wire.AuthenticateParameters(name: "a", reason: "r", interactive: true)),
     WireSubject(
       "Unlock.in", Wire.UnlockParameters(method: "password", for: 900, reason: "r", interactive: true)),

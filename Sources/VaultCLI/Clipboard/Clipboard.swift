@@ -82,7 +82,7 @@ enum Clipboard {
     }
     sequence.append(0x07)
     try sequence.withBytes { bytes throws(Failure) in try keyboard.show(bytes) }
-    return "handed to the terminal, which cannot be asked whether it is still there: clear the clipboard yourself"
+    return "sent to the terminal's clipboard; it will not be cleared automatically"
   }
 
   // MARK: Forgetting

@@ -25,7 +25,9 @@ struct CopyCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func validate() throws {
-    if from.utf8.elementsEqual(to.utf8) { throw ValidationError("an item is no copy of itself; give another name") }
+    guard !from.utf8.elementsEqual(to.utf8) else {
+      throw ValidationError("an item cannot be copied onto itself; give another name")
+    }
   }
 
   func run() throws {
@@ -36,7 +38,7 @@ struct CopyCommand: ParsableCommand {
     } catch {
       guard error.exit == .exists else { throw error }
       throw Failure(
-        .exists, "\(Printable.quoted(to)) exists already", "choose another name, or replace it with --force")
+        .exists, "\(Printable.quoted(to)) already exists", "choose another name, or replace it with --force")
     }
     if globals.json {
       try Output.json { writer in

@@ -36,7 +36,7 @@ struct GetCommand: ParsableCommand {
   @Flag(help: "Also print a value that has expired.")
   var expired = false
 
-  @Flag(help: "Print a value to a terminal that is no text.")
+  @Flag(help: "Print a value that is not text to a terminal.")
   var force = false
 
   @OptionGroup var globals: Globals

@@ -31,10 +31,10 @@ struct ListCommand: ParsableCommand {
     guard var folder, folder != "/" else { return nil }
     while folder.hasSuffix("/") { folder.removeLast() }
     do throws(NameError) { _ = try ItemName(folder) } catch {
-      throw Failure(.invalid, "\(Printable.quoted(folder)) is no folder: \(error.reason)", "see `vault list`")
+      throw Failure(.invalid, "\(Printable.quoted(folder)) is not a valid folder: \(error.reason)", "see `vault list`")
     }
     if folder.contains(where: { "*?".contains($0) }) {
-      throw Failure(.invalid, "\(Printable.quoted(folder)) is no folder but a pattern", "use `vault find 'name~…'`")
+      throw Failure(.invalid, "\(Printable.quoted(folder)) is a pattern and not a folder", "use `vault find 'name~…'`")
     }
     return "name~\(Predicates.quote(folder + "/**"))"
   }

@@ -197,7 +197,7 @@ struct MoveCommand: ParsableCommand {
       try session.unlocking { vault in try vault.move(from, to: to) }
     } catch {
       guard error.exit == .exists else { throw error }
-      throw Failure(.exists, "\(Printable.quoted(to)) exists already", "choose another name, or delete it first")
+      throw Failure(.exists, "\(Printable.quoted(to)) already exists", "choose another name, or delete it first")
     }
     guard globals.json else { return }
     try Output.json { writer in

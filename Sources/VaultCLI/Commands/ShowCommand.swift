@@ -27,8 +27,8 @@ struct ShowCommand: ParsableCommand {
       ("accessible", item.accessible),
       ("require", item.require == "none" ? item.require : "\(item.require), for \(Seconds.format(Int64(item.reuse)))"),
       ("version", String(item.version)),
-      ("size", "\(item.size) bytes"), ("created", Timestamp.format(item.created)),
-      ("modified", Timestamp.format(item.modified)), ("expires", item.expires.map(Timestamp.format) ?? "never"),
+      ("size", "\(item.size) bytes"), ("created", LocalTime.text(item.created)),
+      ("modified", LocalTime.text(item.modified)), ("expires", item.expires.map { LocalTime.text($0) } ?? "never"),
     ]
     return rows.map { "\(Printable.text($0.0)): \(Printable.text($0.1))" }
   }
@@ -53,7 +53,7 @@ struct HistoryCommand: ParsableCommand {
         try Output.json { version.write(to: &$0) }
       } else {
         table.add(
-          .init(String(version.version)), .init(Timestamp.format(version.created)), .init("\(version.size) bytes"),
+          .init(String(version.version)), .init(LocalTime.text(version.created)), .init("\(version.size) bytes"),
           .init(version.current ? "current" : ""))
       }
     }

@@ -30,7 +30,7 @@ struct SlotListCommand: ParsableCommand {
           ? "\(slot.kdfMemory >> 20) MiB, \(slot.kdfPasses) passes" : slot.keystore.map { "key in \($0)" } ?? "-"
         table.add(
           .init(String(slot.id)), .init(slot.stale == true ? "\(slot.kind) (stale)" : slot.kind),
-          .init(Timestamp.format(slot.created)), .init(cost), .init(slot.label))
+          .init(LocalTime.text(slot.created)), .init(cost), .init(slot.label))
       }
     }
     if !globals.json { try Output.text(table.text(withHeading: Output.isTerminal)) }

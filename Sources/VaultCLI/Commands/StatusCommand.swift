@@ -14,13 +14,28 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals, startsDaemon: false)
-    let status = try session.call { vault in try vault.status() }
+    let status = try session.call { vault in
+      do { return try vault.status() } catch ClientError.noDaemon where session.isOwn { throw StatusCommand.absent() }
+    }
     if globals.json { return try Output.json { status.write(to: &$0) } }
     for line in StatusCommand.lines(status, now: Int64(time(nil))) { try Output.line(line) }
   }
 
+  /// The state of the user's vault while no daemon runs: nobody has its keys.
+  private static func absent() -> Failure {
+    if let problem = Daemon.settingsProblem() {
+      return Failure(
+        .configuration, "no daemon is running, and none starts: \(Printable.text(Failure.reason(of: problem)))")
+    }
+    if let store = StorePaths(system: false), !FileState(store.directory + "/vault.db").exists {
+      return Failure(
+        .unavailable, "no daemon is running, and there is no vault yet", "make one with `vault init`")
+    }
+    return Failure(.unavailable, "locked: no daemon is running", "the next command starts one")
+  }
+
   static func lines(_ status: Wire.StatusReply, now: Int64) -> [String] {
-    var lines = [row("state", "\(state(status.state)) (\(Printable.text(status.cause)))")]
+    var lines = [row("state", state(status.state) + Sentence.cause(status.cause))]
     lines.append(row("since", moment(status.since, now: now)))
     if let at = status.locksAt {
       lines.append(row("locks", "\(moment(at, now: now)) (\(reason(status.locksBecause)))"))
@@ -40,9 +55,13 @@ struct StatusCommand: ParsableCommand {
       let reason = method.obstacle.map { ", \(Printable.text($0))" } ?? ""
       lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))
     }
-    for warning in status.warnings { lines.append(row("warning", Style.yellow(Printable.text(warning.sentence)))) }
+    for warning in status.warnings { lines.append(row("warning", Style.yellow(text(warning, now: now)))) }
     lines.append(row("daemon", "version \(Printable.text(status.version)), process \(status.pid)"))
     return lines
+  }
+
+  private static func text(_ warning: Wire.Warning, now: Int64) -> String {
+    (warning.since.map { "since \(moment($0, now: now)): " } ?? "") + Printable.text(warning.sentence)
   }
 
   private static func row(_ name: String, _ text: String) -> String {
@@ -78,6 +97,6 @@ struct StatusCommand: ParsableCommand {
   private static func moment(_ time: Int64, now: Int64) -> String {
     let distance = Seconds.from(now, to: time)
     let text = distance > 0 ? "in \(Seconds.format(distance))" : "\(Seconds.format(Seconds.from(time, to: now))) ago"
-    return "\(Timestamp.format(time)) (\(text))"
+    return "\(LocalTime.text(time)) (\(text))"
   }
 }

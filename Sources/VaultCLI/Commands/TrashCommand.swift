@@ -32,7 +32,7 @@ struct TrashListCommand: ParsableCommand {
         try Output.json { item.write(to: &$0) }
       } else if Output.isTerminal {
         table.add(
-          .init(item.name), .init(item.kind), .init(item.deleted.map(Timestamp.format) ?? ""),
+          .init(item.name), .init(item.kind), .init(item.deleted.map { LocalTime.text($0) } ?? ""),
           .init(item.left.map { Seconds.format(Int64($0)) } ?? ""))
       } else {
         try Output.line(item.name)

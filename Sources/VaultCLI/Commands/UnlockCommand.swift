@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -22,7 +23,7 @@ struct UnlockCommand: SecretTaking {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("Lock it again after this time, such as 90, 15m or 12h.", valueName: "duration"),
+    help: ArgumentHelp("Keep it open for this time, such as 90, 15m or 12h, and lock it then.", valueName: "duration"),
     transform: Sizes.seconds)
   var lockAfter: Int64?
 
@@ -54,7 +55,17 @@ struct UnlockCommand: SecretTaking {
     let status = try session.call { vault in try vault.status() }
     if globals.json { return try Output.json { status.write(to: &$0) } }
     if let warning = Integrity.copyWarning(status) { Output.note(warning) }
-    let until = status.locksAt.map { " until \(Timestamp.format($0))" } ?? ""
-    Output.note("unlocked\(until)")
+    Output.note(UnlockCommand.sentence(status))
+  }
+
+  /// That it is unlocked, and until when.
+  static func sentence(_ status: Wire.StatusReply) -> String {
+    guard let at = status.locksAt else { return "unlocked until something locks it" }
+    let until = "unlocked until \(LocalTime.text(at, to: STDERR_FILENO))"
+    switch status.locksBecause {
+    case "idle": return until + ", and longer while you use it"
+    case "age": return until + ", the longest it may stay so"
+    default: return until
+    }
   }
 }

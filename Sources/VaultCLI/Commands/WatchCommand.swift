@@ -26,13 +26,13 @@ struct WatchCommand: ParsableCommand {
   }
 
   static func line(_ event: Vault.Event) -> String {
-    let time = Timestamp.format(event.time)
+    let time = LocalTime.text(event.time)
     if event.event == "item" {
       let target = event.to.map { " to \(Printable.text($0))" } ?? ""
       return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? "an item"))\(target)"
     }
     let subject = event.event == "state" ? "" : "\(Printable.text(event.event)) "
-    let cause = event.cause.map { " (\(Printable.text($0)))" } ?? ""
+    let cause = event.cause.map(Sentence.cause) ?? ""
     return "\(time) \(subject)\(Printable.text(event.state ?? ""))\(cause)"
   }
 }

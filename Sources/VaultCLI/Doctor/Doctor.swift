@@ -98,7 +98,8 @@ struct Doctor {
 
   /// Reports something that the daemon says it cannot do.
   private static func warning(_ warning: Wire.Warning) -> Diagnosis {
-    .warn(warning.about == "memory" ? memory : "daemon", warning.text, fix: warning.advice)
+    let check = ["memory": memory, "settings": "settings"][warning.about] ?? "daemon"
+    return .warn(check, warning.text, fix: warning.advice)
   }
 
   // MARK: Files
@@ -114,12 +115,16 @@ struct Doctor {
   /// user can write.
   private func settings(_ path: String) -> Diagnosis? {
     guard case .there(let kind, let user, let mode, _) = FileState(path) else { return nil }
-    guard kind == .file else { return .fail("settings", "\(path) is no regular file", fix: "remove it") }
+    guard kind == .file else { return .fail("settings", "\(path) is not a regular file", fix: "remove it") }
     if let owner, user != owner, user != 0 {
       return .fail("settings", "\(path) belongs to uid \(user)", fix: "chown it to root or to uid \(owner)")
     }
     guard mode & 0o022 == 0 else {
       return .fail("settings", "\(path) can be written by others", fix: "chmod go-w \(path)")
+    }
+    // Whether it could be read as another user says nothing.
+    if user == 0 || !globals.system, let problem = Daemon.settingsProblem(system: globals.system) {
+      return Diagnosis(check: "settings", level: .fail, text: Failure.reason(of: problem), fix: nil)
     }
     return .ok("settings", path)
   }
@@ -133,13 +138,14 @@ struct Doctor {
       return [.ok("store", "\(store.directory) is not there yet; `vault init` makes it")]
     }
     var diagnoses = [directory]
-    for name in ["vault.db", "vault.db-wal", "vault.lock"] {
+    for name in ["vault.db", "vault.db-wal", "vault.lock", "vault.room"] {
       let path = store.directory + "/" + name
       let file = Diagnosis.permissions("store", path, is: .file, owner: owner, mode: 0o600)
       if let file { diagnoses.append(file) }
     }
     diagnoses += bootKey(store, owner)
     diagnoses += clock(store.directory + "/vault.db")
+    diagnoses += FreeSpace(at: store.directory).map { [$0.diagnosis] } ?? []
     return diagnoses
   }
 

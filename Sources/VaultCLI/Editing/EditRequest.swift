@@ -17,7 +17,7 @@ struct EditRequest {
     let item = try session.unlocking { vault in try vault.show(name) }
     guard old.bytes.withBytes({ Content.isText($0) }) else {
       throw Failure(
-        .invalid, "\(Printable.quoted(name)) is no text, and editors change such bytes",
+        .invalid, "\(Printable.quoted(name)) is not text, and editors change such bytes",
         "store another value with `vault set --update --file`")
     }
     let editor = try Editor()

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultProcess
 internal import VaultWire
 
 /// A file that an editor may change, in memory and in a folder that nobody else can enter. Both go with this value, and with
@@ -39,7 +40,7 @@ struct EditedFile: ~Copyable {
 
   /// A new folder of mode 0700 below the first place that is in memory.
   private static func makeFolder() throws(Failure) -> String {
-    for place in [Environment.variable("XDG_RUNTIME_DIR"), "/dev/shm"] {
+    for place in [Environment.variable("XDG_RUNTIME_DIR") ?? RuntimeDirectory.found(), "/dev/shm"] {
       guard let place, place.hasPrefix("/"), isInMemory(place) else { continue }
       var template = Array("\(place)/vault-XXXXXX".utf8CString)
       // It ends with a NUL, and what is written over is the six letters before that.

@@ -30,7 +30,7 @@ struct Editor {
   /// signal ends the program.
   func edit(_ text: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {
     // Before there is a file, so that none of them ends the program with that in place.
-    let signals = try SignalPipe(SignalPipe.ending)
+    let signals = try SignalPipe(SignalPipe.ending, foreign: Self.typed)
     let file = try EditedFile.make(text)
     switch try run(file.path, signals) {
     case .done(0): return try file.read()
@@ -42,6 +42,9 @@ struct Editor {
       throw Failure(Fault.cancelled)
     }
   }
+
+  /// The signals that are typed: they are the editor's, which has the terminal.
+  private static let typed = [SIGINT, SIGQUIT]
 
   private enum End {
     case done(Int32)
@@ -71,8 +74,7 @@ struct Editor {
       let ready = unsafe poll(&polled, ended == nil ? 2 : 1, ended == nil ? -1 : Self.patience)
       if ready < 0, errno != EINTR { throw Failure(.io, "cannot wait for the editor: \(Output.describe(errno))") }
       if polled[0].revents != 0 || ready == 0 { break }
-      // Those that are typed are the editor's, which has the terminal.
-      guard ended == nil, let number = signals.next(), number != SIGINT, number != SIGQUIT else { continue }
+      guard ended == nil, let number = signals.next(), !Self.typed.contains(number) else { continue }
       kill(process.pid, number == SIGHUP ? SIGHUP : SIGTERM)
       ended = number
     }

@@ -24,7 +24,7 @@ struct Keyboard: ~Copyable {
     // Nonblocking, because control-C throws away what was typed: a read after a poll that saw it would wait for ever. The
     // description is our own, so the shell's stays as it is.
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    guard terminal >= 0 else { throw Failure(.usage, "there is no terminal to ask on", "\(otherwise)") }
+    guard terminal >= 0 else { throw Failure(.usage, "no terminal to ask on", "\(otherwise)") }
   }
 
   deinit { close(terminal) }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Milliseconds on CLOCK_MONOTONIC.

@@ -28,8 +28,14 @@ struct SignalPipe: ~Copyable {
   private let end: Int32
   private var earlier: [(number: Int32, handler: __sighandler_t?)] = []
 
-  /// - Parameter signals: which ones.
-  init(_ signals: [Int32] = SignalPipe.all) throws(Failure) {
+  /// The ones that are another program's, so that they do not come anew.
+  private let foreign: [Int32]
+
+  /// - Parameters:
+  ///   - signals: which ones.
+  ///   - foreign: those of them that are meant for another program on the same terminal.
+  init(_ signals: [Int32] = SignalPipe.all, foreign: [Int32] = []) throws(Failure) {
+    self.foreign = foreign
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else { throw Failure(.io, "cannot make a pipe: \(Output.describe(errno))") }
     (descriptor, end) = (ends[0], ends[1])
@@ -84,7 +90,7 @@ struct SignalPipe: ~Copyable {
   deinit {
     for (number, handler) in earlier { signal(number, handler) }
     // One that came behind the last look would be lost otherwise.
-    while let number = next() { raise(number) }
+    while let number = next() { if !foreign.contains(number) { raise(number) } }
     close(descriptor)
     close(end)
   }

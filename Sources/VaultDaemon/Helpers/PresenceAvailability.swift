@@ -8,7 +8,7 @@ extension PresenceCheck {
   static func obstacle(to service: String, uid: UInt32, through helper: PresenceHelper) -> Obstacle? {
     // Where Linux-PAM looks, in its order.
     guard ["/etc/pam.d", "/usr/lib/pam.d"].contains(where: { unsafe access("\($0)/\(service)", F_OK) == 0 }) else {
-      return Obstacle("/etc/pam.d/\(service) is missing", "`make install` puts it there")
+      return Obstacle("/etc/pam.d/\(service) is missing", "`sudo make install` puts it there")
     }
     if case .none(let obstacle) = helper.way(to: uid) { return obstacle }
     return nil

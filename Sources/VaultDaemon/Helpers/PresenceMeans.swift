@@ -14,7 +14,7 @@ extension Presence.Means {
         worker.run {
           UserName.of(uid)
         } then: { name in
-          guard let name else { return then(.unknown("uid \(uid) is no user of this machine")) }
+          guard let name else { return then(.unknown("uid \(uid) is not a user of this machine")) }
           FingerprintReader.ask(systemBus, for: name, then: then)
         }
       },

@@ -44,6 +44,17 @@ struct Configuration: Sendable, Equatable {
     }
   }
 
+  /// The keys of all settings.
+  static let keys = [
+    "idle", "maximum-age", "trash", "hide-names", "keep-across-sleep", "boot-key", "tpm2-device", "keyring-bus-name",
+    "pam-service", "max-connections", "max-requests-per-second", "log-level",
+  ]
+
+  private static func unknown(_ key: String) -> String {
+    let nearest = Nearest.names(to: key, among: keys, most: 1).first.map { "; did you mean `\($0)`?" }
+    return "unknown setting \(Printable.quoted(key))" + (nearest ?? "")
+  }
+
   /// Takes one setting over; the answer is what is wrong with it, if anything.
   private mutating func set(_ key: String, _ value: String) -> String? {
     switch key {
@@ -87,7 +98,7 @@ struct Configuration: Sendable, Equatable {
         return "log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
       }
       logLevel = level
-    default: return "unknown key \(Printable.quoted(key))"
+    default: return Self.unknown(key)
     }
     return nil
   }

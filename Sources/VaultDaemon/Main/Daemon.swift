@@ -28,8 +28,8 @@ public enum Daemon {
 
   /// The variables whose values name files.
   private static let pathVariables: [StaticString] = [
-    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
-    "DBUS_SYSTEM_BUS_ADDRESS",
+    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "CREDENTIALS_DIRECTORY",
+    "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS",
   ]
 
   /// Runs until a signal ends it; the answer is the exit code.
@@ -63,8 +63,9 @@ public enum Daemon {
     do throws(Paths.Missing) { paths = try Paths(options: options, environment: Paths.environment) } catch {
       throw Failure(code: Exit.configuration, text: error.reason)
     }
-    if options.system { try checkAccount() }
+    if options.system, !options.checksSettings { try checkAccount() }
     let configuration = try settings(paths)
+    if options.checksSettings { exit(Exit.ok) }
     let signals: SignalWatch
     let socket: ListeningSocket
     let directory: SocketDirectory?

@@ -5,6 +5,10 @@ struct Options: Equatable {
   var store: String?
   var socket: String?
   var config: String?
+  /// The place of the log.
+  var log = LogPlace.Wanted.stderr
+  /// Read the settings and end.
+  var checksSettings = false
   /// A descriptor to write a byte to, and close, once the socket accepts connections.
   var readyDescriptor: Int32?
 
@@ -17,7 +21,9 @@ struct Options: Equatable {
   }
 
   static let help = """
-    usage: vaultd [--system] [--store DIR] [--socket PATH] [--config FILE] [--ready-fd N]
+    usage: vaultd [--system] [--store DIR] [--socket PATH] [--config FILE] [--log PLACE]
+                  [--ready-fd N]
+           vaultd [--system] [--config FILE] --check-settings
 
     The daemon of vault: holds the keys and the store, and serves items over a Unix socket.
 
@@ -25,6 +31,11 @@ struct Options: Equatable {
       --store DIR    the directory of the vault (default $XDG_DATA_HOME/vault)
       --socket PATH  the socket to listen on (default $XDG_RUNTIME_DIR/vault/socket)
       --config FILE  the settings (default $XDG_CONFIG_HOME/vault/vaultd.conf)
+      --log PLACE    where the log goes: stderr (the default), journal, file
+                     ($XDG_STATE_HOME/vault/log), or auto: the journal if there is one,
+                     else the file
+      --check-settings
+                     read the settings, say what is wrong with them, and end
       --ready-fd N   write a byte to descriptor N when the socket is ready
       --version      print the version
       --help         print this text
@@ -49,7 +60,10 @@ struct Options: Equatable {
       case "--system":
         guard inline == nil else { return .usage("--system takes no value") }
         options.system = true
-      case "--store", "--socket", "--config", "--ready-fd":
+      case "--check-settings":
+        guard inline == nil else { return .usage("--check-settings takes no value") }
+        options.checksSettings = true
+      case "--store", "--socket", "--config", "--log", "--ready-fd":
         guard let value = inline ?? rest.popFirst(), !value.isEmpty else { return .usage("\(name) needs a value") }
         if let problem = options.take(name, value) { return .usage(problem) }
       default: return .usage("unknown argument `\(argument)`")
@@ -63,6 +77,11 @@ struct Options: Equatable {
     case "--store": store = value
     case "--socket": socket = value
     case "--config": config = value
+    case "--log":
+      guard let place = LogPlace.Wanted(rawValue: value) else {
+        return "--log is one of \(LogPlace.Wanted.allCases.map(\.rawValue).joined(separator: ", "))"
+      }
+      log = place
     default:
       guard let descriptor = Int32(value), descriptor > 2 else { return "--ready-fd needs a descriptor above 2" }
       readyDescriptor = descriptor

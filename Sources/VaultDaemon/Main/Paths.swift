@@ -13,6 +13,8 @@ struct Paths: Equatable {
   var config: String
   /// True when `config` was named on the command line and so has to exist.
   var configIsExplicit: Bool
+  /// The log file; nil for the machine's vault, whose log is the service manager's, and where nothing says where it is.
+  var log: String?
   /// The directory where the service manager put the service's credentials, if it did.
   var credentials: String?
 
@@ -63,6 +65,7 @@ struct Paths: Equatable {
     runtime = String(socket[..<slash])
     presenceSocket = options.system && options.socket == nil ? "/run/vault-pam/socket" : runtime + "/pam.socket"
     configIsExplicit = options.config != nil
+    log = options.system ? nil : (try? folder("XDG_STATE_HOME", "/.local/state")).map { $0 + "/vault/log" }
     credentials = environment("CREDENTIALS_DIRECTORY").flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 

@@ -17,6 +17,7 @@ final class Running {
   /// The socket's directory, which is the daemon's to its end; nil where the service manager has made the socket.
   private var directory: SocketDirectory?
   private let log: Logger
+  private var isReady = false
 
   init(
     options: Options, paths: Paths, configuration: Configuration, socket: ListeningSocket, signals: SignalWatch,
@@ -29,15 +30,14 @@ final class Running {
     self.signals = signals
     self.openFiles = openFiles
     self.directory = consume directory
-    log = StandardError.logger(configuration.logLevel)
+    log = LogPlace(options.log, file: paths.log).logger(configuration.logLevel)
   }
 
   /// Called once, on the loop.
   func start(on loop: any EventLoop) {
     let watcher: DescriptorWatcher
     do throws(SystemError) { watcher = try DescriptorWatcher(loop: loop) } catch {
-      log.error("\(error)")
-      end(nil, Daemon.Exit.software)
+      fail("\(error)", nil, Daemon.Exit.software)
     }
     let assembly: Assembly
     do throws(SystemError) {
@@ -46,28 +46,25 @@ final class Running {
           loop: loop, watcher: watcher, clock: .system, timer: Timer(on: loop), paths: paths, openFiles: openFiles,
           isSystem: options.system, owner: geteuid(), log: log, environment: Paths.environment), configuration)
     } catch {
-      log.error("\(error)")
-      end(nil, Daemon.Exit.software)
+      fail("\(error)", nil, Daemon.Exit.software)
     }
     let vault = assembly.rooms.vault
     if vault.isInUse, let problem = vault.problem {
-      log.error("\(problem): \(paths.store); stop it first, or name another store with --store")
-      end(assembly, Daemon.Exit.taken)
+      fail(
+        "\(problem): \(paths.store); stop it first, or name another store with --store", assembly, Daemon.Exit.taken)
     }
     vault.holders.onDisobedience = { [self] holders in
-      log.error("something was not wiped by a lock (\(holders.joined(separator: ", "))), so the daemon ends")
-      end(assembly, Daemon.Exit.software)
+      fail(
+        "something was not wiped by a lock (\(holders.joined(separator: ", "))), so the daemon ends", assembly,
+        Daemon.Exit.software)
     }
     do throws(SystemError) { try watch(assembly, watcher) } catch {
-      log.error("\(error)")
-      end(assembly, Daemon.Exit.software)
+      fail("\(error)", assembly, Daemon.Exit.software)
     }
     Server.start(socket, assembly.door, loop: loop).assumeIsolated().whenComplete { [self] result in
       switch result {
       case .success: announceReady()
-      case .failure(let error):
-        log.error("cannot accept connections: \(error)")
-        end(assembly, Daemon.Exit.input)
+      case .failure(let error): fail("cannot accept connections: \(error)", assembly, Daemon.Exit.input)
       }
     }
   }
@@ -97,12 +94,23 @@ final class Running {
     case SIGHUP:
       do throws(Daemon.Failure) {
         assembly.reconfigure(try Daemon.settings(paths))
+        assembly.door.refusedSettings = nil
         log.info("settings read again")
       } catch {
         log.error("settings unchanged: \(error.text)")
+        assembly.door.refusedSettings = VaultWarning(
+          .settings, "the old settings stay, because the file was refused: \(error.text)",
+          since: assembly.rooms.vault.clock.wall())
       }
     default: end(assembly, Daemon.Exit.ok)
     }
+  }
+
+  /// Ends the daemon over what it cannot go on with. Until it is ready somebody waits for it who is told why, in a line like
+  /// that of every other refusal to start and not in one of the log.
+  private func fail(_ text: String, _ assembly: Assembly?, _ code: Int32) -> Never {
+    if isReady { log.error("\(text)") } else { StandardError.write(text) }
+    end(assembly, code)
   }
 
   /// Wipes the keys first; everything else can wait. It ends the process and not the loop, which goes by way of Dispatch for
@@ -121,6 +129,7 @@ final class Running {
   }
 
   private func announceReady() {
+    isReady = true
     _ = unsafe sd_notify(0, "READY=1")
     guard let descriptor = options.readyDescriptor else { return }
     var byte: UInt8 = 1

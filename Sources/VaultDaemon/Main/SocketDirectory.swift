@@ -51,7 +51,7 @@ struct SocketDirectory: ~Copyable {
     var status = stat()
     guard unsafe lstat(socket, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      throw .unsafe("\(socket) is there and is no socket; remove it or name another with --socket")
+      throw .unsafe("\(socket) exists and is not a socket; remove it or name another with --socket")
     }
     guard unsafe unlink(socket) == 0 else { throw .system(SystemError(call: "unlink \(socket)")) }
   }

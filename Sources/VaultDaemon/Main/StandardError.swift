@@ -12,11 +12,7 @@ enum StandardError {
   }
 
   /// A logger whose messages are lines of standard error, with the time and the level.
-  static func logger(_ level: Logger.Level) -> Logger {
-    var log = Logger(label: "vaultd") { LineHandler(stream: .standardError(label: $0)) }
-    log.logLevel = level
-    return log
-  }
+  static var logger: Logger { Logger(label: "vaultd") { LineHandler(stream: .standardError(label: $0)) } }
 
   private struct LineHandler: LogHandler {
     var stream: StreamLogHandler

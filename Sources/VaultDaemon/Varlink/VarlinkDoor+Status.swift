@@ -23,7 +23,9 @@ extension VarlinkDoor {
       integrity: status.integrity.map { Wire.Integrity($0) },
       rekey: status.rekey.map { Wire.Progress(done: $0.done, of: $0.of) }, problem: status.problem,
       methods: methods.map { Wire.Method($0) },
-      warnings: (status.warnings + (triggers?.warnings ?? [])).map { Wire.Warning($0) }, version: Version.text,
+      warnings: ([refusedSettings].compactMap { $0 } + status.warnings + (triggers?.warnings ?? [])).map {
+        Wire.Warning($0)
+      }, version: Version.text,
       pid: Int(getpid()))
   }
 

@@ -8,6 +8,7 @@ extension VarlinkDoor {
   func `init`(_ call: Wire.InitParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     ways.makeVault(
       withRecovery: call.recovery ?? false, keystore: call.keystore, isInsecure: call.insecure ?? false,
+      offersPresence: call.offer ?? false,
       cost: WantedCost(memory: call.kdfMemory, passes: call.kdfPasses), prompter(connection))
   }
 

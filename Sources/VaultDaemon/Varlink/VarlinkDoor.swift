@@ -29,6 +29,8 @@ final class VarlinkDoor {
   var conversations: [String: Conversation] = [:]
   /// The events that lock the vault beside its deadlines.
   var triggers: LockTriggers?
+  /// What is wrong with the settings that were to be read last, while older ones count.
+  var refusedSettings: VaultWarning?
 
   init(
     loop: any EventLoop, _ rooms: Rooms, _ clients: Clients, turns: Turns, timer: Timer, transferThread: any Worker,

@@ -41,7 +41,7 @@ extension Wire.Method {
 
 extension Wire.Warning {
   init(_ warning: VaultWarning) {
-    self.init(about: warning.topic.rawValue, text: warning.text, advice: warning.advice)
+    self.init(about: warning.topic.rawValue, text: warning.text, advice: warning.advice, since: warning.since)
   }
 }
 

@@ -48,7 +48,7 @@ extension BackupPrefix.Problem {
   /// One clause for a person.
   public var reason: String {
     switch self {
-    case .notABackup: "it is no backup of a vault"
+    case .notABackup: "it is not a backup of a vault"
     case .newer(let version): "it was written by a later vault (backup format \(version)), which can read it"
     case .size: "its header is damaged"
     }

@@ -23,7 +23,7 @@ enum PrivateKey {
         return true
       }
       if block.isLabelled(openSSHLabel, in: text) {
-        throw ValueError(reason: "an OpenSSH key is no TLS key; store it as ssh-key")
+        throw ValueError(reason: "an OpenSSH key is not a TLS key; store it as ssh-key")
       }
       if parameterLabels.contains(where: { block.isLabelled($0, in: text) }) {
         _ = try PEM.decode(block, in: text)

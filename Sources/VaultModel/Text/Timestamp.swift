@@ -14,7 +14,8 @@ public enum Timestamp {
     return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(time)Z"
   }
 
-  /// Reads `2027-01-01` (its first second) or a full RFC 3339 time such as `2027-01-01T06:30:00.5+02:00`.
+  /// Reads `2027-01-01` (its first second) or a full RFC 3339 time such as `2027-01-01T06:30:00.5+02:00`, also with a space
+  /// in place of the T, as section 5.6 allows and terminals show it.
   ///
   /// A fraction is cut off. Leap seconds are refused, as Unix time has none.
   /// - Returns: Unix seconds from 1970 to 9999, or `nil` for anything else.
@@ -24,7 +25,7 @@ public enum Timestamp {
       let day = scanner.number(2)
     else { return nil }
     if scanner.isAtEnd { return unix(year: year, month: month, day: day) }
-    guard scanner.take("T") || scanner.take("t"),
+    guard scanner.take("T") || scanner.take("t") || scanner.take(" "),
       let hour = scanner.number(2), scanner.take(":"), let minute = scanner.number(2), scanner.take(":"),
       let second = scanner.number(2), scanner.skipFraction(), let offset = scanner.offset(), scanner.isAtEnd
     else { return nil }

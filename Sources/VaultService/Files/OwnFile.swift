@@ -40,7 +40,7 @@ package enum OwnFile {
     package func text(_ path: String) -> String {
       switch self {
       case .missing: "\(SystemError(call: "open \(path)", code: ENOENT))"
-      case .null, .notRegular: "\(path) is no regular file; remove it"
+      case .null, .notRegular: "\(path) is not a regular file; remove it"
       case .untrusted(let reason): reason
       case .failed(let error): "\(error)"
       }

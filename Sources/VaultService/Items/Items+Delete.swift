@@ -23,7 +23,9 @@ extension Items {
     try weight.check()
     let kept = isForGood ? nil : vault.settings.trash
     do throws(VaultError) {
-      if kept == nil { try keychain.delete(names) } else { try keychain.trash(names, now: vault.clock.wall()) }
+      try vault.makingRoom(keychain) { () throws(VaultError) in
+        if kept == nil { try keychain.delete(names) } else { try keychain.trash(names, now: vault.clock.wall()) }
+      }
     } catch {
       // Which one is missing is worth a second look.
       throw vault.refusal(error, names.first { (try? keychain.item(named: $0)) == nil }?.text ?? "")
@@ -52,17 +54,31 @@ extension Items {
   /// - Returns: the number of items that are gone, and what to pass as `after` for the rest; nil when that was all.
   package func emptyTrash(after: Int64?, for caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
     let keychain = try vault.keychain()
-    var gone = 0
     do throws(VaultError) {
-      let next = try keychain.emptyTrash(ofAge: 0, after: after, examining: Self.mostAtOnce) { item in
+      do throws(VaultError) {
+        return try emptyTrash(keychain, after: after, examining: Self.mostAtOnce, for: caller)
+      } catch {
+        // What is deleted is written over, so that many items at once need more room than one.
+        guard error == .diskFull else { throw error }
+        return try emptyTrash(keychain, after: after, examining: 1, for: caller)
+      }
+    } catch {
+      throw vault.refusal(error, "")
+    }
+  }
+
+  private func emptyTrash(
+    _ keychain: Keychain, after: Int64?, examining most: Int, for caller: Caller
+  ) throws(VaultError) -> (gone: Int, next: Int64?) {
+    var gone = 0
+    let next = try vault.makingRoom(keychain) { () throws(VaultError) in
+      try keychain.emptyTrash(ofAge: 0, after: after, examining: most) { item in
         access.decide(.admin, item.name, item.policy, for: caller)
       } gone: {
         gone = $0
       }
-      return (gone, next)
-    } catch {
-      throw vault.refusal(error, "")
     }
+    return (gone, next)
   }
 
   /// The number of seconds by which the trash has yet to age before an item is gone; nil for an item that is not in it.

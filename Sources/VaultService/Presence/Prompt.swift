@@ -6,6 +6,8 @@ package struct Prompt {
     case newSecret = "new-secret"
     case confirm
     case visible
+    /// Answered with yes by `y`, with no by everything else.
+    case choice
     /// To be shown; nobody answers.
     case info
     /// The same, when something went wrong.

@@ -60,16 +60,20 @@ package final class Upkeep {
     clearTrash(after: nil)
   }
 
-  private func clearTrash(after: Int64?) {
+  private func clearTrash(after: Int64?, examining most: Int = Upkeep.trashPage) {
     vault.waiting.turns?.wait { [unowned self] in
       guard let keychain = vault.openKeychain else { return }
       do throws(VaultError) {
         let age = vault.settings.trash ?? 0
-        guard let next = try keychain.emptyTrash(ofAge: age, after: after, examining: Self.trashPage) else { return }
-        clearTrash(after: next)
+        let next = try vault.makingRoom(keychain) { () throws(VaultError) in
+          try keychain.emptyTrash(ofAge: age, after: after, examining: most)
+        }
+        if let next { clearTrash(after: next, examining: most) }
       } catch .locked {
         return
       } catch {
+        // Many at once need more room than one.
+        if error == .diskFull, most > 1 { return clearTrash(after: after, examining: 1) }
         vault.log.error("the trash cannot be cleared: \(error.text)")
       }
     }

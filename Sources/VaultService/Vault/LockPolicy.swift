@@ -1,7 +1,8 @@
 /// The times at which an unlocked vault locks by itself: pure arithmetic over `CLOCK_BOOTTIME` nanoseconds.
 ///
 /// Three deadlines: idle, which only a person's request moves; the maximum age, which nothing moves; and the time
-/// asked for at the unlock (`vault unlock --for`). The earliest one wins.
+/// asked for at the unlock (`vault unlock --for`), which takes the place of idle: whoever says for how long does not mean
+/// to sit there. The earliest one wins.
 package struct LockPolicy: Sendable {
   /// The reason why the vault will lock, in the words `Status` uses.
   package enum Reason: String, Sendable {
@@ -63,7 +64,7 @@ package struct LockPolicy: Sendable {
       return
     }
     let candidates = [
-      idleAfter.map { Deadline(at: Self.after($0, lastPerson), reason: .idle) },
+      askedFor == nil ? idleAfter.map { Deadline(at: Self.after($0, lastPerson), reason: .idle) } : nil,
       maximumAge.map { Deadline(at: Self.after($0, unlockedAt), reason: .age) },
       askedFor.map { Deadline(at: Self.after($0, unlockedAt), reason: .asked) },
     ]

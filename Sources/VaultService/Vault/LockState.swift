@@ -34,8 +34,8 @@ package struct LockState: Sendable, Equatable {
       switch self {
       case .start: "the daemon started"
       case .created: "the vault was created"
-      case .asked: "a client asked"
-      case .signal: "signal SIGUSR1"
+      case .asked: "by `vault lock`"
+      case .signal: "by signal SIGUSR1"
       case .stop: "the daemon stops"
       case .idle: "nobody asked for anything for the idle time"
       case .age: "the maximum age was reached"
@@ -46,7 +46,7 @@ package struct LockState: Sendable, Equatable {
       case .screenLock(let name): "the screen was locked (\(name))"
       case .restored: "the vault was restored from a backup"
       case .repaired: "the store could be opened again"
-      case .method(let name): "unlocked by \(name)"
+      case .method(let name): "by \(name)"
       }
     }
   }

@@ -108,12 +108,29 @@ package final class Vault {
   /// The reason why the store cannot be opened, in one sentence; nil when it is open, or there is none.
   package var problem: String? { if case .unreadable(let error) = store.content { error.text } else { nil } }
 
+  /// Makes a change that frees room, or leads to that.
+  ///
+  /// Where the disk is full it is tried again with the log folded into the main file, after which it may use the log's room,
+  /// and at last out of the room that is kept for it.
+  func makingRoom<R>(_ keychain: Keychain, _ change: () throws(VaultError) -> R) throws(VaultError) -> R {
+    do throws(VaultError) { return try change() } catch {
+      guard error == .diskFull else { throw error }
+    }
+    keychain.foldLog()
+    do throws(VaultError) { return try change() } catch {
+      guard error == .diskFull, SpareRoom(directory: directory).give() else { throw error }
+    }
+    keychain.foldLog()
+    return try change()
+  }
+
   // MARK: Locked and unlocked
 
   /// Takes note that the vault was opened by its key.
   ///
   /// - Parameter seconds: after how many it locks again, if somebody asked for that.
   func unlocked(_ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?) {
+    SpareRoom(directory: directory).keep()
     sleptBefore = clock.slept
     policy.unlocked(at: clock.boot(), for: seconds)
     change(to: .unlocked, because: cause)
@@ -151,6 +168,7 @@ package final class Vault {
   package func wipe() {
     defer { Stack.wipe() }
     openKeychain?.wipe()
+    if state.kind == .unlocked { log.info("\(LockState.Kind.locked.rawValue): \(LockState.Cause.stop.text)") }
     holders.letGo(for: Lock(.everything, because: .stop, isEffective: true))
   }
 

@@ -21,7 +21,7 @@ package struct VaultStatus {
 /// Something that the daemon cannot do or watch here, for a person to know.
 package struct VaultWarning: Equatable, Sendable {
   package enum Topic: String, Sendable {
-    case memory, sleep, session, integrity, rekey, clock, copy
+    case memory, sleep, session, integrity, rekey, clock, copy, settings
     case bootKey = "boot-key"
   }
 
@@ -29,10 +29,13 @@ package struct VaultWarning: Equatable, Sendable {
   package let text: String
   /// The consequence, or advice what to do about it.
   package let advice: String?
+  /// The time from which on it is so, in Unix seconds, where that is known.
+  package let since: Int64?
 
-  package init(_ topic: Topic, _ text: String, _ advice: String? = nil) {
+  package init(_ topic: Topic, _ text: String, _ advice: String? = nil, since: Int64? = nil) {
     self.topic = topic
     self.text = text
     self.advice = advice
+    self.since = since
   }
 }

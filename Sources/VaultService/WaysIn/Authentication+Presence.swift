@@ -26,6 +26,7 @@ extension Authentication {
         }
         if outcome == .cancelled { return conversation.fail(.cancelled) }
         if let refusal = outcome.refusal(method: SlotKind.pam.name, wait: Int(seconds) * 1000) {
+          if outcome == .failed { ways.vault.log.info("not recognised by PAM: who asked for uid \(uid)") }
           passedOver(.pam, refusal)
         }
       }

@@ -63,6 +63,8 @@ extension WaysIn {
         attempts.forgive(caller)
         then(.success(opened))
       case .wrong:
+        let what = slots.first?.kind.secretName ?? "secret"
+        vault.log.info("wrong \(what), from uid \(caller.uid)")
         then(.failure(.authenticationFailed(method: caller.method, wait: Int(seconds) * 1000)))
       case .outOfMemory(let tried):
         if !tried { attempts.takeBack(caller, to: earlier) }

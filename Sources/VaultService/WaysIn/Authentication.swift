@@ -89,8 +89,8 @@ extension Obstacle {
 }
 
 extension SlotKind {
-  /// The secret that a person types for it, as a prompt calls it.
-  fileprivate var secretName: String {
+  /// The secret that a person types for it, as a prompt and the log call it.
+  var secretName: String {
     switch self {
     case .password: "vault password"
     case .recovery: "recovery code"

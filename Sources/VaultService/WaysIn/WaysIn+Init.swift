@@ -10,8 +10,10 @@ extension WaysIn {
   ///   - withRecovery: also makes a recovery code.
   ///   - keystore: the place for the key of a PAM slot of the caller's, by its name; nil for no such slot.
   ///   - isInsecure: lets that be a place where every program of the user can read it.
+  ///   - offersPresence: asks last whether there shall be such a slot, where nothing is said of it.
   package func makeVault(
-    withRecovery: Bool, keystore name: String?, isInsecure: Bool, cost wanted: WantedCost, _ prompter: any Prompter
+    withRecovery: Bool, keystore name: String?, isInsecure: Bool, offersPresence: Bool, cost wanted: WantedCost,
+    _ prompter: any Prompter
   ) {
     let cost: NewSlot.Cost
     var keystore: KeystoreKind?
@@ -29,8 +31,10 @@ extension WaysIn {
     conversation.holdSecret()
     newSlot(1, new, conversation).password(cost: cost) { [unowned self] password in
       offerRecovery(withRecovery, new, conversation) { [unowned self] recovery in
-        offerPresence(keystore, prompter.caller.uid, new, conversation) { [unowned self] presence in
-          create(new, [password] + recovery + presence, conversation)
+        choosePresence(keystore, offersPresence, conversation) { [unowned self] keystore in
+          addPresence(keystore, new, conversation) { [unowned self] presence in
+            create(new, [password] + recovery + presence, conversation)
+          }
         }
       }
     }
@@ -65,9 +69,27 @@ extension WaysIn {
     newSlot(2, new, conversation).recoveryCode { then([$0]) }
   }
 
-  private func offerPresence(
-    _ keystore: KeystoreKind?, _ uid: UInt32, _ new: NewVault, _ conversation: Conversation,
-    then: @escaping ([SlotRecord]) -> Void
+  /// Asks for the place of a PAM slot's key where none is given and there may be such a slot.
+  private func choosePresence(
+    _ keystore: KeystoreKind?, _ isOffered: Bool, _ conversation: Conversation,
+    then: @escaping (KeystoreKind?) -> Void
+  ) {
+    let uid = conversation.caller.uid
+    guard keystore == nil, isOffered, presence.means.obstacle(presence.passwordQuestion(for: uid)) == nil else {
+      return then(keystore)
+    }
+    let hasReader = presence.means.obstacle(presence.biometryQuestion(for: uid)) == nil
+    let ask = { (means: String) in
+      let text = "Also open it with your \(means)?"
+      conversation.ask(.choice, method: SlotKind.pam.name, text: text) { answer in then(answer.isYes() ? .memory : nil)
+      }
+    }
+    guard hasReader else { return ask("login password") }
+    fingers(of: uid) { ask($0.obstacle == nil ? "fingerprint or login password" : "login password") }
+  }
+
+  private func addPresence(
+    _ keystore: KeystoreKind?, _ new: NewVault, _ conversation: Conversation, then: @escaping ([SlotRecord]) -> Void
   ) {
     guard let keystore else { return then([]) }
     if keystore == .file {
@@ -76,7 +98,7 @@ extension WaysIn {
         return conversation.fail(.storageFailed("\(error)"))
       }
     }
-    newSlot(3, new, conversation).presence(keystore, users: [uid]) { then([$0]) }
+    newSlot(3, new, conversation).presence(keystore, users: [conversation.caller.uid]) { then([$0]) }
   }
 
   private func create(_ new: NewVault, _ slots: [SlotRecord], _ conversation: Conversation) {
@@ -119,6 +141,7 @@ extension WaysIn {
         in: vault.directory, slots: slots, vaultID: new.id, vaultKey: vaultKey, bootKey: bootKey.key,
         now: vault.clock.wall())
       retainKeys(of: slots, vaultKey, vaultID: new.id)
+      open(vaultKey, provenBy: slots[0], conversation)
     } catch let error as VaultError {
       drop(slots, of: new)
       return conversation.fail(Refusal(error))
@@ -126,7 +149,26 @@ extension WaysIn {
       drop(slots, of: new)
       return conversation.fail(.storageFailed("\(error)"))
     }
-    vault.openStore(because: .created)
     conversation.finish()
+  }
+
+  /// Leaves the new vault unlocked: its password was just given.
+  private func open(
+    _ vaultKey: borrowing SecureBytes, provenBy password: SlotRecord, _ conversation: Conversation
+  ) {
+    vault.openStore(because: .created)
+    guard let keychain = vault.openKeychain else { return }
+    do throws(VaultError) { try keychain.unlock(vaultKey: vaultKey) } catch {
+      return vault.log.error("the new vault stays locked: \(error.text)")
+    }
+    access.add(.password, by: conversation.caller, with: [password])
+    vault.unlocked(keychain, by: .created, for: nil)
+  }
+}
+
+extension SecureBytes {
+  /// True for an answer that begins with a `y`.
+  fileprivate borrowing func isYes() -> Bool {
+    withBytes { bytes in bytes.byteCount > 0 && Span<UInt8>(_bytes: bytes)[0] | 0x20 == UInt8(ascii: "y") }
   }
 }

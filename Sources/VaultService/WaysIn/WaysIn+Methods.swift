@@ -27,11 +27,16 @@ extension WaysIn {
     guard vault.openKeychain?.slots.contains(where: { $0.kind == .pam }) == true else {
       return then(methods(for: uid, .noService))
     }
-    var then: (([Method]) -> Void)? = then
-    let answer = { [unowned self] (fingers: Fingers) in
+    fingers(of: uid) { [unowned self] fingers in then(methods(for: uid, fingers)) }
+  }
+
+  /// Asks about the fingers of `uid`, and does not wait for ever.
+  func fingers(of uid: UInt32, then: @escaping (Fingers) -> Void) {
+    var then: ((Fingers) -> Void)? = then
+    let answer = { (fingers: Fingers) in
       guard let once = then else { return }
       then = nil
-      once(methods(for: uid, fingers))
+      once(fingers)
     }
     let cancel = timer.after(Self.patience) { answer(.unknown("the fingerprint service does not answer")) }
     presence.means.fingers(uid) { fingers in

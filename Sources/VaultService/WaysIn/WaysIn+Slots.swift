@@ -39,7 +39,8 @@ extension WaysIn {
         ways: self, conversation: conversation, id: old?.id ?? keychain.nextSlotID, label: old?.label ?? "",
         vaultKey: vaultKey, vaultID: keychain.vaultID)
       new.password(kind, cost: cost) { [unowned self] slot in
-        conclude(conversation, vaultKey, without: old) { (key: borrowing SecureBytes) throws(VaultError) in
+        let change = old.map { "the \(kind.secretName) of slot \($0.id) was changed" } ?? "slot \(slot.id) was added"
+        conclude(conversation, vaultKey, without: old, change) { (key: borrowing SecureBytes) throws(VaultError) in
           if let old {
             try keychain.replaceSlot(slot, given: [opened, old], vaultKey: key)
           } else {
@@ -108,7 +109,9 @@ extension WaysIn {
       let new = NewSlot(
         ways: self, conversation: conversation, id: id, label: label, vaultKey: vaultKey, vaultID: keychain.vaultID)
       let store = { [unowned self] (slot: SlotRecord) in
-        let isStored = conclude(conversation, vaultKey, slot: id) { (key: borrowing SecureBytes) throws(VaultError) in
+        let change = "slot \(id) was added, a way in by \(kind.name)"
+        let isStored = conclude(conversation, vaultKey, slot: id, change) {
+          (key: borrowing SecureBytes) throws(VaultError) in
           try keychain.addSlot(slot, given: [opened], vaultKey: key)
           retainKeys(of: [slot], key, vaultID: keychain.vaultID)
         }
@@ -164,7 +167,8 @@ extension WaysIn {
       guard let slot = keychain.slots.first(where: { $0.id == id }) else {
         return conversation.fail(.noSuchSlot(number))
       }
-      conclude(conversation, vaultKey, without: slot) { (key: borrowing SecureBytes) throws(VaultError) in
+      conclude(conversation, vaultKey, without: slot, "slot \(id) was removed") {
+        (key: borrowing SecureBytes) throws(VaultError) in
         try keychain.removeSlot(id: id, given: [opened, slot], vaultKey: key)
         retained.drop(id)
         dropPresenceKey(of: slot, vaultID: keychain.vaultID)
@@ -179,7 +183,7 @@ extension WaysIn {
   @discardableResult
   private func conclude(
     _ conversation: Conversation, _ vaultKey: Handover, slot: UInt32? = nil, without gone: SlotRecord? = nil,
-    _ change: (borrowing SecureBytes) throws(VaultError) -> Void
+    _ said: String, _ change: (borrowing SecureBytes) throws(VaultError) -> Void
   ) -> Bool {
     guard conversation.mayConclude else { return false }
     do throws(VaultError) {
@@ -191,6 +195,7 @@ extension WaysIn {
       conversation.fail(Refusal(error))
       return false
     }
+    vault.log.info("\(said) by uid \(conversation.caller.uid)")
     slotsChanged(by: conversation, without: gone.map { [$0] } ?? [])
     conversation.finish(slot.map { .slot($0) } ?? .done)
     return true

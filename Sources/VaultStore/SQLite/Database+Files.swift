@@ -23,8 +23,9 @@ extension Database {
   /// True when the log is long enough to be folded in between two commits.
   var hasLongLog: Bool { connection.hasLongLog }
 
-  /// Folds a long log into the main file. Where that fails, the log stays, and the next commit tries again.
-  func foldLongLog() { connection.foldLog() }
+  /// Folds the log into the main file, unless somebody needs that as it is. Where it fails, the log stays, and the next
+  /// commit tries again.
+  func foldLongLog() { if connection.foldsLog, connection.isTrusted { connection.foldLog() } }
 
   /// The error when an open file's name belongs to another file now, or to none; nil otherwise.
   var lostFile: VaultError? { connection.lostFile }

@@ -39,7 +39,7 @@ struct DatabaseHeader {
   }
 
   private func check(size: Int, hasLog: Bool) throws(VaultError) {
-    guard bytes.starts(with: Self.magic) else { throw .corrupt("vault.db is no database") }
+    guard bytes.starts(with: Self.magic) else { throw .corrupt("vault.db is not a database") }
     guard number(at: 68) == Schema.applicationID else { throw .corrupt("vault.db belongs to another program") }
     let version = number(at: 60)
     if version > Schema.version { throw .newer(version) }

@@ -1,5 +1,6 @@
 internal import CSQLite
 import Glibc
+import VaultModel
 
 /// The one place where SQLite's result codes (sqlite.org/rescode.html) turn into errors.
 enum SQLiteFailure {
@@ -21,8 +22,8 @@ enum SQLiteFailure {
       return .inUse(pid: nil)
     case SQLITE_PERM, SQLITE_AUTH:
       return .permissions("vault.db: \(text(code))")
-    case SQLITE_FULL:
-      return .storage("vault.db: the disk is full")
+    case SQLITE_FULL: return .diskFull
+    case SQLITE_IOERR where system == ENOSPC || system == EDQUOT: return .diskFull
     case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY:
       return .storage("vault.db: \(text(code))" + (system == 0 ? "" : ": \(SystemCall.text(system))"))
     default:
@@ -38,6 +39,11 @@ enum SQLiteFailure {
     // SQLite's own constant strings.
     unsafe String(cString: sqlite3_errstr(code)) + " (\(code))"
   }
+}
+
+extension VaultError {
+  /// There is no room for a change, of which nothing was kept.
+  public static let diskFull = VaultError.storage(StoreProblem.diskFull)
 }
 
 /// The texts and errors for failed calls of the C library.

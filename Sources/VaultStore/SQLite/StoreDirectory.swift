@@ -127,7 +127,7 @@ import Glibc
 
   private static func check(_ status: stat, _ path: String, mode: mode_t) throws(VaultError) {
     if mode == 0o600, status.st_mode & S_IFMT != S_IFREG {
-      throw .permissions("\(path): is no regular file; it must be one")
+      throw .permissions("\(path): is not a regular file; it must be one")
     }
     if status.st_uid != geteuid() {
       throw .permissions("\(path): belongs to uid \(status.st_uid); it must belong to uid \(geteuid())")

@@ -1,0 +1,24 @@
+internal import Glibc
+
+/// The room on the file system of the store.
+struct FreeSpace {
+  /// With less than this in bytes it is time to make some.
+  static let low = 16 << 20
+  let bytes: Int
+
+  init(bytes: Int) { self.bytes = bytes }
+
+  /// Nil where it cannot be told.
+  init?(at path: String) {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    self.bytes = overflow ? .max : Int(clamping: bytes)
+  }
+
+  var diagnosis: Diagnosis {
+    let text = "\(Sizes.text(bytes)) are free where the store is"
+    guard bytes < Self.low else { return .ok("space", text) }
+    return .warn("space", text, fix: "free some: on a full disk nothing can be stored, and `vault rm` still deletes")
+  }
+}

@@ -1,0 +1,5 @@
+/// Problems of the store that both ends of the socket know by their words.
+public enum StoreProblem {
+  /// The file system has no room for a change.
+  public static let diskFull = "cannot write vault.db: disk full"
+}

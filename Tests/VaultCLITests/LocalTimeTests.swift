@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("Times") struct LocalTimeTests {
+  /// Zones by their rules, so that no file is needed: the first two with summer time, on either side of Greenwich.
+  private static let zones = [
+    ("CET-1CEST,M3.5.0,M10.5.0/3", ["2030-01-01 12:30:00+01:00", "2030-07-01 13:30:00+02:00"]),
+    ("EST5EDT,M3.2.0,M11.1.0", ["2030-01-01 06:30:00-05:00", "2030-07-01 07:30:00-04:00"]),
+    ("<+0545>-5:45", ["2030-01-01 17:15:00+05:45", "2030-07-01 17:15:00+05:45"]),
+    ("<-1230>12:30", ["2029-12-31 23:00:00-12:30", "2030-06-30 23:00:00-12:30"]),
+  ]
+  private static let moments = ["2030-01-01T11:30:00Z", "2030-07-01T11:30:00Z"]
+
+  private func sandbox() throws -> Sandbox {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    for (number, moment) in Self.moments.enumerated() {
+      try sandbox.must(["set", "item\(number)", "--expires", moment], stdin: "v")
+    }
+    return sandbox
+  }
+
+  @Test("are local on a terminal, with their offset, in summer and in winter, and UTC elsewhere and in JSON")
+  func zones() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    for (zone, texts) in Self.zones {
+      let environment: [String: String?] = ["TZ": zone]
+      for (number, text) in texts.enumerated() {
+        let name = "item\(number)"
+        let terminal = try Terminal(sandbox, ["show", name], environment: environment)
+        #expect(try terminal.wait() == 0)
+        #expect(terminal.screen.contains("expires: \(text)\r\n"), "\(zone): \(terminal.screen)")
+        let field = try Terminal(sandbox, ["get", name, "--field", "expires"], environment: environment)
+        #expect(try field.wait() == 0)
+        #expect(field.screen == "\(text)\r\n")
+        let piped = try sandbox.run(["show", name], environment: environment)
+        #expect(piped.output.contains("expires: \(Self.moments[number])\n"), "\(piped)")
+        let json = try sandbox.run(["show", name, "--json"], environment: environment)
+        #expect(json.output.contains("\"expires\":\(number == 0 ? 1_893_497_400 : 1_909_135_800)"), "\(json)")
+      }
+      let list = try Terminal(sandbox, ["list"], environment: environment)
+      #expect(try list.wait() == 0)
+      for text in texts { #expect(list.screen.contains(String(text.prefix(10))), "\(zone): \(list.screen)") }
+    }
+  }
+
+  @Test("that a terminal shows can be given back") func roundTrip() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["set", "other", "--expires", "2030-07-01 13:30:00+02:00"], stdin: "v")
+    #expect(try sandbox.must(["get", "other", "--field", "expires"]) == Self.moments[1])
+  }
+
+  @Test("in what is said on standard error are local when that is a terminal") func notes() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    for (zone, offset) in [("<+0545>-5:45", "+05:45"), ("<-1230>12:30", "-12:30")] {
+      let terminal = try Terminal(
+        sandbox, ["unlock", "--for", "1h", "--password-stdin"],
+        stdin: try sandbox.write(password + "\n", to: "pw"), environment: ["TZ": zone])
+      #expect(try terminal.wait() == 0)
+      let said = terminal.screen.wholeMatch(of: /vault: unlocked until [0-9-]{10} [0-9:]{8}([+-][0-9:]{5})\r\n/)
+      #expect(said.map { String($0.output.1) } == offset, "\(terminal.screen)")
+      let status = try Terminal(sandbox, ["status"], environment: ["TZ": zone])
+      #expect(try status.wait() == 0)
+      #expect(
+        ["\(offset) (in 59 min", "\(offset) (in 1 h"].contains { status.screen.contains($0) }, "\(status.screen)")
+    }
+  }
+}
