@@ -76,6 +76,41 @@ import VaultTesting
     #expect(pick.isCooked && pick.screen.hasSuffix("\r\u{1B}[J"), "\(pick.screen)")
   }
 
+  @Test("control-Z leaves the shell a terminal in order, and fg draws the list again with what was typed")
+  func stops() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let shell = try Terminal(
+      sandbox, ["--norc", "--noprofile", "-i"], program: "/bin/bash",
+      environment: ["HISTFILE": nil, "TERM": "xterm", "PATH": "\(Sandbox.programs):/usr/bin:/bin"])
+    shell.type("vault pick")
+    try shell.expect("4 of 4")
+    shell.type("lam", return: false)
+    try shell.expect("> lam\r\n  2 of 4\r\n> iot/lamp")
+    shell.control("z")
+    try shell.expect("Stopped")
+    shell.type("stty -a | tr ' ;' '\\n\\n' | grep -xE 'echo|icanon|isig' | wc -l")
+    try shell.expect("\r3\r\n")
+    shell.type("fg")
+    try shell.expect("> lam\r\n  2 of 4\r\n> iot/lamp")
+    shell.type("")
+    try shell.expect("the value of iot/lamp")
+    shell.type("exit")
+    try shell.wait()
+  }
+
+  @Test("a terminal that changes its size is drawn on again")
+  func resizes() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let pick = try Terminal(sandbox, ["pick"], environment: terminal)
+    try pick.expect("4 of 4")
+    pick.signal(SIGWINCH)
+    try pick.expect("4 of 4")
+    pick.control("d")
+    #expect(try pick.wait() == 77)
+  }
+
   @Test("return without a match chooses nothing, and what is typed can be taken back")
   func noMatch() throws {
     let sandbox = try sandbox()
