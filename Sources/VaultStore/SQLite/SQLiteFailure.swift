@@ -23,7 +23,7 @@ enum SQLiteFailure {
     case SQLITE_PERM, SQLITE_AUTH:
       return .permissions("vault.db: \(text(code))")
     case SQLITE_FULL: return .diskFull
-    case SQLITE_IOERR where system == ENOSPC || system == EDQUOT: return .diskFull
+    case SQLITE_IOERR where system == ENOSPC: return .diskFull
     case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY:
       return .storage("vault.db: \(text(code))" + (system == 0 ? "" : ": \(SystemCall.text(system))"))
     default:
