@@ -117,6 +117,7 @@ $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 	@mkdir -p $(BENCH)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@ $(LDLIBS)
 
+# README shows the chart that was kept by: cp .build/bench.svg Tests/Benchmarks/latency.svg
 bench: deps bench-deps build $(BENCH_PROGRAMS)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
 

@@ -54,6 +54,7 @@ rm -rf "$sysroot" "$sysroot".new
 (( ${#unpack[@]} )) || exit 0
 
 echo "unpacking below $sysroot, since their installation would upgrade or remove others: ${unpack[*]}"
+echo "A program that loads one of these libraries starts once that one is installed."
 mkdir -p "$sysroot".new/packages
 (cd "$sysroot".new/packages && apt-get -o APT::Sandbox::User=root download -q "${unpack[@]}")
 for file in "$sysroot".new/packages/*.deb; do dpkg -x "$file" "$sysroot".new; done

@@ -6,6 +6,8 @@ BIN, PROGRAMS, RESULT = sys.argv[1:4]
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", 7))
 SECONDS = float(os.environ.get("BENCH_SECONDS", 1))
 lines = []
+# What the chart shows: {"get": {"vault": [[items, milliseconds], …], …}, …}.
+series = {}
 
 
 def measure(program, *arguments, cpu=None, **options):
@@ -30,6 +32,6 @@ def conclude():
     """Writes all figures down; the names of the goals that were missed."""
     missed = [entry["name"] for entry in lines if entry["passed"] is False]
     with open(RESULT, "w") as file:
-        json.dump({"cpus": os.cpu_count(), "rounds": ROUNDS, "seconds": SECONDS, "lines": lines}, file, indent=2)
+        json.dump({"cpus": os.cpu_count(), "rounds": ROUNDS, "seconds": SECONDS, "lines": lines, "series": series}, file, indent=2)
     print(f"\nwritten to {RESULT}; " + (f"missed: {', '.join(missed)}" if missed else "every goal reached"))
     return missed

@@ -50,7 +50,10 @@ class KeePassXC:
         self.environment = clean_environment(folder)
         self.database = os.path.join(folder, "bench.kdbx")
         # It reads its password from the standard input.
-        self.command = ["sh", "-c", f"echo {PASSWORD} | keepassxc-cli show -q -s -a password {self.database} item-42"]
+        self.command = self.reading("show -q -s -a password", "item-42")
+
+    def reading(self, command, *entry):
+        return ["sh", "-c", " ".join([f"echo {PASSWORD} | keepassxc-cli {command} {self.database}", *entry])]
 
     def open(self):
         xml = os.path.join(self.folder, "bench.xml")
