@@ -77,6 +77,24 @@ private struct Manual {
     }
   }
 
+  @Test("an example fits 80 columns here, and loses no backslash in any page")
+  func examples() throws {
+    let folder = URL(fileURLWithPath: Manual.path).deletingLastPathComponent()
+    let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.last?.isNumber == true }
+    #expect(pages.count > 5)
+    for page in pages {
+      var isExample = false
+      for line in try String(contentsOf: folder.appendingPathComponent(page), encoding: .utf8).split(separator: "\n") {
+        if line.hasPrefix(".Bd -literal") { isExample = true }
+        if line == ".Ed" { isExample = false }
+        guard isExample, line.first != "." else { continue }
+        // What the page is indented by leaves so many columns.
+        #expect(page != "vault.1" || line.replacing(#"\e"#, with: "\\").count <= 69, "\(page): \(line)")
+        #expect(line.last != "\\", "\(page): \(line)")
+      }
+    }
+  }
+
   @Test("mandoc finds nothing to say about it")
   func lint() throws {
     let sandbox = try Sandbox()

@@ -106,7 +106,7 @@ import Testing
       Failure(code: SQLITE_FULL, number: ENOSPC, text: "disk full"),
       Failure(code: SQLITE_READONLY, number: EROFS, text: "readonly"),
       Failure(code: SQLITE_IOERR | (3 << 8), number: EIO, text: "Input/output error"),
-      Failure(code: SQLITE_IOERR | (4 << 8), number: EDQUOT, text: "disk full"),
+      Failure(code: SQLITE_IOERR | (4 << 8), number: EDQUOT, text: "Disk quota exceeded"),
     ]
   }
 
