@@ -106,7 +106,10 @@ final class Answers {
     case .mistypedRecoveryCode: (method, wait) = ("recovery", 0)
     default: return nil
     }
-    guard takesMethod || methods.isSubset(of: [method]), tries < Answers.tries else { return nil }
+    guard takesMethod || methods.isSubset(of: [method]), tries < Answers.tries else {
+      if asked != nil { try Keyboard(otherwise: "").awaitSilence() }
+      return nil
+    }
     let question = asked?.method == method ? asked?.question : Questions.text(for: method)
     guard let question else { return nil }
     let end = Moment.now() + wait

@@ -54,7 +54,9 @@ struct Mistake {
   private var leftOver: Failure? {
     guard let extra = words.extra else { return nil }
     let nearest = nearestOptions(extra)
-    return nearest.isEmpty ? nil : Failure(.usage, "unexpected argument", Suggestion.advice(nearest, help: help))
+    // Those that take secrets say more about it.
+    if nearest.isEmpty && takesSecrets { return nil }
+    return Failure(.usage, "unexpected argument", Suggestion.advice(nearest, help: help))
   }
 
   private var takesSecrets: Bool { words.command is any SecretTaking.Type }

@@ -24,6 +24,18 @@ extension Vault {
     guard let node = reply.code, let digits = response.frame.secret(node) else {
       throw .protocolViolation("parameter code")
     }
+    // It goes to terminals as it is.
+    guard digits.withBytes({ $0.isText(of: UInt8(ascii: "0")...UInt8(ascii: "9"), 6...8) }) else {
+      throw .protocolViolation("a code that is not 6 to 8 digits")
+    }
     return OneTimeCode(reply: reply, digits: digits)
+  }
+}
+
+extension RawSpan {
+  /// True when so many bytes are all among `bytes`.
+  func isText(of bytes: ClosedRange<UInt8>, _ counts: ClosedRange<Int>) -> Bool {
+    let text = Span<UInt8>(_bytes: self)
+    return counts.contains(text.count) && text.indices.allSatisfy { bytes.contains(text[$0]) }
   }
 }

@@ -102,6 +102,10 @@ extension Vault {
     guard let node = reply.value, let value = response.frame.secret(node) else {
       throw .protocolViolation("parameter value")
     }
+    // It goes to terminals as it is.
+    guard value.withBytes({ $0.isText(of: UInt8(ascii: " ")...UInt8(ascii: "~"), 1...(1 << 20)) }) else {
+      throw .protocolViolation("a generated value that is not printable ASCII")
+    }
     return value
   }
 

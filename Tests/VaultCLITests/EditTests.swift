@@ -54,6 +54,32 @@ import VaultWire
     #expect(FileManager.default.fileExists(atPath: "/etc/passwd"))
   }
 
+  @Test("what is no file any more is not taken for an empty value") func special() throws {
+    let sandbox = try sandbox("rm \"$1\"; mkfifo \"$1\"\n")
+    defer { sandbox.close() }
+    let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
+    #expect(outcome.status == 74 && outcome.errors.contains("is not a regular file any more"), "\(outcome)")
+    #expect(try sandbox.must(["get", "web"]) == "hunter2")
+  }
+
+  @Test("nothing but the folder itself is emptied, wherever an editor has moved it") func moved() throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    try sandbox.write("mine", to: "victim")
+    let script = """
+      \(writePlace(sandbox))folder=$(dirname "$1"); mkdir \(sandbox.home)/there; cp \(sandbox.home)/victim \(sandbox.home)/there
+      ln \(sandbox.home)/there/victim "$folder/link" 2>/dev/null
+      mv "$folder" "$folder.moved"; ln -s \(sandbox.home)/there "$folder"
+      """
+    try sandbox.write(script, to: "editor")
+    _ = try sandbox.run(["edit", "web"], environment: editor(sandbox))
+    #expect(try text("there/victim", sandbox) == "mine")
+    let folder = (try text("place", sandbox) as NSString).deletingLastPathComponent
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder + ".moved").isEmpty)
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.removeItem(atPath: folder + ".moved")
+  }
+
   @Test(
     "the file is gone, too, when a signal ends the program, and the editor with it",
     arguments: [SIGTERM, SIGHUP, SIGUSR1])

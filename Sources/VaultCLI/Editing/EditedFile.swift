@@ -9,30 +9,49 @@ internal import VaultWire
 /// Its name says nothing about the item: whoever lists the processes of the machine sees it.
 struct EditedFile: ~Copyable {
   private static let name = "value.txt"
-  private let folder: String
-  var path: String { "\(folder)/\(Self.name)" }
+  private let place: String
+  /// The folder itself, wherever it is moved to and whatever stands at its place then.
+  private let folder: Int32
+  var path: String { "\(place)/\(Self.name)" }
 
-  private init(in folder: String) { self.folder = folder }
+  private init(in place: String) throws(Failure) {
+    folder = unsafe open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    self.place = place
+    guard folder >= 0 else { throw Self.failure(place) }
+  }
 
   /// Makes one that holds `text`.
   ///
   /// - Throws: ``Failure`` when there is no folder in memory, or no room in it.
   static func make(_ text: borrowing SecretBuffer) throws(Failure) -> EditedFile {
-    let file = EditedFile(in: try makeFolder())
-    let descriptor = unsafe open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let file = try EditedFile(in: try makeFolder())
+    let descriptor = unsafe openat(file.folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(file.path) }
     defer { close(descriptor) }
     try text.withBytes { bytes throws(Failure) in try Output.write(bytes, to: descriptor) }
     return file
   }
 
-  deinit { Self.remove(folder) }
+  deinit {
+    Self.empty(folder)
+    var (mine, there) = (stat(), stat())
+    if unsafe fstat(folder, &mine) == 0, unsafe lstat(place, &there) == 0, mine.st_dev == there.st_dev,
+      mine.st_ino == there.st_ino
+    {
+      unsafe rmdir(place)
+    }
+    close(folder)
+  }
 
   /// What it holds now.
   borrowing func read() throws(Failure) -> SecretBuffer {
-    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = unsafe openat(folder, Self.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Self.failure(path) }
     defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure(.io, "\(path) is not a regular file any more", "nothing was stored")
+    }
     return try FileInput.readAll(descriptor, limit: SetRequest.valueLimit, name: path)
   }
 
@@ -58,36 +77,45 @@ struct EditedFile: ~Copyable {
     return unsafe statfs(place, &system) == 0 && [0x0102_1994, 0x8584_58F6].contains(Int(system.f_type))
   }
 
-  /// Removes a folder with all that is in it. The memory of files is overwritten before: the kernel gives it back as it is.
-  private static func remove(_ folder: String) {
-    if let stream = unsafe opendir(folder) {
-      defer { unsafe closedir(stream) }
-      while let entry = unsafe readdir(stream) {
-        let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-          // The kernel ends it with a NUL.
-          unsafe String(cString: bytes.baseAddress!.assumingMemoryBound(to: CChar.self))
-        }
-        if name == "." || name == ".." { continue }
-        let path = "\(folder)/\(name)"
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { continue }
-        if status.st_mode & S_IFMT == S_IFDIR {
-          remove(path)
-          continue
-        }
-        if status.st_mode & S_IFMT == S_IFREG { overwrite(path, count: Int(status.st_size)) }
-        unsafe unlink(path)
+  /// Removes all that is in a folder. The memory of files is overwritten before: the kernel gives it back as it is.
+  private static func empty(_ folder: Int32) {
+    // The stream closes its descriptor.
+    let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { return }
+    guard let stream = unsafe fdopendir(copy) else {
+      close(copy)
+      return
+    }
+    defer { unsafe closedir(stream) }
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        // The kernel ends it with a NUL.
+        unsafe String(cString: bytes.baseAddress!.assumingMemoryBound(to: CChar.self))
+      }
+      if name == "." || name == ".." { continue }
+      let inner = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      if inner >= 0 {
+        empty(inner)
+        close(inner)
+        unsafe unlinkat(folder, name, AT_REMOVEDIR)
+      } else {
+        overwrite(name, in: folder)
+        unsafe unlinkat(folder, name, 0)
       }
     }
-    unsafe rmdir(folder)
   }
 
-  private static func overwrite(_ path: String, count: Int) {
-    let descriptor = unsafe open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+  /// Only a file that has no other name: what else it is called may be somebody's who wants to keep it.
+  private static func overwrite(_ name: String, in folder: Int32) {
+    let descriptor = unsafe openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+      return
+    }
     let zeros = [UInt8](repeating: 0, count: 64 << 10)
-    var left = count
+    var left = Int(status.st_size)
     while left > 0 {
       let written = unsafe zeros.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, min(left, $0.count)) }
       guard written > 0 else { return }

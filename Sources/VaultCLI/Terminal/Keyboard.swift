@@ -122,4 +122,14 @@ struct Keyboard: ~Copyable {
     }
     return signals.next()
   }
+
+  /// Waits until nothing was typed for a moment, and throws it away: somebody may still be typing a secret, which the shell
+  /// would show. Not for ever: something may hold a key down.
+  borrowing func awaitSilence() {
+    let end = Moment.now() + 10_000
+    var polled = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    while Moment.now() < end, unsafe poll(&polled, 1, 500) > 0, polled.revents == Int16(POLLIN) {
+      tcflush(terminal, TCIFLUSH)
+    }
+  }
 }

@@ -54,7 +54,13 @@ public enum Weakness: Equatable, Sendable {
   }
 
   private static func isRepetition(_ bytes: Span<UInt8>) -> Bool {
-    (1...unit).contains { period in (period..<bytes.count).allSatisfy { bytes[$0] == bytes[$0 - period] } }
+    (1...max(unit, bytes.count / 2)).contains { period in
+      guard (period..<bytes.count).allSatisfy({ bytes[$0] == bytes[$0 - period] }) else { return false }
+      // Twice a good password is none the worse.
+      if period <= unit { return true }
+      let part = unsafe bytes.extracting(0..<period).bytes
+      return Weakness(of: part) != nil
+    }
   }
 
   private static func isSequence(_ bytes: Span<UInt8>) -> Bool {

@@ -13,6 +13,8 @@ package final class Upkeep {
   var salvage: SalvageWork?
   /// The backup or the restore that is under way.
   var transfer: Transfer?
+  /// Calls off the next look into the trash.
+  private var trashTimer: (() -> Void)?
   /// True while a backup or a restore is under way.
   package var isTransferring: Bool { transfer != nil }
 
@@ -33,6 +35,7 @@ package final class Upkeep {
     ways.hooks.bootKeyMoves = { [unowned self] refusal in
       if let transfer, transfer.kind == .restore { transfer.callOff(because: refusal) }
     }
+    vault.hooks.reconfigured = { [unowned self] in clearTrashLater() }
     check.whenOK = { [unowned ways] in ways.dropUnnamedKeys($0) }
   }
 
@@ -51,10 +54,18 @@ package final class Upkeep {
   /// The number of items in the trash that one turn looks at.
   private static let trashPage = 64
 
-  /// Deletes what has been in the trash for as long as it may, a few items in each later turn.
+  /// The longest time between two looks into the trash of a vault that stays unlocked, in seconds.
+  private static let trashInterval: Int64 = 3600
+
+  /// Deletes what has been in the trash for as long as it may, a few items in each later turn, and looks again later while
+  /// the vault is unlocked.
   package func clearTrashLater() {
-    guard let keychain = vault.openKeychain, keychain.trashCount > 0 else { return }
-    do throws(VaultError) { try keychain.ageTrash(now: vault.clock.wall()) } catch {
+    trashTimer?()
+    trashTimer = nil
+    guard vault.state.kind == .unlocked, let keychain = vault.openKeychain, keychain.trashCount > 0 else { return }
+    let interval = max(1, min(Self.trashInterval, vault.settings.trash ?? 0))
+    trashTimer = ways.timer.after(interval * 1_000_000_000) { [weak self] in self?.clearTrashLater() }
+    do throws(VaultError) { try keychain.ageTrash(now: vault.clock.wall(), least: interval) } catch {
       return vault.log.error("the trash cannot age: \(error.text)")
     }
     clearTrash(after: nil)

@@ -31,6 +31,8 @@ package final class Vault {
     /// A store was opened, in which no key is known yet.
     var opened: (Keychain) -> Void = { _ in }
     var unlocked: (Keychain) -> Void = { _ in }
+    /// The settings are others now.
+    var reconfigured: () -> Void = {}
     /// The refusal of another vault while one is coming in from a backup.
     var incoming: () -> Refusal? = { nil }
     /// The time at which keys that outlive locks are to be forgotten, `CLOCK_BOOTTIME` nanoseconds.
@@ -218,6 +220,7 @@ package final class Vault {
     policy.idleAfter = new.idle
     policy.maximumAge = new.maximumAge
     timerFired()
+    hooks.reconfigured()
   }
 
   private func change(to kind: LockState.Kind, because cause: LockState.Cause) {

@@ -59,13 +59,13 @@ extension Keychain {
     AccessClass.allCases.reduce(0) { $0 + (isVouchedFor[$1] ? facts[$1]?.trashed ?? 0 : 0) }
   }
 
-  /// Has the trash age by the time that has passed since the last write, where that is an hour and more.
+  /// Has the trash age by the time that has passed since the last write, where that is `least` seconds and more.
   ///
   /// - Throws: ``VaultError/storage(_:)``, ``VaultError/corrupt(_:)``.
-  public func ageTrash(now: Int64) throws(VaultError) {
+  public func ageTrash(now: Int64, least: Int64 = 3600) throws(VaultError) {
     let classes = AccessClass.allCases.filter { accessible in
       guard isVouchedFor[accessible], holdsIntegrityKey(accessible), let facts = facts[accessible] else { return false }
-      return facts.trashed > 0 && Seconds.from(facts.time, to: now) >= 3600
+      return facts.trashed > 0 && Seconds.from(facts.time, to: now) >= least
     }
     guard !classes.isEmpty else { return }
     try write { () throws(VaultError) in

@@ -1,0 +1,38 @@
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("The trash of a vault that stays unlocked") struct TrashClearingTests {
+  private let password = "correct horse battery"
+
+  private func withTrash(_ config: String, _ body: (Sandbox) throws -> Void) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: config)
+    try sandbox.unlock(password)
+    #expect(try sandbox.client().call("Set", ["name": "a", "value": "v"]).error == nil)
+    #expect(try sandbox.client().call("Delete", ["names": ["a"]]).error == nil)
+    try body(sandbox)
+  }
+
+  private func count(_ sandbox: Sandbox) throws -> Int {
+    try (sandbox.client().call("Find", ["trash": true]).parameters["items"] as? [WireClient.Message])?.count ?? -1
+  }
+
+  @Test("goes by itself, though nothing more is deleted and nobody unlocks") func byItself() throws {
+    try withTrash("idle = off\ntrash = 1s\n") { sandbox in
+      // What ages it is the time of the store's own writes.
+      while try count(sandbox) != 0 { usleep(50_000) }
+      #expect(try sandbox.client().call("Undelete", ["name": "a"]).error == "NoSuchItem")
+    }
+  }
+
+  @Test("goes when new settings have none") func settings() throws {
+    try withTrash("idle = off\n") { sandbox in
+      #expect(try count(sandbox) == 1)
+      try sandbox.configure("idle = off\ntrash = off\n")
+      try sandbox.signalDaemon(SIGHUP)
+      while try count(sandbox) != 0 { usleep(50_000) }
+    }
+  }
+}
