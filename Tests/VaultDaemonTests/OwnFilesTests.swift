@@ -18,7 +18,7 @@ private let password = "correct horse battery"
       switch self {
       case .groupCanWrite, .othersCanWrite: "can be written by others; `chmod go-w` it"
       case .otherOwner: "belongs to uid 4711; `chown` it to root or to uid \(geteuid())"
-      case .pipe, .folder: "is no regular file; remove it"
+      case .pipe, .folder: "is not a regular file; remove it"
       case .link: "is a symbolic link; put the file itself there"
       case .long, .binary: "is not UTF-8 text of at most 65536 bytes; correct it"
       }
