@@ -102,6 +102,9 @@ static inline void vault_interrupting_signal(int number, void (*handler)(int)) {
     sigaction(number, &action, NULL);
 }
 
+/* Has the kernel end this process when the one that started it ends. */
+static inline int vault_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+
 static inline int vault_set_not_dumpable(void) { return prctl(4 /* PR_SET_DUMPABLE */, 0, 0, 0, 0); }
 
 /* 1 where execve() gains nothing any more, set-user-ID and set-group-ID programs included. */

@@ -72,12 +72,12 @@ struct CodeRequest {
         try print(code)
         if !command.globals.json && !Output.isTerminal { try Output.text("\n") }
       }
-      if draws { try draw(code) }
+      if draws { try draw(code, signals) }
       isShown = true
       let pause = try pause(draws ? 1 : nil, until: code.reply.until, signals)
       if case .closed = pause { return }
       if case .signal(let number) = pause {
-        if draws { try Output.text("\n") }
+        if draws { try Output.write(unsafe "\n".utf8.span.bytes, .none) }
         signals.deliver(number)
         isShown = false
         continue
@@ -100,12 +100,12 @@ struct CodeRequest {
     return now >= until || now < until - Int64(reply.period ?? 0)
   }
 
-  private func draw(_ code: borrowing OneTimeCode) throws(Failure) {
+  private func draw(_ code: borrowing OneTimeCode, _ signals: borrowing SignalPipe) throws(Failure) {
     var line = SecretBuffer(capacity: 64)
     line.append("\r\u{1B}[K" as StaticString)
     code.digits.withBytes { line.append($0) }
     line.append(utf8: "  \(Self.left(code.reply) ?? 0) s left")
-    try line.withBytes { bytes throws(Failure) in try Output.write(bytes) }
+    try line.withBytes { bytes throws(Failure) in try Output.write(bytes, .until(signals.descriptor)) }
   }
 
   private enum Pause {

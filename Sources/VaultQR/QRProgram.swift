@@ -42,6 +42,8 @@ public enum QRProgram {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     _ = vault_set_not_dumpable()
+    // It waits as long as the terminal takes nothing, and would keep the secret as long.
+    _ = vault_end_with_parent()
     // Both show as errors of the write.
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)

@@ -65,6 +65,14 @@ public final class Terminal {
     return count
   }
 
+  /// The number of bytes that were typed and not read, where it waits for whole lines: the next program gets them.
+  public var leftBehind: Int32 {
+    var modes = modes
+    modes.c_lflag &= ~tcflag_t(ICANON)
+    unsafe tcsetattr(slave, TCSANOW, &modes)
+    return unread
+  }
+
   private var modes: termios {
     var modes = termios()
     unsafe tcgetattr(slave, &modes)
@@ -103,6 +111,9 @@ public final class Terminal {
     guard let ascii = letter.asciiValue else { return }
     type(String(decoding: [ascii & 0x1f], as: UTF8.self), return: false)
   }
+
+  /// Takes nothing more that the program shows, as after control-S. What the program ends with gets lost.
+  public func stopOutput() { tcflow(slave, Int32(TCOOFF)) }
 
   /// Sends the program a signal.
   public func signal(_ signal: Int32) { child.signal(signal) }

@@ -41,17 +41,31 @@ import VaultWire
     let script = """
       \(writePlace(sandbox))folder=$(dirname "$1")
       { stat -c %a "$1" "$folder"; stat -f -c %T "$folder"; ls "$folder"; cat "$1"; echo; pwd; ulimit -c; } >\(sandbox.home)/facts
-      cp "$1" "$1~"; mkdir "$folder/deeper"; cp "$1" "$folder/deeper/.swap"; ln -s /etc/passwd "$folder/link"
+      cp "$1" "$1~"; mkdir "$folder/deeper"; cp "$1" "$folder/deeper/.swap"; mkfifo "$folder/pipe"
+      ln -s \(sandbox.home)/mine "$folder/link"; ln -s \(sandbox.home)/theirs "$folder/deeper/folder"
       sed -i s/2/3/ "$1"
       """
     try sandbox.write(script, to: "editor")
+    try sandbox.write("mine", to: "mine")
+    try #require(unsafe mkdir(sandbox.home + "/theirs", 0o700) == 0)
+    try sandbox.write("theirs", to: "theirs/file")
     let run = "cd \(sandbox.home) && ulimit -S -c 1; \(Sandbox.path(of: "vault")) edit web"
     let outcome = try sandbox.run(["-c", run], program: "/bin/sh", environment: editor(sandbox))
     #expect(outcome.status == 0, "\(outcome)")
     #expect(try text("facts", sandbox) == "600\n700\ntmpfs\nvalue.txt\nhunter2\n\(sandbox.home)\n0\n")
     #expect(try isGone(sandbox))
     #expect(try sandbox.must(["get", "web"]) == "hunter3")
-    #expect(FileManager.default.fileExists(atPath: "/etc/passwd"))
+    #expect(try text("mine", sandbox) == "mine" && text("theirs/file", sandbox) == "theirs")
+  }
+
+  @Test("a file that was put in its place elsewhere is not read, nor written to") func link() throws {
+    let sandbox = try sandbox("ln -sf \"$HOME/mine\" \"$1\"\n")
+    defer { sandbox.close() }
+    try sandbox.write("mine", to: "mine")
+    let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
+    #expect(outcome.status == 74 && outcome.errors.contains("Too many levels of symbolic links"), "\(outcome)")
+    #expect(try sandbox.must(["get", "web"]) == "hunter2")
+    #expect(try text("mine", sandbox) == "mine")
   }
 
   @Test("what is no file any more is not taken for an empty value") func special() throws {
@@ -60,6 +74,57 @@ import VaultWire
     let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
     #expect(outcome.status == 74 && outcome.errors.contains("is not a regular file any more"), "\(outcome)")
     #expect(try sandbox.must(["get", "web"]) == "hunter2")
+  }
+
+  @Test("the memory of what is removed is overwritten, so that who still has the file open reads nothing of it")
+  func overwritten() throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    // It goes on behind the editor with the file open, until the folder is gone.
+    let script = """
+      (exec 3<"$1"; echo open >\(sandbox.home)/held; while [ -e "$1" ]; do :; done; cat <&3 >\(sandbox.home)/seen.new
+      mv \(sandbox.home)/seen.new \(sandbox.home)/seen) </dev/null >/dev/null 2>&1 &
+      while ! [ -e \(sandbox.home)/held ]; do :; done
+      """
+    try sandbox.write(script, to: "editor")
+    let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
+    #expect(outcome.status == 0, "\(outcome)")
+    while !FileManager.default.fileExists(atPath: sandbox.home + "/seen") {}
+    #expect(try text("seen", sandbox) == String(repeating: "\0", count: 7))
+  }
+
+  @Test("nothing that an editor leaves beside the file stays for its name or its mode") func left() throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    let script = """
+      \(writePlace(sandbox))cd "$(dirname "$1")"
+      cp value.txt "$(printf 'caf\\351~')"; mkdir locked deeper; cp value.txt locked; cp value.txt deeper
+      chmod 0 locked; chmod 0500 deeper .
+      """
+    try sandbox.write(script, to: "editor")
+    // Root without what lets it pass over modes.
+    let caps = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-dac_override,-dac_read_search"] : []
+    let command = caps + [Sandbox.path(of: "vault"), "edit", "web"]
+    let outcome = try sandbox.run(Array(command.dropFirst()), program: command[0], environment: editor(sandbox))
+    #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+    #expect(try isGone(sandbox))
+  }
+
+  @Test("of a folder that cannot be removed is told", .enabled(if: Root.isAtHand, "mounts something there"))
+  func stays() throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    let script = """
+      \(writePlace(sandbox))folder=$(dirname "$1"); mkdir "$folder/mount"; mount -t tmpfs none "$folder/mount"
+      """
+    try sandbox.write(script, to: "editor")
+    let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
+    let folder = (try text("place", sandbox) as NSString).deletingLastPathComponent
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(
+      outcome.errors == "vault: cannot remove \(folder): Directory not empty; remove it by hand\n", "\(outcome)")
+    _ = try sandbox.run(folder + "/mount", program: "/usr/bin/umount")
+    try FileManager.default.removeItem(atPath: folder)
   }
 
   @Test("nothing but the folder itself is emptied, wherever an editor has moved it") func moved() throws {
@@ -78,6 +143,13 @@ import VaultWire
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder + ".moved").isEmpty)
     try FileManager.default.removeItem(atPath: folder)
     try FileManager.default.removeItem(atPath: folder + ".moved")
+    // An empty folder that stands there instead is another's, too.
+    let other = writePlace(sandbox) + "folder=$(dirname \"$1\"); mv \"$folder\" \"$folder.moved\"; mkdir \"$folder\"\n"
+    try sandbox.write(other, to: "editor")
+    _ = try sandbox.run(["edit", "web"], environment: editor(sandbox))
+    let second = (try text("place", sandbox) as NSString).deletingLastPathComponent
+    #expect(FileManager.default.fileExists(atPath: second))
+    for path in [second, second + ".moved"] { try FileManager.default.removeItem(atPath: path) }
   }
 
   @Test(
@@ -95,6 +167,28 @@ import VaultWire
     #expect(try isGone(sandbox))
     #expect(kill(pid, 0) != 0)
     #expect(try sandbox.must(["get", "web"]) == "hunter2")
+  }
+
+  @Test("a signal reaches an editor that is stopped, too, before its file is gone") func stoppedEditor() throws {
+    let sandbox = try sandbox("")
+    defer { sandbox.close() }
+    let script = """
+      \(writePlace(sandbox))trap 'ls "$(dirname "$1")" >\(sandbox.home)/seen; exit' TERM
+      echo ready $$; kill -STOP $$; while :; do sleep 0.01; done
+      """
+    try sandbox.write(script, to: "editor")
+    let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
+    try terminal.expect("ready ")
+    let pid = try #require(pid_t(try terminal.expect("\r\n").dropLast(1)))
+    func isStopped() -> Bool {
+      (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8))?.contains(") T ") == true
+    }
+    while !isStopped() {}
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 128 + SIGTERM)
+    #expect(try text("seen", sandbox) == "value.txt\n")
+    #expect(try isGone(sandbox))
+    #expect(kill(pid, 0) != 0)
   }
 
   @Test("control-C is the editor's, which may go on") func interrupt() throws {

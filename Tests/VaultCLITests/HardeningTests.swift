@@ -51,6 +51,27 @@ import VaultTesting
     #expect(found.limit.split(separator: " ").dropFirst(4).first == "0", "\(found.limit)")
   }
 
+  @Test("the program that draws its codes is nobody's to look into, either")
+  func drawing() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let pipe = sandbox.home + "/pipe"
+    try #require(unsafe mkfifo(pipe, 0o600) == 0)
+    let end = unsafe open(pipe, O_RDWR | O_CLOEXEC)
+    let nobody = ["--reuid=\(Self.nobody)", "--regid=\(Self.nobody)", "--clear-groups"]
+    let terminal = try Terminal(
+      sandbox, (geteuid() == 0 ? nobody : ["--no-new-privs"]) + [Sandbox.path(of: "vault-qr")],
+      program: "/usr/bin/setpriv", stdin: pipe)
+    // Once it has read the text it is as it stays.
+    #expect(unsafe write(end, "text", 4) == 4)
+    var held: Int32 = 1
+    while unsafe held > 0 && ioctl(end, UInt(FIONREAD), &held) == 0 {}
+    var memory = stat()
+    #expect(unsafe lstat("/proc/\(terminal.pid)/mem", &memory) == 0 && memory.st_uid == 0)
+    close(end)
+    #expect(try terminal.wait() == 0)
+  }
+
   @Test("its tools are started with the limit on core files that it was started with")
   func tools() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

@@ -22,6 +22,53 @@ import VaultTesting
     #expect(terminal.isCooked && !terminal.screen.contains("wrong 1") && !terminal.screen.contains("wrong 3"))
   }
 
+  @Test("after the last question what somebody goes on typing neither shows nor reaches the shell")
+  func goesOnTyping() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["unlock"])
+    for _ in 1...3 {
+      try terminal.expect(Self.question)
+      terminal.type("wrong")
+      try terminal.expect("\r\n")
+    }
+    let clock = ContinuousClock()
+    var last = clock.now
+    for _ in 1...150 {
+      terminal.type("x", return: false)
+      // A pause of half a second is what it waits for, and a machine that is busy makes one.
+      if clock.now - last > .milliseconds(400) { break }
+      #expect(!terminal.echoes)
+      last = clock.now
+      usleep(20_000)
+    }
+    #expect(try terminal.wait() == 77)
+    #expect(terminal.isCooked && terminal.unread == 0 && !terminal.screen.contains("xx"), "\(terminal.screen)")
+  }
+
+  @Test("what is typed behind the last answer is thrown away") func leftBehind() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.hidePAM()
+    let terminal = try Terminal(sandbox, ["unlock"])
+    try terminal.expect(Self.question)
+    try sandbox.signalDaemon(SIGSTOP)
+    terminal.type(password)
+    try terminal.expect("\r\n")
+    terminal.type("half of another", return: false)
+    while terminal.unread < 15 {}
+    try sandbox.signalDaemon(SIGCONT)
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.isCooked && terminal.leftBehind == 0)
+    try sandbox.must(["set", "web"], stdin: "hunter2")
+    let question = try Terminal(sandbox, ["rm", "name=web"])
+    try question.expect("[y/N] ")
+    question.type("y\rhalf of another", return: false)
+    #expect(try question.wait() == 0)
+    #expect(question.isCooked && question.leftBehind == 0)
+  }
+
   @Test(
     "whatever needs the password goes on with the right one",
     arguments: [

@@ -109,6 +109,28 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try sandbox.must(["status", "--json"]).contains(#""state":"locked""#))
   }
 
+  @Test(
+    "a signal ends it, too, when the terminal takes nothing that it shows",
+    arguments: [
+      (["unlock"], Question.old), (["set", "new", "--kind", "note"], "empty line:"), (["pick"], "2 of 2"),
+      (["totp", "code", "--watch"], " s left"),
+    ])
+  func stoppedTerminal(command: [String], shown: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let seed = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=1"
+    try sandbox.must(["set", "code", "--kind", "totp"], stdin: seed)
+    if command == ["unlock"] { try sandbox.must(["lock"]) }
+    for signals in [[SIGTERM], [SIGCONT, SIGTERM]] {
+      let terminal = try Terminal(sandbox, command)
+      try terminal.expect(shown)
+      terminal.stopOutput()
+      for signal in signals { terminal.signal(signal) }
+      #expect(try terminal.wait() == 128 + SIGTERM)
+      #expect(terminal.isCooked)
+    }
+  }
+
   @Test("a program that is told to go on asks again, with the modes set anew")
   func goOn() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)

@@ -62,6 +62,12 @@ import VaultTesting
       #expect(try terminal.wait() == 0)
       let said = terminal.screen.wholeMatch(of: /vault: unlocked until [0-9-]{10} [0-9:]{8}([+-][0-9:]{5})\r\n/)
       #expect(said.map { String($0.output.1) } == offset, "\(terminal.screen)")
+      // Where it goes decides, and not where the output does.
+      let elsewhere = try Terminal(
+        sandbox, ["unlock", "--for", "1h", "--password-stdin"], stdin: sandbox.home + "/pw",
+        stdout: sandbox.home + "/output", environment: ["TZ": zone])
+      #expect(try elsewhere.wait() == 0)
+      #expect(elsewhere.screen.contains("\(offset)\r\n"), "\(elsewhere.screen)")
       let status = try Terminal(sandbox, ["status"], environment: ["TZ": zone])
       #expect(try status.wait() == 0)
       #expect(

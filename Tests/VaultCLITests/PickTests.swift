@@ -5,6 +5,10 @@ import VaultTesting
 
 @testable import VaultCLI
 
+extension FuzzyRank {
+  fileprivate func matches(_ typed: String) -> [String] { matches(typed) { false } ?? [] }
+}
+
 @Suite("A choice on the terminal") struct PickTests {
   private let terminal: [String: String?] = ["TERM": "xterm"]
 
@@ -190,6 +194,76 @@ import VaultTesting
     list.take(.pageUp, height: 7)
     #expect(list.chosen == 43)
     #expect(PickList([]).choice == nil)
+  }
+
+  @Test("keys that come together are one search, which can be stopped and taken up again")
+  func oneSearch() {
+    var list = PickList((0..<10_000).map { "name \($0)" })
+    var searches = 0
+    for digit in "123" { list.take(.text(String(digit)), height: 7) }
+    list.take(.backspace, height: 7)
+    #expect(list.isStale && list.matches.count == 10_000)
+    list.search {
+      searches += 1
+      return searches > 3
+    }
+    #expect(searches == 4 && list.isStale && list.matches.count == 10_000)
+    list.search()
+    #expect(!list.isStale && list.choice == "name 12")
+    list.search {
+      Issue.record("there is nothing new to look for")
+      return true
+    }
+  }
+
+  @Test("what is pasted with the return behind it chooses what fits all of it")
+  func pasted() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let pick = try Terminal(sandbox, ["pick"], environment: terminal)
+    try pick.expect("4 of 4")
+    pick.type("cellar\u{1B}[B\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}mail")
+    #expect(try pick.wait() == 0)
+    #expect(pick.screen.contains("the value of mail"), "\(pick.screen)")
+  }
+
+  @Test("a signal ends it in the middle of a search, too")
+  func stopsSearching() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    // As long as names get, and so alike that every place of each is looked at for every character.
+    let items = (0..<4000).map {
+      #"{"name":"\#(String(repeating: "a", count: 500))\#($0)","kind":"note","attributes":{},"accessible":"when-unlocked","#
+        + #""require":"none","reuse":60,"version":1,"created":1,"modified":1,"size":1}"#
+    }
+    let daemon = try ScriptedDaemon(
+      sandbox,
+      [
+        "Status": [
+          #"{"parameters":{"state":"unlocked","cause":"","since":1,"locks_on":[],"methods":[],"warnings":[],"version":"0","pid":1}}"#
+        ],
+        "Find": stride(from: 0, to: 4000, by: 1000).map {
+          #"{"parameters":{"items":[\#(items[$0..<$0 + 1000].joined(separator: ","))]},"continues":\#($0 < 3000)}"#
+        },
+      ])
+    defer { daemon.close() }
+    let pick = try Terminal(sandbox, ["pick", "--socket", daemon.socket], environment: terminal)
+    try pick.expect("4000 of 4000")
+    let before = try Self.processorTime(pick.pid)
+    pick.type(String(repeating: "a", count: 500), return: false)
+    // It is at it.
+    while try Self.processorTime(pick.pid) < before + 20 {}
+    // By a signal: a terminal that sends one for control-C throws away what is shown meanwhile, too.
+    pick.signal(SIGINT)
+    #expect(try pick.wait() == 128 + SIGINT)
+    #expect(pick.isCooked && !pick.screen.contains("a\r\n  4000 of"), "\(pick.screen)")
+  }
+
+  /// The time that a process has computed for, in hundredths of a second (proc(5)).
+  private static func processorTime(_ pid: Int32) throws -> Int {
+    let text = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+    let fields = text.split(separator: ")").last.map { $0.split(separator: " ") } ?? []
+    return try #require(fields.count > 11 ? Int(fields[11]) : nil)
   }
 
   @Test("ten thousand names are narrowed without a wait")

@@ -175,6 +175,16 @@ struct PresenceTerminalTests {
     #expect(!second.screen.contains("Also open it"))
   }
 
+  @Test("init offers nothing where standard input answers") func noOfferToInput() throws {
+    let vault = try UserVault(pam: PAMService.password)
+    defer { vault.close() }
+    try vault.start()
+    let outcome = try vault.run(
+      "init", "--password-stdin", "--kdf-memory", "19m", "--kdf-passes", "2", stdin: vault.password + "\n")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try !vault.run("slot", "list").output.contains("pam"))
+  }
+
   @Test("init offers nothing where PAM has no such service") func noOffer() throws {
     let vault = try UserVault(pam: PAMService.password)
     defer { vault.close() }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
@@ -99,6 +100,35 @@ private struct DrawnCode {
           terminal.screen == "vault: the terminal is too narrow for the QR code; widen it, or zoom out\r\n")
       }
     }
+  }
+
+  @Test("what draws leaves no core file, and ends with what has started it, though nobody takes the code")
+  func ends() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let long = "otpauth://totp/" + String(repeating: "x", count: 400) + "?secret=GEZDGNBVGY3TQOJQ"
+    try sandbox.must(["set", "code", "--kind", "totp"], stdin: long)
+    let pipe = sandbox.home + "/pipe"
+    try #require(unsafe mkfifo(pipe, 0o600) == 0)
+    // Smaller than the code, and nobody reads it.
+    let end = unsafe open(pipe, O_RDWR | O_CLOEXEC)
+    defer { close(end) }
+    // F_SETPIPE_SZ, which glibc declares for _GNU_SOURCE only.
+    let size = fcntl(end, 1031, Int32(1024))
+    // The shell leads the session, at whose end the terminal would hang up.
+    let shell = try Terminal(
+      sandbox, ["-c", "ulimit -S -c 1; vault get code --qr >\(pipe); echo ended; read word"], program: "/bin/sh")
+    var held: Int32 = 0
+    while unsafe held < size && ioctl(end, UInt(FIONREAD), &held) == 0 {}
+    let drawing = try #require(ProcessTree.processes(named: "vault-qr", of: shell.pid).first)
+    let client = try #require(ProcessTree.processes(named: "vault", of: shell.pid).first)
+    let limits = try String(contentsOfFile: "/proc/\(drawing)/limits", encoding: .utf8)
+    #expect(limits.contains(#/Max core file size +0 /#), "\(limits)")
+    kill(client, SIGKILL)
+    try shell.expect("ended")
+    while ProcessTree.hasMemory(drawing) {}
+    shell.type("")
+    try shell.wait()
   }
 
   @Test("without the program that draws, it says what is missing") func missing() throws {

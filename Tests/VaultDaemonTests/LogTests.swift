@@ -32,6 +32,37 @@ import VaultTesting
     try Data().write(to: URL(fileURLWithPath: target))
     #expect(unsafe symlink(target, root + "/link") == 0 && mkfifo(root + "/pipe", 0o600) == 0)
     for name in ["link", "pipe", "target/log"] { #expect(LogFile(root + "/" + name) == nil, "\(name)") }
+    // Somebody who reads it does not make it a file.
+    let reader = unsafe open(root + "/pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(reader) }
+    #expect(LogFile(root + "/pipe") == nil)
+    guard Root.isAtHand else { return }
+    #expect(unsafe chown(target, 1, 1) == 0)
+    #expect(LogFile(target) == nil)
+  }
+
+  @Test("a file stays bounded, too, where something keeps it from becoming the older one") func inTheWay() throws {
+    let root = try ScratchFolder.make()
+    defer { try? FileManager.default.removeItem(atPath: root) }
+    let file = try #require(LogFile(root + "/log"))
+    try FileManager.default.createDirectory(atPath: root + "/log.1", withIntermediateDirectories: false)
+    let line = String(repeating: "x", count: 4095) + "\n"
+    for _ in 0..<600 { file.append(line) }
+    let size = FileManager.default.contents(atPath: file.path)?.count ?? -1
+    #expect(size > 0 && size < LogFile.limit)
+  }
+
+  @Test("of a line for which there is no room no part stays", .enabled(if: Root.isAtHand, "mounts a small disk"))
+  func noRoom() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let disk = ["-t", "tmpfs", "-o", "size=8k", "vault-test", sandbox.home]
+    try #require(try sandbox.run(disk, program: "/usr/bin/mount").status == 0)
+    defer { _ = try? sandbox.run("--lazy", sandbox.home, program: "/usr/bin/umount") }
+    let file = try #require(LogFile(sandbox.home + "/log"))
+    let line = String(repeating: "x", count: 2999) + "\n"
+    for _ in 0..<4 { file.append(line) }
+    #expect(try String(contentsOfFile: file.path, encoding: .utf8) == line + line)
   }
 
   @Test("it goes to the journal where there is one, else to the file") func places() throws {

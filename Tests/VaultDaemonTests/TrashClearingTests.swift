@@ -27,9 +27,27 @@ import VaultTesting
     }
   }
 
-  @Test("goes when new settings have none") func settings() throws {
-    try withTrash("idle = off\n") { sandbox in
+  @Test("goes at an unlock, when it has come of age meanwhile") func atUnlock() throws {
+    try withTrash("idle = off\ntrash = 1h\n") { sandbox in
+      #expect(try sandbox.client().call("Lock").error == nil)
+      try sandbox.configure("idle = off\ntrash = off\n")
+      try sandbox.signalDaemon(SIGHUP)
+      // A locked vault writes nothing, and its items are there.
+      #expect(try sandbox.client().call("Status").error == nil)
       #expect(try count(sandbox) == 1)
+      try sandbox.unlock(password)
+      while try count(sandbox) != 0 { usleep(50_000) }
+    }
+  }
+
+  @Test("goes when new settings have none, however much it is") func settings() throws {
+    try withTrash("idle = off\n") { sandbox in
+      let names = (0..<200).map { "item\($0)" }
+      for name in names {
+        #expect(try sandbox.client().call("Set", ["name": name, "value": "v"]).error == nil)
+      }
+      #expect(try sandbox.client().call("Delete", ["names": names]).error == nil)
+      #expect(try count(sandbox) >= 1)
       try sandbox.configure("idle = off\ntrash = off\n")
       try sandbox.signalDaemon(SIGHUP)
       while try count(sandbox) != 0 { usleep(50_000) }

@@ -15,7 +15,7 @@ struct EditedFile: ~Copyable {
   var path: String { "\(place)/\(Self.name)" }
 
   private init(in place: String) throws(Failure) {
-    folder = unsafe open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    folder = unsafe Glibc.open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     self.place = place
     guard folder >= 0 else { throw Self.failure(place) }
   }
@@ -34,13 +34,20 @@ struct EditedFile: ~Copyable {
 
   deinit {
     Self.empty(folder)
-    var (mine, there) = (stat(), stat())
-    if unsafe fstat(folder, &mine) == 0, unsafe lstat(place, &there) == 0, mine.st_dev == there.st_dev,
-      mine.st_ino == there.st_ino
-    {
-      unsafe rmdir(place)
+    if isInPlace, unsafe rmdir(place) != 0 {
+      // An editor that goes on may have put something there meanwhile.
+      Self.empty(folder)
+      if unsafe rmdir(place) != 0 {
+        Output.note("cannot remove \(place): \(Output.describe(errno)); remove it by hand")
+      }
     }
     close(folder)
+  }
+
+  private var isInPlace: Bool {
+    var (mine, there) = (stat(), stat())
+    return unsafe fstat(folder, &mine) == 0 && lstat(place, &there) == 0 && mine.st_dev == there.st_dev
+      && mine.st_ino == there.st_ino
   }
 
   /// What it holds now.
@@ -79,6 +86,7 @@ struct EditedFile: ~Copyable {
 
   /// Removes all that is in a folder. The memory of files is overwritten before: the kernel gives it back as it is.
   private static func empty(_ folder: Int32) {
+    fchmod(folder, 0o700)
     // The stream closes its descriptor.
     let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { return }
@@ -87,14 +95,14 @@ struct EditedFile: ~Copyable {
       return
     }
     defer { unsafe closedir(stream) }
+    // Both descriptors share their place in the folder.
+    unsafe rewinddir(stream)
     while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        // The kernel ends it with a NUL.
-        unsafe String(cString: bytes.baseAddress!.assumingMemoryBound(to: CChar.self))
-      }
-      if name == "." || name == ".." { continue }
-      let inner = unsafe openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-      if inner >= 0 {
+      // Bytes and no text: an editor may name its copy in any encoding. The kernel ends it with a NUL.
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) + [0] }
+        .map { CChar(bitPattern: $0) }
+      if name == [0x2E, 0] || name == [0x2E, 0x2E, 0] { continue }
+      if let inner = open(name, in: folder) {
         empty(inner)
         close(inner)
         unsafe unlinkat(folder, name, AT_REMOVEDIR)
@@ -105,8 +113,19 @@ struct EditedFile: ~Copyable {
     }
   }
 
+  /// A folder within another; nil for everything else.
+  private static func open(_ name: [CChar], in folder: Int32) -> Int32? {
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    var inner = unsafe openat(folder, name, flags)
+    // Only of a folder is its mode asked.
+    if inner < 0, errno == EACCES, unsafe fchmodat(folder, name, 0o700, AT_SYMLINK_NOFOLLOW) == 0 {
+      inner = unsafe openat(folder, name, flags)
+    }
+    return inner < 0 ? nil : inner
+  }
+
   /// Only a file that has no other name: what else it is called may be somebody's who wants to keep it.
-  private static func overwrite(_ name: String, in folder: Int32) {
+  private static func overwrite(_ name: [CChar], in folder: Int32) {
     let descriptor = unsafe openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }

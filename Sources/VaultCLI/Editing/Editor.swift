@@ -76,6 +76,8 @@ struct Editor {
       if polled[0].revents != 0 || ready == 0 { break }
       guard ended == nil, let number = signals.next(), !Self.typed.contains(number) else { continue }
       kill(process.pid, number == SIGHUP ? SIGHUP : SIGTERM)
+      // One that is stopped would not hear of it before the file is gone.
+      kill(process.pid, SIGCONT)
       ended = number
     }
     if let ended {

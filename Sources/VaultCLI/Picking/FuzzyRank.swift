@@ -16,6 +16,8 @@ struct FuzzyRank {
   private static let gap = -10
   private static let outerGap = -5
   private static let none = Int.min / 2
+  /// The number of names after which it asks whether to go on.
+  private static let step = 64
 
   private let names: [Name]
 
@@ -24,11 +26,14 @@ struct FuzzyRank {
   var count: Int { names.count }
 
   /// The names that fit every word of what was typed, the best first; all of them where nothing is typed.
-  func matches(_ typed: String) -> [String] {
+  ///
+  /// - Parameter isStopped: asked every few names, of which long ones take their time; once it is true, the answer is nil.
+  func matches(_ typed: String, unless isStopped: () -> Bool) -> [String]? {
     let words = typed.lowercased().split(separator: " ").map { Array($0.unicodeScalars) }
     if words.isEmpty { return names.map(\.text) }
     var found: [(score: Int, length: Int, place: Int)] = []
     for (place, name) in names.enumerated() {
+      if place % Self.step == 0, isStopped() { return nil }
       guard words.allSatisfy({ Self.fits($0, name.scalars) }) else { continue }
       found.append((words.reduce(0) { $0 + Self.score($1, name) }, name.scalars.count, place))
     }

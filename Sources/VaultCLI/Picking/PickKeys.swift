@@ -8,6 +8,14 @@ struct PickKeys {
     /// Escape alone, or control-D.
     case leave
     case redraw
+
+    /// True for a key that does no more than change what is typed.
+    var types: Bool {
+      switch self {
+      case .text, .backspace, .word, .line: true
+      default: false
+      }
+    }
   }
 
   private var rest: [UInt8] = []

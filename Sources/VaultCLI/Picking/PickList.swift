@@ -5,19 +5,30 @@ struct PickList {
   private let rank: FuzzyRank
   private(set) var typed = ""
   private(set) var matches: [String]
+  /// True until the names that fit what is typed now were looked for.
+  private(set) var isStale = false
   private(set) var chosen = 0
   /// The first of the names that are shown.
   private var top = 0
 
   init(_ names: [String]) {
     rank = FuzzyRank(names)
-    matches = rank.matches("")
+    matches = rank.matches("") { false } ?? []
+  }
+
+  /// Looks for what fits what is typed: once for all keys that came together, since a paste is many of them.
+  ///
+  /// - Parameter isStopped: asked now and then; once it is true, the names stay those from before.
+  mutating func search(unless isStopped: () -> Bool = { false }) {
+    guard isStale, let found = rank.matches(typed, unless: isStopped) else { return }
+    (matches, isStale) = (found, false)
   }
 
   /// The chosen name; nil where nothing fits.
   var choice: String? { matches.indices.contains(chosen) ? matches[chosen] : nil }
 
-  /// Does what a key stands for, but for those that end the choice.
+  /// Does what a key stands for, but for those that end the choice. What only types leaves the search to ``search(unless:)``;
+  /// the others want it done.
   ///
   /// - Parameter height: the number of names that are shown.
   mutating func take(_ key: PickKeys.Key, height: Int) {
@@ -40,7 +51,7 @@ struct PickList {
     // No name has more.
     guard text.utf8.count <= 512, text != typed else { return }
     typed = text
-    matches = rank.matches(typed)
+    isStale = true
     (chosen, top) = (0, 0)
   }
 

@@ -42,7 +42,8 @@ struct Picker: ~Copyable {
     let modes = try TerminalModes(.hidden, of: keyboard.terminal)
     defer { _ = modes }
     var keys = PickKeys()
-    try draw(&list)
+    if let number = search(&list, signals) { return .signal(number) }
+    try draw(&list, signals)
     while true {
       let (number, isReadable) = try wait(signals, keys.isOpen ? Self.keyTime : -1)
       if let number, number != SIGWINCH {
@@ -59,15 +60,30 @@ struct Picker: ~Copyable {
       } else if number == nil, let key = keys.close() {
         typed = [key]
       }
-      for key in typed {
+      for key in typed + [.redraw] {
+        if !key.types, let number = search(&list, signals) {
+          try clear()
+          return .signal(number)
+        }
         if key == .leave || (key == .enter && list.choice != nil) {
           try clear()
           return key == .enter ? list.choice.map { .chosen($0) } ?? .left : .left
         }
         list.take(key, height: PickList.height(rows: keyboard.size.rows))
       }
-      try draw(&list)
+      try draw(&list, signals)
     }
+  }
+
+  /// Looks for what fits; the number of a signal that came first. One that only tells of another size does not count: the
+  /// list is drawn anew behind it.
+  private func search(_ list: inout PickList, _ signals: borrowing SignalPipe) -> Int32? {
+    var ending: Int32?
+    list.search {
+      while ending == nil, let number = signals.next() { if number != SIGWINCH { ending = number } }
+      return ending != nil
+    }
+    return ending
   }
 
   /// What was typed; nil at the terminal's end.
@@ -91,17 +107,18 @@ struct Picker: ~Copyable {
   }
 
   /// Draws all lines below the cursor, which goes back behind what is typed.
-  private func draw(_ list: inout PickList) throws(Failure) {
+  private func draw(_ list: inout PickList, _ signals: borrowing SignalPipe) throws(Failure) {
     let size = keyboard.size
     let lines = list.lines(columns: size.columns, rows: size.rows)
     let text = "\r\u{1B}[J" + lines.joined(separator: "\n")
     let back = "\u{1B}[\(lines.count - 1)A\r\u{1B}[\(TextWidth.columns(lines[0]))C"
-    try write(text + back)
+    try write(text + back, .until(signals.descriptor))
   }
 
-  private func clear() throws(Failure) { try write("\r\u{1B}[J") }
+  /// Takes the list away, from a terminal that takes something.
+  private func clear() throws(Failure) { try write("\r\u{1B}[J", .none) }
 
-  private func write(_ text: String) throws(Failure) {
-    try Output.write(unsafe text.utf8.span.bytes, to: keyboard.terminal)
+  private func write(_ text: String, _ patience: Output.Patience) throws(Failure) {
+    try Output.write(unsafe text.utf8.span.bytes, to: keyboard.terminal, patience)
   }
 }

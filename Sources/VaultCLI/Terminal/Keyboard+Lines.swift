@@ -20,7 +20,7 @@ extension Keyboard {
       guard let number = try attempt(question, style, signals, &text) else { break }
       signals.deliver(number)
     }
-    if style == .hidden, text.lines > 0 { try show("\(Self.count(text.lines)).\n") }
+    if style == .hidden, text.lines > 0 { try show("\(Self.count(text.lines)).\n", .until(signals.descriptor)) }
     return text.finish()
   }
 
@@ -35,8 +35,8 @@ extension Keyboard {
       _ = consume modes
       return number
     }
-    try show(question)
-    if text.lines > 0 { try show("(\(Self.count(text.lines)) so far)\n") }
+    try show(question, .until(signals.descriptor))
+    if text.lines > 0 { try show("(\(Self.count(text.lines)) so far)\n", .until(signals.descriptor)) }
     var signal: Int32?
     while true {
       var byte: UInt8 = 0
@@ -47,7 +47,7 @@ extension Keyboard {
         if let signal {
           _ = consume modes
           text.dropPart()
-          try show("\n")
+          try show("\n", .none)
           return signal
         }
         signal = try wait(signals)

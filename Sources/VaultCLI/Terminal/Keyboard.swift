@@ -30,9 +30,9 @@ struct Keyboard: ~Copyable {
   deinit { close(terminal) }
 
   /// Shows text, as ``Printable/screen(_:)`` and in ``Rows``.
-  borrowing func show(_ text: String) throws(Failure) {
+  borrowing func show(_ text: String, _ patience: Output.Patience = .endless) throws(Failure) {
     let rows = Rows.lay(Printable.screen(text), columns: size.columns)
-    try Output.write(unsafe rows.utf8.span.bytes, to: terminal)
+    try Output.write(unsafe rows.utf8.span.bytes, to: terminal, patience)
   }
 
   /// The size of the terminal.
@@ -89,12 +89,12 @@ struct Keyboard: ~Copyable {
       _ = consume modes
       return .signal(number)
     }
-    try show(question)
+    try show(question, .until(signals.descriptor))
     var line = TypedLine(edits: style == .hidden)
     while true {
       if let number = try wait(signals) {
         _ = consume modes
-        try show("\n")
+        try show("\n", .none)
         return .signal(number)
       }
       var byte: UInt8 = 0
@@ -106,7 +106,7 @@ struct Keyboard: ~Copyable {
         continue
       }
       _ = consume modes
-      if style == .hidden || step == .end { try show("\n") }
+      if style == .hidden || step == .end { try show("\n", .until(signals.descriptor)) }
       return step == .end ? .end : .line(line.finish())
     }
   }

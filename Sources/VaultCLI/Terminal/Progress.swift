@@ -22,7 +22,8 @@ final class Progress {
     isShown = false
   }
 
-  private func put(_ text: String) { try? Output.write(unsafe text.utf8.span.bytes, to: STDERR_FILENO) }
+  /// The work waits for no terminal that control-S has stopped.
+  private func put(_ text: String) { try? Output.write(unsafe text.utf8.span.bytes, to: STDERR_FILENO, .none) }
 
   /// Seconds on CLOCK_MONOTONIC.
   private static func now() -> Int {

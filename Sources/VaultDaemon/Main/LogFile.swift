@@ -31,10 +31,14 @@ struct LogFile: Equatable, Sendable {
     guard let file = open() else { return }
     defer { close(file) }
     let bytes = Array(line.utf8)
-    _ = unsafe write(file, bytes, bytes.count)
+    let written = unsafe write(file, bytes, bytes.count)
     var status = stat()
-    guard unsafe fstat(file, &status) == 0, status.st_size >= Self.limit else { return }
-    unsafe rename(path, path + Self.older)
+    guard unsafe fstat(file, &status) == 0 else { return }
+    // The next line would go on behind the part of one for which there was still room.
+    if written > 0, written < bytes.count { ftruncate(file, status.st_size - off_t(written)) }
+    guard status.st_size >= Self.limit else { return }
+    // Something may stand in the older one's place that makes none; then there is no older one.
+    if unsafe rename(path, path + Self.older) != 0 { ftruncate(file, 0) }
   }
 
   /// The file, if it is one of ours: what stands there instead may lead elsewhere, or never take a line.

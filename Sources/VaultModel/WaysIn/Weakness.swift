@@ -42,15 +42,9 @@ public enum Weakness: Equatable, Sendable {
     let base = bytes.indices.last { isLetter(lower(bytes[$0])) }.map { $0 + 1 } ?? bytes.count
     return CommonPasswords.contains { word in
       let fits = word.count == bytes.count || (word.count == base && bytes.count - base <= tail)
-      return fits && (matches(word, bytes, lower) || matches(word, bytes, letter))
+      // Some of the words have digits of their own.
+      return fits && (0..<word.count).allSatisfy { word[$0] == lower(bytes[$0]) || word[$0] == letter(bytes[$0]) }
     }
-  }
-
-  /// True when `bytes` begin with `word`, each of them as `character` reads it.
-  private static func matches(
-    _ word: CommonPasswords.Slice, _ bytes: Span<UInt8>, _ character: (UInt8) -> UInt8
-  ) -> Bool {
-    (0..<word.count).allSatisfy { word[$0] == character(bytes[$0]) }
   }
 
   private static func isRepetition(_ bytes: Span<UInt8>) -> Bool {
