@@ -3,6 +3,7 @@
 #   make build      release binaries, in .build/install/release
 #   make install    PREFIX (/usr/local) and DESTDIR are honoured; `make uninstall` takes it all away;
 #                   PREFIX=$HOME/.local needs no root
+#   make deb        a Debian package, in .build; DEBEMAIL and DEBFULLNAME say who keeps it
 #   make deps       the Debian packages of the build, with no upgrade; `make test-deps` those of the tests as well
 #   make bench      the figures, side by side with their yardsticks
 #   make order      which functions a start of `vault` runs, for the linker to put them together
@@ -48,13 +49,15 @@ without-known-warnings := sed -u -e '/in statically linked applications requires
 # What the build needs, without any upgrade; what the tests need beside it, with the upgrades that apt wants for it.
 BUILD_DEPS := libsodium-dev libgcrypt20-dev libqrencode-dev libsqlite3-dev libsystemd-dev libpam0g-dev libtss2-dev \
               libsecret-1-dev
-TEST_DEPS  := systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon python3-dbusmock swtpm swtpm-tools \
+DEB_DEPS   := debhelper lintian
+TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
+              python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
-              systemd-container
+              systemd-container libpam-systemd $(DEB_DEPS)
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc
 
-.PHONY: all build deps test-deps bench-deps demo test check lint fmt bench order clean
+.PHONY: all build deps test-deps bench-deps deb-deps demo test check lint fmt bench order clean
 all: build
 
 build: $(PROGRAMS)
@@ -83,6 +86,8 @@ test-deps: deps
 	@$(call install-packages,$(TEST_DEPS))
 bench-deps:
 	@$(call install-packages,$(BENCH_DEPS))
+deb-deps:
+	@$(call install-packages,$(DEB_DEPS))
 
 demo: deps build
 	@Tests/demo.sh $(abspath $(BIN))
@@ -102,6 +107,7 @@ RELEASE_SUITES := VaultCLITests|StackTests|VaultDaemonTests.*Memory|Secrets|Flip
 check: test-deps build
 	@Tests/packaging.sh
 	@Tests/system-mode.sh
+	@Tests/SystemMode/run
 
 SWIFT_FILES := Package.swift Sources Tests
 lint:
@@ -110,7 +116,7 @@ fmt:
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
 BENCH := .build/bench
-BENCH_PROGRAMS := $(addprefix $(BENCH)/,echo load get processes rows start)
+BENCH_PROGRAMS := $(addprefix $(BENCH)/,crowd echo fair load get pace processes rows start)
 START_ORDER := Sources/vault/start.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
 $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
@@ -131,6 +137,7 @@ include Tests/Fuzz/fuzz.mk
 include Tests/Sanitize/sanitize.mk
 include Sources/pam_vault/module.mk
 include Sources/vaultd/install.mk
+include Sources/packaging/deb.mk
 
 clean:
 	rm -rf .build

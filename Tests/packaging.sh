@@ -173,10 +173,14 @@ units_keep_others_out() {
   for unit in Sources/vault*/*/*.service; do must_say "$unit" UMask=0077 LimitCORE=0; done
   for unit in Sources/vaultd/*/vaultd.service; do
     must_say "$unit" LimitMEMLOCK=64M NoNewPrivileges=yes RestrictAddressFamilies=AF_UNIX MemoryDenyWriteExecute=yes SystemCallArchitectures=native \
-      SystemCallFilter=@system-service 'SystemCallFilter=~@privileged'
+      SystemCallFilter=@system-service 'SystemCallFilter=~@privileged.*'
   done
   must_say Sources/vaultd/system/vaultd.service User=_vaultd StateDirectoryMode=0700 CapabilityBoundingSet= PrivateNetwork=yes \
-    PrivateDevices=yes ProtectSystem=strict ProtectHome=yes
+    DevicePolicy=closed 'DeviceAllow=/dev/tpmrm0 rw' SupplementaryGroups=tss RuntimeDirectoryMode=0755 ProtectSystem=strict \
+    ProtectHome=yes
+  must_say Sources/vaultd/system/vaultd.socket SocketMode=0666 DirectoryMode=0755
+  # The daemon would not know who is asking.
+  ! grep -nE '^(PrivateUsers|ProtectProc|ProcSubset)=' Sources/vaultd/*/vaultd.service
 }
 quiet "the units keep others out of the sockets, the store and the memory" units_keep_others_out
 
@@ -242,6 +246,42 @@ quiet "DESTDIR may hold spaces, and does not leak into the units" staged_paths
 install_into uninstall PREFIX=/usr DESTDIR="$stage"
 nothing_staged() { find "$stage" ! -type d; }
 quiet "make uninstall finds it there" nothing_staged
+
+# The Debian package, made twice, the second time of files that are newer.
+export SOURCE_DATE_EPOCH=1700000000
+deb_without_name() {
+  local said
+  ! said=$(env -u DEBEMAIL -u DEBFULLNAME make --no-print-directory deb 2>&1) || echo "it does without"
+  [[ $said == *'DEBEMAIL=you@example.org'* ]] || echo "it does not say so: $said"
+}
+quiet "make deb says that it needs to know who keeps the package" deb_without_name
+make_deb() {
+  DEBFULLNAME='The authors of vault' DEBEMAIL=authors@vaultd.io make --no-print-directory -s deb DEB_REVISION=77 | sed -n 's/^made //p'
+}
+made=$(make_deb) && cp "$made" "$root/one.deb" && made=$(make_deb) || wrong "make deb failed"
+same_package() { cmp "$root/one.deb" "$made" || true; }
+quiet "make deb makes the same package of the same programs" same_package
+deb_lint() { lintian --allow-root --tag-display-limit 0 "$made" | grep -E '^[EW]:' || true; }
+quiet "lintian finds no error and warns of nothing" deb_lint
+deb_is_whole() {
+  local control
+  dpkg-deb -x "$made" "$root/deb"
+  dpkg-deb -e "$made" "$root/control"
+  control=$(<"$root/control/control")
+  [[ $control == *'Maintainer: The authors of vault <authors@vaultd.io>'* ]] || echo "who keeps it is not said"
+  diff "$root/control/conffiles" <(printf '/etc/%s\n' pam.d/vault pam.d/vault-biometry polkit-1/rules.d/50-vault.rules vault/vaultd.conf)
+  grep -qF /usr/bin/vaultd "$(find "$root/deb" -name pam_vault.so)" || echo "the module starts another vaultd"
+  grep -rL '^ExecStart=\(/usr/bin/vaultd\|/usr/libexec/vault/vault-pam\)' "$root/deb"/{lib/systemd/system,usr/lib/systemd/user}/*.service || true
+  grep -q '^Default: no$' "$root/deb/usr/share/pam-configs/vaultd" || echo "logins change without asking"
+  grep -lE 'systemctl.* (re)?start|deb-systemd-invoke.* (re)?start|try-restart' "$root"/control/{pre,post}* || true
+  for page in man/*.[0-9]; do
+    [[ -f $root/deb/usr/share/man/man${page##*.}/${page##*/}.gz ]] || echo "no ${page##*/}"
+  done
+  [[ -z $(find "$root/deb" -newermt '@1700000001') ]] || echo "a file is newer than SOURCE_DATE_EPOCH"
+}
+quiet "the package has its settings as conffiles, its pages and its units, and starts nothing" deb_is_whole
+unset SOURCE_DATE_EPOCH
+rm -f "$made"
 
 # Without root, in the home of somebody who has cloned and built it all.
 home=$root/home

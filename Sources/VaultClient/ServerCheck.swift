@@ -27,12 +27,20 @@ struct ServerCheck: ~Copyable {
       if errno == ENOENT { return .nobodyThere }
       if errno == ENOTDIR || errno == ELOOP { throw .unsafeSocket("\(path) is a symbolic link or not a directory") }
     }
-    let directory = try Descriptor("open \(path)", opened)
+    var directory = try Descriptor("open \(path)", opened)
     var status = stat()
     guard unsafe fstat(directory.number, &status) == 0 else { throw .system("fstat \(path)", errno: errno) }
     try judge(status, of: location)
+    if location.trust == .explicit, isForeign(status.st_uid) {
+      directory = try ClosedWay.open(path, of: status.st_uid)
+      // It may be another one by now.
+      guard unsafe fstat(directory.number, &status) == 0 else { throw .system("fstat \(path)", errno: errno) }
+    }
     return try ServerCheck(location: location, directory: directory, owner: status.st_uid).connect()
   }
+
+  /// True for a user that is neither this process's nor root.
+  private static func isForeign(_ uid: uid_t) -> Bool { uid != geteuid() && uid != 0 }
 
   /// Throws unless the directory is one that nobody else can put a socket into.
   private static func judge(_ status: stat, of location: SocketLocation) throws(ClientError) {
@@ -43,18 +51,23 @@ struct ServerCheck: ~Copyable {
       guard owner == geteuid() else { throw .unsafeSocket("\(path) belongs to uid \(owner), not to you") }
       guard status.st_mode & 0o077 == 0 else { throw .unsafeSocket("\(path) is open to others: it needs mode 0700") }
     case .explicit:
-      guard owner == geteuid() || owner == 0 else {
-        throw .unsafeSocket("\(path) belongs to uid \(owner), neither to you nor to root")
+      // Another user's directory is judged with all that lead to it, by ``ClosedWay``.
+      guard isForeign(owner) || status.st_mode & 0o002 == 0 else {
+        throw .unsafeSocket("\(path) is writable by everyone")
       }
-      guard status.st_mode & 0o002 == 0 else { throw .unsafeSocket("\(path) is writable by everyone") }
     case .system:
-      guard status.st_mode & 0o002 == 0 else { throw .unsafeSocket("\(path) is writable by everyone") }
+      guard status.st_mode & 0o022 == 0 else { throw .unsafeSocket("\(path) is writable by others than its owner") }
     }
   }
 
-  /// True when the process that listens may run as `uid`.
+  /// True when the process that listens may run as `uid`: also root, or the owner of the directory, where it is a path that
+  /// somebody gave or the system's.
   private borrowing func isTrusted(_ uid: uid_t) -> Bool {
-    location.trust == .system ? uid == 0 || uid == owner : uid == geteuid()
+    switch location.trust {
+    case .runtimeDirectory: uid == geteuid()
+    case .explicit: uid == 0 || uid == owner || uid == geteuid() && !Self.isForeign(owner)
+    case .system: uid == 0 || uid == owner
+    }
   }
 
   private borrowing func connect() throws(ClientError) -> Outcome {

@@ -2,11 +2,13 @@ internal import VaultProcess
 
 /// The address of a daemon, and whom the client expects there.
 public struct SocketLocation: Hashable, Sendable {
-  /// The users that the client takes for the daemon, besides itself.
+  /// The users that the client takes for the daemon, by the place of the socket.
   enum Trust: Hashable, Sendable {
     /// The user's own directory, closed to all others.
     case runtimeDirectory
-    /// A path someone gave: the user's own directory or one of root's, not writable by everyone.
+    /// A path someone gave. In the user's own directory or one of root's, which not everyone may write to, the daemon is
+    /// the user's or root's; in another user's, which nobody else may write to or put another one in the place of, it is
+    /// that user's or root's.
     case explicit
     /// The system's vault: root, or the owner of the directory.
     case system

@@ -126,7 +126,100 @@ let isRoot = Root.isAtHand
     .enabled(if: isRoot, "only root can start a process of another user"))
   func refusesOthersProcess() throws {
     let path = server.directory + "/other"
-    let process = Process()
+    let stranger = try Stranger(at: path)
+    defer { stranger.end() }
+    #expect(isUnsafe(connect(.runtimeDirectory, path)))
+    #expect(isUnsafe(connect(.explicit, path)))
+    #expect(isUnsafe(connect(.system, path)))
+    #expect(unsafe chown(server.directory, 65534, 65534) == 0)
+    #expect(connect(.system, path) == nil)
+  }
+
+  @Test(
+    "A path that somebody gave may lead to another user's directory: that user's daemon is spoken to, and root's",
+    .enabled(if: isRoot, "only root can start a process of another user"))
+  func acceptsOwnerOfNamedDirectory() throws {
+    let place = try ForeignPlace()
+    defer { place.remove() }
+    let stranger = try Stranger(at: place.socket)
+    defer { stranger.end() }
+    #expect(connect(.explicit, place.socket) == nil)
+    #expect(isUnsafe(connect(.runtimeDirectory, place.socket)))
+    let own = try FakeServer(in: place.directory) { peer, _ in try peer.waitForEnd() }
+    defer { own.close() }
+    #expect(unsafe chown(own.directory, ForeignPlace.owner, 0) == 0)
+    #expect(connect(.explicit, own.path) == nil)
+  }
+
+  @Test(
+    "In a directory that is root's only root and oneself are spoken to, whoever else listens there",
+    .enabled(if: isRoot, "only root can start a process of another user"))
+  func refusesOthersInRootsDirectory() throws {
+    let place = try ForeignPlace()
+    defer { place.remove() }
+    let stranger = try Stranger(at: place.socket)
+    defer { stranger.end() }
+    #expect(unsafe chown(place.directory, 0, 0) == 0)
+    #expect(isUnsafe(connect(.explicit, place.socket)))
+  }
+
+  @Test(
+    "Another user's directory is refused where somebody else could write to it, or lead the way to it elsewhere",
+    .enabled(if: isRoot, "only root can give a directory away"))
+  func refusesOpenWays() throws {
+    let place = try ForeignPlace()
+    defer { place.remove() }
+    let stranger = try Stranger(at: place.socket)
+    defer { stranger.end() }
+    for directory in [place.directory, place.parent] {
+      for mode: mode_t in [0o775, 0o757, 0o1777] {
+        setMode(mode, of: directory)
+        #expect(isUnsafe(connect(.explicit, place.socket)), "\(directory), mode \(String(mode, radix: 8))")
+      }
+      setMode(0o755, of: directory)
+    }
+    #expect(unsafe chown(place.parent, ForeignPlace.owner + 1, 0) == 0)
+    #expect(isUnsafe(connect(.explicit, place.socket)))
+    #expect(unsafe chown(place.parent, ForeignPlace.owner, 0) == 0)
+    #expect(connect(.explicit, place.socket) == nil)
+    try FileManager.default.createSymbolicLink(atPath: place.root + "/link", withDestinationPath: place.parent)
+    #expect(isUnsafe(connect(.explicit, place.root + "/link/inner/socket")))
+    func upwards(from path: String) -> String { path.split(separator: "/").map { _ in "../" }.joined() }
+    let relative = upwards(from: FileManager.default.currentDirectoryPath) + place.socket.dropFirst()
+    #expect(FileManager.default.fileExists(atPath: relative))
+    #expect(isUnsafe(connect(.explicit, relative)))
+    #expect(connect(.explicit, "\(place.root)/\(upwards(from: place.root))./\(place.socket)") == nil)
+  }
+}
+
+/// A directory of another user's, on a way that nobody else can change: below `/run`, since everybody can write to those of
+/// other tests.
+private struct ForeignPlace {
+  static let owner: uid_t = 65534
+  let root: String
+  var parent: String { root + "/parent" }
+  var directory: String { parent + "/inner" }
+  var socket: String { directory + "/socket" }
+
+  init() throws {
+    root = try ScratchFolder.make(in: "/run")
+    setMode(0o755, of: root)
+    for path in [parent, directory] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      setMode(0o755, of: path)
+    }
+    #expect(unsafe chown(directory, Self.owner, 0) == 0)
+  }
+
+  func remove() { try? FileManager.default.removeItem(atPath: root) }
+}
+
+/// A process of the user nobody's that listens on a socket.
+private final class Stranger {
+  private let process = Process()
+  private let input = Pipe()
+
+  init(at path: String) throws {
     process.executableURL = URL(filePath: "/usr/bin/perl")
     // The script makes the socket as root, listens as nobody, and stays until its input ends.
     process.arguments = [
@@ -136,17 +229,15 @@ let isRoot = Root.isAtHand
       listen(S, 5) || die; syswrite(STDOUT, "x"); sysread(STDIN, $b, 1)
       """, path,
     ]
-    let (input, output) = (Pipe(), Pipe())
+    let output = Pipe()
     process.standardInput = input
     process.standardOutput = output
     try process.run()
     #expect(try output.fileHandleForReading.read(upToCount: 1) == Data("x".utf8))
-    #expect(isUnsafe(connect(.runtimeDirectory, path)))
-    #expect(isUnsafe(connect(.explicit, path)))
-    #expect(isUnsafe(connect(.system, path)))
-    #expect(unsafe chown(server.directory, 65534, 65534) == 0)
-    #expect(connect(.system, path) == nil)
-    try input.fileHandleForWriting.close()
+  }
+
+  func end() {
+    try? input.fileHandleForWriting.close()
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
   }
