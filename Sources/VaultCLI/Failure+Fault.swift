@@ -25,6 +25,10 @@ extension Failure {
       self.init(.missing, "no item \(Printable.quoted(name))", "see `vault list`")
     case .noSuchVersion(let name, let version):
       self.init(.missing, "\(Printable.quoted(name)) has no version \(version)", "see `vault history`")
+    case .noSuchGrant(let subject):
+      self.init(.missing, "\(Printable.text(subject)) has no such grant", "see `vault grants`")
+    case .invalidGrant(let reason):
+      self.init(.usage, Printable.text(reason), "see vault-access(7)")
     case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id)", "see `vault slot list`")
     case .lastSlot:
       self.init(
@@ -82,6 +86,10 @@ extension Failure {
       self.init(.configuration, "\(Printable.quoted(method)) cannot be used: \(text)", "see `vault status`")
     case .accountExpired(let reason):
       self.init(.denied, "\(Printable.text(reason))", "`vault unlock --method password` still opens the vault")
+    case .presenceRequired("", _):
+      self.init(
+        .denied, "a change of grants needs you to show that you are there, and nobody was asked", "run it on a terminal"
+      )
     case .presenceRequired(let name, let require):
       self.init(
         .denied,
@@ -111,8 +119,12 @@ extension Failure {
     case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
     case .weakSecret(let reason): self.init(.invalid, "\(Printable.text(reason))", "choose another")
     case .tooMuch(let reason): self.init(.invalid, "\(Printable.text(reason))", "do it in several parts")
-    case .tooManyConnections: self.init(.retry, "the daemon has too many clients", "try again later")
-    case .tooManyRequests: self.init(.retry, "too many requests at once", "try again later")
+    case .tooManyConnections(let uid, let limit):
+      self.init(
+        .retry, "the daemon has all \(limit) clients that it takes, and most of them are of uid \(uid)",
+        "end some of them, or try again later")
+    case .tooManyRequests(let uid):
+      self.init(.retry, "too much is asked at once by the processes of uid \(uid)", "try again later")
     case .denied(let reason): self.init(.denied, "denied: \(Printable.text(reason))", "ask whoever owns the vault")
     case .corrupt(let reason, true, let advice):
       self.init(.invalid, Printable.text(Sentence.joined(reason, advice ?? "update vault")))

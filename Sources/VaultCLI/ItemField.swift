@@ -6,7 +6,7 @@ enum ItemField {
   /// The built-in fields.
   static let all = [
     "value", "uri", "name", "kind", "version", "created", "modified", "expires", "accessible", "require", "reuse",
-    "size",
+    "size", "creator", "writer",
   ]
 
   /// The same in words, for help.
@@ -25,6 +25,8 @@ enum ItemField {
     case "require": item.require
     case "reuse": Seconds.format(Int64(item.reuse))
     case "size": String(item.size)
+    case "creator": item.creator
+    case "writer": item.writer
     default: item.attributes[field]
     }
   }

@@ -6,10 +6,22 @@ internal import VaultWire
 /// Standard output and standard error, written with `write(2)` so that no copy of a secret stays in a stdio buffer and
 /// so that a full disk is an error.
 enum Output {
-  /// Writes bytes as they are to standard output.
-  static func write(_ bytes: RawSpan, to descriptor: Int32 = STDOUT_FILENO) throws(Failure) {
+  /// The end of a wait for a terminal that takes nothing for now: one that control-S has stopped, or a connection that hangs.
+  enum Patience {
+    case endless
+    /// Until this descriptor is readable, as that of a ``SignalPipe`` is. A program that catches signals would otherwise not
+    /// hear of them.
+    case until(Int32)
+    case none
+  }
+
+  /// Writes bytes as they are to standard output. Those for which there is no room when the patience ends are left out.
+  static func write(
+    _ bytes: RawSpan, to descriptor: Int32 = STDOUT_FILENO, _ patience: Patience = .endless
+  ) throws(Failure) {
     var rest = bytes
     while rest.byteCount > 0 {
+      guard hasRoom(descriptor, patience) else { return }
       // Lent for one call.
       let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
@@ -22,6 +34,22 @@ enum Output {
           .io, "cannot write the output: \(describe(errno))", "see to the space or the other end of the pipe")
       }
     }
+  }
+
+  /// Waits until a descriptor takes something, or fails; false when the patience ends first.
+  private static func hasRoom(_ descriptor: Int32, _ patience: Patience) -> Bool {
+    var (stop, time): (Int32, Int32) = (-1, -1)
+    switch patience {
+    // A write waits by itself.
+    case .endless: return true
+    case .until(let descriptor): stop = descriptor
+    case .none: time = 0
+    }
+    var polled = [
+      pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0), pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+    ]
+    while unsafe poll(&polled, 2, time) < 0, errno == EINTR {}
+    return polled[0].revents != 0
   }
 
   /// Writes text to standard output: to a terminal as ``Printable/screen(_:)``, elsewhere byte for byte.

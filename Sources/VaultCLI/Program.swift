@@ -45,6 +45,9 @@ public enum VaultProgram {
       exit(0)
     } catch let failure as Failure {
       end(with: failure.suggesting)
+    } catch let code as ExitCode {
+      // An answer that is an exit code.
+      exit(code.rawValue)
     } catch {
       leave(error)
     }

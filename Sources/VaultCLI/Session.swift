@@ -21,11 +21,16 @@ final class Session {
     } catch {
       throw Failure(error)
     }
-    isOwn = !system && socket == nil && (Environment.variable("VAULT_SOCKET") ?? "").isEmpty
+    isOwn = Session.isOwn(socket: socket, system: system)
     mayStart = startsDaemon && isOwn
     vault.interactive = Keyboard.isAttended
     // Waiting for one that restarts only delays the start of one, or the news that there is none.
     if mayStart || !startsDaemon { vault.patience = .zero }
+  }
+
+  /// True for the user's own socket, at the place that nobody named.
+  static func isOwn(socket: String?, system: Bool) -> Bool {
+    !system && socket == nil && (Environment.variable("VAULT_SOCKET") ?? "").isEmpty
   }
 
   /// Calls the daemon, and once more after starting one when nobody listens.
@@ -114,12 +119,19 @@ final class Session {
         vault.reason = reason
         switch fault {
         case .locked: try unlock()
+        case .presenceRequired("", _): try authenticateForGrants()
         case .presenceRequired(let name, _): try authenticate(for: name)
         default: throw error
         }
       }
     }
     return try call(body)
+  }
+
+  private func authenticateForGrants() throws(Failure) {
+    try converse(Answers(fromInput: false, json: false), takesMethod: false) { vault, _, answer in
+      try vault.authenticateForGrants(answer: answer)
+    }
   }
 
   private func authenticate(for name: String) throws(Failure) {

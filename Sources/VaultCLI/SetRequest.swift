@@ -106,6 +106,6 @@ extension Wire.SetReply {
   func sentence(_ name: String) -> String {
     let past =
       pastExpiry.map { "; its expiry, \(LocalTime.text($0, to: STDERR_FILENO)), had passed and is removed" } ?? ""
-    return "stored \(Printable.quoted(name)), version \(version)\(past)"
+    return "stored \(Printable.quoted(name)), version \(version)\(past)\(AccessChange.note(openTo))"
   }
 }

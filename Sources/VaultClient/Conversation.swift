@@ -71,6 +71,11 @@ extension Vault {
     try converse(.authenticate, Wire.AuthenticateParameters(name: name, reason: reason, interactive: attended), answer)
   }
 
+  /// Has a person show what a change of grants asks for in a user's vault, for this session and a minute.
+  public func authenticateForGrants(answer: Answer) throws {
+    try converse(.authenticate, Wire.AuthenticateParameters(reason: reason, interactive: attended), answer)
+  }
+
   /// Replaces the password. `answer` is asked for the old one (or the recovery code, when `method` is `recovery`),
   /// then for the new one. `kind` is whose secret is replaced, `password` or `login`; nil means that of `method`.
   public func changePassword(

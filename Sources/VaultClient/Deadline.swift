@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A point on CLOCK_MONOTONIC by which something must have happened, or never.

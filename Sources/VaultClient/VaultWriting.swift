@@ -43,9 +43,11 @@ extension Vault {
   }
 
   /// Takes the item `name` that was deleted last out of the trash.
-  public func undelete(_ name: String) throws(ClientError) {
-    _ = try call(.undelete, again: false, Wire.UndeleteParameters(name: name, interactive: attended))
-      .decode(Wire.Empty.self)
+  ///
+  /// The reply tells who else may do something with it by grants.
+  @discardableResult
+  public func undelete(_ name: String) throws(ClientError) -> Wire.UndeleteReply {
+    try call(.undelete, again: false, Wire.UndeleteParameters(name: name, interactive: attended)).decode()
   }
 
   /// Deletes everything in the trash for good. Gives the number of items that are gone.
@@ -76,8 +78,8 @@ extension Vault {
       .decode(Wire.Empty.self)
   }
 
-  /// Stores a copy of the item `source` as `target`, with its value and all that is said about it. Gives the number of the
-  /// version it made there.
+  /// Stores a copy of the item `source` as `target`, with its value and all that is said about it. The reply has
+  /// the number of the version it made there, and who else may do something with a new one by grants.
   ///
   /// - Parameters:
   ///   - replacing: whether an item of that name gets it as a new version; otherwise it is
@@ -86,13 +88,13 @@ extension Vault {
   @discardableResult
   public func copy(
     _ source: String, to target: String, replacing: Bool = false, expired: Bool = false
-  ) throws(ClientError) -> Int {
+  ) throws(ClientError) -> Wire.CopyReply {
     try call(
       .copy, again: false,
       Wire.CopyParameters(
         from: source, to: target, replace: replacing ? true : nil, expired: expired ? true : nil,
         interactive: attended)
-    ).decode(Wire.CopyReply.self).version
+    ).decode()
   }
 
   /// A new secret, which the daemon draws and stores nowhere.

@@ -7,6 +7,8 @@ public enum SystemAccount {
   /// With the underscore that Debian's policy (9.2.1) has for accounts of packages. `vault` is what HashiCorp's uses.
   public static let name = "_vaultd"
   public static let home = "/var/lib/vault"
+  /// The group whose members administer that vault, beside root.
+  public static let administrators = "vault-admin"
 
   /// True when the account with this entry in the name service is the vault's.
   public static func isOwn(name: String, home: String) -> Bool { name == Self.name && home == Self.home }

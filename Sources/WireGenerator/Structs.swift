@@ -48,7 +48,9 @@ extension Source {
     let holder = fields.first { secretive.contains($0.kind.typeName ?? "") }
     let plain = fields.filter { !$0.isSecret }
     func write(_ field: Definition.Field, _ source: inout Source) {
-      source.line("writer.field(\"\(field.name)\", \(field.name.property.escaped))")
+      // The parameter has a name of its own.
+      let property = field.name == "writer" ? "self.writer" : field.name.property.escaped
+      source.line("writer.field(\"\(field.name)\", \(property))")
     }
     if !secrets.isEmpty { line("/// Writes it without its secret.") }
     block("public func write(to writer: inout JSONWriter)") { source in

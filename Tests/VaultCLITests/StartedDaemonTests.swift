@@ -48,6 +48,7 @@ import VaultTesting
       echo \(password) | vault unlock --password-stdin || exit 3
       vault doctor | grep -o '/run/user/0/vault/socket'
       echo s | vault set web && vault __complete -- we get
+      EDITOR=dirname vault edit web | cut -d- -f1
       """
     let outcome = try sandbox.run(
       ["--mount", "/bin/sh", "-c", script], program: "/usr/bin/unshare", environment: ["XDG_RUNTIME_DIR": nil])
@@ -59,6 +60,7 @@ import VaultTesting
         fail  socket: XDG_RUNTIME_DIR is not set; log in through a session, or give --socket
         /run/user/0/vault/socket
         =web
+        /run/user/0/vault
 
         """, "\(outcome)")
     let pid = try #require(sandbox.daemonPid)

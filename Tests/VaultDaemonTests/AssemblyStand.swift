@@ -9,7 +9,7 @@ extension Assembly {
   /// A daemon without a socket and without clients, with its store at `store`. Must be called on `loop`.
   static func stand(
     on loop: any EventLoop, store: String, socket: String, settings: String = "", clock: Clock = .system,
-    timer: VaultService.Timer? = nil
+    timer: VaultService.Timer? = nil, administrators: UInt32? = nil
   ) throws -> Assembly {
     var options = Options()
     (options.store, options.socket, options.config) = (store, socket, "/dev/null")
@@ -17,7 +17,8 @@ extension Assembly {
     return try Assembly(
       Place(
         loop: loop, watcher: try DescriptorWatcher(loop: loop), clock: clock, timer: timer ?? Timer(on: loop),
-        paths: paths, openFiles: OpenFiles(limit: 1024), isSystem: false, owner: geteuid(), log: Logger(label: "test"),
+        paths: paths, openFiles: OpenFiles(limit: 1024), isSystem: false, owner: geteuid(),
+        administrators: administrators, log: Logger(label: "test"),
         environment: { _ in nil }),
       try Configuration(parsing: settings))
   }

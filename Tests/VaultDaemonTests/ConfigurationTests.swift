@@ -100,7 +100,7 @@ import Testing
       ),
       ("keyring-bus-name = :1.2", 1, "keyring-bus-name is a bus name such as org.freedesktop.secrets"),
       ("keyring-bus-name = secrets", 1, "keyring-bus-name is a bus name such as org.freedesktop.secrets"),
-      ("max-connections = 0", 1, "max-connections is from 4 to 4096"),
+      ("max-connections = 0", 1, "max-connections is from 4 to 32768"),
       ("max-requests-per-second = -1", 1, "max-requests-per-second is from 10 to 10000000"),
       ("idle = 0s", 1, "expected a time such as 90s, 5m or 12h, or off"),
       ("idle = 5m\r\nmaximum-age = x\r\n", 2, "expected a time such as 90s, 5m or 12h, or off"),

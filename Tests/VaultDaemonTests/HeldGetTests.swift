@@ -40,7 +40,10 @@ import VaultStore
 
   /// Has other clients take all the room there is for large values; the numbers of their replies.
   private static func fillRoom(_ client: ConnectionStand.Inside) -> [Int] {
-    (1...2).compactMap { client.door.plaintext.hold(2 << 20, for: $0, taken: { 0 }, drop: {}) }
+    (1...2).compactMap {
+      client.door.plaintext.hold(
+        2 << 20, for: Plaintext.Client(process: $0, line: client.connection.share.works), taken: { 0 }, drop: {})
+    }
   }
 
   @Test("waits no longer than it said, also where it waited for room meanwhile") func deadline() throws {

@@ -132,9 +132,9 @@ enum Held {
   static let asleep = always + whenUnlockedNames
   static let locked = asleep + afterFirstUnlock
   static let lockedHidingNames = always + afterFirstUnlock
-  static let unlocked = locked + ["when-unlocked values", "when-unlocked integrity"]
+  static let unlocked = locked + ["when-unlocked values", "when-unlocked integrity", "when-unlocked grants"]
 
   private static func names(_ accessible: String) -> [String] {
-    ["values", "metadata", "tags", "integrity"].map { accessible + " " + $0 }
+    ["values", "metadata", "tags", "grants", "integrity"].map { accessible + " " + $0 }
   }
 }

@@ -51,10 +51,11 @@ struct KnownProcessesTests {
     defer { cgroups.remove() }
     let known = KnownProcesses()
     let (first, second) = (cgroups.pids[0], cgroups.pids[1])
-    func unit(of pid: pid_t) throws -> String? {
+    func units(of pid: pid_t, uid: uid_t = 12345) throws -> (system: String?, user: String?) {
       let process = try #require(PeerProcess.start(of: pid).flatMap { PeerProcess(pid, started: $0) })
-      return known.unit(of: pid, process)
+      return known.units(of: pid, uid: uid, process)
     }
+    func unit(of pid: pid_t) throws -> String? { try units(of: pid).system }
     // Nobody else's, which may run beside this.
     let own = "vault-test-\(getpid())"
     // Each is asked about twice: what is remembered is told the second time.
@@ -62,7 +63,12 @@ struct KnownProcessesTests {
       try cgroups.move(pid, to: "system.slice/\(own).service")
       for _ in 0..<2 { #expect(try unit(of: pid) == "\(own).service") }
       try cgroups.move(pid, to: "user.slice/user-12345.slice/user@12345.service/\(own).service")
-      for _ in 0..<2 { #expect(try unit(of: pid) == "user@12345.service") }
+      for _ in 0..<2 {
+        #expect(try unit(of: pid) == "user@12345.service")
+        #expect(try units(of: pid).user == "\(own).service")
+        // Another user's process there was put there by root, and is no part of that user's unit.
+        #expect(try units(of: pid, uid: 12346).user == nil)
+      }
       try cgroups.move(pid, to: "\(own)-none")
       for _ in 0..<2 { #expect(try unit(of: pid) == nil) }
     }
@@ -80,7 +86,8 @@ struct KnownProcessesTests {
     for number in 0..<100 {
       let name = "vault-test-\(getpid())-\(number).service"
       try cgroups.move(pid, to: "system.slice/\(name)")
-      #expect(known.unit(of: pid, process) == name)
+      #expect(known.units(of: pid, uid: 0, process).system == name)
+      #expect(known.units(of: pid, uid: 0, process).user == nil)
     }
   }
 }

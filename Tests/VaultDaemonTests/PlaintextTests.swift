@@ -7,6 +7,7 @@ import Testing
   /// A stand of clients that ask for values of a mebibyte, on a clock that the test moves.
   private final class Stand {
     var now: Int64 = 0
+    let user = Line(of: 1)
     private var timers: [(at: Int64, work: () -> Void)] = []
     private var held: [String: Int] = [:]
     /// The nanoseconds that a client takes that does read, by its name.
@@ -21,15 +22,16 @@ import Testing
 
     /// A call of Get by a client of this process, which does not read the reply.
     @discardableResult
-    func get(_ name: String, _ process: Int32) -> Int? {
-      guard plaintext.mustWait(process) else {
-        serve(name, process)
+    func get(_ name: String, _ process: Int32, of user: Line? = nil) -> Int? {
+      let client = Plaintext.Client(process: process, line: user ?? self.user)
+      guard plaintext.mustWait(client) else {
+        serve(name, client)
         return nil
       }
-      return plaintext.wait(process) { [unowned self] in serve(name, process) }
+      return plaintext.wait(client) { [unowned self] in serve(name, client) }
     }
 
-    private func serve(_ name: String, _ process: Int32) {
+    private func serve(_ name: String, _ process: Plaintext.Client) {
       served.append(name)
       let began = now
       held[name] = plaintext.hold(1 << 20, for: process) { [unowned self] in
@@ -147,6 +149,23 @@ import Testing
     #expect(stand.dropped == ["own 0"] && stand.served.last == "own 2")
   }
 
+  @Test("a user who has little of the room comes before all processes of one who has much") func users() {
+    let stand = Stand()
+    let other = Line(of: 2)
+    for process in 1...8 { stand.get("own \(process)", Int32(process)) }
+    stand.get("other", 100, of: other)
+    stand.pass(milliseconds: 0)
+    #expect(stand.served.count == 4)
+    stand.read("own 1")
+    stand.turns.turn()
+    #expect(stand.served.last == "other")
+    // Now one of the other's is there, and three of the first.
+    stand.get("other again", 101, of: other)
+    stand.read("own 2")
+    stand.turns.turn()
+    #expect(stand.served.last == "other again")
+  }
+
   @Test("who has left is not served, and small replies are not counted") func left() throws {
     let stand = Stand()
     for process in 1...4 { stand.get("\(process)", Int32(process)) }
@@ -156,6 +175,8 @@ import Testing
     stand.read("1")
     stand.turns.turn()
     #expect(stand.served.last == "6")
-    #expect(stand.plaintext.hold(64 << 10, for: 7, taken: { 0 }, drop: {}) == nil)
+    #expect(
+      stand.plaintext.hold(64 << 10, for: Plaintext.Client(process: 7, line: stand.user), taken: { 0 }, drop: {}) == nil
+    )
   }
 }

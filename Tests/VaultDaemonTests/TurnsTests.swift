@@ -15,6 +15,13 @@ import Testing
     private(set) var done: [String] = []
     private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: { [unowned self] in asked += 1 })
 
+    /// Work that was done at once.
+    func charge(_ line: Line, _ nanoseconds: Int64) {
+      let began = now
+      now += nanoseconds
+      turns.charge(line, since: began)
+    }
+
     /// Work that takes `milliseconds` and then goes on as often as `times` says.
     func work(_ name: String, _ milliseconds: Int64, times: Int = 1) {
       turns.wait { [unowned self] in
@@ -44,10 +51,11 @@ import Testing
 
   @Test("what was done between turns counts until the next one") func charged() {
     let stand = Stand()
-    stand.turns.charge(Turns.length - 1)
+    let line = Line(of: 1)
+    stand.charge(line, Turns.length - 1)
     #expect(!stand.turns.isSpent && stand.asked == 0)
-    stand.turns.charge(1)
-    stand.turns.charge(1)
+    stand.charge(line, 1)
+    stand.charge(line, 1)
     #expect(stand.turns.isSpent && stand.asked == 1)
     stand.turns.turn()
     #expect(!stand.turns.isSpent && stand.asked == 1)

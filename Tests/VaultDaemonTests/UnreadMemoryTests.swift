@@ -205,12 +205,17 @@ struct UnreadMemoryTests {
   @Test("that holds where the lock took so long that it is the others' turn, too") func slowLock() throws {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
-    let messages = try stand.on { client in
-      client.assembly.turns.charge(Turns.length)
+    try stand.on { client in
+      let turns = client.assembly.turns
+      turns.charge(Line(of: 1), since: client.now - Turns.length)
       client.send(["Lock", "Status"].map { "{\"method\":\"io.vaultd.Vault.\($0)\"}\0" }.joined())
-      client.call("Status")
-      return client.messages()
+      // It comes after the first call, and before the other.
+      turns.wait(Line(of: 2)) {}
     }
+    try stand.goRound("the calls") { !$0.hasWork }
+    try stand.on { $0.call("Status") }
+    try stand.goRound("the last call") { !$0.hasWork }
+    let messages = try stand.on { $0.messages() }
     #expect(messages.count == 3 && !messages.contains { $0.contains("error") }, "\(messages)")
     #expect(messages.dropFirst().allSatisfy { $0.contains("\"state\":\"locked\"") })
   }

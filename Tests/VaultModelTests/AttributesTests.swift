@@ -24,7 +24,7 @@ struct AttributesTests {
 
   @Test("The words for an item's own properties are no attribute keys")
   func builtIn() {
-    #expect(Attributes.builtInKeys.count == 9)
+    #expect(Attributes.builtInKeys.count == 11)
     for key in Attributes.builtInKeys { #expect(Self.refusal([key: "x"])?.contains(key) == true) }
     #expect(Self.refusal(["Name": "x"]) == nil)
   }

@@ -18,14 +18,16 @@ final class RoomStand {
     }
 
     private let time = Shared<Int64>(1_000_000_000)
+    /// The wall clock, Unix seconds, which stands still.
+    let wall = Shared<Int64>(2000)
     private var entries: [Entry] = []
     private var count = 0
 
     var now: Int64 { time.value }
 
     var clock: Clock {
-      let time = time
-      return Clock(boot: { time.value }, monotonic: { time.value }, wall: { 2000 })
+      let (time, wall) = (time, wall)
+      return Clock(boot: { time.value }, monotonic: { time.value }, wall: { wall.value })
     }
 
     var timer: VaultService.Timer {
@@ -89,6 +91,8 @@ final class RoomStand {
   }
 
   static let owner: UInt32 = 1000
+  /// The group of the administrators of a machine's vault.
+  static let administrators: UInt32 = 900
 
   let hands = Hands()
   let turns: Turns
@@ -99,7 +103,9 @@ final class RoomStand {
   private let sandbox: Sandbox
 
   /// - Parameter prepare: makes the store at that path.
-  init(_ settings: VaultSettings = VaultSettings(), prepare: (String) throws -> Void = { _ in }) throws {
+  init(
+    _ settings: VaultSettings = VaultSettings(), system: Bool = false, prepare: (String) throws -> Void = { _ in }
+  ) throws {
     sandbox = try Sandbox()
     try prepare(sandbox.store)
     turns = Turns(now: hands.clock.monotonic, ask: {})
@@ -109,7 +115,8 @@ final class RoomStand {
       fingers: { _, then in then(.noBus) }, obstacle: { _ in unavailable },
       check: { _, _, _ in preconditionFailure("nobody is there") })
     rooms = Rooms(
-      directory: sandbox.store, owner: Self.owner, isSystem: false, settings,
+      directory: sandbox.store,
+      Access.Terms(owner: Self.owner, isSystem: system, administrators: system ? Self.administrators : nil), settings,
       Rooms.World(
         clock: hands.clock, timer: hands.timer, log: Log { [journal] in journal.value.append("\($0): \($1)") },
         worker: Worker(), turns: turns, runner: runner, presence: means, keystores: NoKeystores(), credentials: nil))
@@ -127,6 +134,10 @@ final class RoomStand {
       session: AuthenticationSession(uid: uid, scope: .session, pid: session, started: 1))
   }
 
+  /// A caller who administers this vault.
+  var administrator: Caller { Self.caller(access.terms.isSystem ? 0 : Self.owner) }
+  var access: Access { rooms.access }
+
   /// Runs turns, and slices of long work, until nothing is left to be done at once.
   func run() {
     for _ in 0..<1000 {
@@ -142,20 +153,29 @@ final class RoomStand {
   }
 
   private static let key = [UInt8](repeating: 7, count: 32)
+  private static let bootKey = [UInt8](repeating: 8, count: 32)
 
   /// A stand with a vault that is unlocked and empty.
-  static func unlocked(_ settings: VaultSettings = VaultSettings()) throws -> RoomStand {
-    let stand = try RoomStand(settings) { store in
+  static func unlocked(_ settings: VaultSettings = VaultSettings(), system: Bool = false) throws -> RoomStand {
+    let stand = try RoomStand(settings, system: system) { store in
       let id = VaultID.random().bytes
       let key = secret(key)
       let slot = try SlotRecord.make(
         id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
         vaultID: id)
       try Keychain.create(
-        in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
+        in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: secret(bootKey), now: 1)
     }
     try stand.unlock()
     return stand
+  }
+
+  /// Closes the store and opens it again, as a daemon that starts does, with the boot key if there is one.
+  func restart(withBootKey: Bool = true) throws {
+    vault.wipe()
+    vault.closeStore()
+    vault.openStore(because: .start)
+    if withBootKey { try vault.keychain().openAlways(bootKey: Self.secret(Self.bootKey)) }
   }
 
   func unlock() throws {
@@ -167,12 +187,12 @@ final class RoomStand {
   /// Stores an item, of one byte unless told otherwise.
   func set(
     _ name: String, require: Requirement = .none, accessible: AccessClass = .whenUnlocked, kind: ItemKind? = nil,
-    _ value: String = "*"
+    _ value: String = "*", by caller: Caller? = nil
   ) throws {
     var change = ItemChange(name: try ItemName(name), kind: kind)
     (change.require, change.accessible) = (require, accessible)
     let value = Array(value.utf8)
-    _ = try items.set(change, .bytes(count: value.count), for: Self.caller()) { bytes in
+    _ = try items.set(change, .bytes(count: value.count), for: caller ?? administrator) { bytes in
       for (index, byte) in value.enumerated() { bytes.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
       return true
     }

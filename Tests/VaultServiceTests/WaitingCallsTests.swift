@@ -9,6 +9,7 @@ import Testing
     var isUnlocked = true
     private(set) var done: [String] = []
     let waiting = Waiting()
+    private let line = Line(of: 1)
     let turns: Turns
 
     init() {
@@ -18,8 +19,12 @@ import Testing
 
     /// A call that waits for so many milliseconds at most, and then for the event that `next` names when it goes on.
     @discardableResult
-    func wait(_ name: String, milliseconds: Int64? = nil, next: @escaping () -> Wait? = { nil }) -> Attempt {
-      Attempt(for: .unlock, in: waiting, within: milliseconds.map { $0 * 1_000_000 }, hands.timer) { [unowned self] in
+    func wait(
+      _ name: String, _ line: Line? = nil, milliseconds: Int64? = nil, next: @escaping () -> Wait? = { nil }
+    ) -> Attempt {
+      Attempt(
+        for: .unlock, in: waiting, line ?? self.line, within: milliseconds.map { $0 * 1_000_000 }, hands.timer
+      ) { [unowned self] in
         done.append("\(name) is late")
       } _: { [unowned self] in
         done.append(name)
@@ -47,6 +52,18 @@ import Testing
     stand.turns.turn()
     stand.turns.turn()
     #expect(stand.done == (0..<8).map(String.init) && stand.isEmpty)
+  }
+
+  @Test("those of one user do not wait for all that another's wait for") func users() {
+    let stand = Stand()
+    let other = Line(of: 2)
+    for index in 0..<100 { stand.wait("\(index)") }
+    for name in ["a", "b"] { stand.wait(name, other) }
+    stand.unlock()
+    while stand.done.count < 4 { stand.turns.turn() }
+    #expect(Set(stand.done.prefix(4)) == ["0", "1", "a", "b"])
+    for _ in 0..<100 { stand.turns.turn() }
+    #expect(stand.done.count == 102 && stand.isEmpty)
   }
 
   @Test("those who have not gone on when a lock comes wait on, in their order") func lockBetween() {

@@ -56,6 +56,7 @@ import VaultModel
         case "heads": sql = "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1"
         case "vals": sql = "UPDATE vals SET sealed = zeroblob(length(sealed)) WHERE item = 1"
         case "tags": sql = "DELETE FROM tags WHERE item = 1"
+        case "grants": sql = "UPDATE grants SET sealed = zeroblob(length(sealed)) WHERE id = 1"
         case "slots": sql = "UPDATE slots SET record = zeroblob(length(record)) WHERE id = 2"
         case "keys": sql = "UPDATE keys SET sealed = zeroblob(72) WHERE name = 'always.boot'"
         case "hashes": sql = "UPDATE hashes SET record = zeroblob(length(record)) WHERE class = 2"
@@ -64,6 +65,9 @@ import VaultModel
         }
       }
       let fixture = try VerifyTests.fixture()
+      let grant = Grant(
+        subject: try Subject(parsing: "user:1"), pattern: try ItemPattern("a"), rights: .all, created: 1)
+      try fixture.unlocked().changeGrants(removing: [], adding: [GrantRecord(.grant(grant))], now: 2000)
       try fixture.sql(sql)
       let keychain = try fixture.unlocked()
       #expect(try !keychain.verify().isOK, "\(entry.subject)")

@@ -15,7 +15,7 @@ extension Fixture {
     // quote() writes numbers and blobs as SQL literals.
     let names = [
       "heads": "id item class revision policy current sealed value", "vals": "item version sealed",
-      "tags": "tag item class",
+      "tags": "tag item class", "grants": "id item class sealed",
       "meta": "name value", "slots": "id record", "keys": "name sealed", "hashes": "class record",
     ]
     let list = (names[table] ?? "").split(separator: " ").map { "quote(\($0))" }.joined(separator: " || ',' || ")

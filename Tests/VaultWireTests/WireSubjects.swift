@@ -63,8 +63,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let item = Wire.Item(
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
     require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20,
-    deleted: 5, left: 9)
-  static let version = Wire.Version(version: 2, created: 1, size: 0, current: true)
+    deleted: 5, left: 9, creator: "user:1", writer: "user:2,unit:a.service")
+  static let version = Wire.Version(version: 2, created: 1, size: 0, current: true, writer: "user:1")
   static let slot = Wire.Slot(
     id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],
     stale: true)
@@ -83,15 +83,18 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let finding = Wire.Finding(kind: "replayed", item: 7, name: "a", text: "older")
   static let verification = Wire.Verification(
     records: 9, unharmed: 3, harmed: 2, omitted: 1, unchecked: ["always"], reason: "locked", changed: ["when-unlocked"])
+  static let permission = Wire.Permission(
+    subject: "user:1", items: "a/*", rights: ["get", "set"], until: 9, created: 1, used: 2, active: true)
+  static let access = Wire.Access(subject: "user:1", rights: ["get"])
   static let empty = Wire.Empty()
 
-  static let all: [WireSubject] = types + reading + writing + conversations
+  static let all: [WireSubject] = types + reading + writing + grants + conversations
 
   private static let types = [
     WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
     WireSubject("Method", method), WireSubject("Warning", warning), WireSubject("Progress", progress),
     WireSubject("Generator", generator), WireSubject("Integrity", integrity), WireSubject("Finding", finding),
-    WireSubject("Verification", verification),
+    WireSubject("Verification", verification), WireSubject("Permission", permission), WireSubject("Access", access),
     WireSubject("Prompt", prompt, [Array("XXXXX-é".utf8)]) { value, writer, code in
       value.write(to: &writer, secret: code)
     } read: { value, frame throws(ParameterError) in
@@ -164,20 +167,39 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     },
     WireSubject(
       "Copy.in", Wire.CopyParameters(from: "a", to: "b", replace: true, expired: false, interactive: true)),
-    WireSubject("Copy.out", Wire.CopyReply(version: 1)),
-    WireSubject("Set.out", Wire.SetReply(version: 1, pastExpiry: 1)),
+    WireSubject("Copy.out", Wire.CopyReply(version: 1, openTo: [access])),
+    WireSubject("Set.out", Wire.SetReply(version: 1, pastExpiry: 1, openTo: [access, access])),
     WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
-    WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2])),
+    WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2], openTo: [access])),
     WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], now: true, interactive: true)),
     WireSubject("Delete.out", Wire.DeleteReply(kept: 60)),
     WireSubject("Undelete.in", Wire.UndeleteParameters(name: "a", interactive: true)),
-    WireSubject("Undelete.out", empty),
+    WireSubject("Undelete.out", Wire.UndeleteReply(openTo: [access])),
     WireSubject("EmptyTrash.in", Wire.EmptyTrashParameters(after: "00ff", interactive: true)),
     WireSubject("EmptyTrash.out", Wire.EmptyTrashReply(deleted: 3, next: "a place")),
     WireSubject("RestoreVersion.in", Wire.RestoreVersionParameters(name: "a", version: 2, interactive: true)),
     WireSubject("RestoreVersion.out", Wire.RestoreVersionReply(version: 3)),
     WireSubject("Move.in", Wire.MoveParameters(from: "a", to: "b", interactive: true)),
     WireSubject("Move.out", empty), WireSubject("Lock.in", empty), WireSubject("Lock.out", empty),
+  ]
+
+  private static let grants = [
+    WireSubject(
+      "Grant.in",
+      Wire.GrantParameters(subject: "user:1", items: "a", rights: ["get"], until: 7, interactive: true)),
+    WireSubject("Grant.out", Wire.GrantReply(replaced: permission, confined: true)),
+    WireSubject("Revoke.in", Wire.RevokeParameters(subject: "user:1", items: "a", interactive: true)),
+    WireSubject("Revoke.out", Wire.RevokeReply(revoked: [permission], unstored: "locked")),
+    WireSubject("Grants.in", Wire.GrantsParameters(subject: "user:1", name: "a", unused: 7)),
+    WireSubject("Grants.out", Wire.GrantsReply(grants: [permission], confined: ["unit:a.service"], unconfirmed: 3)),
+    WireSubject("Can.in", Wire.CanParameters(subject: "user:1", right: "get", name: "a")),
+    WireSubject("Can.out", Wire.CanReply(allowed: true)),
+    WireSubject("WhoMay.in", Wire.WhoMayParameters(name: "a")),
+    WireSubject("WhoMay.out", Wire.WhoMayReply(access: [access])),
+    WireSubject("ConfirmGrants.in", Wire.ConfirmGrantsParameters(interactive: true)),
+    WireSubject("ConfirmGrants.out", Wire.ConfirmGrantsReply(grants: 3)),
+    WireSubject("ForgetSubject.in", Wire.ForgetSubjectParameters(subject: "unit:a.service", interactive: true)),
+    WireSubject("ForgetSubject.out", empty),
   ]
 
   private static let conversations = [

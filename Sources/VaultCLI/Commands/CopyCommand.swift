@@ -32,9 +32,9 @@ struct CopyCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let version: Int
+    let copied: Wire.CopyReply
     do throws(Failure) {
-      version = try session.unlocking { vault in try vault.copy(from, to: to, replacing: force, expired: expired) }
+      copied = try session.unlocking { vault in try vault.copy(from, to: to, replacing: force, expired: expired) }
     } catch {
       guard error.exit == .exists else { throw error }
       throw Failure(
@@ -48,11 +48,13 @@ struct CopyCommand: ParsableCommand {
         writer.key("to")
         writer.string(to)
         writer.key("version")
-        writer.integer(Int64(version))
+        writer.integer(Int64(copied.version))
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note("copied \(Printable.quoted(from)) to \(Printable.quoted(to)), version \(version)")
+      Output.note(
+        "copied \(Printable.quoted(from)) to \(Printable.quoted(to)), version \(copied.version)\(AccessChange.note(copied.openTo))"
+      )
     }
   }
 }

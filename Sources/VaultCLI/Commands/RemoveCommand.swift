@@ -180,7 +180,9 @@ struct RemoveCommand: ParsableCommand {
 struct MoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mv",
-    abstract: "Rename an item; its versions and attributes stay.")
+    abstract: "Rename an item; its versions and attributes stay.",
+    discussion:
+      "Where others have grants for its name now, or for the new one, it shows who gains and loses it, and asks.")
 
   @Argument(help: ArgumentHelp("Its name now.", valueName: "from"), completion: ItemNames.completion)
   var from: String
@@ -189,10 +191,14 @@ struct MoveCommand: ParsableCommand {
     help: ArgumentHelp("Its new name, which no item has.", valueName: "to"), completion: Completes.folder.kind)
   var to: String
 
+  @Flag(help: "Do not ask.")
+  var yes = false
+
   @OptionGroup var globals: Globals
 
   func run() throws {
     let session = try Session(globals)
+    if !yes { try confirmAccess(session) }
     do throws(Failure) {
       try session.unlocking { vault in try vault.move(from, to: to) }
     } catch {
@@ -208,5 +214,26 @@ struct MoveCommand: ParsableCommand {
       writer.string(to)
       writer.endObject()
     }
+  }
+
+  /// Shows who gains or loses the item, and asks. Only an administrator can tell.
+  private func confirmAccess(_ session: Session) throws(Failure) {
+    let (before, after): ([Wire.Access], [Wire.Access])
+    do throws(Failure) {
+      (before, after) = try session.call { vault in (try vault.access(to: from), try vault.access(to: to)) }
+    } catch {
+      // The move itself says what is wrong.
+      return
+    }
+    let changes = AccessChange.lines(before, after)
+    guard !changes.isEmpty else { return }
+    guard Keyboard.isAttended else {
+      throw Failure(
+        .usage, "others would gain or lose \(Printable.quoted(from)): \(changes.joined(separator: "; "))",
+        "add --yes if that is meant")
+    }
+    for change in changes { Output.note(change) }
+    let keyboard = try Keyboard(otherwise: "add --yes")
+    guard try keyboard.confirm("Rename \(Printable.quoted(from))?") else { throw Failure(Fault.cancelled) }
   }
 }

@@ -30,6 +30,8 @@ struct ShowCommand: ParsableCommand {
       ("size", "\(item.size) bytes"), ("created", LocalTime.text(item.created)),
       ("modified", LocalTime.text(item.modified)), ("expires", item.expires.map { LocalTime.text($0) } ?? "never"),
     ]
+    if let creator = item.creator { rows.append(("creator", creator)) }
+    if let writer = item.writer { rows.append(("writer", writer)) }
     return rows.map { "\(Printable.text($0.0)): \(Printable.text($0.1))" }
   }
 }
@@ -47,14 +49,14 @@ struct HistoryCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let versions = try session.unlocking { vault in try vault.history(name) }
-    var table = Table("VERSION", "CREATED", "SIZE", "")
+    var table = Table("VERSION", "CREATED", "SIZE", "WRITER", "")
     for version in versions {
       if globals.json {
         try Output.json { version.write(to: &$0) }
       } else {
         table.add(
           .init(String(version.version)), .init(LocalTime.text(version.created)), .init("\(version.size) bytes"),
-          .init(version.current ? "current" : ""))
+          .init(version.writer ?? ""), .init(version.current ? "current" : ""))
       }
     }
     if !globals.json { try Output.text(table.text(withHeading: Output.isTerminal)) }

@@ -18,7 +18,8 @@ struct StatusCommand: ParsableCommand {
       do { return try vault.status() } catch ClientError.noDaemon where session.isOwn { throw StatusCommand.absent() }
     }
     if globals.json { return try Output.json { status.write(to: &$0) } }
-    for line in StatusCommand.lines(status, now: Int64(time(nil))) { try Output.line(line) }
+    let isSystem = session.vault.location == .system
+    for line in StatusCommand.lines(status, now: Int64(time(nil)), system: isSystem) { try Output.line(line) }
   }
 
   /// The state of the user's vault while no daemon runs: nobody has its keys.
@@ -34,7 +35,7 @@ struct StatusCommand: ParsableCommand {
     return Failure(.unavailable, "locked: no daemon is running", "the next command starts one")
   }
 
-  static func lines(_ status: Wire.StatusReply, now: Int64) -> [String] {
+  static func lines(_ status: Wire.StatusReply, now: Int64, system: Bool = false) -> [String] {
     var lines = [row("state", state(status.state) + Sentence.cause(status.cause))]
     lines.append(row("since", moment(status.since, now: now)))
     if let at = status.locksAt {
@@ -56,6 +57,10 @@ struct StatusCommand: ParsableCommand {
       lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))
     }
     for warning in status.warnings { lines.append(row("warning", Style.yellow(text(warning, now: now)))) }
+    if status.version != ClientVersion.text {
+      let text = "\(ClientVersion.difference(from: status)); \(ClientVersion.restart(status, system: system))"
+      lines.append(row("warning", Style.yellow(text)))
+    }
     lines.append(row("daemon", "version \(Printable.text(status.version)), process \(status.pid)"))
     return lines
   }

@@ -56,11 +56,13 @@ struct TrashRestoreCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     var restored: [String] = []
+    var open: [String: [Wire.Access]] = [:]
     let progress = Progress()
     defer { progress.clear() }
     for name in names {
       do throws(Failure) {
-        try session.unlocking { vault in try vault.undelete(name) }
+        let reply = try session.unlocking { vault in try vault.undelete(name) }
+        if let access = reply.openTo { open[name] = access }
       } catch {
         progress.clear()
         throw explain(error, name, restored.count, session)
@@ -80,6 +82,9 @@ struct TrashRestoreCommand: ParsableCommand {
       }
     } else if Keyboard.isAttended {
       Output.note("\(names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items") came back from the trash")
+      for (name, access) in open.sorted(by: { $0.key < $1.key }) {
+        Output.note(Printable.quoted(name) + AccessChange.note(access))
+      }
     }
   }
 

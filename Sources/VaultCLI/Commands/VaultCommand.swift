@@ -22,15 +22,16 @@ struct VaultCommand: ParsableCommand {
           HistoryCommand.self,
           RestoreVersionCommand.self, TrashCommand.self, WatchCommand.self,
         ]),
-      CommandGroup(name: "Access", subcommands: [PasswdCommand.self, SlotCommand.self, RekeyCommand.self]),
+      CommandGroup(
+        name: "Access",
+        subcommands: [
+          PasswdCommand.self, SlotCommand.self, RekeyCommand.self, GrantCommand.self, RevokeCommand.self,
+          GrantsCommand.self,
+          CanCommand.self,
+        ]),
       CommandGroup(
         name: "Store",
         subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self]),
       CommandGroup(name: "Other", subcommands: [DoctorCommand.self, CompletionsCommand.self]),
     ])
-}
-
-/// The version of the programs, which are released together.
-enum ClientVersion {
-  static let text = "0.1.0"
 }

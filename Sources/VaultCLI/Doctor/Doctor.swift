@@ -18,7 +18,7 @@ struct Doctor {
       return [.fail("socket", "XDG_RUNTIME_DIR is not set", fix: "log in through a session, or give --socket")]
         + files(nil)
     }
-    diagnoses += socket(location.path)
+    diagnoses += socket(location)
     let status = daemon(&diagnoses)
     diagnoses += files(status)
     diagnoses += SystemdUnits.diagnoses(system: globals.system)
@@ -29,9 +29,12 @@ struct Doctor {
   /// The user whose files they have to be.
   private var owner: uid_t? { globals.system ? nil : geteuid() }
 
-  private func socket(_ path: String) -> [Diagnosis] {
+  private func socket(_ location: SocketLocation) -> [Diagnosis] {
     guard let owner else { return [] }
+    let path = location.path
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    // A path that somebody gave may lead to another user's daemon: the client judges that when it connects.
+    if !Session.isOwn(socket: globals.socket, system: globals.system), FileState(folder).owner != owner { return [] }
     let directory = Diagnosis.permissions("socket directory", folder, is: .directory, owner: owner, mode: 0o700)
     let socket = Diagnosis.permissions("socket", path, is: .socket, owner: owner, mode: 0o700)
     return [directory, socket].compactMap { $0 }
@@ -55,8 +58,8 @@ struct Doctor {
     } else {
       diagnoses.append(
         .warn(
-          "version", "the client is \(ClientVersion.text) and the daemon \(status.version)",
-          fix: "restart the daemon after an update"))
+          "version", ClientVersion.difference(from: status),
+          fix: "restart the daemon after an update: \(ClientVersion.restart(status, system: globals.system))"))
     }
     if let problem = status.problem {
       diagnoses.append(.fail("store", problem, fix: "keep the files as they are and see vaultd(8)"))

@@ -29,6 +29,8 @@ public struct ClassKeys: ~Copyable, Sendable {
   public private(set) var metadata: SecureBytes?
   /// Makes tags; gone after ``forgetAll()``.
   public private(set) var tags: SecureBytes?
+  /// Opens and seals grants; gone after ``forgetValues()``.
+  public private(set) var grants: SecureBytes?
   /// Authenticates the class's set of records; gone after ``forgetValues()``.
   public private(set) var integrity: SecureBytes?
   /// Seals backups, where this is `after-first-unlock`, so that an idle lock does not keep one from being made; gone after
@@ -43,6 +45,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     values = Subkey.values.derive(from: classKey)
     metadata = Subkey.metadata.derive(from: classKey)
     tags = Subkey.tags.derive(from: classKey)
+    grants = Subkey.grants.derive(from: classKey)
     integrity = Subkey.integrity.derive(from: classKey)
     if sealingBackups { backup = Subkey.backup.derive(from: classKey) }
   }
@@ -53,6 +56,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     copy.values = Self.copy(of: values)
     copy.metadata = Self.copy(of: metadata)
     copy.tags = Self.copy(of: tags)
+    copy.grants = Self.copy(of: grants)
     copy.integrity = Self.copy(of: integrity)
     copy.backup = Self.copy(of: backup)
     return copy
@@ -70,9 +74,10 @@ public struct ClassKeys: ~Copyable, Sendable {
   /// True when heads can be opened and items looked up.
   public var opensMetadata: Bool { metadata != nil }
 
-  /// Wipes what opens values and vouches for records; names can still be searched.
+  /// Wipes what opens values and grants and vouches for records; names can still be searched.
   public mutating func forgetValues() {
     values = nil
+    grants = nil
     integrity = nil
     backup = nil
   }

@@ -27,6 +27,16 @@ public struct Extensions: Hashable, Sendable {
   /// The content of the field of this type; nil when there is none.
   func field(_ type: UInt8) -> [UInt8]? { bytes.isEmpty ? nil : fields.first { $0.type == type }?.content }
 
+  /// The fields that are left when `take` has looked at each and taken those for which it returns true.
+  func taking(
+    _ take: (_ type: UInt8, _ content: [UInt8]) throws(CryptoError) -> Bool
+  ) throws(CryptoError) -> Extensions {
+    if bytes.isEmpty { return self }
+    var left: [(type: UInt8, content: [UInt8])] = []
+    for field in fields where try !take(field.type, field.content) { left.append(field) }
+    return left.isEmpty ? Extensions() : Extensions(left)
+  }
+
   private var fields: [(type: UInt8, content: [UInt8])] {
     var fields: [(type: UInt8, content: [UInt8])] = []
     var rest = bytes[...]

@@ -13,14 +13,17 @@ internal import VaultModel
 //   8  current version    8  next version number
 //   2  number of versions, from 1 to 64, then for each, in ascending order:
 //        8  number, from 1    8  created    4  size of the value in bytes    32  BLAKE2b of the sealed value record
-//   2  size of the extension fields    …  extension fields (see Extensions); the one of type 1 is in the head of an item that
-//      is in the trash: 8  when it was put there    8  the age of the trash then, in seconds
+//   2  size of the extension fields    …  extension fields (see Extensions)
+//
+// The extension field of type 1 is in the head of an item that is in the trash: 8  when it was put there    8  the age of the trash
+// then, in seconds. The one of type 2 says who stored what, where that is known of anything: see HeadAuthors.
 //
 // There is one encoding for each head: what decodes, encodes to the same bytes.
 extension HeadRecord {
   private static let formatVersion: UInt8 = 1
   private static let versionCount = 8 + 8 + 4 + Digest.count
   private static let trashedField: UInt8 = 1
+  private static let authorsField: UInt8 = 2
 
   /// The number of bytes that ``encoded()`` has.
   public var encodedCount: Int {
@@ -32,16 +35,19 @@ extension HeadRecord {
 
   /// The extension fields with those that this program knows.
   private var allExtensions: Extensions {
-    guard let trashed = item.trashed else { return extensions }
-    let bytes = [trashed.time, trashed.age].flatMap { number in
-      (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    var extensions = extensions
+    if let trashed = item.trashed {
+      let bytes = [trashed.time, trashed.age].flatMap { number in
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+      }
+      extensions = extensions.replacing(Self.trashedField, with: bytes)
     }
-    return extensions.replacing(Self.trashedField, with: bytes)
+    if let authors = HeadAuthors.encode(item) { extensions = extensions.replacing(Self.authorsField, with: authors) }
+    return extensions
   }
 
   /// Reads the field of an item that is in the trash.
-  private static func trashed(_ extensions: Extensions) throws(CryptoError) -> Trashed? {
-    guard let bytes = extensions.field(trashedField) else { return nil }
+  private static func trashed(_ bytes: [UInt8]) throws(CryptoError) -> Trashed {
     guard bytes.count == 16 else { throw .malformed("trash field") }
     func number(_ bytes: ArraySlice<UInt8>) -> Int64 { bytes.reversed().reduce(0) { $0 << 8 | Int64($1) } }
     return Trashed(time: number(bytes[..<8]), age: number(bytes[8...]))
@@ -85,6 +91,7 @@ extension HeadRecord {
       last = version.number
     }
     guard nextVersion > last else { throw .limits("next version") }
+    try HeadAuthors.validate(item)
   }
 
   /// ASCII, so that no two keys are canonically equivalent without being the same.
@@ -158,12 +165,19 @@ extension HeadRecord {
       throw .malformed("a number is too high")
     }
     let extensions = try Extensions(&reader, input)
-    let trashed = try Self.trashed(extensions)
-    self.extensions = trashed == nil ? extensions : extensions.replacing(Self.trashedField, with: nil)
     try reader.finish(input)
-    item = ItemInfo(
+    var item = ItemInfo(
       name: name, kind: kind, attributes: attributes, policy: policy, created: created, modified: modified,
-      expires: expires, versions: versions, trashed: trashed)
+      expires: expires, versions: versions)
+    self.extensions = try extensions.taking { (type, content) throws(CryptoError) in
+      switch type {
+      case Self.trashedField: item.trashed = try Self.trashed(content)
+      case Self.authorsField: try HeadAuthors.decode(content, into: &item)
+      default: return false
+      }
+      return true
+    }
+    self.item = item
   }
 
   private static func policy(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Policy {

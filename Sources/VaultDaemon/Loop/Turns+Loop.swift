@@ -5,7 +5,9 @@ extension Turns {
   /// Turns of `loop`. Call on the loop.
   convenience init(on loop: any EventLoop, clock: Clock, length: Int64 = Turns.length) {
     let own = OwnTurns()
-    self.init(length: length, now: clock.monotonic) { own.next() }
+    // What is given to the loop while it goes through its sockets runs before it looks at them again.
+    self.init(length: length, now: clock.monotonic, ask: { own.next() }, atEnd: { own.atEnd() })
+    own.looks = { [unowned self] in looks() }
     own.begin(on: loop) { [unowned self] in turn() }
   }
 }
@@ -14,8 +16,12 @@ extension Turns {
 private final class OwnTurns {
   private var turns: LoopTurns?
   private var fallback: (() -> Void)?
+  private var loop: NIOIsolatedEventLoop?
+  /// Runs before the loop looks at its sockets, when that was asked for.
+  var looks: () -> Void = {}
 
   func begin(on loop: any EventLoop, _ turn: @escaping () -> Void) {
+    self.loop = loop.assumeIsolated()
     do throws(SystemError) { turns = try LoopTurns(on: loop, turn) } catch {
       // Without a descriptor for them: a timer that is not due yet lets the loop look at its sockets, too.
       fallback = { loop.assumeIsolated().scheduleTask(in: .milliseconds(1), turn) }
@@ -25,6 +31,8 @@ private final class OwnTurns {
   func next() {
     if let turns { turns.next() } else { fallback?() }
   }
+
+  func atEnd() { loop?.execute(looks) }
 }
 
 extension Runner {

@@ -24,6 +24,8 @@ final class Assembly {
     /// True for the machine's vault.
     let isSystem: Bool
     let owner: UInt32
+    /// The group whose members administer the vault; nil for none.
+    let administrators: UInt32?
     let log: Logger
     /// Reads the daemon's own environment.
     let environment: (String) -> String?
@@ -46,12 +48,15 @@ final class Assembly {
     let timer = place.timer
     turns = Turns(on: loop, clock: clock)
     rooms = Rooms(
-      directory: place.paths.store, owner: place.owner, isSystem: place.isSystem, configuration.vault,
+      directory: place.paths.store,
+      Access.Terms(
+        owner: place.owner, isSystem: place.isSystem,
+        administrators: place.administrators), configuration.vault,
       Rooms.World(
         clock: clock, timer: timer, log: Log(place.log), worker: worker, turns: turns,
         runner: Runner(on: loop, clock: clock, timer),
         presence: Presence.Means(through: helper, buses.system, owner: place.owner, worker), keystores: keystores,
-        credentials: place.paths.credentials))
+        credentials: place.paths.credentials, groups: Accounts.groups))
     clients = Clients(owner: place.owner, clock: clock, openFiles: place.openFiles, configuration)
     door = VarlinkDoor(
       loop: loop, rooms, clients, turns: turns, timer: timer, transferThread: transferThread,

@@ -13,7 +13,7 @@ struct Configuration: Sendable, Equatable {
   var keyringBusName: String?
   /// Connections held at once, over all clients.
   var maxConnections = 256
-  static let connectionLimits = 4...4096
+  static let connectionLimits = 4...32_768
   /// Requests a second that one uid may make before its connections are slowed down.
   var maxRequestsPerSecond = 100_000
   var logLevel = Logger.Level.info

@@ -13,7 +13,7 @@ struct OpenFiles: Sendable, Equatable {
   /// With fewer the daemon does not start.
   static let least = 64
   /// With more it could do nothing.
-  static let most = own + mostLingering + 2 * Configuration.connectionLimits.upperBound
+  static let most = own + mostLingering + Configuration.connectionLimits.upperBound
 
   private let limit: Int
 
@@ -23,9 +23,9 @@ struct OpenFiles: Sendable, Equatable {
   /// The number of refused clients that may stay connected for a moment, to read why.
   var lingering: Int { min(Self.mostLingering, (limit - Self.own) / 4) }
 
-  /// The number of clients that may be connected of the `configured` ones. One whose call waits has a descriptor of its
-  /// process, too.
-  func connections(configured: Int) -> Int { min(configured, (limit - Self.own - lingering) / 2) }
+  /// The number of clients that may be connected of the `configured` ones, with one descriptor each: that of its process
+  /// is fetched when a request needs it, and belongs to the daemon's own.
+  func connections(configured: Int) -> Int { min(configured, limit - Self.own - lingering) }
 
   /// The limit before it is raised, for its helpers: select(2), and programs that go over all the numbers there can be,
   /// count on an ordinary one.

@@ -44,7 +44,9 @@ final class Running {
       assembly = try Assembly(
         Assembly.Place(
           loop: loop, watcher: watcher, clock: .system, timer: Timer(on: loop), paths: paths, openFiles: openFiles,
-          isSystem: options.system, owner: geteuid(), log: log, environment: Paths.environment), configuration)
+          isSystem: options.system, owner: geteuid(),
+          administrators: options.system ? Accounts.administrators : nil, log: log, environment: Paths.environment),
+        configuration)
     } catch {
       fail("\(error)", nil, Daemon.Exit.software)
     }

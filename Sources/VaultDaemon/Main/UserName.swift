@@ -35,3 +35,76 @@ struct Account: Equatable {
       """
   }
 }
+
+/// The users and groups of the machine, by the name service. It blocks for as long as that takes.
+enum Accounts {
+  static func user(_ name: String) -> UInt32? {
+    var entry = unsafe passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var text = [CChar](repeating: 0, count: 64 << 10)
+    return unsafe text.withUnsafeMutableBufferPointer { text -> UInt32? in
+      guard unsafe getpwnam_r(name, &entry, text.baseAddress!, text.count, &found) == 0, unsafe found != nil else {
+        return nil
+      }
+      return unsafe entry.pw_uid
+    }
+  }
+
+  static func group(_ name: String) -> UInt32? {
+    unsafe withGroup { entry, text, found in
+      unsafe getgrnam_r(name, entry, text.baseAddress!, text.count, found)
+    } _: {
+      unsafe $0.gr_gid
+    }
+  }
+
+  /// The group whose members administer the machine's vault; nil where it was not made.
+  static var administrators: UInt32? { group(SystemAccount.administrators) }
+
+  static func groupName(_ gid: UInt32) -> String? {
+    unsafe withGroup { entry, text, found in
+      unsafe getgrgid_r(gid, entry, text.baseAddress!, text.count, found)
+    } _: {
+      unsafe $0.gr_name.map { unsafe String(cString: $0) }
+    }
+  }
+
+  private static func withGroup<R>(
+    _ find: (
+      UnsafeMutablePointer<group>, UnsafeMutableBufferPointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<group>?>
+    ) -> Int32, _ body: (group) -> R?
+  ) -> R? {
+    var entry = unsafe Glibc.group()
+    var found: UnsafeMutablePointer<group>?
+    // A group may have many members.
+    var text = [CChar](repeating: 0, count: 256 << 10)
+    return unsafe text.withUnsafeMutableBufferPointer { text -> R? in
+      guard unsafe find(&entry, text, &found) == 0, unsafe found != nil else { return nil }
+      return unsafe body(entry)
+    }
+  }
+
+  /// All groups that a user's processes have when it logs in; none for a user who is not there.
+  static func groups(of uid: UInt32) -> [UInt32] {
+    guard let name = UserName.of(uid), let account = primaryGroup(of: uid) else { return [] }
+    var groups = [gid_t](repeating: 0, count: 64)
+    while true {
+      var count = Int32(groups.count)
+      if unsafe getgrouplist(name, account, &groups, &count) >= 0 { return Array(groups.prefix(Int(count))) }
+      guard Int(count) > groups.count else { return [] }
+      groups = [gid_t](repeating: 0, count: Int(count))
+    }
+  }
+
+  private static func primaryGroup(of uid: UInt32) -> gid_t? {
+    var entry = unsafe passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var text = [CChar](repeating: 0, count: 64 << 10)
+    return unsafe text.withUnsafeMutableBufferPointer { text -> gid_t? in
+      guard unsafe getpwuid_r(uid, &entry, text.baseAddress!, text.count, &found) == 0, unsafe found != nil else {
+        return nil
+      }
+      return unsafe entry.pw_gid
+    }
+  }
+}

@@ -37,7 +37,8 @@ extension VarlinkDoor {
       guard left > 0 else { throw .timedOut }
       limit = left
     }
-    let attempt = Attempt(for: wait, in: vault.waiting, within: limit, timer) { [weak connection] in
+    let attempt = Attempt(for: wait, in: vault.waiting, connection.share.answers, within: limit, timer) {
+      [weak connection] in
       connection?.fail(Refusal.timedOut)
     } _: { [weak self, weak connection] in
       guard let self, let connection, connection.isStillAsking else { return nil }

@@ -2,18 +2,23 @@ internal import VaultService
 
 /// Everybody who is connected to the Varlink socket, and what each uid may have there.
 final class Clients {
-  private var connections: [ObjectIdentifier: VarlinkConnection] = [:]
-  /// The number of bytes that the connections of a uid have sent and that are not handled yet.
-  private var pendingBytes: [UInt32: Int] = [:]
-  private var rates: [UInt32: RequestRate] = [:]
+  /// The number of shares that are kept of uids that have no connection.
+  private static let mostGone = 256
+
+  private var shares: [UInt32: UserShare] = [:]
+  private var connectionCount = 0
   private var heardCount = 0
   private var lastReader: ObjectIdentifier?
   /// The process behind the connection that was looked at last: one descriptor for all, and the usual question costs one
   /// poll(2).
   private var lastProcess: (connection: ObjectIdentifier, process: PeerProcess)?
   let known = KnownProcesses()
+  /// True when the kernel tells the process that connected itself, at any time, and not its number.
+  var areProcessesTold = false
+  /// The buffer for requests that are not waited for.
+  var incoming = Incoming()
   /// The number of refused clients that are still connected.
-  var lingering = 0
+  private(set) var lingering = 0
   private let owner: UInt32
   private let clock: Clock
   private let openFiles: OpenFiles
@@ -30,26 +35,24 @@ final class Clients {
   /// Takes new limits over.
   func reconfigure(_ new: Configuration) {
     (mostConnections, mostRequests) = (new.maxConnections, new.maxRequestsPerSecond)
-    for rate in rates.values { rate.change(perSecond: mostRequests) }
+    for share in shares.values { share.rate.change(perSecond: mostRequests) }
   }
 
-  /// The refusal of a peer that is not served at all; nil when it is.
-  func refusal(of peer: Peer) -> Refusal? {
-    if peer.uid == owner { return nil }
-    return .denied("this vault serves uid \(owner) alone, and you are uid \(peer.uid)")
-  }
+  /// True for those whose share has the weight of an administrator: root, and the user whose vault it is.
+  private func isAdministrator(_ uid: UInt32) -> Bool { uid == 0 || uid == owner }
 
-  /// True when a refused client may be given the time to read why: not when there are many.
-  var mayLinger: Bool { lingering < openFiles.lingering }
+  /// The number of connections that there may be.
+  private var most: Int { openFiles.connections(configured: mostConnections) }
 
   func admit(_ connection: VarlinkConnection) {
-    makeRoom(for: connection.peer.uid)
-    connections[ObjectIdentifier(connection)] = connection
+    makeRoom(for: connection.share)
+    connection.share.add(connection)
+    connectionCount += 1
   }
 
   func leave(_ connection: VarlinkConnection) {
+    if connection.share.remove(connection) { connectionCount -= 1 }
     let id = ObjectIdentifier(connection)
-    connections[id] = nil
     if lastProcess?.connection == id { lastProcess = nil }
   }
 
@@ -76,39 +79,65 @@ final class Clients {
     return lastReader == id
   }
 
-  /// The rate at which the connections of this peer's uid may ask together.
-  func rate(of peer: Peer) -> RequestRate {
-    if let rate = rates[peer.uid] { return rate }
-    let rate = RequestRate(perSecond: mostRequests, now: clock.monotonic())
-    rates[peer.uid] = rate
-    return rate
+  /// All that the connections of this peer's uid have together.
+  func share(of peer: Peer) -> UserShare {
+    if let share = shares[peer.uid] { return share }
+    if shares.count >= Self.mostGone { forgetGone() }
+    let share = UserShare(uid: peer.uid, RequestRate(perSecond: mostRequests, now: clock.monotonic()))
+    if isAdministrator(peer.uid) { share.weight = UserShare.administrator }
+    shares[peer.uid] = share
+    return share
+  }
+
+  /// Forgets uids that are gone for so long that nothing that they did counts any more.
+  private func forgetGone() {
+    let now = clock.monotonic()
+    shares = shares.filter {
+      !$0.value.connections.isEmpty || $0.value.lingering > 0 || !$0.value.rate.isFull(now: now)
+    }
   }
 
   func close() {
-    for connection in connections.values { connection.close() }
+    for share in shares.values { for connection in share.connections.values { connection.close() } }
   }
 
   // MARK: Room
 
-  /// Closes a connection for another one of `uid` if there are as many as there may be.
-  private func makeRoom(for uid: UInt32) {
-    let most = openFiles.connections(configured: mostConnections)
-    while connections.count >= most {
-      let all = Array(connections.values)
-      let guests = all.map { Room.Guest(uid: $0.peer.uid, isHeld: $0.isHeld, heard: $0.input.heard) }
-      guard let index = Room.leaving(guests, for: uid) else { return }
+  /// Closes a connection for another one of `share` if there are as many as there may be.
+  private func makeRoom(for share: UserShare) {
+    while connectionCount >= most {
+      let holdings = shares.values.lazy.map {
+        Room.Holding(uid: $0.uid, count: $0.connections.count, weight: $0.weight)
+      }
+      guard let loser = Room.loser(holdings, for: share.uid), let leaving = shares[loser]?.leaving() else { return }
       // It is told of the end in a later turn of the loop, and would be counted until then.
-      leave(all[index])
-      all[index].giveWay()
+      leave(leaving)
+      leaving.giveWay(most: most)
     }
+  }
+
+  /// True when a refused client may be given the time to read why, which is counted until ``lingered(_:)``: not where there
+  /// are many, and of one uid fewer.
+  func mayLinger(_ share: UserShare) -> Bool {
+    let most = openFiles.lingering
+    guard lingering < most, share.lingering < max(1, most / 2) else { return false }
+    lingering += 1
+    share.lingering += 1
+    return true
+  }
+
+  /// A refused client is gone.
+  func lingered(_ share: UserShare) {
+    lingering -= 1
+    share.lingering -= 1
   }
 
   /// Counts what a connection holds of frames more than before, and ends the one that holds most where its uid has too
   /// much.
   func count(_ more: Int, of connection: VarlinkConnection) {
-    let uid = connection.peer.uid
-    pendingBytes[uid, default: 0] += more
-    guard more > 0, pendingBytes[uid, default: 0] > Room.pendingBytes else { return }
-    connections.values.filter { $0.peer.uid == uid }.max { $0.input.held < $1.input.held }?.refuseMore()
+    let share = connection.share
+    share.pendingBytes += more
+    guard more > 0, share.pendingBytes > Room.pendingBytes else { return }
+    share.connections.values.max { $0.input.held < $1.input.held }?.refuseMore()
   }
 }

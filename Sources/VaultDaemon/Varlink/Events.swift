@@ -19,6 +19,8 @@ final class Events: SecretHolder {
     let id: ObjectIdentifier
     /// Tells whether it may know what happens to an item.
     let mayKnow: (ItemName) -> Bool
+    /// True when it may go on watching; ends its call otherwise.
+    let mayStay: () -> Bool
     /// Takes whole messages; false when it is to be sent no more.
     let send: (RawSpan) -> Bool
     /// The number of the event that it is to be sent next.
@@ -26,11 +28,12 @@ final class Events: SecretHolder {
     var isGone = false
 
     init(
-      _ id: ObjectIdentifier, from next: Int, mayKnow: @escaping (ItemName) -> Bool,
+      _ id: ObjectIdentifier, from next: Int, mayKnow: @escaping (ItemName) -> Bool, mayStay: @escaping () -> Bool,
       _ send: @escaping (RawSpan) -> Bool
     ) {
       self.id = id
       self.mayKnow = mayKnow
+      self.mayStay = mayStay
       self.next = next
       self.send = send
     }
@@ -42,6 +45,10 @@ final class Events: SecretHolder {
     var end: Int
     /// The item that it is about; nil when it is about none, or the name was wiped.
     var item: ItemName?
+    /// The new name of a moved item.
+    var to: ItemName?
+    /// The time of the event, Unix seconds.
+    let time: Int64
     /// The event without names.
     let nameless: Wire.MonitorReply
   }
@@ -75,9 +82,15 @@ final class Events: SecretHolder {
 
   /// Has `send` be called with what comes from now on, for as long as it answers true.
   func add(
-    _ id: ObjectIdentifier, mayKnow: @escaping (ItemName) -> Bool, send: @escaping (RawSpan) -> Bool
+    _ id: ObjectIdentifier, mayKnow: @escaping (ItemName) -> Bool, mayStay: @escaping () -> Bool = { true },
+    send: @escaping (RawSpan) -> Bool
   ) {
-    watchers[id] = Watcher(id, from: end, mayKnow: mayKnow, send)
+    watchers[id] = Watcher(id, from: end, mayKnow: mayKnow, mayStay: mayStay, send)
+  }
+
+  /// Ends the calls of those who may not watch anything any more.
+  func reconsider() {
+    for watcher in Array(watchers.values) where !watcher.mayStay() { remove(watcher.id) }
   }
 
   /// Sends it no more. What waited for this one alone is wiped in the next turn: it may be being sent just now.
@@ -91,10 +104,11 @@ final class Events: SecretHolder {
     guard !watchers.isEmpty else { return }
     let reply = Wire.MonitorReply(event, at: time)
     var item: ItemName?
-    if case .item(let name, _, _) = event { item = name }
+    var to: ItemName?
+    if case .item(let name, _, let new) = event { (item, to) = (name, new) }
     var nameless = reply
     (nameless.name, nameless.to) = (nil, nil)
-    entries.append(Entry(end: write(reply), item: item, nameless: nameless))
+    entries.append(Entry(end: write(reply), item: item, to: to, time: time, nameless: nameless))
     written += 1
     sendOn()
   }
@@ -105,7 +119,7 @@ final class Events: SecretHolder {
     guard !entries.isEmpty else { return }
     text = SecretBuffer()
     for index in entries.indices {
-      entries[index].item = nil
+      (entries[index].item, entries[index].to) = (nil, nil)
       entries[index].end = write(entries[index].nameless)
     }
   }
@@ -156,13 +170,32 @@ final class Events: SecretHolder {
       stop += 1
     }
     watcher.next = first + max(stop, place + 1)
-    guard stop > place else { return }
+    guard watcher.mayStay() else { return remove(watcher.id) }
+    guard stop > place else { return sendPart(of: entries[place], watcher) }
     let stays = text.withBytes { watcher.send($0.extracting(start..<entries[stop - 1].end)) }
     if !stays { remove(watcher.id) }
   }
 
   private func mayKnow(_ place: Int, _ watcher: Watcher) -> Bool {
-    entries[place].item.map { watcher.mayKnow($0) } ?? true
+    let entry = entries[place]
+    return (entry.item.map(watcher.mayKnow) ?? true) && (entry.to.map(watcher.mayKnow) ?? true)
+  }
+
+  /// Sends what somebody may know of a move from or to a name that it may not know of: that the item is gone, or there.
+  private func sendPart(of entry: Entry, _ watcher: Watcher) {
+    guard let from = entry.item, let to = entry.to else { return }
+    let part: VaultEvent
+    if watcher.mayKnow(from) {
+      part = .item(from, .deleted)
+    } else if watcher.mayKnow(to) {
+      part = .item(to, .created)
+    } else {
+      return
+    }
+    var writer = JSONWriter(appendingTo: SecretBuffer())
+    writer.reply(Wire.MonitorReply(part, at: entry.time), continues: true)
+    let stays = writer.take().withBytes { watcher.send($0) }
+    if !stays { remove(watcher.id) }
   }
 
   /// Wipes what everybody was sent.

@@ -17,6 +17,8 @@ extension Fault {
     case .noSuchVersion(let name, let version): self = .noSuchVersion(name: name, version: version)
     case .noSuchSlot(let id): self = .noSuchSlot(id: id)
     case .lastSlot: self = .lastSlot
+    case .noSuchGrant(let subject): self = .noSuchGrant(subject: subject)
+    case .invalidGrant(let reason): self = .invalidGrant(reason: reason)
     case .alreadyExists(let name): self = .alreadyExists(name: name, failed: failed)
     case .expired(let name, let time): self = .expired(name: name, expires: time)
     case .invalidName(let name, let reason): self = .invalidName(name: name, reason: reason, failed: failed)

@@ -16,28 +16,58 @@ final class KnownProcesses {
   /// The number of cgroups that are remembered.
   private static let most = 64
 
-  /// The unit of each cgroup; nil for one that is in none. `sd_pid_get_unit` reads two files, and each of them line by
-  /// line.
-  private var units: [Cgroup: String?] = [:]
+  /// The units that a cgroup is in.
+  private struct Units {
+    /// That of the system's service manager; nil for none.
+    var system: String?
+    /// That of the service manager of the user who owns it.
+    var user: (owner: uid_t, name: String)?
+  }
+
+  /// The units of each cgroup. `sd_pid_get_unit` reads two files, and each of them line by line.
+  private var units: [Cgroup: Units] = [:]
   /// The leader of the session that was asked for last.
   private var leader: (pid: pid_t, process: PeerProcess)?
   /// True when units are cgroups of the hierarchy that the kernel's numbers are of.
   private let areNumbered = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].contains { isSecondVersion($0) }
 
-  /// The unit of a process, which a user cannot fake; nil where it belongs to none.
-  func unit(of pid: pid_t, _ process: PeerProcess) -> String? {
+  /// The units of a process: of the system's service manager, where no user can fake one, and of its own user's, which that user
+  /// makes. Nil where it belongs to none, or moved from one to another meanwhile.
+  func units(of pid: pid_t, uid: uid_t, _ process: PeerProcess) -> (system: String?, user: String?) {
     let cgroup = cgroup(of: pid, process)
-    if let cgroup, let known = units[cgroup] { return known }
-    var name: UnsafeMutablePointer<CChar>?
-    let result = unsafe sd_pid_get_unit(pid, &name)
-    defer { unsafe free(name) }
-    var unit: String?
-    if result >= 0, let name = unsafe name { unit = unsafe String(cString: name) }
-    // It may have been moved to another cgroup meanwhile.
-    guard result >= 0 || result == -ENODATA, let cgroup, self.cgroup(of: pid, process) == cgroup else { return unit }
+    guard let cgroup else { return (nil, nil) }
+    if let known = units[cgroup] { return Self.units(known, of: uid) }
+    var found = Units()
+    let (status, system) = unsafe Self.text { unsafe sd_pid_get_unit(pid, $0) }
+    let (userStatus, user) = unsafe Self.text { unsafe sd_pid_get_user_unit(pid, $0) }
+    var owner: uid_t = .max
+    if user != nil, unsafe sd_pid_get_owner_uid(pid, &owner) < 0 { owner = .max }
+    found.system = system
+    found.user = user.map { (owner, $0) }
+    // What was read at two times may be of two units.
+    guard self.cgroup(of: pid, process) == cgroup else { return (nil, nil) }
+    // Anything else than that there is none, or that there is no such thing here, may pass.
+    guard Self.isCertain(status), Self.isCertain(userStatus) else { return Self.units(found, of: uid) }
     if units.count >= Self.most { units = [:] }
-    units[cgroup] = .some(unit)
-    return unit
+    units[cgroup] = found
+    return Self.units(found, of: uid)
+  }
+
+  private static func isCertain(_ status: Int32) -> Bool { status >= 0 || [-ENODATA, -ENXIO].contains(status) }
+
+  /// A process in another user's slice, where only root can put it, has no unit of its user's.
+  private static func units(_ units: Units, of uid: uid_t) -> (system: String?, user: String?) {
+    (units.system, units.user.flatMap { $0.owner == uid ? $0.name : nil })
+  }
+
+  private static func text(
+    _ ask: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+  ) -> (status: Int32, text: String?) {
+    var text: UnsafeMutablePointer<CChar>?
+    let status = unsafe ask(&text)
+    defer { unsafe free(text) }
+    guard status >= 0, let text = unsafe text else { return (status, nil) }
+    return (status, unsafe String(cString: text))
   }
 
   private func cgroup(of pid: pid_t, _ process: PeerProcess) -> Cgroup? {

@@ -10,13 +10,15 @@ internal import VaultWire
 final class Outbox {
   /// The number of bytes that are written together before they are sent; one reply may be longer.
   private static let batch = 64 << 10
-  /// A client that has left more bytes than that unread does not keep up, until it has left less than the other.
+  /// A client that has left more bytes than that unread does not keep up, until it has left less than the other; where all
+  /// of its uid together have left more than ``Room/unreadBytes``, one that leaves any.
   private static let most = 256 << 10
   private static let few = 32 << 10
 
   private let channel: any Channel
   private let plaintext: Plaintext
-  private let process: Int32
+  private let client: Plaintext.Client
+  private let share: UserShare
   private let socket: ClientSocket
   private let unread: Unread
   private var writer = JSONWriter(capacity: 0)
@@ -33,10 +35,14 @@ final class Outbox {
   /// Runs when the client has read something of what was unread.
   var onProgress: () -> Void = {}
 
-  /// Sends to the client at the other end of `channel`, which is of this process, and holds on to it.
-  init(_ channel: any Channel, _ socket: ClientSocket, process: Int32, plaintext: Plaintext, clock: Clock) {
+  /// Sends to the client at the other end of `channel`, and holds on to it.
+  init(
+    _ channel: any Channel, _ socket: ClientSocket, of client: Plaintext.Client, _ share: UserShare,
+    plaintext: Plaintext, clock: Clock
+  ) {
     self.channel = channel
-    self.process = process
+    self.client = client
+    self.share = share
     self.socket = socket
     self.plaintext = plaintext
     unread = Unread(
@@ -92,14 +98,17 @@ final class Outbox {
   /// Wipes what was written and what is unread. Nothing can be sent after that.
   func clear() {
     writer.removeAll()
+    let count = unread.count
     unread.removeAll()
+    share.unreadBytes -= count
   }
 
   // MARK: What the client does not read
 
   private func wait(_ reply: consuming SecretBuffer, from sent: Int, _ content: ReplyContent) {
     let before = takenCount
-    let held = plaintext.hold(reply.count - sent, for: process) { [weak self] in
+    let more = reply.count - sent
+    let held = plaintext.hold(more, for: client) { [weak self] in
       (self?.takenCount ?? before) - before
     } drop: { [channel] in
       channel.close(mode: .all, promise: nil)
@@ -107,7 +116,8 @@ final class Outbox {
     unread.add(reply, from: sent, content) { [plaintext] in
       if let held { plaintext.release(held) }
     }
-    if unread.count > Self.most { isKeepingUp = false }
+    share.unreadBytes += more
+    if unread.count > Self.most || share.unreadBytes > Room.unreadBytes { isKeepingUp = false }
     if !isWaiting { sendOn(trying: false) }
   }
 
@@ -159,6 +169,7 @@ final class Outbox {
   private func take(_ count: Int) {
     leftCount += count
     unread.take(count)
+    share.unreadBytes -= count
     if unread.count < Self.few { isKeepingUp = true }
   }
 }

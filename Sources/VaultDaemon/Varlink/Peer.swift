@@ -12,7 +12,8 @@ extension Caller {
   /// A process of which nothing is known yet, and so nothing is believed.
   init(unknown peer: Peer) {
     self.init(
-      door: .varlink, uid: peer.uid, groups: [], pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil)
+      door: .varlink, uid: peer.uid, groups: [], pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
+      memory: Memory(executable: { Program.path(of: peer.pid) }, digest: { Program.digest(of: peer.pid) }))
   }
 
   /// The process that connected, while it runs: what cannot be learned of it counts as nothing.
@@ -26,11 +27,11 @@ extension Caller {
     self.groups = [peer.gid] + groups.filter { $0 != peer.gid }
     // Of a process that cannot be seen from here nothing is believed; 0 would be this one.
     guard peer.pid > 0, let started = process.started ?? PeerProcess.start(of: peer.pid) else { return }
-    let unit = known.unit(of: peer.pid, process)
+    let (unit, userUnit) = known.units(of: peer.pid, uid: peer.uid, process)
     let session = AuthenticationSession(of: peer, started: started, known)
     // The number was its own all the time if it still runs.
     guard process.isAlive, process.started == nil || PeerProcess.uid(of: peer.pid) == peer.uid else { return }
-    (self.started, self.unit, self.session) = (started, unit, session)
+    (self.started, self.unit, self.userUnit, self.session) = (started, unit, userUnit, session)
   }
 
   /// A unit that is taken for a service: where nobody can tell, nobody sits.

@@ -4,8 +4,8 @@ internal import VaultService
 /// little at any time.
 ///
 /// Past the cap further large values wait; small ones never do, so a client that does not read delays nobody's tokens. One
-/// process has half of it at most. Who waits is let in, each in a turn of its own, by how little its process has, and then
-/// in the order of coming. A client that does not read is dropped after ``Timeouts/slowReader``, see ``Unread``. Where
+/// process has half of it at most. Who waits is let in, each in a turn of its own, by how little its uid has, then by how
+/// little its process has, and then in the order of coming. A client that does not read is dropped after ``Timeouts/slowReader``, see ``Unread``. Where
 /// others wait for room it has to read at a pace: see ``deadline(count:taken:waiting:)``.
 final class Plaintext {
   /// Bytes. 4 MiB leave room for keys under the usual 8 MiB of `RLIMIT_MEMLOCK`.
@@ -30,8 +30,15 @@ final class Plaintext {
     return min(patience, max(grace, patience / Int64(max(1, waiting))) + paid)
   }
 
-  private struct Reply {
+  /// Whose a reply is.
+  struct Client {
     let process: Int32
+    /// The line of its uid, in which its calls go on.
+    let line: Line
+  }
+
+  private struct Reply {
+    let client: Client
     let count: Int
     /// The time at which it began to wait, `CLOCK_MONOTONIC` nanoseconds.
     let since: Int64
@@ -42,7 +49,7 @@ final class Plaintext {
   }
 
   private struct Call {
-    let process: Int32
+    let client: Client
     let goOn: () -> Void
   }
 
@@ -71,12 +78,12 @@ final class Plaintext {
   var inHand: Int { replies.values.reduce(0) { $0 + $1.count } }
 
   /// True when a large value for this process has to wait.
-  func mustWait(_ process: Int32) -> Bool { !calls.isEmpty || !hasRoom(for: process) }
+  func mustWait(_ client: Client) -> Bool { !calls.isEmpty || !hasRoom(for: client.process) }
 
   /// Has a call go on once there is room for a large value; the number is for ``remove(_:)``.
-  func wait(_ process: Int32, _ goOn: @escaping () -> Void) -> Int {
+  func wait(_ client: Client, _ goOn: @escaping () -> Void) -> Int {
     last += 1
-    calls[last] = Call(process: process, goOn: goOn)
+    calls[last] = Call(client: client, goOn: goOn)
     letIn()
     watch()
     return last
@@ -86,10 +93,10 @@ final class Plaintext {
   func remove(_ number: Int) { calls[number] = nil }
 
   /// Counts a reply of `count` bytes that has to wait, until it is released by the number; nil where it is not counted.
-  func hold(_ count: Int, for process: Int32, taken: @escaping () -> Int, drop: @escaping () -> Void) -> Int? {
+  func hold(_ count: Int, for client: Client, taken: @escaping () -> Int, drop: @escaping () -> Void) -> Int? {
     guard count > Self.small else { return nil }
     last += 1
-    replies[last] = Reply(process: process, count: count, since: now(), taken: taken, drop: drop)
+    replies[last] = Reply(client: client, count: count, since: now(), taken: taken, drop: drop)
     watch()
     return last
   }
@@ -106,14 +113,14 @@ final class Plaintext {
   }
 
   private func held(by process: Int32) -> Int {
-    replies.values.reduce(0) { $0 + ($1.process == process ? $1.count : 0) }
+    replies.values.reduce(0) { $0 + ($1.client.process == process ? $1.count : 0) }
   }
 
   /// Lets the next call go on, and later those after it.
   private func letIn() {
-    guard !isLettingIn, next != nil else { return }
+    guard !isLettingIn, let first = next, let line = calls[first]?.client.line else { return }
     isLettingIn = true
-    turns.wait { [weak self] in
+    turns.wait(line) { [weak self] in
       guard let self else { return }
       isLettingIn = false
       if let next, let call = calls.removeValue(forKey: next) {
@@ -127,10 +134,17 @@ final class Plaintext {
   /// The call that has room and is the first to have it.
   private var next: Int? {
     guard !calls.isEmpty, inHand < Self.cap else { return nil }
-    var held: [Int32: Int] = [:]
-    for reply in replies.values { held[reply.process, default: 0] += reply.count }
-    func rank(_ call: (key: Int, value: Call)) -> (Int, Int) { (held[call.value.process, default: 0], call.key) }
-    return calls.min { rank($0) < rank($1) }.flatMap { rank($0).0 < Self.share ? $0.key : nil }
+    var (held, heldByUser): ([Int32: Int], [ObjectIdentifier: Int]) = ([:], [:])
+    for reply in replies.values {
+      held[reply.client.process, default: 0] += reply.count
+      heldByUser[ObjectIdentifier(reply.client.line), default: 0] += reply.count
+    }
+    func rank(_ call: (key: Int, value: Call)) -> (Int, Int, Int) {
+      let client = call.value.client
+      return (heldByUser[ObjectIdentifier(client.line), default: 0], held[client.process, default: 0], call.key)
+    }
+    // One whose process has its share is in nobody's way.
+    return calls.filter { held[$0.value.client.process, default: 0] < Self.share }.min { rank($0) < rank($1) }?.key
   }
 
   /// The replies in whose room a call could go on, where none can.
@@ -139,8 +153,8 @@ final class Plaintext {
     let all = replies.map { (number: $0.key, reply: $0.value) }
     if inHand >= Self.cap { return all }
     // Each of these processes has its share.
-    let waiting = Set(calls.values.map(\.process))
-    return all.filter { waiting.contains($0.reply.process) }
+    let waiting = Set(calls.values.map(\.client.process))
+    return all.filter { waiting.contains($0.reply.client.process) }
   }
 
   /// The one of them that has to go first, and when.

@@ -27,6 +27,9 @@ final class RequestRate {
     return true
   }
 
+  /// True when nothing that was asked counts any more: a second's worth may come at once.
+  func isFull(now: Int64) -> Bool { tokens == perSecond || now - refilled >= 1_000_000_000 }
+
   /// Nanoseconds until there is a token again.
   func delay(now: Int64) -> Int64 { max(0, 1_000_000_000 / perSecond - (now - refilled)) }
 

@@ -14,6 +14,8 @@ enum Server {
           try channel.pipeline.syncOperations.addHandler(AcceptPause())
         }
       }
+      // Between one and the next the others are looked at.
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelOption(.allocator, value: WipingAllocator.allocator)
       // A frame is read in one go or is long; a second read would only meet EAGAIN.
       .childChannelOption(.maxMessagesPerRead, value: 1)

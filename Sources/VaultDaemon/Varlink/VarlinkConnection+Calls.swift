@@ -8,8 +8,9 @@ internal import VaultWire
 extension VarlinkConnection {
   /// Frames handled in one go, so that a client that sends many cannot keep the loop from the others.
   static let slice = 32
-  /// Bytes that a client may send ahead of the answers.
+  /// Bytes that a client may send ahead of the answers; where it waits for its turn, a few requests.
   private static let backlog = 64 << 10
+  private static let waitingBacklog = 4 << 10
 
   func take(_ bytes: RawSpan) {
     // What was received was copied, and may be a password whose frame never ends, or a value that nobody takes.
@@ -23,7 +24,9 @@ extension VarlinkConnection {
   }
 
   /// Hands over the frames that are complete, while nothing stands in the way, and until it is the others' turn.
-  func process() {
+  ///
+  /// - Parameter isTurn: true where it has waited for the turn that it has now.
+  func process(isTurn: Bool = false) {
     if mayHandle, !isPeerAlive { return disown() }
     var left = Self.slice
     input.isProcessing = true
@@ -31,12 +34,16 @@ extension VarlinkConnection {
     do throws(FrameError) {
       while mayHandle {
         // What came together with a lock is handled with it, or it would be refused.
-        let mayGoOn = !door.turns.isSpent || input.lockedMeanwhile != nil
-        guard left == Self.slice || left > 0 && mayGoOn else { return waitForTurn() }
+        let mayGoOn = isTurn && left == Self.slice || input.lockedMeanwhile != nil || door.turns.mayGo(share.answers)
+        guard left > 0, mayGoOn else {
+          waitForTurn(in: share.answers)
+          break
+        }
         let began = door.vault.clock.monotonic()
+        let line = input.inbound.hasDeferred ? share.works : share.answers
         // Also where it has to wait, or is no call: it was read.
-        defer { door.turns.charge(door.vault.clock.monotonic() - began) }
-        guard try processNext(began) else { break }
+        defer { door.turns.charge(line, since: began) }
+        guard try processNext(began, isTurn: isTurn) else { break }
         left -= 1
       }
     } catch {
@@ -60,23 +67,24 @@ extension VarlinkConnection {
   }
 
   /// Handles one call; false when it has to wait.
-  private func processNext(_ now: Int64) throws(FrameError) -> Bool {
+  private func processNext(_ now: Int64, isTurn: Bool) throws(FrameError) -> Bool {
     let isNew = !input.inbound.hasDeferred
     // To read a long frame takes long, whatever stands in it.
     if isNew, door.turns.isSpent, input.inbound.pendingCount > Self.backlog {
-      waitForTurn()
+      waitForTurn(in: share.works)
       return false
     }
-    guard !isNew || rate.take(now: now) else {
-      schedule(after: .nanoseconds(rate.delay(now: now)))
+    guard !isNew || share.rate.take(now: now) else {
+      schedule(after: .nanoseconds(share.rate.delay(now: now)))
       return false
     }
     guard let frame = try input.inbound.next() else { return false }
     // What a long frame asks for is done in another turn than it was read in.
     let isLong = isNew && input.inbound.currentCount > Self.backlog
-    if door.turns.isSpent || door.events.isFull || isLong, takesLong(frame) {
+    let hasTurn = isTurn && !isNew || door.turns.mayGo(share.works)
+    if !hasTurn || door.events.isFull || isLong, takesLong(frame) {
       input.inbound.putOff(frame)
-      waitForTurn()
+      waitForTurn(in: share.works)
       return false
     }
     handle(frame)
@@ -103,17 +111,17 @@ extension VarlinkConnection {
 
   private func schedule(after delay: TimeAmount) {
     input.isScheduled = true
-    _ = after(delay) { [weak self] in self?.goOn() }
+    _ = after(delay) { [weak self] in self?.goOn(isTurn: false) }
   }
 
-  func waitForTurn() {
+  func waitForTurn(in line: Line) {
     input.isScheduled = true
-    door.turns.wait { [weak self] in self?.goOn() }
+    door.turns.wait(line) { [weak self] in self?.goOn(isTurn: true) }
   }
 
-  private func goOn() {
+  func goOn(isTurn: Bool) {
     input.isScheduled = false
-    process()
+    process(isTurn: isTurn)
     countHeld()
   }
 
@@ -130,9 +138,12 @@ extension VarlinkConnection {
     countHeld()
   }
 
-  /// Stops reading while whole frames wait to be handled, so that a client cannot fill our memory with them.
+  /// Stops reading while whole frames wait to be handled, so that a client cannot fill our memory with them, nor keep us
+  /// reading when it is the others' turn.
   private func holdBack() {
-    let shouldRead = !input.inbound.hasFrame || input.inbound.pendingCount < Self.backlog
+    let isLittle = input.isScheduled || share.pendingBytes > Room.pendingBytes / 4
+    let most = isLittle ? Self.waitingBacklog : Self.backlog
+    let shouldRead = !input.inbound.hasFrame || input.inbound.pendingCount < most
     guard shouldRead != input.isAccepting, let context else { return }
     input.isAccepting = shouldRead
     try? context.channel.syncOptions?.setOption(.autoRead, value: shouldRead)

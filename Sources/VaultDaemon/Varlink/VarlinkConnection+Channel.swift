@@ -9,7 +9,7 @@ extension VarlinkConnection {
     let socket = self.socket ?? ClientSocket(context.channel)
     self.socket = socket
     let outbox = Outbox(
-      context.channel, socket, process: peer.pid, plaintext: door.plaintext, clock: door.vault.clock)
+      context.channel, socket, of: plaintextClient, share, plaintext: door.plaintext, clock: door.vault.clock)
     outbox.onProgress = { [weak self] in self?.clientHasRead() }
     self.outbox = outbox
   }
@@ -22,22 +22,38 @@ extension VarlinkConnection {
 
   func channelActive(context: ChannelHandlerContext) {
     input.heard = clients.heardNext()
-    if let refusal = clients.refusal(of: peer) {
-      fail(refusal)
-      return closeGently()
-    }
-    guard let process = peerProcess, process.isAlive else { return disown() }
-    peerStarted = process.started
-    caller = Caller(peer, process, groups: socket?.peerGroups() ?? [], clients.known)
     clients.admit(self)
-    // Most clients ask as they connect; that is there by now.
-    if !door.turns.isSpent { _ = takeDirectly() }
+    // Where the kernel tells the process itself, it can be asked about in the turn of its uid as well.
+    guard clients.areProcessesTold, !door.turns.mayGo(share.answers) else {
+      // Most clients ask as they connect; that is there by now.
+      if meet(), door.turns.mayGo(share.answers) { _ = takeDirectly() }
+      return
+    }
+    input.isScheduled = true
+    door.turns.wait(share.answers) { [weak self] in
+      guard let self, self.context != nil, !isClosing, meet() else { return }
+      goOn(isTurn: true)
+    }
+  }
+
+  /// Learns who has connected; false where that process has ended.
+  private func meet() -> Bool {
+    let began = door.vault.clock.monotonic()
+    defer { door.turns.charge(share.answers, since: began) }
+    guard let process = peerProcess, process.isAlive else {
+      disown()
+      return false
+    }
+    peerStarted = process.started
+    clients.areProcessesTold = process.started == nil
+    caller = Caller(peer, process, groups: socket?.peerGroups() ?? [], clients.known)
+    return true
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     beginClosing()
     outbox?.clear()
-    if isLingering { clients.lingering -= 1 }
+    if isLingering { clients.lingered(share) }
     input.halfFrame?.cancel()
     let cancel = current.onCancel
     current.onCancel = nil
@@ -64,7 +80,7 @@ extension VarlinkConnection {
     let now = door.vault.clock.monotonic()
     guard input.inbound.pendingCount == 0, current.onCancel == nil, input.isAccepting, isKeepingUp,
       !input.isScheduled, !isClosing,
-      !input.isEnded, !door.upkeep.runner.isBusy, !door.turns.isSpent, input.anticipation.looks(now: now)
+      !input.isEnded, !door.upkeep.runner.isBusy, door.turns.mayGo(share.answers), input.anticipation.looks(now: now)
     else { return false }
     var isTaken = false
     repeat {
@@ -77,9 +93,13 @@ extension VarlinkConnection {
   /// Takes what the client has sent by now, without a turn of the loop for it; false when it has sent nothing.
   private func takeDirectly() -> Bool {
     guard let socket else { return false }
+    // One for all: it is lent to one at a time, and wiped before the next.
+    var incoming = Incoming()
+    swap(&incoming, &clients.incoming)
     let count = incoming.receive(from: socket)
+    if count > 0 { incoming.lend(count) { take($0) } }
+    swap(&incoming, &clients.incoming)
     guard count > 0 else { return false }
-    incoming.lend(count) { take($0) }
     outbox?.flush()
     return true
   }
@@ -89,7 +109,7 @@ extension VarlinkConnection {
     if isClosing { return closeOutput() }
     if isKeepingUp, let resume = onWritable {
       onWritable = nil
-      door.turns.wait(resume)
+      door.turns.wait(share.works, resume)
     }
     process()
     countHeld()

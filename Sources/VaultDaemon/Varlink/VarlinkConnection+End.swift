@@ -9,14 +9,14 @@ extension VarlinkConnection {
   /// Refuses what is asked over a connection whose process has ended, and ends it.
   func disown() { refuseCalls(Refusal.disowned) }
 
-  /// Ends it for another connection; a call that waits is told why.
-  func giveWay() {
-    if current.onCancel != nil { callOff(Fault.tooManyConnections) }
+  /// Ends it for another connection, where there are `most`; a call that waits is told why.
+  func giveWay(most: Int) {
+    if current.onCancel != nil { callOff(Fault.tooManyConnections(uid: Int(peer.uid), limit: most)) }
     close()
   }
 
   /// Ends it for what its uid has sent too much.
-  func refuseMore() { refuseCalls(Fault.tooManyRequests) }
+  func refuseMore() { refuseCalls(Fault.tooManyRequests(uid: Int(peer.uid))) }
 
   /// A frame that cannot be read ends the connection: what follows it cannot be trusted to be a frame.
   func refuse(_ error: FrameError) {
@@ -79,9 +79,8 @@ extension VarlinkConnection {
   /// Sends what is still to be sent, and closes when the client has done so, or soon. A client that is still writing
   /// would meet a broken pipe otherwise, and not read why.
   func closeGently() {
-    guard !isClosing, !input.isEnded, clients.mayLinger, context != nil else { return close() }
+    guard !isClosing, !input.isEnded, context != nil, clients.mayLinger(share) else { return close() }
     beginClosing()
-    clients.lingering += 1
     isLingering = true
     outbox?.flush()
     closeOutput()

@@ -19,10 +19,9 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
   /// process itself.
   var peerStarted: UInt64?
 
-  let rate: RequestRate
+  /// All that its uid has.
+  let share: UserShare
   var input = Input()
-  /// The buffer for requests that are not waited for; wiped after each.
-  var incoming = Incoming()
   var current = CurrentCall()
 
   // MARK: What is sent
@@ -43,14 +42,20 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
     self.peer = peer
     self.door = door
     caller = Caller(unknown: peer)
-    rate = door.clients.rate(of: peer)
+    share = door.clients.share(of: peer)
     super.init(in: door.vault.holders)
   }
 
   var clients: Clients { door.clients }
 
+  /// Whose large replies are.
+  var plaintextClient: Plaintext.Client { Plaintext.Client(process: peer.pid, line: share.works) }
+
   // At the daemon's end all of them are closed, with what they have to say.
-  override func letGo(for lock: Lock) { if lock.isEffective, lock.cause != .stop { self.lock(lock) } }
+  override func letGo(for lock: Lock) {
+    if lock.reach.contains(.names) { caller.memory.forgetNames() }
+    if lock.isEffective, lock.cause != .stop { self.lock(lock) }
+  }
 
   override func outlives(_ lock: Lock) -> Bool {
     lock.isEffective && lock.cause != .stop
@@ -89,10 +94,8 @@ extension VarlinkConnection {
   struct CurrentCall {
     /// Set while it waits for its answer: runs if the client goes away.
     var onCancel: (() -> Void)? {
-      didSet { if onCancel == nil { (waitingProcess, holdsName) = (nil, false) } }
+      didSet { if onCancel == nil { holdsName = false } }
     }
-    /// The process that connected, while a call of it waits: it is looked at with each answer.
-    var waitingProcess: PeerProcess?
     /// True when it wants no reply.
     var isOneway = false
     /// True when it takes a stream of replies.
@@ -116,11 +119,10 @@ extension VarlinkConnection {
   }
 
   var peerProcess: PeerProcess? {
-    current.waitingProcess
-      ?? clients.process(of: self) {
-        if let peerStarted { return PeerProcess(peer.pid, started: peerStarted) }
-        return socket.flatMap { PeerProcess(at: $0, peer) }
-      }
+    clients.process(of: self) {
+      if let peerStarted { return PeerProcess(peer.pid, started: peerStarted) }
+      return socket.flatMap { PeerProcess(at: $0, peer) }
+    }
   }
 }
 
@@ -157,7 +159,6 @@ extension VarlinkConnection {
 
   /// Keeps the connection for a call that will be answered later. `cancel` runs if the client goes away first.
   func hold(_ cancel: @escaping () -> Void) {
-    current.waitingProcess = peerProcess
     current.onCancel = cancel
     current.holdsName = false
   }
@@ -170,7 +171,7 @@ extension VarlinkConnection {
     guard current.onCancel != nil else { return }
     current.onCancel = nil
     // With nothing to go on with, the next request is not to wait behind the work of others.
-    if input.inbound.hasFrame || input.isEnded || !input.isAccepting { waitForTurn() }
+    if input.inbound.hasFrame || input.isEnded || !input.isAccepting { waitForTurn(in: share.answers) }
   }
 
   /// Sends what `write` writes, together with the other replies to what was read at once.
@@ -200,6 +201,6 @@ extension VarlinkConnection {
 
   /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
   func whenKeepingUp(_ work: @escaping () -> Void) {
-    if isKeepingUp { door.turns.wait(work) } else { onWritable = work }
+    if isKeepingUp { door.turns.wait(share.works, work) } else { onWritable = work }
   }
 }

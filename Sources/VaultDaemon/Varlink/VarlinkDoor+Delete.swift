@@ -19,8 +19,9 @@ extension VarlinkDoor {
   func undelete(_ call: Wire.UndeleteParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      try items.undelete(try Self.itemName(call.name), for: connection.caller)
-      connection.reply(Wire.Empty())
+      let name = try Self.itemName(call.name)
+      try items.undelete(name, for: connection.caller)
+      connection.reply(Wire.UndeleteReply(openTo: others(on: [name], connection)))
     }
   }
 
@@ -29,8 +30,9 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let after = call.after.map(FindCursor.init)
       if case .some(.none) = after { throw .invalid("after") }
-      let (gone, next) = try items.emptyTrash(after: after??.place, for: connection.caller)
-      connection.reply(Wire.EmptyTrashReply(deleted: gone, next: next.map { FindCursor($0).text }))
+      let (gone, next) = try items.emptyTrash(after: after??.place.row, for: connection.caller)
+      connection.reply(
+        Wire.EmptyTrashReply(deleted: gone, next: next.map { FindCursor(SearchPlace(area: 0, row: $0)).text }))
     }
   }
 

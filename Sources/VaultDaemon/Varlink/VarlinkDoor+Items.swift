@@ -43,11 +43,11 @@ extension VarlinkDoor {
 
   /// Has a large value wait for its turn, and for room; false where it need not.
   private func waitsForRoom(_ asked: AskedValue, _ connection: VarlinkConnection) -> Bool {
-    let process = connection.peer.pid
-    guard turns.isSpent || plaintext.mustWait(process),
-      items.hasLongVersion(asked.name, above: Plaintext.small / 2)
+    let client = connection.plaintextClient
+    guard turns.isSpent || plaintext.mustWait(client),
+      items.hasLongVersion(asked.name, above: Plaintext.small / 2, for: connection.caller)
     else { return false }
-    let number = plaintext.wait(process) { [weak self, weak connection] in
+    let number = plaintext.wait(client) { [weak self, weak connection] in
       guard let self, let connection, connection.isStillAsking else { return }
       send(asked, connection)
     }
@@ -94,14 +94,11 @@ extension VarlinkDoor {
         if after == nil { throw .invalid("after") }
       }
       var query: Query
-      do throws(QueryError) { query = try Query(parsing: call.query ?? "") } catch {
+      do throws(QueryError) { query = try Query(parsing: call.query ?? "", Self.names) } catch {
         throw .invalidQuery(reason: error.reason, position: error.position)
       }
       query.isOfTrash = call.trash ?? false
-      let search = Search(query: query, left: limit, after: after?.place)
-      if connection.current.streams { return stream(search, connection) }
-      let (found, next) = try page(of: search, connection)
-      connection.reply(Wire.FindReply(items: told(found), next: next.map { FindCursor($0).text }))
+      stream(Search(query: query, left: limit, after: after?.place), connection)
     }
   }
 
@@ -109,25 +106,32 @@ extension VarlinkDoor {
   private struct Search {
     let query: Query
     var left: Int
-    var after: Int64?
+    var after: SearchPlace?
   }
+
+  private static let names = Query.Names(user: Accounts.user, group: Accounts.group)
 
   /// The next page, which ends when the time is up.
   private func page(of search: Search, _ connection: VarlinkConnection) throws(Refusal) -> (
-    items: [ItemInfo], next: Int64?
+    items: [ItemInfo], next: SearchPlace?
   ) {
     try items.find(
       search.query, limit: min(search.left, Self.page), after: search.after,
       until: vault.clock.monotonic() + Turns.search, for: connection.caller)
   }
 
-  /// Sends a page, lets the others have their turn, and goes on while the client reads.
+  /// Sends a page, unless it is empty, lets the others have their turn, and goes on while the client reads: to the end where it takes a
+  /// stream, and otherwise until there was anything.
   private func stream(_ search: Search, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
       let (found, next) = try page(of: search, connection)
       let rest = Search(query: search.query, left: search.left - found.count, after: next)
-      let isLast = rest.left <= 0 || next == nil
-      connection.reply(Wire.FindReply(items: told(found)), continues: !isLast)
+      let isStream = connection.current.streams
+      let isLast = rest.left <= 0 || next == nil || !isStream && !found.isEmpty
+      if isLast || !found.isEmpty {
+        let cursor = isStream ? nil : next.map { FindCursor($0).text }
+        connection.reply(Wire.FindReply(items: told(found), next: cursor), continues: !isLast)
+      }
       guard !isLast else { return }
       var isWanted = true
       connection.hold { isWanted = false }

@@ -21,7 +21,7 @@ extension VarlinkDoor {
   func attributes(_ call: Wire.AttributesParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      var after: Int64?
+      var after: SearchPlace?
       // Compared by their bytes, as the store does it.
       var known: Set<[UInt8]> = []
       let left = try Self.limit(call.limit)

@@ -9,10 +9,14 @@ extension VarlinkDoor {
     do throws(Refusal) {
       try vault.checkStore()
       let field = SecretField(call.value, call.data, frame)
-      let stored = try items.set(try call.change(), call.newValue(field), for: connection.caller) { bytes in
+      let change = try call.change()
+      let stored = try items.set(change, call.newValue(field), for: connection.caller) { bytes in
         field.copy(frame, into: &bytes)
       }
-      connection.reply(Wire.SetReply(version: stored.number, pastExpiry: stored.pastExpiry))
+      connection.reply(
+        Wire.SetReply(
+          version: stored.number, pastExpiry: stored.pastExpiry,
+          openTo: stored.number == 1 ? others(on: [change.name], connection) : nil))
     } catch {
       connection.fail(error)
     }
@@ -39,7 +43,8 @@ extension VarlinkDoor {
       let stored = try items.set(changes, for: connection.caller) { index, bytes in
         fields[index].copy(frame, into: &bytes)
       }
-      connection.reply(Wire.SetManyReply(versions: stored.map(\.number)))
+      let new = zip(changes, stored).filter { $1.number == 1 }.map(\.0.change.name)
+      connection.reply(Wire.SetManyReply(versions: stored.map(\.number), openTo: others(on: new, connection)))
     } catch {
       connection.fail(Fault(error.refusal, failed: error.index))
     }
@@ -50,10 +55,12 @@ extension VarlinkDoor {
   func copy(_ call: Wire.CopyParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
+      let target = try Self.itemName(call.to)
       let version = try items.copy(
-        try Self.itemName(call.from), to: try Self.itemName(call.to), replacing: call.replace ?? false,
+        try Self.itemName(call.from), to: target, replacing: call.replace ?? false,
         evenExpired: call.expired ?? false, for: connection.caller)
-      connection.reply(Wire.CopyReply(version: version))
+      connection.reply(
+        Wire.CopyReply(version: version, openTo: version == 1 ? others(on: [target], connection) : nil))
     }
   }
 

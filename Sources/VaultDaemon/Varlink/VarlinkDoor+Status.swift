@@ -9,9 +9,20 @@ extension VarlinkDoor {
     vault.openStore(because: .repaired)
     var isWanted = true
     connection.hold { isWanted = false }
+    guard access.isAdministrator(connection.caller) else {
+      return connection.reply(limitedStatus)
+    }
     ways.methods(for: connection.caller.uid) { [unowned self] methods in
       if isWanted { connection.reply(status(methods)) }
     }
+  }
+
+  /// What everybody may know.
+  private var limitedStatus: Wire.StatusReply {
+    let state = vault.state
+    return Wire.StatusReply(
+      state: state.kind.rawValue, cause: state.cause.text, since: state.since, locksOn: [], methods: [], warnings: [],
+      version: Version.text, pid: Int(getpid()))
   }
 
   private func status(_ methods: [WaysIn.Method]) -> Wire.StatusReply {
@@ -30,11 +41,21 @@ extension VarlinkDoor {
   }
 
   func monitor(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
+    switch items.mayWatchAnything(connection.caller) {
+    case nil: return connection.fail(Refusal.locked(vault.state))
+    case false: return connection.fail(Refusal.denied("you may watch nothing here"))
+    case true: break
+    }
     let id = ObjectIdentifier(connection)
     connection.hold { [weak self] in self?.events.remove(id) }
     connection.reply(Wire.MonitorReply(.state(vault.state), at: vault.clock.wall()), continues: true)
     events.add(id) { [items, weak connection] name in
       connection.map { items.mayWatch(name, $0.caller) } ?? false
+    } mayStay: { [items, weak connection] in
+      guard let connection else { return false }
+      if items.mayWatchAnything(connection.caller) != false { return true }
+      connection.fail(Refusal.denied("what let you watch was revoked"))
+      return false
     } send: { [weak connection] messages in
       guard let connection else { return false }
       // A client that does not read is cut off: a stream with holes would be worse.

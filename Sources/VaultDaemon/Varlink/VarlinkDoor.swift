@@ -10,6 +10,7 @@ final class VarlinkDoor {
   let loop: any EventLoop
   let vault: Vault
   let items: Items
+  let access: Access
   let ways: WaysIn
   let upkeep: Upkeep
   let clients: Clients
@@ -39,6 +40,7 @@ final class VarlinkDoor {
     self.loop = loop
     vault = rooms.vault
     items = rooms.items
+    access = rooms.access
     ways = rooms.waysIn
     upkeep = rooms.upkeep
     self.clients = clients
@@ -48,6 +50,7 @@ final class VarlinkDoor {
     self.lastWordThread = lastWordThread
     events = Events(in: Turns(on: loop, clock: vault.clock, length: Turns.telling), vault.holders)
     plaintext = Plaintext(in: turns, now: vault.clock.monotonic, after: { delay, work in _ = timer.after(delay, work) })
+    vault.hooks.accessChanged = { [events] in events.reconsider() }
     vault.hooks.announce = { [events, vault] in events.announce($0, at: vault.clock.wall()) }
   }
 
@@ -60,6 +63,7 @@ final class VarlinkDoor {
     guard call.upgrade || !method.needsUpgrade else { return connection.fail(Refusal.invalid("upgrade")) }
     vault.checkDeadlines()
     defer { upkeep.foldLogLater() }
+    do throws(Refusal) { try access.check(method.audience, connection.caller) } catch { return connection.fail(error) }
     connection.current.streams = call.more
     try handle(method, frame, call.parameters, connection)
   }

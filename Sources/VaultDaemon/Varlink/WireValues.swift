@@ -11,13 +11,14 @@ extension Wire.Item {
       accessible: item.policy.accessible.name, require: item.policy.require.name, reuse: Int(item.policy.reuseWindow),
       version: item.current.number,
       created: item.created, modified: item.modified, expires: item.expires, size: item.current.size,
-      deleted: item.trashed?.time)
+      deleted: item.trashed?.time, creator: item.creator, writer: item.current.writer)
   }
 }
 
 extension Wire.Version {
   init(_ version: VersionInfo, isCurrent: Bool) {
-    self.init(version: version.number, created: version.created, size: version.size, current: isCurrent)
+    self.init(
+      version: version.number, created: version.created, size: version.size, current: isCurrent, writer: version.writer)
   }
 }
 

@@ -11,7 +11,7 @@ public enum Attributes {
 
   /// The words of the query language that stand for the item itself, and so cannot be attributes.
   public static let builtInKeys: Set<String> = [
-    "name", "kind", "accessible", "require", "expires", "created", "modified", "version", "size",
+    "name", "kind", "accessible", "require", "expires", "created", "modified", "version", "size", "creator", "writer",
   ]
 
   /// Checks keys, values and their number.

@@ -14,13 +14,16 @@ public struct ItemChange: Hashable, Sendable {
   /// The time at which the item stops being served, Unix seconds: `.some(nil)` means never. Left out, a new value's own end of
   /// validity (a certificate's) counts, then the old expiry, unless it has passed.
   public var expires: Int64??
+  /// The caller that makes the change, as the text of a ``Subject``; nil where that is not known.
+  public var author: String?
   /// True when an existing item may be changed; a new one is made in any case.
   public var update: Bool
 
   /// A change that sets nothing but the value.
   public init(
     name: ItemName, kind: ItemKind? = nil, attributes: [String: String]? = nil, accessible: AccessClass? = nil,
-    require: Requirement? = nil, reuseWindow: UInt32? = nil, expires: Int64?? = .none, update: Bool = false
+    require: Requirement? = nil, reuseWindow: UInt32? = nil, expires: Int64?? = .none, author: String? = nil,
+    update: Bool = false
   ) {
     self.name = name
     self.kind = kind
@@ -29,8 +32,15 @@ public struct ItemChange: Hashable, Sendable {
     self.require = require
     self.reuseWindow = reuseWindow
     self.expires = expires
+    self.author = author
     self.update = update
   }
+
+  /// True when it says something of the item's policies.
+  public var changesPolicy: Bool { accessible != nil || require != nil || reuseWindow != nil }
+
+  /// True when it says something of the item beside its value.
+  public var changesMoreThanValue: Bool { changesPolicy || kind != nil || attributes != nil || expires != nil }
 
   /// The item after the change; the expiry, which can depend on the value, is left to the caller.
   public func applied(to item: ItemInfo) -> ItemInfo {

@@ -6,12 +6,15 @@ public struct VersionInfo: Hashable, Sendable {
   public var created: Int64
   /// The value's size in bytes.
   public var size: Int
+  /// The caller that stored it, as the text of a ``Subject``; nil where that was not known.
+  public var writer: String?
 
   /// Describes a version.
-  public init(number: Int, created: Int64, size: Int) {
+  public init(number: Int, created: Int64, size: Int, writer: String? = nil) {
     self.number = number
     self.created = created
     self.size = size
+    self.writer = writer
   }
 }
 
@@ -49,13 +52,15 @@ public struct ItemInfo: Hashable, Sendable {
   public var versions: [VersionInfo]
   /// The moment at which it was deleted; nil unless it is in the trash.
   public var trashed: Trashed?
+  /// The caller that stored the item first, as the text of a ``Subject``; nil where that was not known.
+  public var creator: String?
 
   /// Describes an item.
   ///
   /// - Precondition: `versions` is not empty; a decoder checks that before it comes here.
   public init(
     name: ItemName, kind: ItemKind, attributes: [String: String], policy: Policy, created: Int64, modified: Int64,
-    expires: Int64?, versions: [VersionInfo], trashed: Trashed? = nil
+    expires: Int64?, versions: [VersionInfo], trashed: Trashed? = nil, creator: String? = nil
   ) {
     precondition(!versions.isEmpty, "an item has at least one version")
     self.name = name
@@ -67,6 +72,7 @@ public struct ItemInfo: Hashable, Sendable {
     self.expires = expires
     self.versions = versions
     self.trashed = trashed
+    self.creator = creator
   }
 
   /// The version that is served when none is asked for.

@@ -6,6 +6,7 @@ enum Predicate: Hashable, Sendable {
   case isWithin(String)
   case time(TimeSubject, isBelow: Bool, TimeBound)
   case never(negated: Bool)
+  case author(AuthorSubject, Subject, negated: Bool)
   case number(NumberSubject, NumberRelation, Int)
 
   /// True when it holds for `item` at `now` (Unix seconds).
@@ -21,6 +22,8 @@ enum Predicate: Hashable, Sendable {
       subject.holds(for: item, isBelow: isBelow, bound, now: now)
     case .never(let negated):
       (item.expires == nil) != negated
+    case .author(let subject, let author, let negated):
+      (subject.text(of: item).map { author.isPart(of: $0) } ?? false) != negated
     case .number(let subject, let relation, let number):
       relation.holds(subject.number(of: item), number)
     }
@@ -64,6 +67,15 @@ enum TextSubject: Hashable, Sendable {
     case .name, .attribute: nil
     }
   }
+}
+
+/// The callers that a predicate looks at.
+enum AuthorSubject: String, Hashable, Sendable {
+  case creator
+  case writer
+
+  /// The recorded text of a subject; nil where it is not known.
+  func text(of item: ItemInfo) -> String? { self == .creator ? item.creator : item.current.writer }
 }
 
 /// The time that a predicate is measured against.

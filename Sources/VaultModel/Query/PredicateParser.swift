@@ -3,6 +3,7 @@ struct PredicateParser {
   let key: QueryParser.Word
   let operation: QueryParser.Word
   let value: QueryParser.Word
+  let names: Query.Names
 
   func parse() throws(QueryError) -> Predicate {
     switch key.text {
@@ -14,6 +15,7 @@ struct PredicateParser {
     case "size": return try number(.size)
     default:
       if let subject = TimeSubject(rawValue: key.text) { return try time(subject) }
+      if let subject = AuthorSubject(rawValue: key.text) { return try author(subject) }
       do throws(ValueError) { try Attributes.validate(key: key.text) } catch {
         throw QueryError(position: key.position, reason: error.reason)
       }
@@ -41,6 +43,14 @@ struct PredicateParser {
     if let choices = subject.choices, !choices.contains(value.text) {
       throw wrongValue("\(key.text) is one of \(choices.joined(separator: ", "))")
     }
+  }
+
+  private func author(_ subject: AuthorSubject) throws(QueryError) -> Predicate {
+    guard operation.text == "=" || operation.text == "!=" else { throw wrongOperation("is a caller: use '=' or '!='") }
+    do throws(ValueError) {
+      let author = try Subject(parsing: value.text, user: names.user, group: names.group)
+      return .author(subject, author, negated: operation.text == "!=")
+    } catch { throw wrongValue(error.reason) }
   }
 
   private func time(_ subject: TimeSubject) throws(QueryError) -> Predicate {

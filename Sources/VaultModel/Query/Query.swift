@@ -9,6 +9,7 @@
 /// | `expires>7d` | it expires later than that; an item without an expiry has none to compare: `expires=never` finds it |
 /// | `created<7d`, `modified>30d` | it is less, or more, than that long ago |
 /// | `created<2027-01-01` | it was before that date |
+/// | `creator=unit:iothome.service`, `writer!=user:ana` | the item was first stored, or its current version was, by that caller |
 /// | `version>3`, `size<64k` | numbers of the current version; `k` and `m` count 1024 and 1024² bytes |
 /// | `express` | the name has that in it, the same as `name~**express**` |
 ///
@@ -24,11 +25,29 @@ public struct Query: Hashable, Sendable {
 
   private let predicates: [Predicate]
 
+  /// The users and groups of a machine, as far as a query may name them.
+  public struct Names: Sendable {
+    /// The uid of a user's name.
+    public let user: @Sendable (String) -> UInt32?
+    /// The gid of a group's name.
+    public let group: @Sendable (String) -> UInt32?
+
+    /// Without any, users and groups are numbers alone.
+    public init(
+      user: @escaping @Sendable (String) -> UInt32? = { _ in nil },
+      group: @escaping @Sendable (String) -> UInt32? = { _ in nil }
+    ) {
+      (self.user, self.group) = (user, group)
+    }
+  }
+
   /// Reads a query.
   ///
   /// - Throws: ``QueryError`` at the first thing that cannot be read.
-  public init(parsing text: String) throws(QueryError) {
-    var parser = QueryParser(text)
+  ///
+  /// - Parameter names: the users and groups that it may name.
+  public init(parsing text: String, _ names: Names = Names()) throws(QueryError) {
+    var parser = QueryParser(text, names)
     self.predicates = try parser.parse()
   }
 

@@ -10,7 +10,10 @@ struct QueryParser {
   private var position = 0
   private let controlPosition: Int?
 
-  init(_ text: String) {
+  private let names: Query.Names
+
+  init(_ text: String, _ names: Query.Names = Query.Names()) {
+    self.names = names
     bytes = Array(text.utf8)
     let isForbidden = { (scalar: Unicode.Scalar) in scalar.isControl && !Self.isSpace(UInt8(scalar.value)) }
     controlPosition = text.unicodeScalars.firstIndex(where: isForbidden).map {
@@ -52,7 +55,7 @@ struct QueryParser {
     let key = Word(text: text(start..<position), position: start)
     let operation = try operation()
     let value = try value(after: operation)
-    return try PredicateParser(key: key, operation: operation, value: value).parse()
+    return try PredicateParser(key: key, operation: operation, value: value, names: names).parse()
   }
 
   private mutating func operation() throws(QueryError) -> Word {

@@ -2,61 +2,171 @@ internal import VaultCore
 package import VaultModel
 package import VaultStore
 
-/// The ways in which somebody may deal with an item.
-package enum Right: String, CaseIterable, Sendable {
-  case get, set, find, watch
-  /// Have something done with a value that stays here, such as a one-time code made of it.
-  case use
-  /// Delete, rename, and whatever else changes an existing item beside its value.
-  case admin
-  /// Change what an item asks for: only for who has shown that it is there.
-  case policy
-}
-
 /// The one place where it is decided who may do what to an item.
 ///
 /// A decision is made from memory, and throws nothing: what is not allowed here is refused.
 package final class Access: SecretHolder {
-  /// The uid whose vault it is.
-  package let owner: UInt32
-  private let clock: Clock
+  /// Whose vault it is, and who has what of it without a grant.
+  package struct Terms: Sendable {
+    /// The uid that the daemon runs as: in a user's vault, the user's.
+    package var owner: UInt32
+    /// True for the machine's vault, whose administrators are root and a group.
+    package var isSystem: Bool
+    /// That group; nil where there is none.
+    package var administrators: UInt32?
+
+    package init(owner: UInt32, isSystem: Bool, administrators: UInt32? = nil) {
+      (self.owner, self.isSystem, self.administrators) = (owner, isSystem, administrators)
+    }
+  }
+
+  package let terms: Terms
+  let vault: Vault
   /// The proofs of presence, for the items that ask for it.
   private var authorizations = Authorizations()
+  var book = GrantBook()
+  /// When grants were used that the store does not know of yet.
+  var uses: [ItemID: Int64] = [:]
 
-  package init(owner: UInt32, _ vault: Vault) {
-    self.owner = owner
-    clock = vault.clock
+  package init(_ terms: Terms, _ vault: Vault) {
+    self.terms = terms
+    self.vault = vault
     super.init(in: vault.holders)
   }
 
-  /// Decides whether `caller` may do that to the item of this name.
+  // MARK: Decisions
+
+  /// What `caller` may do to the item of that name, also where there is none.
+  package func permit(_ caller: Caller, on name: ItemName) -> Permit {
+    let standing = standing(of: caller)
+    return standing.isAdministrator ? .administrator : standing.permit(on: name, now: vault.newestTime)
+  }
+
+  /// Decides whether a caller may do that to an item, which it must have a permit on.
   ///
   /// - Parameter policy: the item's; nil where there is no such item.
-  package func decide(_ right: Right, _ name: ItemName, _ policy: Policy?, for caller: Caller) -> Decision {
-    guard caller.uid == owner else { return .refuse }
+  package func decide(_ right: Right, _ permit: Permit, _ policy: Policy?, for caller: Caller) -> Decision {
+    guard permit.has(right, policy?.accessible) else { return .refuse }
     switch right {
-    case .get, .use, .policy: return policy.map { isShown($0, by: caller) ? .allow : .ask } ?? .allow
-    case .set, .find, .watch, .admin: return .allow
+    case .get, .use: return policy.map { isShown($0, by: caller) ? .allow : .ask } ?? .allow
+    case .set, .find, .watch, .deposit, .admin: return .allow
     }
   }
+
+  /// The same for one item among many.
+  package func decide(_ right: Right, _ name: ItemName, _ policy: Policy?, for caller: Caller) -> Decision {
+    decide(right, permit(caller, on: name), policy, for: caller)
+  }
+
+  /// Where a caller may have a right, in areas that have nothing in common, and whether that may be more than can be told now.
+  func areas(_ right: Right, _ caller: Caller) -> (areas: [SearchArea], isUndecided: Bool) {
+    let standing = standing(of: caller)
+    if standing.isAdministrator { return ([.everything], false) }
+    return (standing.areas(right, now: vault.newestTime), standing.isUndecided)
+  }
+
+  /// True when a caller may be told of anything that happens; nil where that cannot be told before the vault is unlocked.
+  func mayWatchAnything(_ caller: Caller) -> Bool? {
+    let (areas, isUndecided) = areas(.watch, caller)
+    return areas.isEmpty && isUndecided ? nil : !areas.isEmpty
+  }
+
+  /// True when a caller may deal with the vault itself: its ways in, its backups, its grants.
+  package func isAdministrator(_ caller: Caller) -> Bool { standing(of: caller).isAdministrator }
+
+  /// - Throws: the refusal of who may not deal with the vault itself.
+  package func checkAdministrator(_ caller: Caller) throws(Refusal) {
+    if !isAdministrator(caller) { throw .denied(Self.administratorsOnly) }
+  }
+
+  /// - Throws: the refusal of who may not open and lock the vault: an administrator may, and whom a way in is for.
+  package func checkOpener(_ caller: Caller) throws(Refusal) {
+    if isAdministrator(caller) { return }
+    let slots = vault.openKeychain?.slots ?? []
+    guard terms.isSystem, slots.contains(where: { $0.terms?.users.contains(caller.uid) == true }) else {
+      throw .denied(Self.administratorsOnly)
+    }
+  }
+
+  /// True when a caller has a right to anything.
+  package func hasAny(_ caller: Caller) -> Bool {
+    let standing = standing(of: caller)
+    return standing.hasAny || standing.isUndecided
+  }
+
+  private static let administratorsOnly = "this is for the vault's administrators"
+
+  /// What a caller is to the vault now.
+  func standing(of caller: Caller) -> Standing {
+    if let known = caller.memory.standing, known.revision == book.revision { return known }
+    let standing = makeStanding(of: caller)
+    caller.memory.standing = standing
+    return standing
+  }
+
+  private func makeStanding(of caller: Caller) -> Standing {
+    let parts = CallerParts(caller, isSystem: terms.isSystem)
+    let isConfined = isConfined(caller, parts)
+    if !isConfined, isBornAdministrator(caller) {
+      return Standing(revision: book.revision, isAdministrator: true, isConfined: false, grants: [:])
+    }
+    let found = book.grants(for: parts)
+    var grants: [AccessClass: GrantIndex?] = [:]
+    for accessible in AccessClass.allCases {
+      grants[accessible] = .some(
+        found[accessible].map { entries in GrantIndex(entries) { [unowned self] in uses[$0] = $1 } })
+    }
+    return Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
+  }
+
+  private func isBornAdministrator(_ caller: Caller) -> Bool {
+    if let group = terms.administrators, caller.groups.contains(group) { return true }
+    return caller.uid == (terms.isSystem ? 0 : terms.owner)
+  }
+
+  /// True when a process of the user has its grants alone.
+  private func isConfined(_ caller: Caller, _ parts: CallerParts) -> Bool {
+    guard !terms.isSystem, caller.uid == terms.owner else { return false }
+    // Before the first key came nobody can tell whom a grant has named: of a service it is likely.
+    guard book.knowsConfined else { return caller.userUnit?.hasSuffix(".service") == true && vault.openKeychain != nil }
+    return book.confines(parts)
+  }
+
+  // MARK: Presence
 
   /// True when the caller's session has shown what a policy asks for, not too long ago.
   func isShown(_ policy: Policy, by caller: Caller) -> Bool {
     if policy.require == .none { return true }
     guard let session = caller.session else { return false }
-    return authorizations.satisfy(policy, session, now: clock.boot())
+    return authorizations.satisfy(policy, session, now: vault.clock.boot())
   }
 
   /// Remembers what a caller's session has shown just now, and the slots by which it counts.
   func add(_ evidence: Authorizations.Evidence, by caller: Caller, with slots: [SlotRecord]) {
     guard let session = caller.session else { return }
-    authorizations.add(evidence, by: session, with: slots, now: clock.boot())
+    authorizations.add(evidence, by: session, with: slots, now: vault.clock.boot())
   }
 
   /// Forgets what was shown with any of these slots, which are gone.
   func forget(_ gone: [SlotRecord]) { authorizations.forget(gone) }
 
-  public override func letGo(for lock: Lock) { authorizations.forget() }
+  // MARK: Locks
 
-  public override func outlives(_ lock: Lock) -> Bool { !authorizations.isEmpty }
+  public override func letGo(for lock: Lock) {
+    authorizations.forget()
+    for accessible in Self.forgotten(lock) { book.forget(accessible) }
+  }
+
+  public override func outlives(_ lock: Lock) -> Bool {
+    !authorizations.isEmpty || Self.forgotten(lock).contains(where: book.knows)
+  }
+
+  /// The classes whose grants, which name items, are not to be in memory after a lock.
+  private static func forgotten(_ lock: Lock) -> [AccessClass] {
+    var classes: [AccessClass] = []
+    if lock.reach.contains(.names) { classes.append(.whenUnlocked) }
+    if lock.reach.contains(.afterFirstUnlock) { classes.append(.afterFirstUnlock) }
+    if lock.reach.contains(.always) { classes.append(.always) }
+    return classes
+  }
 }

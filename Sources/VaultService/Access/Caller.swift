@@ -16,12 +16,16 @@ package struct Caller: Hashable, Sendable {
   package var started: UInt64?
   /// The unit of the system's service manager that it belongs to; nil where it belongs to none.
   package var unit: String?
+  /// The unit of its user's own service manager that it belongs to; nil where it belongs to none.
+  package var userUnit: String?
   /// The scope in which its proofs of presence count; nil when that could not be told.
   package var session: AuthenticationSession?
+  /// What is learned of it when it is first needed.
+  package let memory: Memory
 
   package init(
-    door: Door, uid: UInt32, groups: [UInt32], pid: Int32, started: UInt64?, unit: String?,
-    session: AuthenticationSession?
+    door: Door, uid: UInt32, groups: [UInt32], pid: Int32, started: UInt64?, unit: String?, userUnit: String? = nil,
+    session: AuthenticationSession?, memory: Memory = Memory()
   ) {
     self.door = door
     self.uid = uid
@@ -29,7 +33,9 @@ package struct Caller: Hashable, Sendable {
     self.pid = pid
     self.started = started
     self.unit = unit
+    self.userUnit = userUnit
     self.session = session
+    self.memory = memory
   }
 
   /// True when it belongs to a system service, where nobody sits.
@@ -38,6 +44,35 @@ package struct Caller: Hashable, Sendable {
   package var isSystemService: Bool {
     guard let unit else { return false }
     return unit.hasSuffix(".service") && !unit.hasPrefix("user@")
+  }
+
+  /// The caller as an item's creator and a version's writer are recorded: its uid, and the service that it belongs to if it does. A user's
+  /// session or terminal is no service.
+  package var author: String {
+    let service = [unit, userUnit].compactMap { $0 }.first { $0.hasSuffix(".service") && !$0.hasPrefix("user@") }
+    return service.map { "user:\(uid),unit:\($0)" } ?? "user:\(uid)"
+  }
+
+  /// What is learned of a caller when it is first needed, and kept for as long as it is connected.
+  package final class Memory: Hashable, @unchecked Sendable {
+    /// The path of the file that the process runs now; nil where that cannot be told.
+    package let executable: () -> String?
+    /// The SHA-256 of that file, in hexadecimal; nil where that cannot be told.
+    package let digest: () -> String?
+    /// Its standing with ``Access``, for as long as that is the same.
+    var standing: Standing?
+
+    package init(executable: @escaping () -> String? = { nil }, digest: @escaping () -> String? = { nil }) {
+      self.executable = executable
+      self.digest = digest
+    }
+
+    /// Drops what names items.
+    package func forgetNames() { standing = nil }
+
+    // It says nothing of the caller that the other fields do not.
+    package static func == (left: Memory, right: Memory) -> Bool { true }
+    package func hash(into hasher: inout Hasher) {}
   }
 }
 

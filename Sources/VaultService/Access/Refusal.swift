@@ -16,6 +16,9 @@ package enum Refusal: Error, Equatable {
   case noSuchItem(String, isVerified: Bool)
   case noSuchVersion(String, Int)
   case noSuchSlot(Int)
+  /// No grant is for that subject, or none is for that pattern.
+  case noSuchGrant(String)
+  case invalidGrant(String)
   case lastSlot
   case alreadyExists(String)
   /// Since when, Unix seconds.
@@ -53,7 +56,7 @@ package enum Refusal: Error, Equatable {
   package var reason: String {
     switch self {
     case .corrupt(let reason, _, _), .storageFailed(let reason), .busy(let reason), .invalidBackup(let reason),
-      .misconfigured(let reason), .denied(let reason):
+      .misconfigured(let reason), .denied(let reason), .invalidGrant(let reason):
       reason
     default: "\(self)"
     }

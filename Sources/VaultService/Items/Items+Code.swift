@@ -30,12 +30,14 @@ extension Items {
   ) throws(Refusal) -> Wait? {
     defer { Stack.wipe() }
     let keychain = try vault.keychain()
+    let permit = access.permit(caller, on: name)
+    guard permit.mayHave(.use) else { return try waitOrDeny(permit) }
     let now = vault.clock.wall()
     var requirement = Requirement.none
     func make() throws(VaultError) -> Making {
       try keychain.withValue(of: name, now: now, evenExpired: evenExpired) { item in
         requirement = item.policy.require
-        return access.decide(.use, item.name, item.policy, for: caller)
+        return access.decide(.use, permit, item.policy, for: caller)
       } _: { item, _, value in
         Making(item, value, now)
       }

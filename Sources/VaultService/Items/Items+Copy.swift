@@ -6,20 +6,23 @@ extension Items {
   /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry, and tells
   /// the number of the version it made there.
   ///
-  /// It needs of the source what ``get(_:version:evenExpired:for:_:)`` needs. What is replaced keeps its versions, and has
+  /// It needs of the source what ``get(_:version:evenExpired:for:_:)`` needs, and of the target what a new item needs. What is replaced keeps its versions, and has
   /// to be shown what its policy asks for: the source's takes its place.
   package func copy(
     _ source: ItemName, to target: ItemName, replacing: Bool, evenExpired: Bool, for caller: Caller
   ) throws(Refusal) -> Int {
     let keychain = try vault.keychain()
-    try checkTarget(target, keychain, replacing, for: caller)
+    let permit = try permit(.set, on: target, for: caller)
+    let taking = try self.permit(.get, on: source, for: caller)
+    try checkTarget(permit, target, keychain, replacing, for: caller)
     defer { valueInHand.empty() }
-    let item = try take(source, keychain, evenExpired, for: caller)
+    let item = try take(source, taking, keychain, evenExpired, for: caller)
+    try check(.set, permit, target, item.policy, for: caller)
     if source == target { throw .alreadyExists(target.text) }
     let change = ItemChange(
       name: target, kind: item.kind, attributes: item.attributes, accessible: item.policy.accessible,
       require: item.policy.require, reuseWindow: item.policy.reuseWindow, expires: .some(item.expires),
-      update: replacing)
+      author: caller.author, update: replacing)
     let version: Int
     do throws(VaultError) {
       version = try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in
@@ -42,29 +45,28 @@ extension Items {
 
   /// Decides whether the target may be what the source is.
   private func checkTarget(
-    _ target: ItemName, _ keychain: Keychain, _ replacing: Bool, for caller: Caller
+    _ permit: Permit, _ target: ItemName, _ keychain: Keychain, _ replacing: Bool, for caller: Caller
   ) throws(Refusal) {
     // One that cannot be read may ask for anything: it is no reason to let a change through.
     let old: ItemInfo?
     do throws(VaultError) { old = try keychain.item(named: target) } catch .noSuchItem { old = nil } catch {
       throw vault.refusal(error, target.text)
     }
-    try check(.set, target, old?.policy, for: caller)
     guard let old else { return }
+    try check(.set, permit, target, old.policy, for: caller)
     guard replacing else { throw .alreadyExists(target.text) }
-    try check(.admin, target, old.policy, for: caller)
-    try check(.policy, target, old.policy, for: caller)
+    try checkPolicyChange(permit, target, old.policy, for: caller)
   }
 
   /// Takes the value of the source in hand.
   private func take(
-    _ source: ItemName, _ keychain: Keychain, _ evenExpired: Bool, for caller: Caller
+    _ source: ItemName, _ permit: Permit, _ keychain: Keychain, _ evenExpired: Bool, for caller: Caller
   ) throws(Refusal) -> ItemInfo {
     var requirement = Requirement.none
     do throws(VaultError) {
       return try keychain.withValue(of: source, now: vault.clock.wall(), evenExpired: evenExpired) { item in
         requirement = item.policy.require
-        return access.decide(.get, item.name, item.policy, for: caller)
+        return access.decide(.get, permit, item.policy, for: caller)
       } _: { item, _, value in
         valueInHand.fill(count: value.byteCount) { $0.copy(value) }
         return item

@@ -43,6 +43,8 @@ extension Items {
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     try check(change, keychain, for: caller)
+    var change = change
+    change.author = caller.author
     let stored: StoredVersion
     do throws(VaultError) { stored = try store(change, value, keychain, fill) } catch {
       throw vault.refusal(error, change.name.text, kind: change.kind)
@@ -60,6 +62,8 @@ extension Items {
     fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
     var versions: [StoredVersion] = []
+    var changes = changes
+    for index in changes.indices { changes[index].change.author = caller.author }
     let keychain: Keychain
     do throws(Refusal) {
       keychain = try vault.keychain()
@@ -87,18 +91,29 @@ extension Items {
 
   // MARK: Parts
 
-  /// Decides about a change: what an item asks for is changed by those alone who have shown that it is there.
+  /// Decides about a change. Who may set an item may give it another value, and make one: of an item that is there only an
+  /// administrator changes anything else, and what it asks for is changed by those alone who have shown that it is there.
   private func check(_ change: ItemChange, _ keychain: Keychain, for caller: Caller) throws(Refusal) {
-    guard change.update, change.accessible != nil || change.require != nil || change.reuseWindow != nil else {
-      return try check(.set, change.name, nil, for: caller)
-    }
+    let permit = try permit(.set, on: change.name, for: caller)
+    if permit.isAdministrator, !change.update || !change.changesPolicy { return }
     // One that cannot be read may ask for anything: it is no reason to let a change through.
     let old: ItemInfo?
     do throws(VaultError) { old = try keychain.item(named: change.name) } catch .noSuchItem { old = nil } catch {
       throw vault.refusal(error, change.name.text)
     }
-    try check(.set, change.name, old?.policy, for: caller)
-    if let old { try check(.policy, old.name, old.policy, for: caller) }
+    guard let old else {
+      let policy = Policy(accessible: change.accessible ?? Policy().accessible)
+      return try check(.set, permit, change.name, policy, for: caller)
+    }
+    try check(.set, permit, old.name, old.policy, for: caller)
+    guard change.update else { return }
+    if change.changesPolicy { try checkPolicyChange(permit, old.name, old.policy, for: caller) }
+    if change.changesMoreThanValue { try check(.admin, permit, old.name, old.policy, for: caller) }
+    if let accessible = change.accessible, !permit.has(.admin, accessible) { throw denied }
+    // A new value would take a passed expiry away.
+    if let expires = old.expires, expires <= vault.newestTime, !permit.has(.admin, old.policy.accessible) {
+      throw .expired(old.name.text, expires)
+    }
   }
 
   private func weigh(_ changes: [ItemChange], _ keychain: Keychain) -> CallWeight {

@@ -2,6 +2,16 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
+/// A place in a search, from which it continues.
+package struct SearchPlace: Hashable, Sendable {
+  /// The key of the area that it is in.
+  package var area: UInt64
+  /// The row of the last item that was looked at there.
+  package var row: Int64
+
+  package init(area: UInt64, row: Int64) { (self.area, self.row) = (area, row) }
+}
+
 /// The items of the vault, for whoever asks for them at whichever door: the only code between a door and the store.
 ///
 /// Each call is decided by ``Access`` for its caller.
@@ -29,11 +39,13 @@ package final class Items {
   ) throws(Refusal) -> Wait? {
     let keychain = try vault.keychain()
     if let version, version < 1 { throw .invalid("version") }
+    let permit = access.permit(caller, on: name)
+    guard permit.mayHave(.get) else { return try waitOrDeny(permit) }
     var requirement = Requirement.none
     do throws(VaultError) {
       try keychain.withValue(of: name, version: version, now: vault.clock.wall(), evenExpired: evenExpired) { item in
         requirement = item.policy.require
-        return access.decide(.get, item.name, item.policy, for: caller)
+        return access.decide(.get, permit, item.policy, for: caller)
       } _: { item, number, value in
         answer(item, number, value)
       }
@@ -47,50 +59,100 @@ package final class Items {
     }
   }
 
-  /// True when an item has a version of more than so many bytes. An item that cannot be read has none.
-  package func hasLongVersion(_ name: ItemName, above count: Int) -> Bool {
-    guard let item = try? vault.openKeychain?.item(named: name) else { return false }
+  /// True when an item that the caller may read has a version of more than so many bytes. An item that cannot be read has none.
+  package func hasLongVersion(_ name: ItemName, above count: Int, for caller: Caller) -> Bool {
+    guard access.permit(caller, on: name).mayHave(.get), let item = try? vault.openKeychain?.item(named: name) else {
+      return false
+    }
     return item.versions.contains { $0.size > count }
   }
 
   /// Everything about one item but its value.
   package func item(_ name: ItemName, for caller: Caller) throws(Refusal) -> ItemInfo {
+    let permit = try permit(.find, on: name, for: caller)
     let item = try item(name)
-    try check(.find, item.name, item.policy, for: caller)
+    try check(.find, permit, item.name, item.policy, for: caller)
+    return item
+  }
+
+  /// An item that a person wants to show its presence for: one whose value the caller may have, or have used, when that is done.
+  package func itemToProve(_ name: ItemName, for caller: Caller) throws(Refusal) -> ItemInfo {
+    let permit = access.permit(caller, on: name)
+    guard permit.mayHave(.use) || permit.mayHave(.find) else { throw permit.isUndecided ? vault.locked : denied }
+    let item = try item(name)
+    let rights = permit[item.policy.accessible]
+    guard rights.contains(.use) || rights.contains(.find) else { throw denied }
     return item
   }
 
   /// One page of the items that match a query: see ``VaultStore/Keychain/find(_:limit:after:now:examining:isTimeUp:)``.
   ///
+  /// It looks where the caller has grants, and costs what is there. What is in the trash is for administrators.
+  ///
   /// - Parameter end: when the page ends in any case, `CLOCK_MONOTONIC` nanoseconds.
   package func find(
-    _ query: Query, limit: Int, after: Int64?, until end: Int64, for caller: Caller
-  ) throws(Refusal) -> (items: [ItemInfo], next: Int64?) {
+    _ query: Query, limit: Int, after: SearchPlace?, until end: Int64, for caller: Caller
+  ) throws(Refusal) -> (items: [ItemInfo], next: SearchPlace?) {
     let keychain = try vault.keychain()
     let clock = vault.clock
-    do throws(VaultError) {
-      return try keychain.find(query, limit: limit, after: after, now: clock.wall(), examining: .max) { item in
-        access.decide(.find, item.name, item.policy, for: caller)
-      } isTimeUp: {
-        clock.monotonic() >= end
-      }
-    } catch {
-      throw vault.refusal(error, "")
+    let right = query.isOfTrash ? Right.admin : .find
+    let areas = try areas(right, caller)
+    guard var index = after.map({ after in areas.firstIndex { $0.key == after.area } }) ?? 0 else {
+      throw .invalid("after")
     }
+    var row = after?.row
+    var items: [ItemInfo] = []
+    while index < areas.count {
+      let area = areas[index]
+      let (found, next): ([ItemInfo], Int64?)
+      do throws(VaultError) {
+        (found, next) = try keychain.find(
+          query, in: area, limit: limit - items.count, after: row, now: clock.wall(), examining: .max
+        ) { item in
+          area.contains(.name(item.name)) ? access.decide(right, item.name, item.policy, for: caller) : .refuse
+        } isTimeUp: {
+          clock.monotonic() >= end
+        }
+      } catch {
+        throw vault.refusal(error, "")
+      }
+      items += found
+      if let next { return (items, SearchPlace(area: area.key, row: next)) }
+      (index, row) = (index + 1, nil)
+      if items.count >= limit || clock.monotonic() >= end { break }
+    }
+    return (items, index < areas.count ? SearchPlace(area: areas[index].key, row: 0) : nil)
+  }
+
+  /// Where a caller may have a right, in areas that have nothing in common.
+  ///
+  /// - Throws: the refusal of who may have it somewhere, as far as can be told now.
+  func areas(_ right: Right, _ caller: Caller) throws(Refusal) -> [SearchArea] {
+    let (areas, isUndecided) = access.areas(right, caller)
+    if areas.isEmpty, isUndecided { throw vault.locked }
+    return areas
   }
 
   /// True when a caller may be told that something happens to the item of this name.
   package func mayWatch(_ name: ItemName, _ caller: Caller) -> Bool {
-    access.decide(.watch, name, nil, for: caller) == .allow
+    access.permit(caller, on: name).mayHave(.watch)
   }
+
+  /// True when a caller may be told of anything that happens; nil where that cannot be told before the vault is unlocked.
+  package func mayWatchAnything(_ caller: Caller) -> Bool? { access.mayWatchAnything(caller) }
 
   // MARK: Renaming
 
   /// Renames one item; its versions and attributes stay.
   package func move(_ name: ItemName, to new: ItemName, for caller: Caller) throws(Refusal) {
     let keychain = try vault.keychain()
-    try check(.admin, name, nil, for: caller)
-    try check(.set, new, nil, for: caller)
+    let permit = try permit(.admin, on: name, for: caller)
+    let target = try self.permit(.admin, on: new, for: caller)
+    if !permit.isAdministrator {
+      let policy = try item(name).policy
+      try check(.admin, permit, name, policy, for: caller)
+      try check(.admin, target, new, policy, for: caller)
+    }
     do throws(VaultError) { try keychain.move(from: name, to: new, now: vault.clock.wall()) } catch {
       throw vault.refusal(error, error == .alreadyExists ? new.text : name.text)
     }
@@ -99,13 +161,40 @@ package final class Items {
 
   // MARK: Parts
 
+  /// What a caller may do to the item of that name, before anything is looked up, so that nobody who may do nothing learns whether
+  /// there is one.
+  ///
+  /// - Throws: the refusal of who cannot have that right, whatever the item is.
+  func permit(_ right: Right, on name: ItemName, for caller: Caller) throws(Refusal) -> Permit {
+    let permit = access.permit(caller, on: name)
+    guard permit.mayHave(right) else { throw permit.isUndecided ? vault.locked : denied }
+    return permit
+  }
+
   /// Decides about an item that was looked up already.
-  func check(_ right: Right, _ name: ItemName, _ policy: Policy?, for caller: Caller) throws(Refusal) {
-    switch access.decide(right, name, policy, for: caller) {
+  func check(
+    _ right: Right, _ permit: Permit, _ name: ItemName, _ policy: Policy?, for caller: Caller
+  ) throws(Refusal) {
+    switch access.decide(right, permit, policy, for: caller) {
     case .allow: return
     case .ask: throw .presenceRequired(name.text, policy?.require ?? .none)
-    case .refuse: throw denied
+    case .refuse: throw permit.isUndecided ? vault.locked : denied
     }
+  }
+
+  /// Decides about a change of what an item asks for, which needs more than the right: whoever makes it has to have shown what the item
+  /// asks for as it is.
+  func checkPolicyChange(
+    _ permit: Permit, _ name: ItemName, _ policy: Policy, for caller: Caller
+  ) throws(Refusal) {
+    try check(.admin, permit, name, policy, for: caller)
+    if !access.isShown(policy, by: caller) { throw .presenceRequired(name.text, policy.require) }
+  }
+
+  /// The answer to a call for a value of who has no right to it, as far as can be told now.
+  func waitOrDeny(_ permit: Permit) throws(Refusal) -> Wait {
+    guard permit.isUndecided else { throw denied }
+    return vault.store.isAwaitingBootKey ? .bootKey : .unlock
   }
 
   var denied: Refusal { .denied("you may not do this") }

@@ -41,6 +41,7 @@ package final class Upkeep {
 
   private func opened(_ keychain: Keychain) {
     removeSalvage()
+    ways.access.reset()
     ways.earlierKeys = FileKeystore(directory: vault.directory).stored()
     ways.openAlways(keychain)
   }
@@ -49,6 +50,7 @@ package final class Upkeep {
     check.unlocked(keychain)
     ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } }
     clearTrashLater()
+    ways.access.storeUses()
   }
 
   /// The number of items in the trash that one turn looks at.

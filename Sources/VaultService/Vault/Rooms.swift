@@ -3,6 +3,7 @@
 /// All of it belongs to one serial domain.
 package final class Rooms {
   package let vault: Vault
+  package let access: Access
   package let items: Items
   package let waysIn: WaysIn
   package let presence: Presence
@@ -24,10 +25,12 @@ package final class Rooms {
     package let keystores: any Keystores
     /// The directory of the service's credentials; nil where the service manager gave none.
     package let credentials: String?
+    /// The groups of a user, by the name service.
+    package let groups: (UInt32) -> [UInt32]
 
     package init(
       clock: Clock, timer: Timer, log: Log, worker: any Worker, turns: Turns, runner: Runner, presence: Presence.Means,
-      keystores: any Keystores, credentials: String?
+      keystores: any Keystores, credentials: String?, groups: @escaping (UInt32) -> [UInt32] = { _ in [] }
     ) {
       self.clock = clock
       self.timer = timer
@@ -38,24 +41,22 @@ package final class Rooms {
       self.presence = presence
       self.keystores = keystores
       self.credentials = credentials
+      self.groups = groups
     }
   }
 
-  /// Opens the store at `directory`, if there is one, for the user with the uid `owner`.
-  ///
-  /// - Parameter isSystem: true for the machine's vault.
-  package init(
-    directory: String, owner: UInt32, isSystem: Bool, _ settings: VaultSettings, _ world: World
-  ) {
-    vault = Vault(directory: directory, settings: settings, clock: world.clock, log: world.log)
+  /// Opens the store at `directory`, if there is one.
+  package init(directory: String, _ terms: Access.Terms, _ settings: VaultSettings, _ world: World) {
+    vault = Vault(directory: directory, settings: settings, clock: world.clock, log: world.log, groups: world.groups)
     vault.waiting.turns = world.turns
-    let access = Access(owner: owner, vault)
+    access = Access(terms, vault)
+    vault.hooks.keysTaken = { [access] in access.load($0) }
     items = Items(vault, access)
     let attempts = Attempts(vault)
     presence = Presence(vault, attempts, world.presence)
     waysIn = WaysIn(
       vault, access, presence, attempts, conversations, worker: world.worker, timer: world.timer,
-      keystores: world.keystores, credentials: world.credentials, isSystem: isSystem)
+      keystores: world.keystores, credentials: world.credentials, isSystem: terms.isSystem)
     upkeep = Upkeep(vault, waysIn, world.runner)
     vault.openStore(because: .start)
   }
@@ -69,6 +70,7 @@ package final class Rooms {
 
   /// Ends what is asked of people, without a word, and wipes every key, at the daemon's end.
   package func wipe() {
+    access.storeUses()
     presence.stop()
     conversations.end()
     vault.wipe()

@@ -1,12 +1,23 @@
-/// Shares the loop by time: who has kept it for long goes on in a later turn, when the loop has looked at its sockets,
-/// its timers and the signals.
+/// Shares the loop by time among the users whose processes ask for something: whose work waits has its turn when those
+/// who have had less are done.
 ///
-/// All work for clients is charged here, whoever they are. Once it is more than ``length`` since the last turn,
-/// what takes long waits for the next one, in the order of its coming, and what is answered at once still is: so a
-/// request that is short waits for one piece of work of others at most, however many of them there are.
+/// This is start-time fair queueing (P. Goyal, H. Vin, H. Cheng: "Start-time Fair Queuing", SIGCOMM 1996), for which
+/// nobody has to know beforehand how long a work takes. Each user has lines of waiting work. Work begins, on a clock that
+/// counts nothing but work, where the line's last one ended, or now where that is past, and ends as much later as it took,
+/// divided by the line's weight. The line whose next work begins first has the next turn. So one that has kept the loop
+/// for long waits for the others to catch up, however many of its works wait, and one that asks now and then is next
+/// when it comes.
+///
+/// All work for clients is charged here. What is answered at once is so while nobody who has had less waits, and until the
+/// loop has been kept for ``limit`` since it looked at its sockets last. Where only one user asks that is long; where
+/// several do it is short, because those who come are not seen before that.
 package final class Turns {
   /// The time that others are kept waiting by one turn, or by the piece of work that began in it, in nanoseconds.
   package static let length: Int64 = 5_000_000
+  /// The same where several users ask: a few requests.
+  package static let shared: Int64 = 25_000
+  /// The time for which a user counts among those who ask, in nanoseconds.
+  package static let memory: Int64 = 100_000_000
   /// The time that a search may look for items before its answer is written, which takes a while, too.
   package static let search: Int64 = 2_500_000
   /// The time in which those who watch are told what happened, beside what is done for others, in nanoseconds.
@@ -15,32 +26,79 @@ package final class Turns {
   private let length: Int64
   private let now: () -> Int64
   private let ask: () -> Void
-  private var waiting: [() -> Void] = []
+  private let atEnd: () -> Void
+  /// The daemon's own work, and what is done for nobody in particular.
+  private let own = Line(of: nil, weight: 4)
+  /// The lines in which work waits, in the order in which they began to.
+  private var waiting: [Line] = []
+  /// The first of them by their starts; nil when none waits.
+  private var next: Line?
+  /// The line whose turn it is.
+  private var current: Line?
+  /// The clock that counts work: where the work began that was done last, in nanoseconds.
+  private var virtual: Int64 = 0
   private var spent: Int64 = 0
+  private var limit: Int64
+  private var lastOwner: Line.Owner?
+  /// The time until which several users ask, `CLOCK_MONOTONIC` nanoseconds.
+  private var mixedUntil: Int64 = 0
   private var isAsked = false
+  private var isEndAsked = false
 
   /// - Parameters:
   ///   - length: when a turn is over, nanoseconds.
   ///   - now: `CLOCK_MONOTONIC`, nanoseconds.
-  ///   - ask: has ``turn()`` called once, later.
-  package init(length: Int64 = Turns.length, now: @escaping () -> Int64, ask: @escaping () -> Void) {
+  ///   - ask: has ``turn()`` called once, when the loop has looked at its sockets.
+  ///   - atEnd: has ``looks()`` called once, before the loop does so.
+  package init(
+    length: Int64 = Turns.length, now: @escaping () -> Int64, ask: @escaping () -> Void,
+    atEnd: @escaping () -> Void = {}
+  ) {
     self.length = length
     self.now = now
     self.ask = ask
+    self.atEnd = atEnd
+    limit = length
   }
 
-  /// True when so much was done since the last turn that what takes long has to wait for the next one.
-  package var isSpent: Bool { spent >= length }
+  /// True when so much was done since the loop looked at its sockets that what takes long has to wait.
+  package var isSpent: Bool { spent >= limit }
 
-  /// Counts the nanoseconds that were spent on a client.
-  package func charge(_ time: Int64) {
+  /// True when several users have asked for something lately.
+  package var isMixed: Bool { limit < length }
+
+  /// True when work of this line may be done at once: nothing of it waits, nor anybody who has had less.
+  package func mayGo(_ line: Line) -> Bool {
+    guard !isSpent else { return false }
+    guard let next else { return true }
+    return line.count == 0 && max(virtual, line.finish) <= next.start
+  }
+
+  /// Counts the time since `began`, `CLOCK_MONOTONIC` nanoseconds, as spent on work of this line.
+  package func charge(_ line: Line, since began: Int64) {
+    let now = now()
+    charge(line, now - began, now: now)
+  }
+
+  private func charge(_ line: Line, _ time: Int64, now: Int64) {
     spent += time
+    virtual = max(virtual, line.finish)
+    line.finish = virtual + time / line.weight
+    if let owner = line.owner {
+      if owner != lastOwner, lastOwner != nil { mixedUntil = now + Self.memory }
+      lastOwner = owner
+      limit = now < mixedUntil ? min(Self.shared, length) : length
+    }
+    if isMixed { askForEnd() }
     if isSpent { askOnce() }
   }
 
-  /// Runs `work` in a later turn.
-  package func wait(_ work: @escaping () -> Void) {
-    waiting.append(work)
+  /// Runs `work` in a later turn: one of `line`, or of the daemon's own where that is nil.
+  package func wait(_ line: Line? = nil, _ work: @escaping () -> Void) {
+    let line = line ?? own
+    line.add(work)
+    // The one whose turn it is comes again when it is known how long that took.
+    if line.count == 1, line !== current { queue(line) }
     askOnce()
   }
 
@@ -48,21 +106,49 @@ package final class Turns {
   package func turn() {
     isAsked = false
     spent = 0
-    let began = now()
-    var done = 0
-    while done < waiting.count, !isSpent {
-      waiting[done]()
-      done += 1
-      // What the work itself has charged is in both.
-      spent = max(spent, now() - began)
+    while !isSpent, let line = next {
+      dequeue(line)
+      guard let work = line.takeFirst() else { continue }
+      virtual = max(virtual, line.start)
+      current = line
+      let (began, before) = (now(), spent)
+      work()
+      // The work itself has charged some of it.
+      let end = now()
+      charge(line, max(0, end - began - (spent - before)), now: end)
+      current = nil
+      if line.count > 0 { queue(line) }
     }
-    waiting.removeFirst(done)
-    if !waiting.isEmpty || isSpent { askOnce() }
+    if next != nil || isSpent { askOnce() }
+  }
+
+  /// The loop looks at its sockets now: what was spent kept nobody waiting who is there.
+  package func looks() {
+    isEndAsked = false
+    spent = 0
+  }
+
+  private func queue(_ line: Line) {
+    line.begin(at: virtual)
+    waiting.append(line)
+    if next.map({ line.start < $0.start }) ?? true { next = line }
+  }
+
+  private func dequeue(_ line: Line) {
+    waiting.removeAll { $0 === line }
+    next = waiting.first
+    for line in waiting where next.map({ line.start < $0.start }) ?? false { next = line }
   }
 
   private func askOnce() {
     guard !isAsked else { return }
     isAsked = true
     ask()
+  }
+
+  private func askForEnd() {
+    guard !isEndAsked else { return }
+    isEndAsked = true
+    atEnd()
   }
 }

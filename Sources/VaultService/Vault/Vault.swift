@@ -8,6 +8,8 @@ internal import VaultStore
 package final class Vault {
   package let clock: Clock
   package let log: Log
+  /// The groups of a user, by the name service.
+  let groups: (UInt32) -> [UInt32]
   /// The directory of the store.
   package let directory: String
   /// Everybody who holds secrets.
@@ -31,6 +33,10 @@ package final class Vault {
     /// A store was opened, in which no key is known yet.
     var opened: (Keychain) -> Void = { _ in }
     var unlocked: (Keychain) -> Void = { _ in }
+    /// Keys of the store were taken into memory.
+    var keysTaken: (Keychain) -> Void = { _ in }
+    /// Callers may have other rights than before.
+    package var accessChanged: () -> Void = {}
     /// The settings are others now.
     var reconfigured: () -> Void = {}
     /// The refusal of another vault while one is coming in from a backup.
@@ -43,7 +49,11 @@ package final class Vault {
     package init() {}
   }
 
-  package init(directory: String, settings: VaultSettings, clock: Clock, log: Log) {
+  package init(
+    directory: String, settings: VaultSettings, clock: Clock, log: Log,
+    groups: @escaping (UInt32) -> [UInt32] = { _ in [] }
+  ) {
+    self.groups = groups
     self.directory = directory
     self.settings = settings
     self.clock = clock
@@ -86,6 +96,7 @@ package final class Vault {
       kind = .cold
       if keychain.isCopy { log.error("\(Upkeep.copied.text): \(Upkeep.copied.advice ?? "")") }
       keychain.whenMet = { [log] in log.error("the store failed, so nothing is written to it: \($0)") }
+      keychain.whenKeysTaken = { [unowned self, unowned keychain] in hooks.keysTaken(keychain) }
       hooks.opened(keychain)
     }
     if kind != before { change(to: kind, because: cause) }
@@ -125,6 +136,9 @@ package final class Vault {
     keychain.foldLog()
     return try change()
   }
+
+  /// The present time, Unix seconds: by the clock, or the newest that the store knows to have passed, where that is later.
+  var newestTime: Int64 { max(clock.wall(), openKeychain?.newestTime ?? 0) }
 
   // MARK: Locked and unlocked
 

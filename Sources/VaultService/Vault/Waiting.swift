@@ -6,59 +6,87 @@ package enum Wait: Hashable, CaseIterable, Sendable {
   case bootKey
 }
 
-/// The calls that wait for the vault, by what they wait for, in the order of their coming.
+/// The calls that wait for the vault, by what they wait for and whose they are, in the order of their coming.
 ///
-/// When it has come they go on one after the other, each in a turn of its own. A call waits until it goes on: where what
+/// When it has come those of each line go on one after the other, each in a turn of its own. A call waits until it goes on: where what
 /// they wait for is gone again before that, as the keys are after a lock, the rest of them wait on, each until its own
 /// time is up.
 package final class Waiting {
-  private struct Queue {
+  private final class Queue {
+    let line: Line
     var attempts: [Int: Attempt] = [:]
     /// The number of the one that has waited longest, or one below it.
-    var first = 0
-    var end = 0
+    private var first = 0
+    private var end = 0
     var isGoing = false
+
+    init(_ line: Line) { self.line = line }
+
+    /// Adds one at the end; its number.
+    func add(_ attempt: Attempt) -> Int {
+      defer { end += 1 }
+      attempts[end] = attempt
+      return end
+    }
+
+    func takeFirst() -> Attempt? {
+      while first < end {
+        defer { first += 1 }
+        if let attempt = attempts.removeValue(forKey: first) { return attempt }
+      }
+      return nil
+    }
   }
 
-  private var queues: [Wait: Queue] = [:]
+  private struct Key: Hashable {
+    let wait: Wait
+    let line: ObjectIdentifier
+  }
+
+  private var queues: [Key: Queue] = [:]
   /// The turns of the loop in which they go on. Set once, by ``Rooms``.
   package var turns: Turns?
 
   /// True when nobody waits for that.
-  func isEmpty(_ wait: Wait) -> Bool { queues[wait]?.attempts.isEmpty ?? true }
+  func isEmpty(_ wait: Wait) -> Bool { !queues.contains { $0.key.wait == wait } }
 
-  /// Has a call wait; the number is for ``remove(_:_:)``.
-  fileprivate func add(_ attempt: Attempt, for wait: Wait) -> Int {
-    let number = queues[wait, default: Queue()].end
-    queues[wait, default: Queue()].end += 1
-    queues[wait, default: Queue()].attempts[number] = attempt
-    return number
+  /// Has a call wait; the number is for ``remove(_:_:_:)``.
+  fileprivate func add(_ attempt: Attempt, for wait: Wait, _ line: Line) -> Int {
+    let key = Key(wait: wait, line: ObjectIdentifier(line))
+    let queue = queues[key] ?? Queue(line)
+    queues[key] = queue
+    return queue.add(attempt)
   }
 
   /// Has a call wait no more. One that went on is not there.
-  fileprivate func remove(_ number: Int, _ wait: Wait) { queues[wait]?.attempts[number] = nil }
+  fileprivate func remove(_ number: Int, _ wait: Wait, _ line: Line) {
+    let key = Key(wait: wait, line: ObjectIdentifier(line))
+    queues[key]?.attempts[number] = nil
+    forget(key)
+  }
 
   /// Has all go on that wait for that, for as long as `isTime`.
   func go(_ wait: Wait, while isTime: @escaping () -> Bool) {
-    guard let turns, !isEmpty(wait), queues[wait]?.isGoing == false else { return }
-    queues[wait]?.isGoing = true
-    turns.wait { [weak self] in
+    for key in queues.keys where key.wait == wait { go(key, while: isTime) }
+  }
+
+  private func go(_ key: Key, while isTime: @escaping () -> Bool) {
+    guard let turns, let queue = queues[key], !queue.isGoing else { return }
+    queue.isGoing = true
+    turns.wait(queue.line) { [weak self] in
       guard let self else { return }
-      queues[wait]?.isGoing = false
-      guard isTime(), let next = takeFirst(wait) else { return }
-      next.goOn()
-      go(wait, while: isTime)
+      queue.isGoing = false
+      if isTime(), let next = queue.takeFirst() {
+        next.goOn()
+        go(key, while: isTime)
+      }
+      forget(key)
     }
   }
 
-  private func takeFirst(_ wait: Wait) -> Attempt? {
-    guard var queue = queues[wait] else { return nil }
-    defer { queues[wait] = queue }
-    while queue.first < queue.end {
-      defer { queue.first += 1 }
-      if let attempt = queue.attempts.removeValue(forKey: queue.first) { return attempt }
-    }
-    return nil
+  /// Forgets a line in which nobody waits any more.
+  private func forget(_ key: Key) {
+    if let queue = queues[key], queue.attempts.isEmpty, !queue.isGoing { queues[key] = nil }
   }
 }
 
@@ -67,6 +95,7 @@ package final class Waiting {
 /// It ends when the call was answered or refused, at its own time limit, and when the caller goes away (``callOff()``).
 package final class Attempt {
   private let waiting: Waiting
+  private let line: Line
   private let attempt: () -> Wait?
   private var place: (wait: Wait, number: Int)?
   private var timeout: Timer.Cancel?
@@ -75,13 +104,15 @@ package final class Attempt {
   /// Has a call wait.
   ///
   /// - Parameters:
+  ///   - line: whose call it is.
   ///   - limit: the nanoseconds that it may wait; nil for as long as it takes. `late` is run when they are over.
   ///   - attempt: makes the call again, and tells what it waits for then; nil once it was answered or refused.
   package init(
-    for wait: Wait, in waiting: Waiting, within limit: Int64?, _ timer: Timer, late: @escaping () -> Void,
+    for wait: Wait, in waiting: Waiting, _ line: Line, within limit: Int64?, _ timer: Timer, late: @escaping () -> Void,
     _ attempt: @escaping () -> Wait?
   ) {
     self.waiting = waiting
+    self.line = line
     self.attempt = attempt
     self.wait(wait)
     guard let limit else { return }
@@ -92,7 +123,7 @@ package final class Attempt {
     }
   }
 
-  private func wait(_ wait: Wait) { place = (wait, waiting.add(self, for: wait)) }
+  private func wait(_ wait: Wait) { place = (wait, waiting.add(self, for: wait, line)) }
 
   fileprivate func goOn() {
     place = nil
@@ -102,7 +133,7 @@ package final class Attempt {
 
   /// Ends it without an answer.
   package func callOff() {
-    if let place { waiting.remove(place.number, place.wait) }
+    if let place { waiting.remove(place.number, place.wait, line) }
     end()
   }
 

@@ -6,19 +6,29 @@ internal import VaultStore
 extension WaysIn {
   /// Has a person show what an item asks for, and remembers it for the caller's session.
   package func prove(_ item: ItemInfo, _ said: Said, _ prompter: any Prompter) {
-    let (name, caller) = (item.name.text, prompter.caller)
+    prove(item.policy, of: item.name.text, Purpose(.other("to use \(item.name.text)"), said), said, prompter)
+  }
+
+  /// Has a person show what a change of grants asks for in a user's vault.
+  package func proveForGrants(_ said: Said, _ prompter: any Prompter) {
+    prove(Access.administration, of: nil, Purpose(.other("to change what programs may do"), said), said, prompter)
+  }
+
+  private func prove(
+    _ policy: Policy, of name: String?, _ purpose: Purpose, _ said: Said, _ prompter: any Prompter
+  ) {
+    let caller = prompter.caller
     let keychain: Keychain
     do throws(Refusal) {
       keychain = try vault.keychain()
       guard caller.session != nil else { throw .denied("the process that asked is not the one that connected") }
-      if access.isShown(item.policy, by: caller) { return prompter.finish(.done) }
+      if access.isShown(policy, by: caller) { return prompter.finish(.done) }
       // Nobody sits at a system service: it must not make people think that it is theirs to let in.
-      guard said.isInteractive, !caller.isSystemService else { throw .presenceRequired(name, item.policy.require) }
+      guard said.isInteractive, !caller.isSystemService else { throw .presenceRequired(name ?? "", policy.require) }
     } catch { return prompter.refuse(error) }
     let conversation = converse(prompter)
-    conversation.namesItem = true
-    let purpose = Purpose(.other("to use \(name)"), said)
-    showEvidence(for: item.policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
+    conversation.namesItem = name != nil
+    showEvidence(for: policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
       guard conversation.mayConclude else { return }
       access.add(evidence, by: caller, with: slots)
       conversation.finish()

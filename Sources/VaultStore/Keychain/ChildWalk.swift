@@ -23,7 +23,7 @@ public final class ChildWalk {
   /// The text with which each name begins; up to its last slash it is the folder.
   let prefix: String
   /// The folder; nil at the top.
-  let folder: String?
+  public let folder: String?
   /// The row of the last item that was looked at.
   fileprivate(set) var place: Int64 = 0
   private var known: Set<ItemName> = []
@@ -35,6 +35,12 @@ public final class ChildWalk {
   public init(prefix: String) {
     self.prefix = prefix
     folder = prefix.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(prefix[..<$0]) }
+  }
+
+  /// Begins with the first item again, for another area, and remembers what was told.
+  public func restart() {
+    (place, next) = (0, [:])
+    branches = []
   }
 
   /// The name of a child that an item is, or is in: that of a folder ends in a slash. Nil when it does not begin with the
@@ -75,12 +81,14 @@ extension Keychain {
   /// The next names of a walk, which goes on until `isTimeUp` says so.
   ///
   /// - Parameters:
+  ///   - area: where the walk looks.
   ///   - decide: called with items; a child that no allowed item is, or is in, is left out.
   ///   - isTimeUp: asked after each item.
   /// - Returns: the names, and whether there are more.
   /// - Throws: as ``find(_:limit:after:now:examining:if:isPassedOver:isTimeUp:)`` does.
   public func children(
-    _ walk: ChildWalk, now: Int64, if decide: (ItemInfo) -> Decision, isTimeUp: () -> Bool
+    _ walk: ChildWalk, in area: SearchArea = .everything, now: Int64, if decide: (ItemInfo) -> Decision,
+    isTimeUp: () -> Bool
   ) throws(VaultError) -> (names: [String], isOver: Bool) {
     var names: [String] = []
     let rows = { [database] (tags: ClassTags, row: Int64) -> [Int64] in
@@ -88,7 +96,7 @@ extension Keychain {
       (try? database.rows(tagged: tags, after: row, limit: ChildWalk.rowsAtATime)) ?? []
     }
     let (_, after) = try find(
-      Query(within: walk.folder), limit: 1, after: walk.place, now: now, examining: .max
+      Query(within: walk.folder), in: area, limit: 1, after: walk.place, now: now, examining: .max
     ) { item in
       guard decide(item) == .allow, let (name, folder) = walk.child(of: item.name) else { return .refuse }
       names.append(name)

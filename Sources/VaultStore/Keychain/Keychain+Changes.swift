@@ -39,7 +39,8 @@ extension Keychain {
       if let old = try find(change.name, marking: true) {
         guard opensValues(of: old.columns.accessible) else { throw .locked }
         guard change.update else { throw .alreadyExists }
-        return try revise(old, to: change.applied(to: old.head.item), expires: change.expires, value, now)
+        return try revise(
+          old, to: change.applied(to: old.head.item), expires: change.expires, value, by: change.author, now)
       }
       guard knowsAllNames else { throw .locked }
       guard let value else { throw .invalidValue("a new item needs a value") }
@@ -61,7 +62,8 @@ extension Keychain {
     let item = ItemInfo(
       name: change.name, kind: kind, attributes: attributes, policy: policy, created: time, modified: time,
       expires: change.expires ?? facts.expires,
-      versions: [VersionInfo(number: 1, created: time, size: value.byteCount)])
+      versions: [VersionInfo(number: 1, created: time, size: value.byteCount, writer: change.author)],
+      creator: change.author)
     let columns = HeadColumns(
       row: try nextRow(for: policy.accessible), item: .random(), accessible: policy.accessible, revision: 1,
       policyRevision: 1, current: 1)
@@ -95,7 +97,9 @@ extension Keychain {
   ///   ``VaultError/invalidValue(_:)`` when the item is of another kind by now; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. Then nothing has changed.
   @discardableResult
-  public func restoreVersion(_ number: Int, of name: ItemName, now: Int64) throws(VaultError) -> StoredVersion {
+  public func restoreVersion(
+    _ number: Int, of name: ItemName, by author: String? = nil, now: Int64
+  ) throws(VaultError) -> StoredVersion {
     try write { () throws(VaultError) in
       guard let old = try find(name, marking: true) else { throw unknownName }
       guard opensValues(of: old.columns.accessible) else { throw .locked }
@@ -107,7 +111,7 @@ extension Keychain {
       }
       guard opened != nil else { throw Self.missingValue(number, old.columns.row) }
       return try value.withBytes { (bytes: RawSpan) throws(VaultError) in
-        try revise(old, to: old.head.item, expires: .some(old.head.item.expires), bytes, now)
+        try revise(old, to: old.head.item, expires: .some(old.head.item.expires), bytes, by: author, now)
       }
     }
   }

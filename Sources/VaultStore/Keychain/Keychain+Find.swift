@@ -16,6 +16,7 @@ extension Keychain {
   /// it advances by one item at least. Items of classes whose names cannot be read now are left out; see
   /// ``knowsAllNames``.
   /// - Parameters:
+  ///   - area: where the search looks, which costs as much as what is in there; items outside of it may be among the matches, too.
   ///   - after: the `next` of the page before, nil for the first.
   ///   - now: Unix seconds, with which the query's times are compared (or with the newest time of any write of an
   ///     item's class, if that is later).
@@ -26,17 +27,18 @@ extension Keychain {
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. A faulty item of any class but the strongest is left out, and ``integrity`` fails.
   public func find(
-    _ query: Query, limit: Int, after: Int64? = nil, now: Int64, examining: Int = 1024,
+    _ query: Query, in area: SearchArea = .everything, limit: Int, after: Int64? = nil, now: Int64,
+    examining: Int = 1024,
     if decide: (ItemInfo) -> Decision = { _ in .allow }, isPassedOver: (Int64) -> Bool = { _ in false },
     isTimeUp: () -> Bool = { false }
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
     try noticing { () throws(VaultError) in
-      try page(query, limit, after, now, examining, decide, isPassedOver, isTimeUp)
+      try page(query, area, limit, after, now, examining, decide, isPassedOver, isTimeUp)
     }
   }
 
   private func page(
-    _ query: Query, _ limit: Int, _ after: Int64?, _ now: Int64, _ examining: Int,
+    _ query: Query, _ area: SearchArea, _ limit: Int, _ after: Int64?, _ now: Int64, _ examining: Int,
     _ decide: (ItemInfo) -> Decision, _ isPassedOver: (Int64) -> Bool, _ isTimeUp: () -> Bool
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
     var items: [ItemInfo] = []
@@ -47,7 +49,7 @@ extension Keychain {
     var isLast = true
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    let index = try narrowest(query)
+    let index = try narrowest(query, area)
     // True when a row belongs to this page. A page does not end between two tags that lead to one row, because the next
     // page begins after that row.
     let advance = { (row: Int64) -> Bool in
@@ -108,14 +110,17 @@ extension Keychain {
     }
   }
 
-  /// The fact of the query with the fewest candidates; nil when the query names nothing that has a tag.
-  private func narrowest(_ query: Query) throws(VaultError) -> (fact: Fact, tags: ClassTags)? {
+  /// The fact of the query or the area with the fewest candidates; nil when neither names anything that has a tag.
+  private func narrowest(_ query: Query, _ area: SearchArea) throws(VaultError) -> (fact: Fact, tags: ClassTags)? {
     guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
     if query.isOfTrash { return (.trash, try tags(.trash)) }
     if let name = query.exactName { return (.name(name), try tags(.name(name))) }
+    if case .name(let name) = area { return (.name(name), try tags(.name(name))) }
     var facts = query.equalities.map { Fact.attribute($0.key, $0.value) }
     if let folder = query.folder { facts.append(.folder(folder)) }
     if let kind = query.kind { facts.append(.kind(kind)) }
+    // First, so that it is among those that are compared.
+    if case .folder(let folder) = area { facts.insert(.folder(folder), at: 0) }
     var best: (fact: Fact, tags: ClassTags)?
     // Counting goes no further than the best so far, and never far.
     var least = 1000

@@ -22,6 +22,7 @@ extension Keychain {
     keys.always = newAlways
     AccessClass.allCases.forEach(vouch)
     dropForeignRekey()
+    whenKeysTaken()
   }
 
   /// Takes the keys of `always` items into memory, for which nobody has to be there. A class record that is not
@@ -33,6 +34,7 @@ extension Keychain {
     recent.forget()
     keys.always = newAlways
     vouch(for: .always)
+    whenKeysTaken()
   }
 
   /// Wraps the `always` keys under another boot key, for a vault that came to another machine.

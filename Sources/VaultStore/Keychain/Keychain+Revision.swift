@@ -11,7 +11,7 @@ extension Keychain {
   /// - Parameter expires: the expiry that the caller wants; `.none` for the value's own, or else the old one, unless that
   ///   has passed and the value is new.
   func revise(
-    _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, _ now: Int64
+    _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, by author: String? = nil, _ now: Int64
   ) throws(VaultError) -> StoredVersion {
     // The time that another class knows, which the item may come from, does not count in this one.
     let time = effective(now, item.policy.accessible)
@@ -60,7 +60,7 @@ extension Keychain {
     if let value {
       facts = try Self.validate(value, item.kind, item.attributes)
       let number = columns.current
-      head.item.versions.append(VersionInfo(number: number, created: time, size: value.byteCount))
+      head.item.versions.append(VersionInfo(number: number, created: time, size: value.byteCount, writer: author))
       let sealed = try seal(value, columns, version: number)
       head.digests.append(sealed.digest)
       current = sealed

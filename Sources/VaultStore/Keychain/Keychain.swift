@@ -53,6 +53,8 @@ public final class Keychain {
   var verdict = Verdict()
   /// Called with the first fault that is met outside of a check, in words without names.
   public var whenMet: (String) -> Void = { _ in }
+  /// Called when keys were taken into memory.
+  public var whenKeysTaken: () -> Void = {}
   // True while a salvage reads the records.
   var isBeingSalvaged: Bool {
     get { database.takesUnreadableForDamage }

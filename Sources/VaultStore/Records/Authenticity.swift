@@ -24,6 +24,7 @@ struct Authenticity {
     // The current value of each item lies in `heads`.
     Authenticity(subject: "vals", proof: .inItsClass(.values)),
     Authenticity(subject: "tags", proof: .inItsClass(.tags)),
+    Authenticity(subject: "grants", proof: .inItsClass(.grants)),
     Authenticity(subject: "slots", proof: .inAllClasses(.slots)),
     Authenticity(subject: "keys", proof: .inAllClasses(.keys)),
     Authenticity(subject: "hashes", proof: .itself),

@@ -1,13 +1,13 @@
 /// The tables of the one schema that this program reads and writes.
 ///
-/// ``Authenticity`` says for each of them how changes to it are noticed. The names `grants`, `deposits` and `audit` are
+/// ``Authenticity`` says for each of them how changes to it are noticed. The names `deposits` and `audit` are
 /// reserved for tables of later programs.
 enum Schema {
   /// The text "vaul" in the header's application id (sqlite.org/fileformat.html §1.3.16), by which `file` and
   /// we recognise it.
   static let applicationID = 0x7661_756C
   /// The database's `user_version`. A file with another one is refused and stays as it is.
-  static let version = 3
+  static let version = 4
 
   /// A tree of pages that a table, or the index of one, is stored in.
   struct Tree {
@@ -78,6 +78,12 @@ enum Schema {
         STRICT, WITHOUT ROWID
         """,
       isTable: false, columns: [.blob, .integer, .integer], keys: 2),
+    // Grants, and what decides how they count: the identity that each is bound to (16 bytes), and the class that it counts for.
+    Tree(
+      name: "grants", table: "grants",
+      sql:
+        "CREATE TABLE grants(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
+      columns: [.null, .blob, .integer, .blob]),
     // The class records.
     Tree(
       name: "hashes", table: "hashes",

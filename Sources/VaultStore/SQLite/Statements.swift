@@ -10,6 +10,7 @@ struct Statements {
   let heads: Heads
   let values: Values
   let hashes: Hashes
+  let grants: Grants
 
   /// The columns of a head that ``Row`` reads.
   static let headColumns = "id, item, class, revision, policy, current, sealed"
@@ -23,6 +24,7 @@ struct Statements {
     heads = try Heads(connection)
     values = try Values(connection)
     hashes = try Hashes(connection)
+    grants = try Grants(connection)
   }
 
   struct Transaction {
@@ -74,6 +76,16 @@ struct Statements {
       classes = try c.prepare("SELECT class FROM hashes ORDER BY class")
       get = try c.prepare("SELECT record FROM hashes WHERE class = ?1")
       put = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
+    }
+  }
+
+  struct Grants {
+    let all, insert, delete: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      all = try c.prepare("SELECT id, item, class, sealed FROM grants ORDER BY id")
+      insert = try c.prepare("INSERT INTO grants(item, class, sealed) VALUES(?1, ?2, ?3)")
+      delete = try c.prepare("DELETE FROM grants WHERE id = ?1")
     }
   }
 

@@ -137,5 +137,6 @@ extension Keychain {
     pass = nil
     verdict = Verdict(lastCheck: .ok)
     AccessClass.allCases.forEach(vouch)
+    whenKeysTaken()
   }
 }

@@ -41,6 +41,14 @@ extension Keychain {
     let copy = try Keychain(opening: directory)
     copy.takeKeys(of: self)
     AccessClass.allCases.forEach(copy.vouch)
+    try copy.transaction { () throws(VaultError) in
+      try copy.copyGrants(of: self) { accessible, _ in
+        lose(
+          Finding(
+            .damaged,
+            "the grants for items of class \(accessible.name) are lost: they are not those that were stored last"))
+      }
+    }
     return copy
   }
 

@@ -162,12 +162,16 @@ struct RecordWalk {
   mutating func walkFewRows(_ keychain: Keychain) throws(VaultError) {
     let (slots, keys) = (try keychain.database.slots(), try keychain.database.keys())
     let rekeying = try keychain.database.meta(MetaName.rekeying)
+    let grants = try keychain.database.grants()
     for accessible in AccessClass.allCases where isHashed(accessible, keychain) {
       for (id, record) in slots {
         sets[accessible][Keychain.place(slot: id)].insert(try keychain.mark(slot: id, record, accessible))
       }
       for (name, sealed) in keys {
         sets[accessible][Keychain.place(key: name)].insert(try keychain.mark(key: name, sealed, accessible))
+      }
+      for row in grants where row.accessible == accessible {
+        sets[accessible][Keychain.grantsPlace].insert(try keychain.mark(row))
       }
       if let rekeying {
         sets[accessible][Keychain.rekeyingPlace].insert(try keychain.mark(rekeying: rekeying, accessible))

@@ -308,6 +308,7 @@ public final class Rekey {
       try target.transaction { () throws(VaultError) in
         raiseFacts()
         try target.keepStale(of: source)
+        try target.copyGrants(of: source) { (_: AccessClass, error: VaultError) throws(VaultError) in throw error }
       }
       try compareCounts()
       try source.takeOver(target, atStep)
@@ -331,8 +332,8 @@ public final class Rekey {
     }
     for accessible in AccessClass.allCases {
       let (old, new) = (try source.classRecord(accessible).sets, try target.classRecord(accessible).sets)
-      for table in [AssociatedData.Table.heads, .values, .tags] where old[.init(table)].count != new[.init(table)].count
-      {
+      let tables: [AssociatedData.Table] = [.heads, .values, .tags, .grants]
+      for table in tables where old[.init(table)].count != new[.init(table)].count {
         throw .corrupt("the second store has another number of records of class \(accessible.name)")
       }
     }

@@ -112,6 +112,7 @@ extension Keychain {
     try keychain.setBootKey(bootKey, vaultKey: vaultKey)
     try keychain.transaction { () throws(VaultError) in
       for slot in leftOut { try keychain.removeSlot(id: slot.id, given: [], vaultKey: vaultKey) }
+      try keychain.suspendGrants()
     }
     try database.checkpoint()
     return leftOut

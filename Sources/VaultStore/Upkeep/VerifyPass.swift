@@ -151,6 +151,7 @@ struct VerifyPass {
     case .slots: "slot \(place.part)"
     case .keys: "the wrapped key \(KeyName.name(part: place.part))"
     case .meta: "the next vault key"
+    case .grants: "a grant"
     default: nil
     }
   }

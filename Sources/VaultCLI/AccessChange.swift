@@ -1,0 +1,32 @@
+internal import VaultModel
+internal import VaultWire
+
+/// What a new or another name of an item means to those who have grants.
+enum AccessChange {
+  /// Who gains and who loses what, a line each.
+  static func lines(_ before: [Wire.Access], _ after: [Wire.Access]) -> [String] {
+    func rights(_ all: [Wire.Access]) -> [String: [String]] {
+      Dictionary(all.map { ($0.subject, $0.rights) }) { first, _ in first }
+    }
+    let (old, new) = (rights(before), rights(after))
+    return Set(old.keys).union(new.keys).sorted().flatMap { subject -> [String] in
+      let (was, is_) = (old[subject] ?? [], new[subject] ?? [])
+      let (gained, lost) = (is_.filter { !was.contains($0) }, was.filter { !is_.contains($0) })
+      return [line(subject, "gains", gained), line(subject, "loses", lost)].compactMap { $0 }
+    }
+  }
+
+  private static func line(_ subject: String, _ verb: String, _ rights: [String]) -> String? {
+    rights.isEmpty
+      ? nil : "\(Printable.text(subject)) \(verb) \(rights.map { Printable.text($0) }.joined(separator: ", "))"
+  }
+
+  /// Who may do something with a new item; empty for nobody.
+  static func note(_ others: [Wire.Access]?) -> String {
+    guard let others, !others.isEmpty else { return "" }
+    let texts = others.map {
+      "\(Printable.text($0.subject)) (\($0.rights.map { Printable.text($0) }.joined(separator: ", ")))"
+    }
+    return "; open to \(texts.joined(separator: ", ")) by grants"
+  }
+}

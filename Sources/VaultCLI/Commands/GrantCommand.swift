@@ -1,0 +1,153 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct GrantCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grant",
+    abstract: "Let a service, a user or a group do something with items.",
+    discussion: """
+      A subject is user:NAME, group:NAME or unit:NAME.service, or several of them with a comma for "and"; in your own vault \
+      also exe:PATH or sha256:DIGEST beside one of them. An item is a name in which * stands for characters within a part, \
+      ** for any, and ? for one; quote it for the shell. It need not be there yet. A grant for the same subject and items is \
+      replaced. See vault-access(7).
+      """)
+
+  @Argument(help: ArgumentHelp("Who may.", valueName: "subject"))
+  var subject: String
+
+  @Argument(help: ArgumentHelp("With which items.", valueName: "items"), completion: ItemNames.completion)
+  var items: String
+
+  @Option(
+    name: .customLong("can"),
+    help: ArgumentHelp("What: get, set, find, deposit, watch, use, admin; with commas.", valueName: "rights"),
+    completion: .list(Right.allCases.map(\.name)))
+  var rights = "get"
+
+  @Option(
+    help: ArgumentHelp("Until when: a date, or a time from now such as 12h, 30d or 1y.", valueName: "time"),
+    transform: GrantEnd.parse)
+  var until: Int64?
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    do throws(ValueError) { _ = try Rights(parsing: rights) } catch { throw ValidationError(error.reason) }
+    do throws(NameError) { _ = try ItemPattern(items) } catch {
+      throw ValidationError("\(Printable.quoted(items)) is for no item: \(error.reason)")
+    }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let names = try Rights(parsing: rights).names
+    let reply = try session.unlocking(for: "to grant") { vault in try vault.grant(subject, items, names, until: until) }
+    if globals.json { return try Output.json { reply.write(to: &$0) } }
+    guard Keyboard.isAttended else { return }
+    let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
+    let before = reply.replaced.map { " (before: \($0.rights.joined(separator: ", ")))" } ?? ""
+    Output.note(
+      "\(Printable.text(subject)) may \(names.joined(separator: ", ")) \(Printable.quoted(items))\(end)\(before)")
+    if reply.confined {
+      Output.note("its processes have their grants alone from now on; `vault grants forget` ends that")
+    }
+  }
+}
+
+/// The end of a grant, as it is given to `--until`.
+enum GrantEnd {
+  static func parse(_ text: String) throws -> Int64 {
+    if let time = Timestamp.parse(text) { return time }
+    guard let last = text.utf8.last, !(0x30...0x39).contains(last), let seconds = Seconds.parse(text), seconds > 0
+    else {
+      throw ValidationError("'\(Printable.line(text))' is no time: write 12h, 30d, 1y, or a date such as 2027-01-01")
+    }
+    return Seconds.after(seconds, Int64(time(nil)))
+  }
+}
+
+struct RevokeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke",
+    abstract: "Take grants back, with effect at once.",
+    discussion: """
+      Streams and calls that wait by such a grant end. While the vault is locked a grant may stay in the store until the next \
+      unlock: it counts no more, but a daemon that starts before that has it again, and the exit code is 75.
+      """)
+
+  @Argument(help: ArgumentHelp("Whose: as `vault grants` shows it.", valueName: "subject"))
+  var subject: String
+
+  @Argument(help: ArgumentHelp("For which items, as it was granted; all when left out.", valueName: "items"))
+  var items: String?
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let reply = try session.unlocking(for: "to revoke") { vault in try vault.revoke(subject, items) }
+    if globals.json {
+      try Output.json { reply.write(to: &$0) }
+    } else if Keyboard.isAttended {
+      for grant in reply.revoked { Output.note("revoked: \(grant.sentence)") }
+    }
+    if let unstored = reply.unstored {
+      throw Failure(
+        .retry, "revoked until vaultd restarts, and not yet in the store: \(Printable.text(unstored))",
+        "unlock the vault, which stores it")
+    }
+  }
+}
+
+struct CanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "can",
+    abstract: "Tell whether somebody may do something with an item.",
+    discussion: """
+      Exits with 0 if so and with 77 if not, whether there is such an item or not. Administrators may ask about all, others \
+      about themselves, which `self` stands for.
+      """)
+
+  @Argument(help: ArgumentHelp("Who: a subject, or self.", valueName: "subject"))
+  var subject: String
+
+  @Argument(
+    help: ArgumentHelp("What: get, set, find, deposit, watch, use or admin.", valueName: "right"),
+    completion: .list(Right.allCases.map(\.name)))
+  var right: String
+
+  @Argument(help: ArgumentHelp("With which item.", valueName: "item"), completion: ItemNames.completion)
+  var item: String
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    do throws(ValueError) { _ = try Rights(parsing: right) } catch { throw ValidationError(error.reason) }
+    guard Right(name: right) != nil else { throw ValidationError("ask about one right at a time") }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let subject = self.subject == "self" ? nil : self.subject
+    let isAllowed = try session.unlocking { vault in try vault.can(subject, right, item) }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("allowed")
+        writer.bool(isAllowed)
+        writer.endObject()
+      }
+    }
+    if !isAllowed { throw ExitCode(Exit.denied.rawValue) }
+  }
+}
+
+extension Wire.Permission {
+  /// What it says, in a line.
+  var sentence: String {
+    "\(Printable.text(subject)) may \(rights.map { Printable.text($0) }.joined(separator: ", ")) \(Printable.quoted(items))"
+  }
+}

@@ -1,0 +1,132 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct GrantsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grants",
+    abstract: "List grants, have those of a restored vault count, or forget a subject.",
+    subcommands: [GrantsListCommand.self, GrantsConfirmCommand.self, GrantsForgetCommand.self],
+    defaultSubcommand: GrantsListCommand.self)
+}
+
+struct GrantsListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List grants: all, for an administrator; one's own, for others.")
+
+  @Option(
+    name: .customLong("for"), help: ArgumentHelp("Those that a process has which is this.", valueName: "subject"))
+  var subject: String?
+
+  @Option(
+    name: .customLong("on"), help: ArgumentHelp("Those that are for this item.", valueName: "item"),
+    completion: ItemNames.completion)
+  var item: String?
+
+  @Option(
+    help: ArgumentHelp("Those that were not needed for this long, such as 90d.", valueName: "time"),
+    transform: GrantsListCommand.duration)
+  var unused: Int64?
+
+  @OptionGroup var globals: Globals
+
+  private static func duration(_ text: String) throws -> Int64 {
+    guard let seconds = Seconds.parse(text), seconds > 0 else {
+      throw ValidationError("'\(Printable.line(text))' is no time: write 12h, 90d or 1y")
+    }
+    return seconds
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let found = try session.unlocking { vault in
+      try vault.grants(for: subject, on: item, unused: unused.map { Int(clamping: $0) })
+    }
+    if globals.json {
+      for grant in found.grants { try Output.json { grant.write(to: &$0) } }
+    } else if Output.isTerminal {
+      var table = Table("SUBJECT", "ITEMS", "MAY", "UNTIL", "USED")
+      for grant in found.grants {
+        table.add(
+          .init(grant.subject), .init(grant.items), .init(grant.rights.joined(separator: ",")),
+          .init(grant.until.map { LocalTime.text($0) } ?? "", isRed: !grant.active),
+          .init(grant.used.map { LocalTime.text($0) } ?? "never"))
+      }
+      if table.count > 0 { try Output.text(table.text()) }
+    } else {
+      for grant in found.grants {
+        try Output.line([grant.subject, grant.items, grant.rights.joined(separator: ",")].joined(separator: "\t"))
+      }
+    }
+    guard !globals.json, Keyboard.isAttended else { return }
+    if found.grants.isEmpty { Output.note("no grants") }
+    if let since = found.unconfirmed {
+      Output.note(
+        "the vault came from a backup (\(LocalTime.text(since, to: STDERR_FILENO))), so no grant counts; "
+          + "look at them, and run `vault grants confirm`")
+    }
+    if subject == nil, item == nil, unused == nil, !found.confined.isEmpty {
+      let subjects = found.confined.map { Printable.text($0) }.joined(separator: ", ")
+      Output.note("held to their grants: \(subjects)")
+    }
+  }
+}
+
+struct GrantsConfirmCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "confirm",
+    abstract: "Have the grants of a vault that came from a backup count.",
+    discussion: """
+      A user or a unit of the same name may be another one on another machine, and what was revoked after the backup was made is \
+      there again: look at `vault grants` first.
+      """)
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let count = try session.unlocking(for: "to confirm the grants") { vault in try vault.confirmGrants() }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("grants")
+        writer.integer(Int64(count))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note(count == 1 ? "1 grant counts" : "\(count) grants count")
+    }
+  }
+}
+
+struct GrantsForgetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget",
+    abstract: "Have a program that grants have named be like your others again.",
+    discussion:
+      "In your own vault a unit: or exe: subject that a grant has named has its grants alone until then, also with none left."
+  )
+
+  @Argument(help: ArgumentHelp("Which, as `vault grants` shows it.", valueName: "subject"))
+  var subject: String
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    try session.unlocking(for: "to forget a program") { vault in try vault.forgetSubject(subject) }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("forgotten")
+        writer.string(subject)
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("\(Printable.text(subject)) is like your other programs again")
+    }
+  }
+}

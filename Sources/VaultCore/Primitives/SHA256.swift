@@ -1,0 +1,25 @@
+internal import CSodium
+internal import Glibc
+
+/// SHA-256 (FIPS 180-4), for what others write down with it. Nothing here is sealed or bound by it.
+public enum SHA256 {
+  /// The digest of a file from its beginning, in hexadecimal; nil when it cannot be read.
+  public static func hex(ofFile file: Int32) -> String? {
+    var state = crypto_hash_sha256_state()
+    unsafe crypto_hash_sha256_init(&state)
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    var offset: off_t = 0
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, offset) }
+      if count < 0 { return nil }
+      if count == 0 { break }
+      // As many as were just read.
+      unsafe crypto_hash_sha256_update(&state, buffer, UInt64(count))
+      offset += off_t(count)
+    }
+    var digest = [UInt8](repeating: 0, count: 32)
+    unsafe crypto_hash_sha256_final(&state, &digest)
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,138 @@
+public import VaultModel
+
+/// One record of the table of grants: a grant itself, or a fact that decides how grants count. Sealed under its class's key for
+/// grants, once for each class that it is to count for.
+///
+/// As stored, numbers little-endian, texts UTF-8:
+///
+///   1  format version, 1    1  content: 1 a grant, 2 a confined subject, 3 unconfirmed
+///   a grant: 2  subject's size    …  subject    2  pattern's size    …  pattern    1  rights    8  created
+///     1  bit 0: it ends, bit 1: it was used    8  end, only if it ends    8  last use, only if it was used
+///   a confined subject: 2  size    …  subject
+///   unconfirmed: 8  since
+///   2  size of the extension fields    …  extension fields (see Extensions)
+///
+/// There is one encoding for each record: what decodes, encodes to the same bytes.
+public struct GrantRecord: Hashable, Sendable {
+  /// What it says.
+  public enum Content: Hashable, Sendable {
+    case grant(Grant)
+    /// In a user's vault, processes that are this subject have their grants alone, whether or not any is left.
+    case confined(Subject)
+    /// No grant counts before somebody has confirmed all of them: the vault came from a backup then, Unix seconds.
+    case unconfirmed(since: Int64)
+  }
+
+  /// Its random identity, the same in each class.
+  public var id: ItemID
+  public var content: Content
+  /// Fields that later programs added.
+  public var extensions: Extensions
+
+  /// A record with a new identity.
+  public init(_ content: Content) {
+    id = .random()
+    self.content = content
+    extensions = Extensions()
+  }
+
+  /// The grant, if it is one.
+  public var grant: Grant? { if case .grant(let grant) = content { grant } else { nil } }
+
+  /// The place that a record in a class is bound to.
+  public static func place(_ id: ItemID, _ vault: VaultID, _ accessible: AccessClass) -> AssociatedData {
+    AssociatedData(vault: vault, table: .grants, item: id, version: 0, accessible: accessible, policyRevision: 0)
+  }
+}
+
+extension GrantRecord {
+  private static let formatVersion: UInt8 = 1
+  private static let ends: UInt8 = 1
+  private static let wasUsed: UInt8 = 2
+
+  private var encodedCount: Int {
+    let content =
+      switch content {
+      case .grant(let grant):
+        2 + grant.subject.description.utf8.count + 2 + grant.pattern.text.utf8.count + 1 + 8 + 1
+          + (grant.until == nil ? 0 : 8) + (grant.used == nil ? 0 : 8)
+      case .confined(let subject): 2 + subject.description.utf8.count
+      case .unconfirmed: 8
+      }
+    return 2 + content + extensions.encodedCount
+  }
+
+  /// The plaintext to seal. It has names of items in it.
+  public func encoded() -> SecureBytes {
+    SecureBytes(count: encodedCount) { out in
+      var writer = ByteWriter()
+      writer.uint8(Self.formatVersion, &out)
+      switch content {
+      case .grant(let grant):
+        writer.uint8(1, &out)
+        writer.sized(grant.subject.description, &out)
+        writer.sized(grant.pattern.text, &out)
+        writer.uint8(grant.rights.rawValue, &out)
+        writer.int64(grant.created, &out)
+        writer.uint8((grant.until == nil ? 0 : Self.ends) | (grant.used == nil ? 0 : Self.wasUsed), &out)
+        if let until = grant.until { writer.int64(until, &out) }
+        if let used = grant.used { writer.int64(used, &out) }
+      case .confined(let subject):
+        writer.uint8(2, &out)
+        writer.sized(subject.description, &out)
+      case .unconfirmed(let since):
+        writer.uint8(3, &out)
+        writer.int64(since, &out)
+      }
+      extensions.write(&writer, &out)
+      precondition(writer.offset == out.byteCount, "a grant's size was computed wrongly")
+    }
+  }
+
+  /// Reads what ``encoded()`` made.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
+  public init(decoding input: RawSpan, id: ItemID) throws(CryptoError) {
+    self.id = id
+    var reader = ByteReader()
+    guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of grant") }
+    switch try reader.uint8(input) {
+    case 1: content = .grant(try Self.grant(&reader, input))
+    case 2: content = .confined(try Self.subject(&reader, input))
+    case 3: content = .unconfirmed(since: try reader.int64(input))
+    default: throw .malformed("unknown content of grant")
+    }
+    extensions = try Extensions(&reader, input)
+    try reader.finish(input)
+  }
+
+  private static func grant(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Grant {
+    let subject = try subject(&reader, input)
+    guard let pattern = try? ItemPattern(try reader.text(try reader.uint16(input), input)) else {
+      throw .malformed("pattern of grant")
+    }
+    let rights = Rights(rawValue: try reader.uint8(input))
+    guard rights.isKnown else { throw .malformed("rights of grant") }
+    let created = try reader.int64(input)
+    let flags = try reader.uint8(input)
+    guard flags & ~(ends | wasUsed) == 0 else { throw .malformed("flags of grant") }
+    let until = flags & ends == 0 ? nil : try reader.int64(input)
+    let used = flags & wasUsed == 0 ? nil : try reader.int64(input)
+    return Grant(subject: subject, pattern: pattern, rights: rights, until: until, created: created, used: used)
+  }
+
+  private static func subject(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Subject {
+    let text = try reader.text(try reader.uint16(input), input)
+    guard let subject = try? Subject(parsing: text), subject.description.utf8.elementsEqual(text.utf8) else {
+      throw .malformed("subject of grant")
+    }
+    return subject
+  }
+}
+
+extension ByteWriter {
+  fileprivate mutating func sized(_ text: String, _ out: inout MutableRawSpan) {
+    uint16(text.utf8.count, &out)
+    self.text(text, &out)
+  }
+}

@@ -1,0 +1,38 @@
+internal import VaultService
+internal import VaultWire
+
+extension MethodName {
+  /// Those who may call a method at all; what it does to an item is decided for that item.
+  enum Audience {
+    case anybody
+    /// Who may open and lock the vault.
+    case openers
+    case administrators
+  }
+
+  var audience: Audience {
+    switch self {
+    case .getInfo, .getInterfaceDescription, .status, .respond, .generate, .get, .code, .set, .setMany, .copy, .show,
+      .find,
+      .children, .attributes, .delete, .undelete, .restoreVersion, .move, .history, .monitor, .grants, .can,
+      .authenticate:
+      .anybody
+    case .unlock, .lock: .openers
+    case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
+      .restore,
+      .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject:
+      .administrators
+    }
+  }
+}
+
+extension Access {
+  /// - Throws: the refusal of a caller that may not call such a method at all.
+  func check(_ audience: MethodName.Audience, _ caller: VaultService.Caller) throws(Refusal) {
+    switch audience {
+    case .anybody: return
+    case .openers: try checkOpener(caller)
+    case .administrators: try checkAdministrator(caller)
+    }
+  }
+}

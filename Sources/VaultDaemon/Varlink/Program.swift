@@ -1,0 +1,53 @@
+internal import CLinux
+internal import Glibc
+internal import VaultCore
+
+/// The file that a process runs, as far as that can be told: the process can run another one a moment later, and its user can make
+/// this one look like any other by mounting. So it counts as advice alone.
+enum Program {
+  /// The longest file that is hashed, in bytes.
+  private static let longest: off_t = 256 << 20
+  /// The digests of files, by what tells a file from others and from what it was before.
+  private nonisolated(unsafe) static var digests: [Identity: String] = [:]
+  /// The number of files whose digests are remembered.
+  private static let most = 64
+
+  private struct Identity: Hashable {
+    var device: dev_t
+    var inode: ino_t
+    var size: off_t
+    var changed: [Int]
+  }
+
+  /// Its path; nil where nobody may know, or the file is gone.
+  static func path(of pid: pid_t) -> String? {
+    guard pid > 0 else { return nil }
+    var text = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
+    let count = unsafe text.withUnsafeMutableBytes { bytes in
+      // The kernel writes no more than that.
+      unsafe readlink("/proc/\(pid)/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    guard count > 0, count <= Int(PATH_MAX), let path = String(validating: text.prefix(count), as: UTF8.self) else {
+      return nil
+    }
+    return path.hasPrefix("/") && !path.hasSuffix(" (deleted)") ? path : nil
+  }
+
+  /// The SHA-256 of its content, in hexadecimal. Call it on the loop.
+  static func digest(of pid: pid_t) -> String? {
+    guard pid > 0 else { return nil }
+    let file = unsafe open("/proc/\(pid)/exe", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard unsafe fstat(file, &status) == 0, status.st_size <= longest else { return nil }
+    let identity = Identity(
+      device: status.st_dev, inode: status.st_ino, size: status.st_size,
+      changed: [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec])
+    if let known = unsafe digests[identity] { return known }
+    guard let digest = SHA256.hex(ofFile: file) else { return nil }
+    if unsafe digests.count >= most { unsafe digests = [:] }
+    unsafe digests[identity] = digest
+    return digest
+  }
+}

@@ -1,0 +1,132 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+// Grant, Revoke, Grants, Can, WhoMay, ConfirmGrants and ForgetSubject.
+extension VarlinkDoor {
+  /// Grants in one reply.
+  private static let grantsAtATime = 256
+
+  func grant(_ call: Wire.GrantParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      let subject = try Self.subject(call.subject)
+      let replaced = try access.give(
+        subject, try Self.pattern(call.items), try Self.rights(call.rights), until: call.until, for: connection.caller)
+      let isConfined = access.confinedSubjects(for: connection.caller).contains(subject)
+      connection.reply(
+        Wire.GrantReply(replaced: replaced.map { Wire.Permission($0, isActive: false) }, confined: isConfined))
+    }
+  }
+
+  func revoke(_ call: Wire.RevokeParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      let pattern = try call.items.map { (text) throws(Refusal) in try Self.pattern(text) }
+      let (revoked, unstored) = try access.revoke(try Self.subject(call.subject), pattern, for: connection.caller)
+      connection.reply(
+        Wire.RevokeReply(revoked: revoked.map { Wire.Permission($0, isActive: false) }, unstored: unstored))
+    }
+  }
+
+  func grants(_ call: Wire.GrantsParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answerFromVault(connection) { () throws(Refusal) in
+      var filter = Access.GrantFilter()
+      if let subject = call.subject { filter.subject = try Self.subject(subject) }
+      if let name = call.name { filter.name = try Self.itemName(name) }
+      filter.unused = call.unused.map(Int64.init)
+      let caller = connection.caller
+      var left = try access.grants(filter, for: caller)[...]
+      while !left.isEmpty {
+        let page = left.prefix(Self.grantsAtATime).map { Wire.Permission($0.grant, isActive: $0.isActive) }
+        left = left.dropFirst(Self.grantsAtATime)
+        connection.reply(Wire.GrantsReply(grants: page), continues: true)
+      }
+      let confined = access.confinedSubjects(for: caller).map(Self.named)
+      connection.reply(
+        Wire.GrantsReply(
+          grants: [], confined: confined.isEmpty ? nil : confined,
+          unconfirmed: access.isAdministrator(caller) ? access.unconfirmedSince : nil))
+    }
+  }
+
+  func can(_ call: Wire.CanParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answerFromVault(connection) { () throws(Refusal) in
+      guard let right = Right(name: call.right) else { throw .invalidGrant("there is no right '\(call.right)'") }
+      let subject = try call.subject.map { (text) throws(Refusal) in try Self.subject(text) }
+      let isAllowed = try access.can(subject, right, try Self.itemName(call.name), for: connection.caller)
+      connection.reply(Wire.CanReply(allowed: isAllowed))
+    }
+  }
+
+  func whoMay(_ call: Wire.WhoMayParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answerFromVault(connection) { () throws(Refusal) in
+      connection.reply(Wire.WhoMayReply(access: access(to: try Self.itemName(call.name))))
+    }
+  }
+
+  func confirmGrants(_ call: Wire.ConfirmGrantsParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      connection.reply(Wire.ConfirmGrantsReply(grants: try access.confirmGrants(for: connection.caller)))
+    }
+  }
+
+  func forgetSubject(_ call: Wire.ForgetSubjectParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      try access.forgetConfined(try Self.subject(call.subject), for: connection.caller)
+      connection.reply(Wire.Empty())
+    }
+  }
+
+  // MARK: Parts
+
+  private func access(to name: ItemName) -> [Wire.Access] {
+    access.subjects(on: name).map { Wire.Access(subject: Self.named($0.subject), rights: $0.rights.names) }
+  }
+
+  /// Who else may do something with new items, for an administrator; nil for nobody.
+  func others(on names: [ItemName], _ connection: VarlinkConnection) -> [Wire.Access]? {
+    guard access.isAdministrator(connection.caller) else { return nil }
+    var known: Set<String> = []
+    let others = names.flatMap { access(to: $0) }.filter { known.insert("\($0.subject) \($0.rights)").inserted }
+    return others.isEmpty ? nil : others
+  }
+
+  private static func subject(_ text: String) throws(Refusal) -> Subject {
+    do throws(ValueError) { return try Subject(parsing: text, user: Accounts.user, group: Accounts.group) } catch {
+      throw .invalidGrant(error.reason)
+    }
+  }
+
+  private static func pattern(_ text: String) throws(Refusal) -> ItemPattern {
+    do throws(NameError) { return try ItemPattern(text) } catch { throw .invalidGrant("for no item: \(error.reason)") }
+  }
+
+  private static func rights(_ names: [String]) throws(Refusal) -> Rights {
+    do throws(ValueError) { return try Rights(parsing: names.joined(separator: ",")) } catch {
+      throw .invalidGrant(error.reason)
+    }
+  }
+
+  /// A subject with the names of its users and groups, where they have one.
+  static func named(_ subject: Subject) -> String {
+    subject.parts.map { part in
+      switch part {
+      case .user(let uid): "user:\(UserName.of(uid) ?? "\(uid)")"
+      case .group(let gid): "group:\(Accounts.groupName(gid) ?? "\(gid)")"
+      default: part.text
+      }
+    }
+    .joined(separator: ",")
+  }
+}
+
+extension Wire.Permission {
+  fileprivate init(_ grant: Grant, isActive: Bool) {
+    self.init(
+      subject: VarlinkDoor.named(grant.subject), items: grant.pattern.text, rights: grant.rights.names,
+      until: grant.until, created: grant.created, used: grant.used, active: isActive)
+  }
+}

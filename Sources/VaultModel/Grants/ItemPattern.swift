@@ -1,0 +1,48 @@
+/// The items that a grant is for, also those that are not there yet: a name in which `*` stands for any characters within a
+/// part, `**` for any characters at all, and `?` for one character other than `/`.
+///
+/// Two patterns are the same when their texts are, byte by byte.
+public struct ItemPattern: Hashable, Sendable, CustomStringConvertible {
+  /// The pattern as given.
+  public let text: String
+  /// The folder that every match is in, as far as the pattern names it; nil when matches need not be in one.
+  public let folder: String?
+  /// True when it has no `*` and no `?`, and so matches the item of that very name.
+  public let isExact: Bool
+  private let glob: Glob
+
+  /// Takes `text` as a pattern.
+  ///
+  /// - Throws: ``NameError`` with the first rule of names that it breaks: no name could match it.
+  public init(_ text: String) throws(NameError) {
+    // The rules of names are about parts, slashes and control characters: the wildcards are characters like others there.
+    self.text = try ItemName(text).text
+    isExact = !text.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
+    glob = Glob(text)
+    folder = glob.folder
+  }
+
+  /// True when it is for the item of that name.
+  public func matches(_ name: ItemName) -> Bool {
+    isExact ? name.text.utf8.elementsEqual(text.utf8) : glob.matches(name.text)
+  }
+
+  /// True when an item in `folder`, or in one within it, may match: what a walk through folders goes into.
+  public func mayMatch(within folder: String) -> Bool {
+    guard let own = self.folder else { return true }
+    let (mine, other) = (own.utf8, folder.utf8)
+    if mine.elementsEqual(other) { return true }
+    let (short, long) = mine.count < other.count ? (mine, other) : (other, mine)
+    guard long.starts(with: short), short.count < long.count else { return false }
+    return long[long.index(long.startIndex, offsetBy: short.count)] == UInt8(ascii: "/")
+  }
+
+  public var description: String { text }
+
+  public static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+    hasher.combine(UInt8(0xFF))
+  }
+}

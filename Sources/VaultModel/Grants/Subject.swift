@@ -1,0 +1,179 @@
+/// The callers that a grant is for: those for whom all of its parts hold, such as `user:990,unit:iothome.service`.
+///
+/// | part | holds for a process |
+/// |---|---|
+/// | `user:990` | whose uid is that |
+/// | `group:995` | that had that group when it connected |
+/// | `unit:iothome.service` | in that unit of the service manager |
+/// | `exe:/usr/bin/dashboard` | that runs that file, as far as that can be told: see vault-access(7) |
+/// | `sha256:…` | that runs a file with that digest, as far as that can be told |
+///
+/// As text the parts stand in this order, without repetition; uids and gids are numbers.
+public struct Subject: Hashable, Sendable, CustomStringConvertible {
+  /// One condition.
+  public enum Part: Hashable, Sendable {
+    case user(UInt32)
+    case group(UInt32)
+    case unit(String)
+    /// An absolute path.
+    case executable(String)
+    /// 64 lower-case hexadecimal digits.
+    case digest(String)
+  }
+
+  /// The most parts.
+  public static let maximumParts = 8
+  /// The longest text, in bytes.
+  public static let maximumBytes = 1024
+
+  /// The conditions, in the order of the text; never empty.
+  public let parts: [Part]
+
+  /// The parts as text, with commas.
+  public let description: String
+
+  /// Puts parts into order.
+  ///
+  /// - Throws: ``ValueError`` for none or too many, for two users, units or programs, which no process has, and for a program
+  ///   without a user or a unit.
+  public init(_ parts: [Part]) throws(ValueError) {
+    let unique = Set(parts)
+    guard !unique.isEmpty else { throw ValueError(reason: "a subject is missing") }
+    guard unique.count <= Self.maximumParts else {
+      throw ValueError(reason: "a subject has at most \(Self.maximumParts) parts")
+    }
+    var kinds: Set<String> = []
+    for part in unique {
+      if case .group = part { continue }
+      guard kinds.insert(part.kind).inserted else {
+        throw ValueError(reason: "no process has two of '\(part.kind):'; several grants are for several subjects")
+      }
+    }
+    self.parts = unique.sorted { ($0.order, $0.text) < ($1.order, $1.text) }
+    description = self.parts.map(\.text).joined(separator: ",")
+    guard description.utf8.count <= Self.maximumBytes else {
+      throw ValueError(reason: "a subject has at most \(Self.maximumBytes) bytes")
+    }
+    if namesProgram, !kinds.contains("user"), !kinds.contains("unit") {
+      throw ValueError(
+        reason: "what a process runs counts only beside user: or unit:, as in 'user:NAME,\(description)'")
+    }
+  }
+
+  /// Reads a text, in which users and groups may also be named.
+  ///
+  /// - Parameters:
+  ///   - user: the uid of a name.
+  ///   - group: the gid of a name.
+  /// - Throws: ``ValueError`` that names what cannot be read.
+  public init(
+    parsing text: String, user: (String) -> UInt32? = { _ in nil }, group: (String) -> UInt32? = { _ in nil }
+  ) throws(ValueError) {
+    var parts: [Part] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      parts.append(try Part(parsing: String(part), user: user, group: group))
+    }
+    try self.init(parts)
+  }
+
+  /// True when all of its parts are among those of the subject with that text.
+  public func isPart(of text: String) -> Bool {
+    let others = text.split(separator: ",")
+    return parts.allSatisfy { part in others.contains { $0.utf8.elementsEqual(part.text.utf8) } }
+  }
+
+  /// True when it asks what a process runs, which nobody vouches for.
+  public var namesProgram: Bool { parts.contains { $0.kind == "exe" || $0.kind == "sha256" } }
+
+  /// True when it names a unit or what a process runs: in a user's vault its processes then have their grants alone.
+  public var isConfining: Bool { namesProgram || parts.contains { $0.kind == "unit" } }
+}
+
+extension Subject.Part {
+  /// The word before the colon.
+  public var kind: String {
+    switch self {
+    case .user: "user"
+    case .group: "group"
+    case .unit: "unit"
+    case .executable: "exe"
+    case .digest: "sha256"
+    }
+  }
+
+  /// As it is written, with numbers for users and groups.
+  public var text: String {
+    switch self {
+    case .user(let id), .group(let id): "\(kind):\(id)"
+    case .unit(let text), .executable(let text), .digest(let text): "\(kind):\(text)"
+    }
+  }
+
+  fileprivate var order: Int {
+    switch self {
+    case .user: 0
+    case .group: 1
+    case .unit: 2
+    case .executable: 3
+    case .digest: 4
+    }
+  }
+
+  fileprivate init(
+    parsing part: String, user: (String) -> UInt32?, group: (String) -> UInt32?
+  ) throws(ValueError) {
+    guard let colon = part.firstIndex(of: ":") else {
+      throw ValueError(
+        reason: part.isEmpty
+          ? "a subject is missing" : "'\(part)' is no subject; write user:, group:, unit:, exe: or sha256: before it")
+    }
+    let (kind, content) = (String(part[..<colon]), String(part[part.index(after: colon)...]))
+    if content.unicodeScalars.contains(where: \.isControl) {
+      throw ValueError(reason: "a subject has a control character in it")
+    }
+    switch kind {
+    case "user": self = .user(try Self.number(content, kind, user))
+    case "group": self = .group(try Self.number(content, kind, group))
+    case "unit": self = .unit(try Self.unit(content))
+    case "exe":
+      let parts = content.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+      guard content.hasPrefix("/"), !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else {
+        throw ValueError(reason: "exe: needs the absolute path of a file, without links")
+      }
+      self = .executable(content)
+    case "sha256":
+      guard content.utf8.count == 64, content.utf8.allSatisfy({ isDigit($0) || (0x61...0x66).contains($0) }) else {
+        throw ValueError(reason: "sha256: needs 64 hexadecimal digits, as sha256sum prints them")
+      }
+      self = .digest(content)
+    default:
+      throw ValueError(reason: "there is no subject '\(kind):'; there are user:, group:, unit:, exe: and sha256:")
+    }
+  }
+
+  private static func number(
+    _ text: String, _ kind: String, _ named: (String) -> UInt32?
+  ) throws(ValueError) -> UInt32 {
+    // The highest number stands for none in the kernel.
+    if let number = UInt32(text), "\(number)" == text, number != .max { return number }
+    if !text.isEmpty, let number = named(text), number != .max { return number }
+    throw ValueError(reason: text.isEmpty ? "\(kind): needs a name or a number" : "there is no \(kind) '\(text)' here")
+  }
+
+  /// The rules of systemd.unit(5) for names.
+  private static func unit(_ text: String) throws(ValueError) -> String {
+    guard let dot = text.lastIndex(of: "."), dot != text.startIndex, text.utf8.count <= 255,
+      text.utf8.allSatisfy({ isLetterOrDigit($0) || ":-_.\\@".utf8.contains($0) })
+    else {
+      throw ValueError(reason: "unit: needs the whole name of a unit, such as iothome.service")
+    }
+    guard ["service", "scope", "slice"].contains(text[text.index(after: dot)...]) else {
+      throw ValueError(reason: "processes are in services, scopes and slices, and '\(text)' is none")
+    }
+    return text
+  }
+}
+
+private func isLetterOrDigit(_ byte: UInt8) -> Bool {
+  isDigit(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+}

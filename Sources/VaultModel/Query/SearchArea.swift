@@ -1,0 +1,56 @@
+/// The names that a search looks at: all, those in a folder, or one.
+public enum SearchArea: Hashable, Sendable {
+  case everything
+  case folder(String)
+  case name(ItemName)
+
+  /// The names that a pattern can match.
+  public init(of pattern: ItemPattern) {
+    if pattern.isExact, let name = try? ItemName(pattern.text) {
+      self = .name(name)
+    } else {
+      self = pattern.folder.map { .folder($0) } ?? .everything
+    }
+  }
+
+  /// True when all names of another area are in this one.
+  public func contains(_ other: SearchArea) -> Bool {
+    switch (self, other) {
+    case (.everything, _): true
+    case (_, .everything): false
+    case (.folder(let outer), .folder(let inner)):
+      inner.utf8.elementsEqual(outer.utf8) || (try? ItemName(inner))?.isWithin(outer) == true
+    case (.folder(let folder), .name(let name)): name.isWithin(folder)
+    case (.name(let one), .name(let other)): one == other
+    case (.name, .folder): false
+    }
+  }
+
+  /// What is in both; nil when nothing can be.
+  public func intersection(_ other: SearchArea) -> SearchArea? {
+    if contains(other) { return other }
+    return other.contains(self) ? self : nil
+  }
+
+  /// The same names in areas that have none in common, in an order that hangs on nothing else.
+  public static func disjoint(_ areas: [SearchArea]) -> [SearchArea] {
+    let unique = Set(areas)
+    return unique.filter { area in !unique.contains { $0 != area && $0.contains(area) } }.sorted { $0.key < $1.key }
+  }
+
+  /// A number that tells it from others, for places in a search: 64-bit FNV-1a of its text. Where two have the same one, a search
+  /// that is continued looks at a part of its matches again, or passes one over.
+  public var key: UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    func add(_ text: String, _ kind: UInt8) {
+      for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+      hash = (hash ^ UInt64(kind)) &* 0x100_0000_01B3
+    }
+    switch self {
+    case .everything: return 0
+    case .folder(let folder): add(folder, 1)
+    case .name(let name): add(name.text, 2)
+    }
+    return hash
+  }
+}

@@ -1,0 +1,286 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultStore
+
+// Giving grants and taking them back, and telling who has which.
+extension Access {
+  /// A grant as it is told.
+  package struct ToldGrant {
+    package let grant: Grant
+    /// True when it counts now.
+    package let isActive: Bool
+  }
+
+  /// A way to choose among grants.
+  package struct GrantFilter {
+    /// Those that a process which is this subject has.
+    package var subject: Subject?
+    /// Those that are for the item of this name.
+    package var name: ItemName?
+    /// Those that were not used for so many seconds.
+    package var unused: Int64?
+
+    package init(subject: Subject? = nil, name: ItemName? = nil, unused: Int64? = nil) {
+      (self.subject, self.name, self.unused) = (subject, name, unused)
+    }
+  }
+
+  // MARK: Changes
+
+  /// Gives a grant, in place of the one that is for the same subject and pattern.
+  ///
+  /// - Returns: the grant whose place it took.
+  package func give(
+    _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, until: Int64?, for caller: Caller
+  ) throws(Refusal) -> Grant? {
+    let keychain = try administer(caller)
+    let now = vault.newestTime
+    if let until, until <= now { throw .invalidGrant("it would have ended before it began") }
+    try check(subject, rights, for: caller)
+    let record = GrantRecord(
+      .grant(Grant(subject: subject, pattern: pattern, rights: rights, until: until, created: now)))
+    let old = book.all.filter { $0.grant.subject == subject && $0.grant.pattern == pattern }
+    var new = [record]
+    if !terms.isSystem, subject.isConfining, book.confined[subject] == nil {
+      new.append(GrantRecord(.confined(subject)))
+    }
+    do throws(VaultError) {
+      try keychain.changeGrants(removing: Set(old.map(\.id)), adding: new, now: vault.clock.wall())
+    } catch { throw refusal(error) }
+    book.put(record, insteadOf: Set(old.map(\.id)))
+    for record in new { if case .confined(let subject) = record.content { book.confine(subject, record.id) } }
+    vault.log.info("\(subject) was granted \(rights.names.joined(separator: ",")) by uid \(caller.uid)")
+    vault.hooks.accessChanged()
+    return old.first?.grant
+  }
+
+  /// Takes grants back: they count no more from now on, in every state.
+  ///
+  /// - Parameter pattern: nil for all that the subject has.
+  /// - Returns: the grants, and the reason why they could not all be taken out of the store yet: then the next unlock does it, and
+  ///   until then a restart of the daemon brings them back.
+  package func revoke(
+    _ subject: Subject, _ pattern: ItemPattern?, for caller: Caller
+  ) throws(Refusal) -> (revoked: [Grant], unstored: String?) {
+    let keychain = try administer(caller)
+    let found = book.all.filter { $0.grant.subject == subject && (pattern == nil || $0.grant.pattern == pattern) }
+    guard !found.isEmpty else {
+      if AccessClass.allCases.contains(where: { !book.knows($0) }) { throw vault.locked }
+      throw .noSuchGrant(subject.description)
+    }
+    let ids = Set(found.map(\.id))
+    var unstored: String?
+    do throws(VaultError) {
+      let closed = try keychain.changeGrants(removing: ids, adding: [], now: vault.clock.wall())
+      if !closed.isEmpty { unstored = "the vault is locked" }
+    } catch { unstored = refusal(error).reason }
+    book.revoke(ids, isStored: unstored == nil)
+    vault.log.info("grants of \(subject) were revoked by uid \(caller.uid)")
+    vault.hooks.accessChanged()
+    return (found.map(\.grant), unstored)
+  }
+
+  /// Has the grants of a vault that came from a backup count, and tells how many there are.
+  package func confirmGrants(for caller: Caller) throws(Refusal) -> Int {
+    let keychain = try administer(caller)
+    guard vault.state.kind == .unlocked else { throw vault.locked }
+    do throws(VaultError) {
+      try keychain.changeGrants(removing: Set(book.unconfirmed.keys), adding: [], now: vault.clock.wall())
+    } catch { throw refusal(error) }
+    book.confirm()
+    vault.log.info("the grants were confirmed by uid \(caller.uid)")
+    vault.hooks.accessChanged()
+    return book.all.count
+  }
+
+  /// Has a subject that a grant has named once be like the user's other programs again.
+  package func forgetConfined(_ subject: Subject, for caller: Caller) throws(Refusal) {
+    let keychain = try administer(caller)
+    guard vault.state.kind == .unlocked else { throw vault.locked }
+    guard let ids = book.confined[subject] else { throw .noSuchGrant(subject.description) }
+    guard !book.all.contains(where: { $0.grant.subject == subject }) else {
+      throw .invalidGrant("\(subject) still has grants; `vault revoke` takes them back first")
+    }
+    do throws(VaultError) {
+      try keychain.changeGrants(removing: ids, adding: [], now: vault.clock.wall())
+    } catch { throw refusal(error) }
+    book.forget(subject)
+    vault.log.info("\(subject) is no longer held to its grants, by uid \(caller.uid)")
+    vault.hooks.accessChanged()
+  }
+
+  // MARK: Questions
+
+  /// The grants that a filter leaves, for an administrator; for anybody else those of the caller itself.
+  package func grants(_ filter: GrantFilter, for caller: Caller) throws(Refusal) -> [ToldGrant] {
+    _ = try vault.keychain()
+    let standing = standing(of: caller)
+    guard standing.isAdministrator || !standing.isUndecided else { throw vault.locked }
+    guard !book.all.isEmpty || AccessClass.allCases.contains(where: book.knows) else { throw vault.locked }
+    let now = vault.newestTime
+    let parts = filter.subject.map { CallerParts($0, groups: groups(of: $0)) }
+    let own = standing.isAdministrator ? nil : Set(standing.grants.values.flatMap { $0?.entries ?? [] }.map(\.id))
+    return book.all.compactMap { id, grant in
+      if let own, !own.contains(id) { return nil }
+      if let parts, !parts.isAll(of: grant.subject) { return nil }
+      if let name = filter.name, !grant.pattern.matches(name) { return nil }
+      var grant = grant
+      if let used = uses[id] { grant.used = used }
+      if let unused = filter.unused, Seconds.from(grant.used ?? grant.created, to: now) < unused { return nil }
+      return ToldGrant(grant: grant, isActive: book.unconfirmed.isEmpty && grant.counts(at: now))
+    }
+    .sorted {
+      ($0.grant.subject.description, $0.grant.pattern.text) < ($1.grant.subject.description, $1.grant.pattern.text)
+    }
+  }
+
+  /// The subjects that are held to their grants in a user's vault, for an administrator.
+  package func confinedSubjects(for caller: Caller) -> [Subject] {
+    isAdministrator(caller) ? book.confined.keys.sorted { $0.description < $1.description } : []
+  }
+
+  /// Since when grants wait for somebody to confirm them, Unix seconds; nil when they do not.
+  package var unconfirmedSince: Int64? { book.unconfirmed.values.min() }
+
+  /// True when a process that is a subject may do that to the item of this name, also where there is none. Administrators may ask about
+  /// all, others about themselves: `subject` is nil for the caller.
+  package func can(_ subject: Subject?, _ right: Right, _ name: ItemName, for caller: Caller) throws(Refusal) -> Bool {
+    let keychain = try vault.keychain()
+    let isAdministrator = isAdministrator(caller)
+    let permit: Permit
+    if let subject, isAdministrator {
+      permit = self.permit(subject, on: name)
+    } else {
+      let parts = CallerParts(caller, isSystem: terms.isSystem)
+      if let subject, !parts.isAll(of: subject) { throw .denied("you may ask about yourself alone") }
+      permit = self.permit(caller, on: name)
+    }
+    if permit.isAdministrator { return true }
+    let accessible = (try? keychain.item(named: name))?.policy.accessible
+    if permit.has(right, accessible) { return true }
+    if permit.isUndecided { throw vault.locked }
+    return false
+  }
+
+  /// What a process has that is a subject, as far as that says it.
+  private func permit(_ subject: Subject, on name: ItemName) -> Permit {
+    let parts = CallerParts(subject, groups: groups(of: subject))
+    if parts.holds(.user(terms.isSystem ? 0 : terms.owner))
+      || terms.administrators.map({ parts.holds(.group($0)) }) == true,
+      terms.isSystem || !book.confines(parts)
+    {
+      return .administrator
+    }
+    let found = book.grants(for: parts)
+    let now = vault.newestTime
+    var permit = Permit(isUndecided: AccessClass.allCases.contains { found[$0] == nil })
+    for (accessible, entries) in found {
+      permit[accessible] = GrantIndex(entries) { _, _ in }.rights(on: name, now: now)
+    }
+    return permit
+  }
+
+  /// The subjects that have a right to the item of this name by a grant that counts, and their rights.
+  package func subjects(on name: ItemName) -> [(subject: Subject, rights: Rights)] {
+    guard book.unconfirmed.isEmpty else { return [] }
+    let now = vault.newestTime
+    var found: [Subject: Rights] = [:]
+    for (_, grant) in book.all where grant.counts(at: now) && grant.pattern.matches(name) {
+      found[grant.subject, default: []].formUnion(grant.rights)
+    }
+    return found.map { ($0.key, $0.value) }.sorted { $0.subject.description < $1.subject.description }
+  }
+
+  // MARK: The store
+
+  /// Reads the grants of all classes whose keys are in memory now, and takes out of the store what was revoked while they were not.
+  func load(_ keychain: Keychain) {
+    for accessible in AccessClass.allCases where keychain.opensGrants(of: accessible) {
+      do throws(VaultError) { book.load(accessible, try keychain.grants(of: accessible)) } catch {
+        vault.log.error("no grant for items of class \(accessible.name) counts: \(error.text)")
+        book.distrust(accessible)
+      }
+    }
+    storePending(keychain)
+    vault.hooks.accessChanged()
+  }
+
+  /// Forgets everything, since the store is another one.
+  func reset() {
+    book.forgetAll()
+    uses = [:]
+  }
+
+  private func storePending(_ keychain: Keychain) {
+    guard !book.revoked.isEmpty, AccessClass.allCases.allSatisfy(keychain.opensGrants) else { return }
+    do throws(VaultError) {
+      try keychain.changeGrants(removing: book.revoked, adding: [], now: vault.clock.wall())
+      book.haveStored(book.revoked)
+    } catch { vault.log.error("grants that were revoked are still in the store: \(error.text)") }
+  }
+
+  /// Writes down when grants were used, which is known to within a day.
+  func storeUses() {
+    guard !uses.isEmpty, let keychain = vault.openKeychain, AccessClass.allCases.allSatisfy(keychain.opensGrants) else {
+      return
+    }
+    do throws(VaultError) {
+      var records: [GrantRecord] = []
+      for var record in try keychain.grants(of: .whenUnlocked) {
+        guard case .grant(var grant) = record.content, let used = uses[record.id] else { continue }
+        grant.used = used
+        record.content = .grant(grant)
+        records.append(record)
+      }
+      try keychain.changeGrants(removing: Set(records.map(\.id)), adding: records, now: vault.clock.wall())
+      uses = [:]
+    } catch { vault.log.warning("when grants were used could not be stored: \(error.text)") }
+  }
+
+  // MARK: Parts
+
+  /// The store, for a change that is an administrator's, who in a user's vault has shown to be there just now.
+  private func administer(_ caller: Caller) throws(Refusal) -> Keychain {
+    try checkAdministrator(caller)
+    let keychain = try vault.keychain()
+    guard terms.isSystem || isShown(Self.administration, by: caller) else {
+      throw .presenceRequired("", Self.administration.require)
+    }
+    return keychain
+  }
+
+  /// What a change of grants asks for in a user's vault, where every program of the user could ask for it.
+  static let administration = Policy(require: .userPresence, reuseWindow: 60)
+
+  private func check(_ subject: Subject, _ rights: Rights, for caller: Caller) throws(Refusal) {
+    if terms.isSystem {
+      guard !subject.namesProgram else {
+        throw .invalidGrant("in the system's vault no grant counts by what a process runs: name its user: or unit:")
+      }
+      return
+    }
+    guard subject.isConfining else { return }
+    guard !rights.contains(.admin) else {
+      throw .invalidGrant("a program that is held to its grants is never an administrator")
+    }
+    let namesClient = subject.parts.contains { part in
+      if case .executable(let path) = part { ["/vault", "/vaultd"].contains { path.hasSuffix($0) } } else { false }
+    }
+    if namesClient || CallerParts(caller, isSystem: false).isAll(of: subject) {
+      throw .invalidGrant("\(subject) is the program that you ask with, which would have this grant alone")
+    }
+  }
+
+  private func groups(of subject: Subject) -> [UInt32] {
+    for case .user(let uid) in subject.parts { return vault.groups(uid) }
+    return []
+  }
+
+  private func refusal(_ error: VaultError) -> Refusal {
+    switch error {
+    case .locked: vault.locked
+    case .invalidValue(let reason): .invalidGrant(reason)
+    default: Refusal(error)
+    }
+  }
+}

@@ -1,0 +1,175 @@
+internal import VaultCore
+internal import VaultModel
+
+/// The grants that are in memory, for items of each class, and what decides how they count.
+struct GrantBook {
+  /// What the records of one class say; all classes have the same records but for what could not be stored yet, or what somebody
+  /// forged who has the key of that class alone.
+  private struct Page {
+    var grants: [(id: ItemID, grant: Grant)] = []
+    var isUnconfirmed = false
+  }
+
+  private var pages: [AccessClass: Page] = [:]
+  /// The subjects whose processes have their grants alone, in a user's vault, and the ids of their records.
+  private(set) var confined: [Subject: Set<ItemID>] = [:]
+  /// The ids of records by which grants wait to be confirmed.
+  private(set) var unconfirmed: [ItemID: Int64] = [:]
+  /// Records that were revoked and could not be removed from the store in every class yet.
+  private(set) var revoked: Set<ItemID> = []
+  /// True when the subjects that have their grants alone are known.
+  private(set) var knowsConfined = false
+  /// Counts changes.
+  private(set) var revision = 0
+  /// ``confined`` by the same part as below.
+  private var confinedByPart: [Subject.Part: [Subject]] = [:]
+  /// The grants by a part of their subject, the unit where it has one, so that a caller is held against few.
+  private var byPart: [Subject.Part: [(accessible: AccessClass, id: ItemID, grant: Grant)]] = [:]
+
+  /// Takes in what the store has for items of a class.
+  mutating func load(_ accessible: AccessClass, _ records: [GrantRecord]) {
+    var page = Page()
+    for record in records {
+      switch record.content {
+      case .grant(let grant):
+        if !revoked.contains(record.id) { page.grants.append((record.id, grant)) }
+      case .confined(let subject): confined[subject, default: []].insert(record.id)
+      case .unconfirmed(let since):
+        page.isUnconfirmed = true
+        unconfirmed[record.id] = since
+      }
+    }
+    pages[accessible] = page
+    knowsConfined = true
+    changed()
+  }
+
+  /// Takes note that what the store has for items of a class is not what was stored: none of it counts.
+  mutating func distrust(_ accessible: AccessClass) {
+    pages[accessible] = Page()
+    changed()
+  }
+
+  /// Drops what it knows of a class, whose grants count no more until they are read again.
+  mutating func forget(_ accessible: AccessClass) {
+    guard pages.removeValue(forKey: accessible) != nil else { return }
+    changed()
+  }
+
+  /// Drops everything: the store is another one now.
+  mutating func forgetAll() {
+    let next = revision + 1
+    self = GrantBook()
+    revision = next
+  }
+
+  /// Takes grants out that are to count no more from now on. `isStored` when no record of them is left.
+  mutating func revoke(_ ids: Set<ItemID>, isStored: Bool) {
+    for accessible in pages.keys { pages[accessible]?.grants.removeAll { ids.contains($0.id) } }
+    if isStored { revoked.subtract(ids) } else { revoked.formUnion(ids) }
+    changed()
+  }
+
+  /// No record of these is left in the store.
+  mutating func haveStored(_ ids: Set<ItemID>) { revoked.subtract(ids) }
+
+  /// Puts a grant in, in place of those with the ids in `old`.
+  mutating func put(_ record: GrantRecord, insteadOf old: Set<ItemID>) {
+    for accessible in pages.keys {
+      pages[accessible]?.grants.removeAll { old.contains($0.id) }
+      if let grant = record.grant { pages[accessible]?.grants.append((record.id, grant)) }
+    }
+    changed()
+  }
+
+  mutating func confine(_ subject: Subject, _ id: ItemID) {
+    confined[subject, default: []].insert(id)
+    changed()
+  }
+
+  mutating func forget(_ subject: Subject) {
+    confined[subject] = nil
+    changed()
+  }
+
+  mutating func confirm() {
+    unconfirmed = [:]
+    for accessible in pages.keys { pages[accessible]?.isUnconfirmed = false }
+    changed()
+  }
+
+  private mutating func changed() {
+    revision += 1
+    confinedByPart = Dictionary(grouping: confined.keys, by: Self.key)
+    byPart = [:]
+    for (accessible, page) in pages where !page.isUnconfirmed {
+      for (id, grant) in page.grants {
+        byPart[Self.key(grant.subject), default: []].append((accessible, id, grant))
+      }
+    }
+  }
+
+  private static func key(_ subject: Subject) -> Subject.Part {
+    subject.parts.first { if case .unit = $0 { true } else { false } } ?? subject.parts[0]
+  }
+
+  // MARK: What it says
+
+  func knows(_ accessible: AccessClass) -> Bool { pages[accessible] != nil }
+
+  /// All grants, each once, whether or not they count.
+  var all: [(id: ItemID, grant: Grant)] {
+    var seen: Set<ItemID> = []
+    return AccessClass.allCases.flatMap { pages[$0]?.grants ?? [] }.filter { seen.insert($0.id).inserted }
+  }
+
+  /// True when a caller of which these parts hold has its grants alone.
+  func confines(_ caller: CallerParts) -> Bool {
+    caller.keys.contains { confinedByPart[$0]?.contains(where: caller.isAll) == true }
+  }
+
+  /// The grants, for items of each class, of a caller of which these parts hold.
+  func grants(for caller: CallerParts) -> [AccessClass: [GrantIndex.Entry]] {
+    var found: [AccessClass: [GrantIndex.Entry]] = [:]
+    for accessible in pages.keys { found[accessible] = [] }
+    for key in caller.keys {
+      for (accessible, id, grant) in byPart[key] ?? [] where caller.isAll(of: grant.subject) {
+        found[accessible]?.append(GrantIndex.Entry(id, grant))
+      }
+    }
+    return found
+  }
+}
+
+/// The parts of subjects that hold for a caller.
+struct CallerParts {
+  /// True when a part holds.
+  let holds: (Subject.Part) -> Bool
+  /// All parts that can hold and are of a kind that a grant can be found by.
+  let keys: [Subject.Part]
+
+  func isAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(holds) }
+
+  /// What is known of a process.
+  init(_ caller: Caller, isSystem: Bool) {
+    let unit = isSystem ? caller.unit : caller.userUnit
+    keys = [.user(caller.uid)] + caller.groups.map { .group($0) } + (unit.map { [.unit($0)] } ?? [])
+    holds = { part in
+      switch part {
+      case .user(let uid): caller.uid == uid
+      case .group(let gid): caller.groups.contains(gid)
+      case .unit(let name): unit == name
+      // Of other users' processes nobody can tell what they run, and in a machine's vault nobody asks.
+      case .executable(let path): !isSystem && caller.memory.executable() == path
+      case .digest(let digest): !isSystem && caller.memory.digest() == digest
+      }
+    }
+  }
+
+  /// Any process that is this subject, as far as that says it: its user has these groups, and those are all that are known.
+  init(_ subject: Subject, groups: [UInt32]) {
+    let parts = Set(subject.parts + groups.map { .group($0) })
+    keys = Array(parts)
+    holds = { parts.contains($0) }
+  }
+}

@@ -1,0 +1,149 @@
+public import VaultCore
+public import VaultModel
+
+// The grants: records of no item, sealed once for each class that they are to count for. Whoever has the keys of one class can
+// make grants for items of that class, which these keys open anyway, and for no others.
+extension Keychain {
+  /// The most records that a vault has, counted once for all classes.
+  public static let mostGrantRecords = 4096
+
+  /// True when the records of a class can be read and written now.
+  public func opensGrants(of accessible: AccessClass) -> Bool { withKeys(accessible) { $0.grants != nil } }
+
+  /// The records of a class, if they are all that were stored last, and no others.
+  ///
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when one was changed, put in, put back or taken away: then none of
+  ///   them is to count; ``VaultError/storage(_:)``.
+  public func grants(of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
+    try noticing { () throws(VaultError) in
+      guard opensGrants(of: accessible) else { throw .locked }
+      let rows = try database.grants().filter { $0.accessible == accessible }
+      var found = RecordSet()
+      for row in rows { found.insert(try mark(row)) }
+      guard try classRecord(accessible).sets[Self.grantsPlace] == found else {
+        throw .corrupt("the grants for items of class \(accessible.name) are not those that were stored last")
+      }
+      var records: [GrantRecord] = []
+      for row in rows { records.append(try open(row)) }
+      return records
+    }
+  }
+
+  /// Stores records in place of those with the ids in `gone`, in the classes whose keys are in memory.
+  ///
+  /// - Returns: the classes whose keys are not, where nothing has changed.
+  /// - Throws: ``VaultError/locked`` when there are new records and a class is locked; ``VaultError/invalidValue(_:)`` when there are
+  ///   more than ``mostGrantRecords``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  @discardableResult
+  public func changeGrants(
+    removing gone: Set<ItemID>, adding new: [GrantRecord], now: Int64
+  ) throws(VaultError) -> Set<AccessClass> {
+    let closed = Set(AccessClass.allCases.filter { !opensGrants(of: $0) })
+    guard new.isEmpty || closed.isEmpty else { throw .locked }
+    try write { () throws(VaultError) in
+      let rows = try database.grants()
+      var changed: Set<AccessClass> = []
+      for row in rows where gone.contains(row.id) && !closed.contains(row.accessible) {
+        try remove(row)
+        changed.insert(row.accessible)
+      }
+      for accessible in AccessClass.allCases where !new.isEmpty {
+        let left = rows.count { $0.accessible == accessible && !gone.contains($0.id) }
+        guard left + new.count <= Self.mostGrantRecords else {
+          throw .invalidValue("a vault has at most \(Self.mostGrantRecords) grants")
+        }
+        for record in new { try insert(record, accessible) }
+        changed.insert(accessible)
+      }
+      for accessible in changed { touch(accessible, now: now) }
+    }
+    return closed
+  }
+
+  /// Has this store, all of whose keys are in memory, have the records that another one has, and no others. Those of a class that
+  /// is not as it was stored are left out.
+  ///
+  /// - Parameter lose: called with each class that is.
+  func copyGrants(
+    of source: Keychain, lose: (AccessClass, VaultError) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    for row in try database.grants() { try remove(row) }
+    for accessible in AccessClass.allCases {
+      let rows = try source.database.grants().contains { $0.accessible == accessible }
+      // Where nothing is, and nothing is known to be missing, nothing is lost.
+      if !rows, ((try? source.classRecord(accessible))?.sets[Self.grantsPlace] ?? RecordSet()) == RecordSet() {
+        continue
+      }
+      let records: [GrantRecord]
+      do throws(VaultError) { records = try source.grants(of: accessible) } catch .corrupt(let reason) {
+        try lose(accessible, .corrupt(reason))
+        continue
+      }
+      for record in records { try insert(record, accessible) }
+    }
+  }
+
+  /// Has the grants of a vault that came from a backup wait for somebody to confirm them: uids and units are others on another
+  /// machine, and what was revoked since would count again.
+  func suspendGrants() throws(VaultError) {
+    let records = try grants(of: .always)
+    guard records.contains(where: { $0.grant != nil }),
+      !records.contains(where: { if case .unconfirmed = $0.content { true } else { false } })
+    else { return }
+    try changeGrants(removing: [], adding: [GrantRecord(.unconfirmed(since: newestTime))], now: newestTime)
+  }
+
+  // MARK: Parts
+
+  static let grantsPlace = RecordSets.Place(.grants)
+
+  func mark(_ row: GrantRow) throws(VaultError) -> RecordMark {
+    try withIntegrityKey(row.accessible) { (key: borrowing SecureBytes) in
+      row.sealed.withSpan { RecordMark(GrantRecord.place(row.id, vault, row.accessible), $0, key: key) }
+    }
+  }
+
+  private func insert(_ record: GrantRecord, _ accessible: AccessClass) throws(VaultError) {
+    let place = GrantRecord.place(record.id, vault, accessible)
+    let sealed = try withGrantsKey(accessible) { (key: borrowing SecureBytes) in
+      record.encoded().withBytes { AEAD.seal($0, key: key, associatedData: place) }
+    }
+    try database.insertGrant(record.id, accessible, sealed)
+    let row = GrantRow(row: 0, id: record.id, accessible: accessible, sealed: sealed)
+    let mark = try mark(row)
+    note(.insert, accessible, Self.grantsPlace, .single, mark)
+  }
+
+  private func remove(_ row: GrantRow) throws(VaultError) {
+    try database.deleteGrant(row.row)
+    let mark = try mark(row)
+    note(.remove, row.accessible, Self.grantsPlace, .single, mark)
+  }
+
+  private func open(_ row: GrantRow) throws(VaultError) -> GrantRecord {
+    let place = GrantRecord.place(row.id, vault, row.accessible)
+    return try withGrantsKey(row.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      do throws(CryptoError) {
+        let plaintext = try row.sealed.withSpan { (bytes: RawSpan) throws(CryptoError) in
+          try AEAD.open(bytes, key: key, associatedData: place)
+        }
+        return try plaintext.withBytes { (bytes: RawSpan) throws(CryptoError) in
+          try GrantRecord(decoding: bytes, id: row.id)
+        }
+      } catch {
+        throw .corrupt("a grant for items of class \(row.accessible.name) does not open")
+      }
+    }
+  }
+
+  private func withGrantsKey<R: ~Copyable>(
+    _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try withKeys(accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
+      switch keys.grants {
+      case .some(let key): try body(key)
+      case .none: throw .locked
+      }
+    }
+  }
+}

@@ -1,0 +1,164 @@
+"""No uid starves another: many connections of several uids, and what one uid's processes cost those of another.
+
+Others than the vault's owner ask what needs no right. It takes root to be them."""
+
+import json, os, statistics, subprocess
+from report import BIN, PROGRAMS, ROUNDS, SECONDS, line, measure
+from world import Server, Vault
+
+HELD, HOLDERS = 10_000, (5001, 5002, 5003, 5004)
+ATTACKER, OTHER = 5001, 5002
+FRAME = '{"method":"org.varlink.service.GetInfo"}'
+# The time that the yardstick works on a request: what vaultd takes for one.
+COST = 12
+SETTINGS = "max-connections = 32768\n"
+CROWDS = (("a client that never reads", "unread", 1), ("200 that never read", "unread", 200),
+          ("one that sends a byte a second", "trickle", 1), ("1,000 that connect and vanish", "vanish", 1000),
+          ("200 that ask without pause", "ask", 200), ("200 that do not wait for answers", "flood", 200))
+
+
+class Crowd:
+    """Connections of another uid, while `with` lasts."""
+
+    def __init__(self, socket, uid, role, count, frame=FRAME):
+        self.command = [os.path.join(PROGRAMS, "crowd"), socket, str(uid), role, str(count), frame]
+        self.closed = 0
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if self.process.stdout.readline() != b"ready\n":
+            raise RuntimeError("a crowd did not come")
+        return self
+
+    def __exit__(self, *_):
+        self.closed = int(self.process.communicate()[0] or 0)
+        if self.process.returncode:
+            raise RuntimeError("a crowd failed")
+
+
+class Fair(Server):
+    """A server in C that shares its time fairly among uids."""
+
+    def __init__(self, folder, reply_bytes):
+        self.socket = os.path.join(folder, "fair")
+        self.command = [os.path.join(PROGRAMS, "fair"), self.socket, str(reply_bytes), str(COST)]
+
+    def open(self):
+        self.start(self.command, stdout=subprocess.PIPE)
+        self.process.stdout.readline()
+        os.chmod(self.socket, 0o666)
+
+
+def pace(server, uid, rate, frame=FRAME, seconds=SECONDS):
+    return measure("pace", server.socket, uid, rate, seconds, frame)
+
+
+def reachable(vault):
+    """Has other users reach the socket: a vault of the machine has it so by itself."""
+    folder = vault.socket
+    while (folder := os.path.dirname(folder)) not in ("/", "/tmp"):
+        os.chmod(folder, 0o711)
+    os.chmod(vault.socket, 0o666)
+
+
+def descriptors(vault):
+    return len(os.listdir(f"/proc/{vault.pid}/fd"))
+
+
+def holding(vault):
+    print(f"\n{HELD:,} connections of {len(HOLDERS)} uids, each of which has asked once")
+    # What is there once and for all is no connection's.
+    with Crowd(vault.socket, HOLDERS[0], "hold", 100):
+        pass
+    resident, open_files = vault.resident_bytes(), descriptors(vault)
+    crowds = [Crowd(vault.socket, uid, "hold", HELD // len(HOLDERS)) for uid in HOLDERS]
+    for crowd in crowds:
+        crowd.__enter__()
+    memory, files = (vault.resident_bytes() - resident) / HELD, (descriptors(vault) - open_files) / HELD
+    calm = pace(vault, OTHER, 1000)
+    for crowd in crowds:
+        crowd.__exit__()
+    closed = sum(crowd.closed for crowd in crowds)
+    line("connections that the daemon closed", closed, "= 0", closed == 0)
+    line("resident memory for each", memory / 1024, "< 8", memory < 8192, "KiB")
+    line("descriptors for each", files, "<= 1", files <= 1.01)
+    line("one of them asks 1,000 times a second: p99", calm["p99_us"], unit="us", median=calm["p50_us"])
+
+
+def together(vault):
+    print("\n64 clients of 4 uids at full speed while one writes")
+    for crowd in (crowds := [Crowd(vault.socket, uid, "ask", 15) for uid in HOLDERS]):
+        crowd.__enter__()
+    item = json.dumps({"method": "io.vaultd.Vault.Set", "parameters":
+                       {"name": "bench/written", "value": "v" * 64, "update": True}}, separators=(",", ":"))
+    results = []
+    for _ in range(ROUNDS):
+        writer = subprocess.Popen([os.path.join(PROGRAMS, "pace"), vault.socket, "0", "0", str(SECONDS), item],
+                                  stdout=subprocess.PIPE)
+        askers = [subprocess.Popen([os.path.join(PROGRAMS, "pace"), vault.socket, str(uid), "0", str(SECONDS), FRAME],
+                                   stdout=subprocess.PIPE) for uid in HOLDERS]
+        results += [json.loads(asker.communicate()[0]) for asker in askers]
+        sets = json.loads(writer.communicate()[0])
+    for crowd in crowds:
+        crowd.__exit__()
+    closed = sum(crowd.closed for crowd in crowds)
+    line("errors, and connections that were closed", closed, "= 0", closed == 0)
+    judge("an answer", results)
+    line("sets in a second meanwhile", sets["rate"], unit="1/s")
+
+
+def judge(title, results):
+    """The 99th percentile beside the median, of the round where they are farthest apart."""
+    worst = max(results, key=lambda result: result["p99_us"] / result["p50_us"])
+    ratio = worst["p99_us"] / worst["p50_us"]
+    line(f"{title}: p99", worst["p99_us"], unit="us", p50=worst["p50_us"])
+    line(f"{title}: p99 to the median", ratio, "<= 10", ratio <= 10, "x")
+
+
+def beside(vault, fair):
+    for title, role, count in CROWDS:
+        print(f"\nbeside {title}, of another uid")
+        calm = [pace(vault, OTHER, 1000) for _ in range(ROUNDS)]
+        alone, alone_fair, crowded, crowded_fair, paced, paced_fair = [], [], [], [], [], []
+        for _ in range(ROUNDS):
+            alone.append(pace(vault, OTHER, 0)["rate"])
+            alone_fair.append(pace(fair, OTHER, 0)["rate"])
+            with Crowd(vault.socket, ATTACKER, role, count):
+                paced.append(pace(vault, OTHER, 1000))
+                crowded.append(pace(vault, OTHER, 0)["rate"])
+            # What a server without a protocol makes of half a frame or of one that nobody reads is nothing to compare with.
+            with Crowd(fair.socket, ATTACKER, role if role in ("ask", "vanish") else "ask", count):
+                paced_fair.append(pace(fair, OTHER, 1000))
+                crowded_fair.append(pace(fair, OTHER, 0)["rate"])
+        asked, answered = (sum(one[key] for one in paced) for key in ("asked", "answered"))
+        line("1,000 a second: lost", asked - answered, "= 0", asked == answered)
+        line("1,000 a second: median", statistics.median(one["p50_us"] for one in paced), unit="us",
+             calm=statistics.median(one["p50_us"] for one in calm))
+        judge("1,000 a second", paced)
+        line("1,000 a second of the fair C server: p99", max(one["p99_us"] for one in paced_fair), unit="us")
+        ours = statistics.median(a / b for a, b in zip(crowded, alone))
+        theirs = statistics.median(a / b for a, b in zip(crowded_fair, alone_fair))
+        line("without pause: share of its rate that is left", ours)
+        line("the same with the fair C server", theirs)
+        line("ratio", ours / theirs, ">= 0.8", ours >= 0.8 * theirs, "x")
+
+
+def run(sandbox):
+    if os.geteuid() != 0:
+        return print("\nno uid starves another: skipped, it takes root to be several users")
+    vault = sandbox.adopt(Vault(BIN, sandbox.folder("sharing"), SETTINGS))
+    vault.fill(100)
+    reachable(vault)
+    try:
+        probe = pace(vault, OTHER, 0, seconds=0.05)
+    except subprocess.CalledProcessError:
+        return print("\nno uid starves another: skipped, the daemon serves its owner alone")
+    with vault.connect() as connection:
+        connection.sendall(FRAME.encode() + b"\0")
+        reply_bytes = len(connection.recv(65536))
+    fair = sandbox.adopt(Fair(sandbox.root, reply_bytes))
+    os.chmod(sandbox.root, 0o711)
+    holding(vault)
+    together(vault)
+    beside(vault, fair)
+    vault.stop()

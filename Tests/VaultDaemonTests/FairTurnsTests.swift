@@ -1,0 +1,142 @@
+import Testing
+
+@testable import VaultService
+
+@Suite("Turns among users") struct FairTurnsTests {
+  /// A stand for turns, on a clock that the work moves.
+  private final class Stand {
+    var now: Int64 = 0
+    private(set) var done: [String] = []
+    /// The nanoseconds that were spent on each line.
+    private(set) var spent: [Line.Owner: Int64] = [:]
+    private(set) lazy var turns = Turns(
+      now: { [unowned self] in now }, ask: {}, atEnd: { [unowned self] in isAtEnd = true })
+    var isAtEnd = false
+
+    /// Work of a line that takes so long, and then comes again as often as `times` says.
+    func work(_ line: Line, _ microseconds: Int64, times: Int = 1, _ name: String = "") {
+      turns.wait(line) { [unowned self] in
+        done.append(name)
+        spent[line.owner ?? 0, default: 0] += microseconds * 1000
+        now += microseconds * 1000
+        if times > 1 { work(line, microseconds, times: times - 1, name) }
+      }
+    }
+
+    /// Work that is done at once, if it may be.
+    func ask(_ line: Line, _ microseconds: Int64) -> Bool {
+      guard turns.mayGo(line) else { return false }
+      let began = now
+      now += microseconds * 1000
+      spent[line.owner ?? 0, default: 0] += microseconds * 1000
+      turns.charge(line, since: began)
+      return true
+    }
+
+    func turn(while condition: () -> Bool) { while condition() { turns.turn() } }
+  }
+
+  @Test("two who ask without pause get as much time each, whatever one thing takes and however many wait") func equal()
+  {
+    let stand = Stand()
+    let (one, other) = (Line(of: 1), Line(of: 2))
+    for _ in 0..<200 { stand.work(one, 10, times: 1000) }
+    stand.work(other, 70, times: 10_000)
+    stand.turn { stand.now < 100_000_000 }
+    #expect(abs(stand.spent[1]! - stand.spent[2]!) <= 80_000)
+  }
+
+  @Test("one of weight 4 gets four times as much, and one that waits for nothing gets nothing") func weights() {
+    let stand = Stand()
+    let (one, administrator, calm) = (Line(of: 1), Line(of: 2, weight: 4), Line(of: 3))
+    stand.work(calm, 10)
+    for _ in 0..<10 { stand.work(one, 10, times: 10_000) }
+    stand.work(administrator, 10, times: 100_000)
+    stand.turn { stand.now < 100_000_000 }
+    #expect(abs(stand.spent[2]! - 4 * stand.spent[1]!) <= 100_000 && stand.spent[3] == 10_000)
+  }
+
+  @Test("one that asks now and then is next when it comes, however many of another wait") func seldom() {
+    let stand = Stand()
+    let (busy, seldom) = (Line(of: 1), Line(of: 2))
+    for _ in 0..<200 { stand.work(busy, 10, times: 1000, "busy") }
+    for _ in 0..<100 {
+      for _ in 0..<3 { stand.turns.turn() }
+      let count = stand.done.count
+      stand.work(seldom, 10, "seldom")
+      stand.turns.turn()
+      #expect(stand.done[count] == "seldom")
+    }
+  }
+
+  @Test("one that was silent for long has earned nothing by that") func silence() {
+    let stand = Stand()
+    let (busy, late) = (Line(of: 1), Line(of: 2))
+    stand.work(busy, 10, times: 1_000_000)
+    stand.turn { stand.now < 50_000_000 }
+    stand.work(late, 10, times: 1_000_000)
+    let before = stand.spent[1]!
+    stand.turn { stand.now < 60_000_000 }
+    #expect(abs(stand.spent[2]! - (stand.spent[1]! - before)) <= 20_000)
+  }
+
+  @Test("a piece of work that took long is paid for in later turns") func debt() {
+    let stand = Stand()
+    let (long, short) = (Line(of: 1), Line(of: 2))
+    stand.work(long, 3000, times: 3, "long")
+    stand.work(short, 10, times: 1000, "short")
+    stand.turn { stand.done.count(where: { $0 == "long" }) < 2 }
+    let between = stand.done.split(separator: "long")
+    #expect(between.count == 1 && (299...301).contains(between[0].count))
+  }
+
+  @Test("within a line work is done in the order of its coming") func order() {
+    let stand = Stand()
+    let line = Line(of: 1)
+    for index in 0..<500 {
+      stand.work(line, 10, "\(index)")
+      if index % 7 == 0 { stand.turns.turn() }
+    }
+    stand.turn { stand.done.count < 500 }
+    #expect(stand.done == (0..<500).map(String.init) && line.count == 0)
+  }
+
+  @Test("what can be answered at once is, unless one waits who has had less") func atOnce() {
+    let stand = Stand()
+    let (one, other) = (Line(of: 1), Line(of: 2))
+    #expect(stand.ask(one, 30) && stand.ask(one, 10))
+    stand.work(one, 10)
+    // What waits of its own line comes first, and one that has had nothing comes before that.
+    #expect(!stand.turns.mayGo(one) && stand.turns.mayGo(other))
+    stand.work(other, 10)
+    #expect(!stand.turns.mayGo(Line(of: 1)) || !stand.turns.mayGo(other))
+  }
+
+  @Test("the loop looks at its sockets after 5 ms of one user's work, and after 25 us where others ask, too")
+  func looks() {
+    let stand = Stand()
+    let (one, other) = (Line(of: 1), Line(of: 2))
+    var answered = 0
+    while stand.ask(one, 10) { answered += 1 }
+    #expect(answered == 500 && !stand.isAtEnd)
+    stand.turns.turn()
+    #expect(stand.ask(other, 10) && stand.turns.isMixed && stand.isAtEnd)
+    stand.turns.looks()
+    answered = 0
+    while stand.ask(one, 10) { answered += 1 }
+    #expect(answered == 3)
+    stand.turns.looks()
+    #expect(stand.ask(one, 10))
+    // The other one has been silent for so long that nobody is held up for it.
+    stand.now += Turns.memory
+    _ = stand.ask(one, 10)
+    #expect(!stand.turns.isMixed)
+  }
+
+  @Test("a user's own work of two kinds makes nobody look sooner") func kinds() {
+    let stand = Stand()
+    let (answers, works) = (Line(of: 1), Line(of: 1))
+    #expect(stand.ask(answers, 10) && stand.ask(works, 10) && stand.ask(answers, 10))
+    #expect(!stand.turns.isMixed)
+  }
+}

@@ -1,0 +1,421 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+@Suite("Grants") struct GrantTests {
+  private static let denied = Refusal.denied("you may not do this")
+
+  private static func give(
+    _ stand: RoomStand, _ subject: String, _ pattern: String, _ rights: String, until: Int64? = nil
+  ) throws {
+    _ = try stand.access.give(
+      try Subject(parsing: subject), try ItemPattern(pattern), try Rights(parsing: rights), until: until,
+      for: stand.administrator)
+  }
+
+  private static func isServed(_ stand: RoomStand, _ name: String, _ caller: Caller) throws(Refusal) -> Bool {
+    var isServed = false
+    guard let name = try? ItemName(name) else { return false }
+    _ = try stand.items.get(name, for: caller) { _, _, _ in isServed = true }
+    return isServed
+  }
+
+  private static func found(_ stand: RoomStand, _ caller: Caller, _ query: String = "") throws -> [String] {
+    var names: [String] = []
+    var after: SearchPlace?
+    repeat {
+      let page = try stand.items.find(try Query(parsing: query), limit: 3, after: after, until: .max, for: caller)
+      names += page.items.map(\.name.text)
+      after = page.next
+    } while after != nil
+    return names.sorted()
+  }
+
+  @Test("let callers that are the subject do what they say to the items that they are for, and nobody else anything")
+  func basics() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("iothome/express.key")
+    try stand.set("iothome/deep/er")
+    try stand.set("other")
+    try Self.give(stand, "unit:iothome.service", "iothome/*", "get,find")
+    let service = RoomStand.caller(990, unit: "iothome.service")
+    #expect(try Self.isServed(stand, "iothome/express.key", service))
+    for name in ["iothome/deep/er", "other", "missing", "iothome/deep/missing"] {
+      #expect(throws: Self.denied, "\(name)") { try Self.isServed(stand, name, service) }
+      #expect(throws: Self.denied, "\(name)") { try stand.items.item(try ItemName(name), for: service) }
+    }
+    // Its own name may be missing, and it may know that.
+    #expect(throws: Refusal.noSuchItem("iothome/missing", isVerified: true)) {
+      try Self.isServed(stand, "iothome/missing", service)
+    }
+    #expect(try Self.found(stand, service) == ["iothome/express.key"])
+    #expect(throws: Self.denied) { try stand.set("iothome/new", by: service) }
+    for other in [
+      RoomStand.caller(990, unit: "iothome2.service"), RoomStand.caller(990), RoomStand.caller(1000),
+    ] {
+      #expect(throws: Self.denied) { try Self.isServed(stand, "iothome/express.key", other) }
+      #expect(try Self.found(stand, other).isEmpty)
+    }
+    // Administrators are root and the members of a group; the daemon's own account is none.
+    var admin = RoomStand.caller(1001)
+    admin.groups = [1001, RoomStand.administrators]
+    for caller in [RoomStand.caller(0), admin] { #expect(try Self.isServed(stand, "other", caller)) }
+  }
+
+  @Test("with several parts are for callers of whom all of them hold") func parts() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("a")
+    try Self.give(stand, "user:990,group:995,unit:x.service", "a", "get")
+    func caller(_ uid: UInt32, _ gid: UInt32, _ unit: String?) -> Caller {
+      var caller = RoomStand.caller(uid, unit: unit)
+      caller.groups = [uid, gid]
+      return caller
+    }
+    #expect(try Self.isServed(stand, "a", caller(990, 995, "x.service")))
+    for other in [caller(991, 995, "x.service"), caller(990, 996, "x.service"), caller(990, 995, nil)] {
+      #expect(throws: Self.denied) { try Self.isServed(stand, "a", other) }
+    }
+  }
+
+  @Test("of set let a caller create items and change their values, and nothing else about them") func setting() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    let caller = RoomStand.caller(990)
+    try Self.give(stand, "user:990", "own/*", "set")
+    try stand.set("own/new", accessible: .always, kind: .deviceToken, "value", by: caller)
+    func change(_ body: (inout ItemChange) -> Void) throws(Refusal) {
+      guard var change = try? ItemChange(name: ItemName("own/new"), update: true) else { return }
+      body(&change)
+      _ = try stand.items.set(change, .bytes(count: 1), for: caller) {
+        $0.storeBytes(of: 65, as: UInt8.self)
+        return true
+      }
+    }
+    try change { _ in }
+    let changes: [(inout ItemChange) -> Void] = [
+      { $0.kind = .note }, { $0.attributes = ["a": "b"] }, { $0.accessible = .whenUnlocked },
+      { $0.require = .password },
+      { $0.reuseWindow = 5 }, { $0.expires = .some(nil) }, { $0.expires = .some(99) },
+    ]
+    for body in changes { #expect(throws: Self.denied) { try change(body) } }
+    let name = try ItemName("own/new")
+    #expect(throws: Self.denied) { _ = try stand.items.delete([name], isForGood: false, for: caller) }
+    #expect(throws: Self.denied) { try stand.items.move(name, to: try ItemName("own/other"), for: caller) }
+    #expect(throws: Self.denied) { _ = try stand.items.restoreVersion(1, of: name, for: caller) }
+    #expect(throws: Self.denied) { try Self.isServed(stand, "own/new", caller) }
+    #expect(throws: Self.denied) { try stand.set("elsewhere", by: caller) }
+    let item = try stand.items.item(name, for: stand.administrator)
+    #expect(item.kind == .deviceToken && item.policy.accessible == .always && item.versions.count == 2)
+    #expect(item.creator == "user:990" && item.current.writer == "user:990")
+  }
+
+  @Test("of set renew no item whose expiry has passed") func expired() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    var change = ItemChange(name: try ItemName("own/a"))
+    change.expires = 5
+    let value = NewValue.generated(.phrase(words: 4))
+    _ = try stand.items.set(change, value, for: stand.administrator) { _ in true }
+    try Self.give(stand, "user:990", "own/*", "set")
+    let renewal = ItemChange(name: try ItemName("own/a"), update: true)
+    #expect(throws: Refusal.expired("own/a", 5)) {
+      _ = try stand.items.set(renewal, value, for: RoomStand.caller(990)) { _ in true }
+    }
+    _ = try stand.items.set(renewal, value, for: stand.administrator) { _ in true }
+  }
+
+  @Test("of admin let a caller do everything to the items that they are for") func admin() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/a")
+    try Self.give(stand, "user:990", "own/*", "admin")
+    let caller = RoomStand.caller(990)
+    try stand.items.move(try ItemName("own/a"), to: try ItemName("own/b"), for: caller)
+    #expect(throws: Self.denied) { try stand.items.move(try ItemName("own/b"), to: try ItemName("b"), for: caller) }
+    _ = try stand.items.delete([try ItemName("own/b")], isForGood: false, for: caller)
+    try stand.items.undelete(try ItemName("own/b"), for: caller)
+    #expect(try Self.isServed(stand, "own/b", caller))
+    // The vault itself is not an item.
+    #expect(throws: Refusal.self) { try stand.access.checkAdministrator(caller) }
+  }
+
+  @Test("end at their time, by the later of two clocks") func until() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("a")
+    let now = stand.vault.newestTime
+    try Self.give(stand, "user:990", "a", "get", until: now + 100)
+    #expect(try Self.isServed(stand, "a", RoomStand.caller(990)))
+    stand.hands.wall.value = now + 100
+    #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
+    // What the store knows to have passed has passed, whatever the clock says.
+    try stand.set("b")
+    stand.hands.wall.value = now
+    #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
+    #expect(throws: Refusal.invalidGrant("it would have ended before it began")) {
+      try Self.give(stand, "user:990", "a", "get", until: now + 50)
+    }
+  }
+
+  @Test("count again after a restart, in each class once its key is there") func states() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/a")
+    try stand.set("own/always", accessible: .always)
+    try Self.give(stand, "user:990", "own/*", "get,find,watch")
+    let caller = RoomStand.caller(990)
+    try stand.restart(withBootKey: false)
+    for name in ["own/a", "own/always", "other"] {
+      #expect(try stand.items.get(try ItemName(name), for: caller) { _, _, _ in } == .unlock)
+    }
+    #expect(stand.items.mayWatchAnything(caller) == nil)
+    try stand.restart()
+    #expect(try Self.isServed(stand, "own/always", caller))
+    #expect(try stand.items.get(try ItemName("own/a"), for: caller) { _, _, _ in } == .unlock)
+    #expect(try stand.items.get(try ItemName("other"), for: caller) { _, _, _ in } == .unlock)
+    #expect(stand.items.mayWatchAnything(caller) == true)
+    try stand.unlock()
+    #expect(try Self.isServed(stand, "own/a", caller))
+    #expect(throws: Self.denied) { try Self.isServed(stand, "other", caller) }
+    stand.vault.lock(because: .asked)
+    #expect(try stand.items.get(try ItemName("own/a"), for: caller) { _, _, _ in } == .unlock)
+    #expect(throws: Self.denied) { try Self.isServed(stand, "other", caller) }
+    #expect(try Self.found(stand, caller) == ["own/a", "own/always"])
+  }
+
+  @Test("are forgotten by a lock that hides names, which names them too") func hiddenNames() throws {
+    var settings = VaultSettings()
+    settings.hideNames = true
+    let stand = try RoomStand.unlocked(settings, system: true)
+    try stand.set("own/a")
+    try Self.give(stand, "user:990", "own/*", "get,find")
+    stand.vault.lock(because: .asked)
+    #expect(!stand.access.book.knows(.whenUnlocked) && stand.access.book.knows(.always))
+    #expect(try stand.items.get(try ItemName("other"), for: RoomStand.caller(990)) { _, _, _ in } == .unlock)
+    try stand.unlock()
+    #expect(try Self.isServed(stand, "own/a", RoomStand.caller(990)))
+  }
+
+  @Test("are revoked at once, and taken out of the store at the next unlock where it is locked") func revoking() throws
+  {
+    let stand = try RoomStand.unlocked(system: true)
+    let caller = RoomStand.caller(990)
+    try stand.set("own/a", accessible: .always)
+    try Self.give(stand, "user:990", "own/*", "get")
+    try Self.give(stand, "user:990", "own/a", "get")
+    stand.vault.lock(because: .asked)
+    let pattern = try ItemPattern("own/*")
+    let (revoked, unstored) = try stand.access.revoke(
+      try Subject(parsing: "user:990"), pattern, for: stand.administrator)
+    #expect(revoked.count == 1 && unstored == "the vault is locked")
+    // The other one still counts.
+    #expect(try Self.isServed(stand, "own/a", caller))
+    let all = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
+    #expect(all.revoked.count == 1)
+    #expect(throws: Self.denied) { try Self.isServed(stand, "own/a", caller) }
+    try stand.unlock()
+    #expect(throws: Self.denied) { try Self.isServed(stand, "own/a", caller) }
+    try stand.restart()
+    try stand.unlock()
+    #expect(stand.access.book.all.isEmpty)
+    #expect(throws: Refusal.noSuchGrant("user:990")) {
+      _ = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
+    }
+  }
+
+  @Test("that were revoked while locked are there again after a restart before the next unlock") func unstored() throws
+  {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "user:990", "own/*", "get")
+    stand.vault.lock(because: .asked)
+    _ = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
+    try stand.restart()
+    try stand.unlock()
+    // Those for items of the classes whose keys were there are gone.
+    #expect(stand.access.book.all.count == 1)
+    #expect(try Keychain.classes(of: stand).map(\.count) == [1, 0, 0])
+  }
+
+  @Test("are replaced by another for the same subject and items") func replacing() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("a")
+    try Self.give(stand, "user:990", "a", "get,find")
+    let old = try stand.access.give(
+      try Subject(parsing: "user:990"), try ItemPattern("a"), Rights(.find), until: nil, for: stand.administrator)
+    #expect(old?.rights.names == ["get", "find"])
+    #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
+    #expect(stand.access.book.all.count == 1)
+    #expect(try Keychain.classes(of: stand).map(\.count) == [1, 1, 1])
+  }
+
+  @Test("are given and revoked by administrators alone") func administrators() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    let (subject, pattern) = (try Subject(parsing: "user:990"), try ItemPattern("**"))
+    for caller in [RoomStand.caller(990), RoomStand.caller(RoomStand.owner)] {
+      #expect(throws: Refusal.self) {
+        _ = try stand.access.give(subject, pattern, .all, until: nil, for: caller)
+      }
+      #expect(throws: Refusal.self) { _ = try stand.access.revoke(subject, nil, for: caller) }
+      #expect(throws: Refusal.self) { _ = try stand.access.confirmGrants(for: caller) }
+    }
+    #expect(stand.access.book.all.isEmpty)
+    #expect(throws: Refusal.self) { try Self.give(stand, "user:990,exe:/usr/bin/x", "a", "get") }
+  }
+
+  @Test("of a user's vault take a fresh proof of presence, and hold the program that they name to them") func confined()
+    throws
+  {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    #expect(throws: Refusal.presenceRequired("", .userPresence)) { try Self.give(stand, "unit:x.service", "a", "get") }
+    stand.access.add(.presence, by: stand.administrator, with: [])
+    try Self.give(stand, "unit:x.service", "iot/*", "get")
+    func caller(_ unit: String?) -> Caller {
+      var caller = RoomStand.caller()
+      caller.userUnit = unit
+      return caller
+    }
+    #expect(try Self.isServed(stand, "a", caller("y.service")))
+    #expect(throws: Self.denied) { try Self.isServed(stand, "a", caller("x.service")) }
+    // A system unit of that name is another one.
+    #expect(try Self.isServed(stand, "a", RoomStand.caller(unit: "x.service")))
+    // Also without any grant left, and after a restart before any unlock.
+    _ = try stand.access.revoke(try Subject(parsing: "unit:x.service"), nil, for: stand.administrator)
+    #expect(throws: Self.denied) { try Self.isServed(stand, "a", caller("x.service")) }
+    #expect(throws: Refusal.self) { try stand.access.checkAdministrator(caller("x.service")) }
+    try stand.restart()
+    #expect(throws: Refusal.self) { try stand.access.checkOpener(caller("x.service")) }
+    #expect(throws: Never.self) { try stand.access.checkOpener(caller("y.service")) }
+    // Where nothing tells whom grants have named, a service may be one.
+    try stand.restart(withBootKey: false)
+    #expect(throws: Refusal.self) { try stand.access.checkOpener(caller("y.service")) }
+    #expect(throws: Never.self) { try stand.access.checkOpener(caller("app.scope")) }
+    try stand.unlock()
+    stand.access.add(.presence, by: stand.administrator, with: [])
+    try stand.access.forgetConfined(try Subject(parsing: "unit:x.service"), for: stand.administrator)
+    #expect(try Self.isServed(stand, "a", caller("x.service")))
+  }
+
+  @Test("never confine the program that gives them, nor make a confined one an administrator") func ownProgram() throws
+  {
+    let stand = try RoomStand.unlocked()
+    var caller = RoomStand.caller()
+    caller.userUnit = "mine.service"
+    stand.access.add(.presence, by: caller, with: [])
+    func give(_ subject: String, _ rights: Rights = Rights(.get)) throws {
+      _ = try stand.access.give(try Subject(parsing: subject), try ItemPattern("a"), rights, until: nil, for: caller)
+    }
+    for subject in ["unit:mine.service", "user:1000,exe:/usr/bin/vault"] {
+      #expect(throws: Refusal.self) { try give(subject) }
+    }
+    #expect(throws: Refusal.self) { try give("unit:other.service", .all) }
+    #expect(stand.access.book.all.isEmpty && stand.access.book.confined.isEmpty)
+  }
+
+  @Test("by a program count for callers that run it") func programs() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    stand.access.add(.presence, by: stand.administrator, with: [])
+    try Self.give(stand, "user:1000,exe:/usr/bin/dashboard", "a", "get")
+    try stand.set("b")
+    func caller(_ path: String?) -> Caller {
+      let known = RoomStand.caller()
+      return Caller(
+        door: .varlink, uid: known.uid, groups: known.groups, pid: known.pid, started: nil, unit: nil,
+        session: known.session, memory: Caller.Memory(executable: { path }))
+    }
+    #expect(try Self.isServed(stand, "a", caller("/usr/bin/dashboard")))
+    #expect(throws: Self.denied) { try Self.isServed(stand, "b", caller("/usr/bin/dashboard")) }
+    #expect(try Self.isServed(stand, "b", caller("/usr/bin/other")))
+  }
+
+  @Test("answer what somebody may do, alike for items that are missing") func can() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/a")
+    try Self.give(stand, "user:990", "own/*", "get")
+    let subject = try Subject(parsing: "user:990")
+    func can(_ subject: Subject?, _ right: Right, _ name: String, _ caller: Caller) throws -> Bool {
+      try stand.access.can(subject, right, try ItemName(name), for: caller)
+    }
+    for name in ["own/a", "own/missing"] {
+      #expect(try can(subject, .get, name, stand.administrator))
+      #expect(try can(subject, .use, name, stand.administrator))
+      #expect(try !can(subject, .find, name, stand.administrator))
+      #expect(try can(nil, .get, name, RoomStand.caller(990)) && can(subject, .get, name, RoomStand.caller(990)))
+    }
+    for name in ["a", "own/b/c"] { #expect(try !can(subject, .get, name, RoomStand.caller(990))) }
+    #expect(throws: Refusal.denied("you may ask about yourself alone")) {
+      try can(subject, .get, "own/a", RoomStand.caller(991))
+    }
+    #expect(try can(try Subject(parsing: "user:0"), .admin, "own/a", stand.administrator))
+  }
+
+  @Test("are shown to administrators, and to others their own") func listing() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "user:990", "own/*", "get")
+    try Self.give(stand, "user:991", "other/*", "get,find")
+    func told(_ filter: Access.GrantFilter, _ caller: Caller) throws -> [String] {
+      try stand.access.grants(filter, for: caller).map { $0.grant.pattern.text }
+    }
+    #expect(try told(.init(), stand.administrator) == ["own/*", "other/*"])
+    #expect(try told(.init(), RoomStand.caller(990)) == ["own/*"])
+    #expect(try told(.init(), RoomStand.caller(992)) == [])
+    #expect(try told(.init(subject: try Subject(parsing: "user:991")), stand.administrator) == ["other/*"])
+    #expect(try told(.init(subject: try Subject(parsing: "user:991")), RoomStand.caller(990)) == [])
+    #expect(try told(.init(name: try ItemName("own/a")), stand.administrator) == ["own/*"])
+    // Use is noted to within a day.
+    try stand.set("own/a")
+    stand.hands.wall.value += 100 * 86_400
+    #expect(try told(.init(unused: 90 * 86_400), stand.administrator) == ["own/*", "other/*"])
+    #expect(try Self.isServed(stand, "own/a", RoomStand.caller(990)))
+    #expect(try told(.init(unused: 90 * 86_400), stand.administrator) == ["other/*"])
+    stand.access.storeUses()
+    try stand.restart()
+    try stand.unlock()
+    #expect(try told(.init(unused: 90 * 86_400), stand.administrator) == ["other/*"])
+  }
+
+  @Test("decide where a search looks, whose pages hold each item once") func searching() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for name in ["a/1", "a/2", "a/b/3", "a/b/4", "a/b/5", "c", "d/1", "e/x", "e/y"] { try stand.set(name) }
+    for (pattern, rights) in [
+      ("a/*", "find"), ("a/b/*", "find"), ("a/b/4", "find"), ("c", "find"), ("d/*", "get"), ("e/x", "find,get"),
+    ] { try Self.give(stand, "user:990", pattern, rights) }
+    let caller = RoomStand.caller(990)
+    #expect(try Self.found(stand, caller) == ["a/1", "a/2", "a/b/3", "a/b/4", "a/b/5", "c", "e/x"])
+    #expect(try Self.found(stand, caller, "name~a/b/*") == ["a/b/3", "a/b/4", "a/b/5"])
+    #expect(try Self.found(stand, caller, "name=e/y").isEmpty)
+    let walk = NameWalk(prefix: "")
+    var names: [String] = []
+    while true {
+      let (found, isOver) = try stand.items.children(walk, until: .max, for: caller)
+      names += found
+      if isOver { break }
+    }
+    #expect(names.sorted() == ["a/", "c", "e/"])
+    #expect(throws: Refusal.invalid("after")) {
+      _ = try stand.items.find(
+        try Query(parsing: ""), limit: 1, after: SearchPlace(area: 1, row: 0), until: .max, for: caller)
+    }
+    // What is in the trash is an administrator's.
+    _ = try stand.items.delete([try ItemName("c")], isForGood: false, for: stand.administrator)
+    var trash = try Query(parsing: "")
+    trash.isOfTrash = true
+    #expect(try stand.items.find(trash, limit: 9, after: nil, until: .max, for: caller).items.isEmpty)
+    #expect(try stand.items.find(trash, limit: 9, after: nil, until: .max, for: stand.administrator).items.count == 1)
+  }
+
+  @Test("tell who gets an item under a name") func whoMay() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "unit:x.service", "iot/*", "get,watch")
+    try Self.give(stand, "user:990", "**", "find")
+    let told = stand.access.subjects(on: try ItemName("iot/a")).map { "\($0.subject) \($0.rights.names)" }
+    #expect(told == ["unit:x.service [\"get\", \"watch\"]", "user:990 [\"find\"]"])
+  }
+}
+
+extension Keychain {
+  /// The grants in the store, for items of each class.
+  fileprivate static func classes(of stand: RoomStand) throws -> [[GrantRecord]] {
+    let keychain = try stand.vault.keychain()
+    return try AccessClass.allCases.map { try keychain.grants(of: $0).filter { $0.grant != nil } }
+  }
+}

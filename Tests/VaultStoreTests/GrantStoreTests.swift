@@ -1,0 +1,144 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+@Suite("Grants in the store") struct GrantStoreTests {
+  private static func grant(_ user: Int) throws -> GrantRecord {
+    GrantRecord(
+      .grant(
+        Grant(
+          subject: try Subject(parsing: "user:\(user)"), pattern: try ItemPattern("folder/*"), rights: Rights(.get),
+          created: 1)))
+  }
+
+  /// A closed vault with grants for the users 1 to `count`.
+  private static func fixture(_ count: Int = 2) throws -> (Fixture, [GrantRecord]) {
+    let fixture = try Fixture.withItems(3)
+    let records = try (1...count).map { try grant($0) }
+    let keychain = try fixture.unlocked()
+    for record in records { try keychain.changeGrants(removing: [], adding: [record], now: 2000) }
+    try keychain.close()
+    return (fixture, records)
+  }
+
+  @Test("are there for each class whose key is, as they were stored") func stored() throws {
+    let (fixture, records) = try Self.fixture()
+    let keychain = try fixture.open()
+    #expect(throws: VaultError.locked) { try keychain.grants(of: .always) }
+    try keychain.openAlways(bootKey: fixture.bootKey)
+    #expect(try keychain.grants(of: .always) == records)
+    #expect(throws: VaultError.locked) { try keychain.grants(of: .whenUnlocked) }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    for accessible in AccessClass.allCases { #expect(try keychain.grants(of: accessible) == records) }
+    #expect(try keychain.verify().isOK)
+    keychain.lock(hidingNames: false)
+    #expect(throws: VaultError.locked) { try keychain.grants(of: .whenUnlocked) }
+    #expect(throws: VaultError.locked) { try keychain.changeGrants(removing: [], adding: records, now: 2000) }
+    // What can be removed now is.
+    #expect(try keychain.changeGrants(removing: [records[0].id], adding: [], now: 2001) == [.whenUnlocked])
+    #expect(try keychain.grants(of: .afterFirstUnlock) == [records[1]])
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.grants(of: .whenUnlocked) == records && keychain.grants(of: .always) == [records[1]])
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("do not count when one was changed, taken away, put in or put back, and the check says so")
+  func forged() throws {
+    let edits = [
+      "UPDATE grants SET sealed = CAST(sealed || x'00' AS BLOB) WHERE id = 1",
+      "DELETE FROM grants WHERE class = 1 AND id < 4",
+      "INSERT INTO grants(item, class, sealed) SELECT randomblob(16), class, sealed FROM grants WHERE id = 1",
+      "UPDATE grants SET class = 3 WHERE id = 1",
+    ]
+    for edit in edits {
+      let (fixture, _) = try Self.fixture()
+      try fixture.sql(edit)
+      let keychain = try fixture.unlocked()
+      #expect(throws: VaultError.self, "\(edit)") { try keychain.grants(of: .whenUnlocked) }
+      #expect(keychain.integrity == .failed)
+      #expect(try !keychain.verify().isOK, "\(edit)")
+    }
+  }
+
+  @Test("that were removed do not count when their rows are put back") func replayed() throws {
+    let (fixture, records) = try Self.fixture()
+    let rows = try fixture.copied("grants", where: "id > 0")
+    let keychain = try fixture.unlocked()
+    try keychain.changeGrants(removing: Set(records.map(\.id)), adding: [], now: 2001)
+    #expect(try keychain.grants(of: .whenUnlocked).isEmpty)
+    try keychain.close()
+    for row in rows { try fixture.sql(row) }
+    let again = try fixture.unlocked()
+    for accessible in AccessClass.allCases { #expect(throws: VaultError.self) { try again.grants(of: accessible) } }
+  }
+
+  @Test("that somebody forges with the boot key alone are for always items alone") func weaker() throws {
+    let (fixture, _) = try Self.fixture()
+    // What that key can make count is no more than one class's record: the others stay what they are.
+    try fixture.sql("DELETE FROM grants WHERE class = 3", "DELETE FROM hashes WHERE class = 3")
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.grants(of: .whenUnlocked).count == 2)
+    #expect(throws: VaultError.self) { try keychain.grants(of: .always) }
+  }
+
+  @Test("come along with a rekey, also those that were given meanwhile") func rekey() throws {
+    let (fixture, records) = try Self.fixture()
+    let keychain = try fixture.unlocked()
+    let rekey = try fixture.rekey(keychain)
+    _ = try rekey.step(records: 1)
+    let late = try Self.grant(3)
+    try keychain.changeGrants(removing: [records[0].id], adding: [late], now: 2001)
+    try rekey.complete()
+    for accessible in AccessClass.allCases { #expect(try keychain.grants(of: accessible) == [records[1], late]) }
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("come along with a salvage, but for those of a class that is not as it was stored") func salvage() throws {
+    let (fixture, records) = try Self.fixture()
+    try fixture.sql("DELETE FROM grants WHERE class = 2 AND id < 4")
+    let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
+    while try !salvage.step(items: 100) {}
+    #expect(try salvage.target.grants(of: .whenUnlocked) == records)
+    #expect(try salvage.target.grants(of: .afterFirstUnlock).isEmpty)
+    #expect(
+      salvage.result.losses.contains { $0.text.contains("grants for items of class after-first-unlock are lost") })
+    #expect(try salvage.target.verify().isOK)
+  }
+
+  @Test("wait to be confirmed in a vault that was restored, once, and not where there is none") func restored() throws {
+    for count in [0, 1] {
+      let (fixture, records) = count == 0 ? (try Fixture.withItems(1), []) : try Self.fixture(count)
+      var source = try fixture.unlocked()
+      var targets: [Fixture] = []
+      for _ in 0..<2 {
+        let bytes = try BackedUp.backup(source)
+        let target = try Fixture(create: false)
+        targets.append(target)
+        _ = try BackedUp.restore(bytes, vaultKey: fixture.vaultKey, into: target)
+        let keychain = try Keychain(opening: target.directory)
+        try keychain.unlock(vaultKey: fixture.vaultKey)
+        for accessible in AccessClass.allCases {
+          let found = try keychain.grants(of: accessible)
+          #expect(found.compactMap(\.grant) == records.compactMap(\.grant))
+          let waiting = found.filter { if case .unconfirmed = $0.content { true } else { false } }
+          #expect(waiting.count == count)
+        }
+        #expect(try keychain.verify().isOK)
+        source = keychain
+      }
+    }
+  }
+
+  @Test("are limited in their number, and nothing is stored beyond") func limit() throws {
+    let (fixture, _) = try Self.fixture(1)
+    let keychain = try fixture.unlocked()
+    let many = try (0..<Keychain.mostGrantRecords).map { try Self.grant($0) }
+    #expect(throws: VaultError.self) { try keychain.changeGrants(removing: [], adding: many, now: 2001) }
+    #expect(try keychain.grants(of: .whenUnlocked).count == 1)
+    try keychain.changeGrants(removing: [], adding: Array(many.dropLast()), now: 2001)
+    #expect(try keychain.grants(of: .always).count == Keychain.mostGrantRecords)
+    #expect(try keychain.verify().isOK)
+  }
+}
