@@ -1,16 +1,17 @@
-/* start ROUNDS SOCKET FRAME DAEMON…: starts DAEMON with `--ready-fd 3`, waits for its word, asks FRAME, and takes the
- * time from spawn to the answer; then ends it with SIGTERM and starts the next. Prints one JSON object: least, median
+/* start ROUNDS UID SOCKET FRAME DAEMON…: starts DAEMON with `--ready-fd 3`, waits for its word, asks FRAME as UID, and takes
+ * the time from spawn to the answer; then ends it with SIGTERM and starts the next. Prints one JSON object: least, median
  * and largest milliseconds. */
 #define _GNU_SOURCE
 #include "wire.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/fsuid.h>
 #include <sys/wait.h>
 
 extern char **environ;
 
-static double milliseconds(const char *socket, const char *frame, char **command) {
+static double milliseconds(uid_t uid, const char *socket, const char *frame, char **command) {
     static char reply[65536];
     int ready[2];
     if (pipe2(ready, O_CLOEXEC) != 0) die("pipe");
@@ -25,7 +26,12 @@ static double milliseconds(const char *socket, const char *frame, char **command
     if (errno != 0) die(command[0]);
     close(ready[1]);
     while (read(ready[0], &byte, 1) < 0 && errno == EINTR) {}
+    uid_t own = geteuid();
+    if (uid != own && seteuid(uid) != 0) die("another uid");
+    /* A service manager has the socket open to all: the file is reached as its owner. */
+    setfsuid(own);
     int fd = dial(socket);
+    if (uid != own && seteuid(own) != 0) die("the own uid");
     send_all(fd, frame, strlen(frame) + 1);
     receive(fd, reply, sizeof reply);
     double end = now();
@@ -40,17 +46,18 @@ static double milliseconds(const char *socket, const char *frame, char **command
 }
 
 int main(int argc, char **argv) {
-    if (argc < 5) return 64;
+    if (argc < 6) return 64;
     size_t rounds = strtoul(argv[1], NULL, 10);
     double *times = calloc(rounds, sizeof *times);
     char *command[64] = {0};
-    int count = argc - 4;
+    int count = argc - 5;
     if (count + 3 > 64) return 64;
-    memcpy(command, argv + 4, count * sizeof *command);
+    memcpy(command, argv + 5, count * sizeof *command);
     command[count++] = "--ready-fd";
     command[count] = "3";
-    milliseconds(argv[2], argv[3], command);  /* the first one fills the page cache */
-    for (size_t r = 0; r < rounds; r++) times[r] = milliseconds(argv[2], argv[3], command);
+    uid_t uid = strtoul(argv[2], NULL, 10);
+    milliseconds(uid, argv[3], argv[4], command);  /* the first one fills the page cache */
+    for (size_t r = 0; r < rounds; r++) times[r] = milliseconds(uid, argv[3], argv[4], command);
     printf("{\"min\": %.4f, \"median\": %.4f, \"max\": %.4f}\n", quantile(times, rounds, 0),
            quantile(times, rounds, 0.5), quantile(times, rounds, 1));
 }

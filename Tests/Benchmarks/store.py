@@ -8,6 +8,7 @@ from world import PASSWORD, Keyring, LargeKeyring, Server, Vault
 ITEMS = int(os.environ.get("BENCH_ITEMS", 1_000_000))
 FEW = 1000
 FOLDER = 20
+SERVICE = 5001
 MATCHES = 10
 KEYRING_ITEMS = 10_000
 BATCH = 340  # 1,024 folders and attributes, the most in one call, are of 341 such items
@@ -71,10 +72,11 @@ class Store(Vault):
                 times.append((time.perf_counter() - began) * 1e3)
         return times
 
-    def find_times(self, queries, most):
-        """Milliseconds of the first page for each query; every one must have `most` items."""
+    def find_times(self, queries, most, uid=None):
+        """Milliseconds of the first page for each query, of another user where one is named; every one must have `most`
+        items."""
         times = []
-        with self.connect() as connection:
+        with self.connect(uid) as connection:
             for query in queries:
                 began = time.perf_counter()
                 found = self.ask(connection, "Find", {"query": query})["items"]
@@ -258,6 +260,25 @@ def reading(few, large):
         line(title, median, f"< {limit}", median < limit, "ms", most=max(times))
 
 
+def granted(large):
+    """What one may see who was granted 20 items of so many."""
+    if os.geteuid() != 0:
+        return print("\nsearches of a granted user: skipped, it takes root to be one")
+    print(f"\nsearches of users who were granted {FOLDER} of {ITEMS:,} items (ms)")
+    large.converse("Authenticate", {})
+    # Items of as many folders; and one folder.
+    apart = [item(i * (ITEMS // FOLDER), ITEMS)["name"] for i in range(FOLDER)]
+    with large.connect() as connection:
+        for uid, patterns in ((SERVICE, apart), (SERVICE + 1, ["home-00042/*"])):
+            for items in patterns:
+                large.ask(connection, "Grant", {"subject": f"user:{uid}", "items": items, "rights": ["find"]})
+    large.be_reachable()
+    for title, uid in ((f"find of {FOLDER} items with a grant each", SERVICE), ("find of those of one folder", SERVICE + 1)):
+        times = large.find_times([""] * SINGLES, FOLDER, uid)
+        median = statistics.median(times)
+        line(title, median, "< 2", median < 2, "ms", most=max(times))
+
+
 def sizes(few, large):
     print(f"\nsizes, {ITEMS:,} items")
     resident, small = large.resident_bytes() / 1e6, few.resident_bytes() / 1e6
@@ -340,6 +361,7 @@ def run(sandbox):
         each.make()
     writing(few, small, large, sandbox.folder("rows"))
     reading(few, large)
+    granted(large)
     keyring = sandbox.adopt(LargeKeyring(sandbox.folder("large-keyring"), KEYRING_ITEMS))
     unlocking(large, keyring)
     keyring.stop()
