@@ -72,6 +72,13 @@ import Testing
     let areas = SearchArea.disjoint(try ["a/*", "a/b/*", "a/b/c", "d", "a/*", "ab/*"].map(area))
     #expect(Set(areas) == Set(try ["a/*", "d", "ab/*"].map(area)) && areas.count == 3)
     #expect(SearchArea.disjoint(try ["a/*", "**", "d"].map(area)) == [.everything])
+    // The same text in two ways is two folders, as it is two names.
+    #expect(SearchArea.disjoint(try ["\u{E9}/*", "e\u{301}/*"].map(area)).count == 2)
+    // As many as a vault has grants take no longer than a search may.
+    let many = try (0..<4096).map { try area("a/b\($0)/c/*") }
+    var disjoint: [SearchArea] = []
+    let time = ContinuousClock().measure { disjoint = SearchArea.disjoint(many) }
+    #expect(disjoint.count == 4096 && time < .seconds(1))
     #expect(try area("a/*").intersection(.folder("a/b")) == .folder("a/b"))
     #expect(try area("a/b/*").intersection(.folder("a")) == .folder("a/b"))
     #expect(try area("ab/*").intersection(.folder("a")) == nil)

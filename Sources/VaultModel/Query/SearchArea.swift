@@ -1,4 +1,4 @@
-/// The names that a search looks at: all, those in a folder, or one.
+/// The names that a search looks at: all, those in a folder, or one. Two are the same when their texts are, byte by byte.
 public enum SearchArea: Hashable, Sendable {
   case everything
   case folder(String)
@@ -35,7 +35,41 @@ public enum SearchArea: Hashable, Sendable {
   /// The same names in areas that have none in common, in an order that hangs on nothing else.
   public static func disjoint(_ areas: [SearchArea]) -> [SearchArea] {
     let unique = Set(areas)
-    return unique.filter { area in !unique.contains { $0 != area && $0.contains(area) } }.sorted { $0.key < $1.key }
+    if unique.contains(.everything) { return [.everything] }
+    return unique.filter { area in !area.folders.contains { unique.contains(.folder($0)) } }.map {
+      (key: $0.key, area: $0)
+    }
+    .sorted { $0.key < $1.key }.map(\.area)
+  }
+
+  /// The folders that all of it is in, but for itself.
+  private var folders: [String] {
+    switch self {
+    case .everything: []
+    case .folder(let folder): (try? ItemName(folder))?.folders ?? []
+    case .name(let name): name.folders
+    }
+  }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.everything, .everything): true
+    case (.folder(let left), .folder(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.name(let left), .name(let right)): left == right
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .everything: hasher.combine(0)
+    case .folder(let folder):
+      hasher.combine(1)
+      for byte in folder.utf8 { hasher.combine(byte) }
+    case .name(let name):
+      hasher.combine(2)
+      hasher.combine(name)
+    }
   }
 
   /// A number that tells it from others, for places in a search: 64-bit FNV-1a of its text. Where two have the same one, a search
