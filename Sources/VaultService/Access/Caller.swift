@@ -46,11 +46,17 @@ package struct Caller: Hashable, Sendable {
     return unit.hasSuffix(".service") && !unit.hasPrefix("user@")
   }
 
-  /// The caller as an item's creator and a version's writer are recorded: its uid, and the service that it belongs to if it does. A user's
-  /// session or terminal is no service.
-  package var author: String {
-    let service = [unit, userUnit].compactMap { $0 }.first { $0.hasSuffix(".service") && !$0.hasPrefix("user@") }
-    return service.map { "user:\(uid),unit:\($0)" } ?? "user:\(uid)"
+  /// The unit that grants know it by: in the machine's vault that of the system's service manager, in a user's that of the user's own.
+  /// A unit of the other manager that has the same name is another one.
+  func grantedUnit(isSystem: Bool) -> String? { isSystem ? unit : userUnit }
+
+  /// The caller as an item's creator and a version's writer are recorded: its uid, and the service that grants know it by if there is
+  /// one. A user's session or terminal is no service.
+  func author(isSystem: Bool) -> String {
+    guard let unit = grantedUnit(isSystem: isSystem), unit.hasSuffix(".service"), !unit.hasPrefix("user@") else {
+      return "user:\(uid)"
+    }
+    return "user:\(uid),unit:\(unit)"
   }
 
   /// What is learned of a caller when it is first needed, and kept for as long as it is connected.

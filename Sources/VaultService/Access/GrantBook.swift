@@ -152,7 +152,7 @@ struct CallerParts {
 
   /// What is known of a process.
   init(_ caller: Caller, isSystem: Bool) {
-    let unit = isSystem ? caller.unit : caller.userUnit
+    let unit = caller.grantedUnit(isSystem: isSystem)
     keys = [.user(caller.uid)] + caller.groups.map { .group($0) } + (unit.map { [.unit($0)] } ?? [])
     holds = { part in
       switch part {

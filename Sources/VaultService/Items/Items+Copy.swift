@@ -22,7 +22,7 @@ extension Items {
     let change = ItemChange(
       name: target, kind: item.kind, attributes: item.attributes, accessible: item.policy.accessible,
       require: item.policy.require, reuseWindow: item.policy.reuseWindow, expires: .some(item.expires),
-      author: caller.author, update: replacing)
+      author: author(caller), update: replacing)
     let version: Int
     do throws(VaultError) {
       version = try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in

@@ -98,7 +98,7 @@ extension Items {
     for right in [Right.admin, .get] { try check(right, permit, name, policy, for: caller) }
     let stored: StoredVersion
     do throws(VaultError) {
-      stored = try keychain.restoreVersion(number, of: name, by: caller.author, now: vault.clock.wall())
+      stored = try keychain.restoreVersion(number, of: name, by: author(caller), now: vault.clock.wall())
     } catch {
       throw vault.refusal(error, name.text)
     }

@@ -44,7 +44,7 @@ extension Items {
     let keychain = try vault.keychain()
     try check(change, keychain, for: caller)
     var change = change
-    change.author = caller.author
+    change.author = author(caller)
     let stored: StoredVersion
     do throws(VaultError) { stored = try store(change, value, keychain, fill) } catch {
       throw vault.refusal(error, change.name.text, kind: change.kind)
@@ -63,7 +63,7 @@ extension Items {
   ) throws(BatchRefusal) -> [StoredVersion] {
     var versions: [StoredVersion] = []
     var changes = changes
-    for index in changes.indices { changes[index].change.author = caller.author }
+    for index in changes.indices { changes[index].change.author = author(caller) }
     let keychain: Keychain
     do throws(Refusal) {
       keychain = try vault.keychain()

@@ -204,3 +204,6 @@ package final class Items {
     do throws(VaultError) { return try keychain.item(named: name) } catch { throw vault.refusal(error, name.text) }
   }
 }
+  /// The caller as what it stores is recorded to be its.
+  func author(_ caller: Caller) -> String { caller.author(isSystem: access.terms.isSystem) }
+
