@@ -36,6 +36,20 @@ import VaultStore
     #expect(try keychain.names(query) == expected)
   }
 
+  @Test("a search of an area looks at nothing outside of it, whatever it asks for") func areas() throws {
+    let (_, keychain) = try filled()
+    for query in ["", "owner=ben", "kind=blob", "name~mail/*", "name=mail/ana", "empty=\"\""] {
+      for area in [SearchArea.folder("iot/shed"), .name(try ItemName("iot/shed/lock"))] {
+        var seen: [String] = []
+        _ = try keychain.find(try Query(parsing: query), in: area, limit: 9, now: 1000) { item in
+          seen.append(item.name.text)
+          return .allow
+        }
+        #expect(seen.allSatisfy { $0 == "iot/shed/lock" }, "\(query)")
+      }
+    }
+  }
+
   @Test(
     "pages follow each other without gap or repetition", arguments: ["", "owner=ana", "name~f/**", "name~**7*"],
     [1, 3, 100])

@@ -77,6 +77,9 @@ public struct Query: Hashable, Sendable {
     return narrowest
   }
 
+  /// The names that a match can have, as far as the query says.
+  public var area: SearchArea { exactName.map { .name($0) } ?? folder.map { .folder($0) } ?? .everything }
+
   /// The only kind a match can have, when the query gives one (`kind=`).
   public var kind: ItemKind? {
     for case .equals(.kind, let value, negated: false) in predicates { return ItemKind(rawValue: value) }

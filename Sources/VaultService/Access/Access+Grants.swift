@@ -156,8 +156,8 @@ extension Access {
       permit = self.permit(caller, on: name)
     }
     if permit.isAdministrator { return true }
-    let accessible = (try? keychain.item(named: name))?.policy.accessible
-    if permit.has(right, accessible) { return true }
+    // Nothing is looked up for who cannot have the right: the time that it takes would tell whether there is such an item.
+    if permit.mayHave(right), permit.has(right, (try? keychain.item(named: name))?.policy.accessible) { return true }
     if permit.isUndecided { throw vault.locked }
     return false
   }

@@ -68,8 +68,9 @@ extension Items {
     do throws(Refusal) {
       keychain = try vault.keychain()
       try CallWeight.check(count: changes.count)
-      try weigh(changes.map(\.change), keychain).check()
+      // Before anything is weighed: the weight of an item that is there would tell that it is.
       for (change, _) in changes { try check(change, keychain, for: caller) }
+      try weigh(changes.map(\.change), keychain).check()
     } catch {
       throw BatchRefusal(index: nil, refusal: error)
     }

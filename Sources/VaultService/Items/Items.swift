@@ -87,9 +87,11 @@ package final class Items {
 
   /// One page of the items that match a query: see ``VaultStore/Keychain/find(_:limit:after:now:examining:isTimeUp:)``.
   ///
-  /// It looks where the caller has grants, and costs what is there. What is in the trash is for administrators.
+  /// It looks where the caller has grants, and nowhere else: it costs what is there, and its time tells nothing of other items. What is
+  /// in the trash is for administrators.
   ///
   /// - Parameter end: when the page ends in any case, `CLOCK_MONOTONIC` nanoseconds.
+  /// - Throws: also when the caller's grants are for other areas than those that the search began with.
   package func find(
     _ query: Query, limit: Int, after: SearchPlace?, until end: Int64, for caller: Caller
   ) throws(Refusal) -> (items: [ItemInfo], next: SearchPlace?) {
@@ -98,16 +100,21 @@ package final class Items {
     let right = query.isOfTrash ? Right.admin : .find
     let areas = try areas(right, caller)
     guard var index = after.map({ after in areas.firstIndex { $0.key == after.area } }) ?? 0 else {
-      throw .invalid("after")
+      throw .busy("what you may see has changed since the search began; search again")
     }
+    let within = query.area
     var row = after?.row
     var items: [ItemInfo] = []
     while index < areas.count {
       let area = areas[index]
+      guard let narrowed = area == .everything ? area : area.intersection(within) else {
+        (index, row) = (index + 1, nil)
+        continue
+      }
       let (found, next): ([ItemInfo], Int64?)
       do throws(VaultError) {
         (found, next) = try keychain.find(
-          query, in: area, limit: limit - items.count, after: row, now: clock.wall(), examining: .max
+          query, in: narrowed, limit: limit - items.count, after: row, now: clock.wall(), examining: .max
         ) { item in
           area.contains(.name(item.name)) ? access.decide(right, item.name, item.policy, for: caller) : .refuse
         } isTimeUp: {
@@ -197,6 +204,9 @@ package final class Items {
     return vault.store.isAwaitingBootKey ? .bootKey : .unlock
   }
 
+  /// The caller as what it stores is recorded to be its.
+  func author(_ caller: Caller) -> String { caller.author(isSystem: access.terms.isSystem) }
+
   var denied: Refusal { .denied("you may not do this") }
 
   func item(_ name: ItemName) throws(Refusal) -> ItemInfo {
@@ -204,6 +214,3 @@ package final class Items {
     do throws(VaultError) { return try keychain.item(named: name) } catch { throw vault.refusal(error, name.text) }
   }
 }
-  /// The caller as what it stores is recorded to be its.
-  func author(_ caller: Caller) -> String { caller.author(isSystem: access.terms.isSystem) }
-

@@ -16,7 +16,8 @@ extension Keychain {
   /// it advances by one item at least. Items of classes whose names cannot be read now are left out; see
   /// ``knowsAllNames``.
   /// - Parameters:
-  ///   - area: where the search looks, which costs as much as what is in there; items outside of it may be among the matches, too.
+  ///   - area: where the search looks, which costs as much as what is in there, whatever the query and whatever else there is. A walk
+  ///     over everything may be one over less, by what the query says.
   ///   - after: the `next` of the page before, nil for the first.
   ///   - now: Unix seconds, with which the query's times are compared (or with the newest time of any write of an
   ///     item's class, if that is later).
@@ -110,17 +111,19 @@ extension Keychain {
     }
   }
 
-  /// The fact of the query or the area with the fewest candidates; nil when neither names anything that has a tag.
+  /// The area, or else the fact of the query with the fewest candidates; nil when neither names anything that has a tag.
   private func narrowest(_ query: Query, _ area: SearchArea) throws(VaultError) -> (fact: Fact, tags: ClassTags)? {
     guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
     if query.isOfTrash { return (.trash, try tags(.trash)) }
+    switch area {
+    case .name(let name): return (.name(name), try tags(.name(name)))
+    case .folder(let folder): return (.folder(folder), try tags(.folder(folder)))
+    case .everything: break
+    }
     if let name = query.exactName { return (.name(name), try tags(.name(name))) }
-    if case .name(let name) = area { return (.name(name), try tags(.name(name))) }
     var facts = query.equalities.map { Fact.attribute($0.key, $0.value) }
     if let folder = query.folder { facts.append(.folder(folder)) }
     if let kind = query.kind { facts.append(.kind(kind)) }
-    // First, so that it is among those that are compared.
-    if case .folder(let folder) = area { facts.insert(.folder(folder), at: 0) }
     var best: (fact: Fact, tags: ClassTags)?
     // Counting goes no further than the best so far, and never far.
     var least = 1000
