@@ -1,27 +1,88 @@
+internal import VaultCore
+internal import VaultModel
 internal import VaultService
 
-/// The place in a search that a page ended at, as it is told to a client: a text that means something to this store alone.
+/// The place in a search that a page ended at, as it is told to a client: a text that means something to one vault and one user alone,
+/// and nothing to whoever looks into it.
 ///
-/// It is thirty-two hexadecimal digits. Clients are told nothing of that, so that it can become something else.
+/// It is sealed, because it holds a row's number, which would tell how many items stand between those that the user may see. The key is
+/// made of the vault's id, so that a search goes on after the daemon was started again. Whoever has the store has that id, and can count
+/// the items without it.
 struct FindCursor {
+  /// Those to whom a cursor means something.
+  struct Owner {
+    let vault: [UInt8]
+    let uid: UInt32
+  }
+
   let place: SearchPlace
 
   init(_ place: SearchPlace) { self.place = place }
 
-  /// Reads what a client sent back; nil unless it is exactly what ``text`` gives.
-  init?(_ text: String) {
-    guard text.utf8.count == 32, let area = UInt64(text.prefix(16), radix: 16),
-      let bits = UInt64(text.suffix(16), radix: 16), let row = Int64(exactly: bits)
-    else { return nil }
-    self.init(SearchPlace(area: area, row: row))
-    guard self.text == text else { return nil }
+  /// Reads what a client sent back; nil unless it is what ``text(for:)`` gave for the same owner.
+  init?(_ text: String, of owner: Owner) {
+    var plain = [UInt8](repeating: 0, count: 2 * UInt64.bitWidth / 8)
+    let sealed = Self.bytes(text)
+    guard sealed.count == plain.count + AEAD.overhead else { return nil }
+    var span = plain.mutableSpan
+    // Bytes have no padding: all are initialized, here as below.
+    var room = unsafe span.mutableBytes
+    do throws(CryptoError) {
+      try unsafe AEAD.open(
+        sealed.span.bytes, key: Self.key(owner), associatedData: Self.words(owner), into: &room)
+    } catch { return nil }
+    place = SearchPlace(area: Self.number(plain[..<8]), row: Int64(bitPattern: Self.number(plain[8...])))
   }
 
   /// The place in words of the wire.
-  var text: String { Self.digits(place.area) + Self.digits(UInt64(bitPattern: place.row)) }
+  func text(for owner: Owner) -> String {
+    let plain = Self.bytes(of: place.area) + Self.bytes(of: UInt64(bitPattern: place.row))
+    return unsafe AEAD.seal(plain.span.bytes, key: Self.key(owner), associatedData: Self.words(owner)).hex
+  }
 
-  private static func digits(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+  // MARK: Parts
+
+  private static func key(_ owner: Owner) -> SecureBytes {
+    let words = Array("io.vaultd cursor ".utf8) + owner.vault
+    let digest = unsafe Digest(of: words.span.bytes).withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+    return unsafe SecureBytes(copying: digest.span.bytes)
+  }
+
+  private static func words(_ owner: Owner) -> [UInt8] { Array("user:\(owner.uid)".utf8) }
+
+  private static func bytes(of number: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+
+  /// The bytes that pairs of hexadecimal digits stand for; none where the text is something else.
+  private static func bytes(_ text: String) -> [UInt8] {
+    let text = Array(text.utf8)
+    guard text.count.isMultiple(of: 2), text.allSatisfy({ isDigit($0) || (0x61...0x66).contains($0) }) else {
+      return []
+    }
+    func digit(_ byte: UInt8) -> UInt8 { isDigit(byte) ? byte - 0x30 : byte - 0x57 }
+    return stride(from: 0, to: text.count, by: 2).map { digit(text[$0]) << 4 | digit(text[$0 + 1]) }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
+
+extension VarlinkDoor {
+  /// Reads a cursor that a call gives, which has to be one that its caller was told.
+  func place(_ text: String?, _ connection: VarlinkConnection) throws(Refusal) -> SearchPlace? {
+    guard let text else { return nil }
+    guard let cursor = FindCursor(text, of: owner(connection)) else { throw .invalid("after") }
+    return cursor.place
+  }
+
+  /// A place as its caller is told of it.
+  func cursor(_ place: SearchPlace, _ connection: VarlinkConnection) -> String {
+    FindCursor(place).text(for: owner(connection))
+  }
+
+  private func owner(_ connection: VarlinkConnection) -> FindCursor.Owner {
+    FindCursor.Owner(vault: vault.vaultID ?? [], uid: connection.caller.uid)
   }
 }

@@ -28,11 +28,10 @@ extension VarlinkDoor {
   func emptyTrash(_ call: Wire.EmptyTrashParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      let after = call.after.map(FindCursor.init)
-      if case .some(.none) = after { throw .invalid("after") }
-      let (gone, next) = try items.emptyTrash(after: after??.place.row, for: connection.caller)
-      connection.reply(
-        Wire.EmptyTrashReply(deleted: gone, next: next.map { FindCursor(SearchPlace(area: 0, row: $0)).text }))
+      let after = try place(call.after, connection)
+      let (gone, next) = try items.emptyTrash(after: after?.row, for: connection.caller)
+      let cursor = next.map { self.cursor(SearchPlace(area: 0, row: $0), connection) }
+      connection.reply(Wire.EmptyTrashReply(deleted: gone, next: cursor))
     }
   }
 

@@ -88,17 +88,13 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let limit = call.limit ?? .max
       guard limit > 0 else { throw .invalid("limit") }
-      var after: FindCursor?
-      if let text = call.after {
-        after = FindCursor(text)
-        if after == nil { throw .invalid("after") }
-      }
+      let after = try place(call.after, connection)
       var query: Query
       do throws(QueryError) { query = try Query(parsing: call.query ?? "", Self.names) } catch {
         throw .invalidQuery(reason: error.reason, position: error.position)
       }
       query.isOfTrash = call.trash ?? false
-      stream(Search(query: query, left: limit, after: after?.place), connection)
+      stream(Search(query: query, left: limit, after: after), connection)
     }
   }
 
@@ -129,7 +125,7 @@ extension VarlinkDoor {
       let isStream = connection.current.streams
       let isLast = rest.left <= 0 || next == nil || !isStream && !found.isEmpty
       if isLast || !found.isEmpty {
-        let cursor = isStream ? nil : next.map { FindCursor($0).text }
+        let cursor = isStream ? nil : next.map { self.cursor($0, connection) }
         connection.reply(Wire.FindReply(items: told(found), next: cursor), continues: !isLast)
       }
       guard !isLast else { return }

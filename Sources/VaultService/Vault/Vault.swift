@@ -80,6 +80,9 @@ package final class Vault {
   /// - Throws: why there is no store that is open.
   package func checkStore() throws(Refusal) { _ = try keychain() }
 
+  /// The identity of the vault in the open store; nil where none is open.
+  package var vaultID: [UInt8]? { openKeychain?.vaultID }
+
   /// The same for what is asked without wanting to know why.
   var openKeychain: Keychain? { if case .open(let keychain) = store.content { keychain } else { nil } }
 
