@@ -38,11 +38,11 @@ final class ConnectionStand: Sendable {
     var vault: Vault { assembly.rooms.vault }
     var door: VarlinkDoor { assembly.door }
 
-    fileprivate init(_ assembly: Assembly, _ timers: EmbeddedEventLoop, _ hands: Hands, pid: pid_t) throws {
+    fileprivate init(_ assembly: Assembly, _ timers: EmbeddedEventLoop, _ hands: Hands, pid: pid_t, uid: uid_t) throws {
       self.assembly = assembly
       self.timers = timers
       self.hands = hands
-      connection = VarlinkConnection(peer: Peer(uid: geteuid(), gid: getegid(), pid: pid), door: assembly.door)
+      connection = VarlinkConnection(peer: Peer(uid: uid, gid: getegid(), pid: pid), door: assembly.door)
       connection.peerStarted = PeerProcess.start(of: getpid())
       channel = EmbeddedChannel(loop: timers)
       try channel.pipeline.syncOperations.addHandlers(reader, connection)
@@ -140,8 +140,12 @@ final class ConnectionStand: Sendable {
   /// - Parameters:
   ///   - settings: the text of `vaultd.conf`.
   ///   - pid: the client's process; this one unless told otherwise.
+  ///   - uid: the client's user; the daemon's own unless told otherwise.
   ///   - prepare: makes the store at that path.
-  init(_ settings: String = "", pid: pid_t = getpid(), prepare: (String) throws -> Void = { _ in }) throws {
+  init(
+    _ settings: String = "", pid: pid_t = getpid(), uid: uid_t = geteuid(),
+    prepare: (String) throws -> Void = { _ in }
+  ) throws {
     sandbox = try Sandbox()
     try prepare(sandbox.store)
     let loop = group.next()
@@ -152,7 +156,7 @@ final class ConnectionStand: Sendable {
       let timers = EmbeddedEventLoop()
       let assembly = try Assembly.stand(
         on: loop, store: store, socket: socket, settings: settings, clock: clock, timer: Timer(on: timers))
-      let inside = try Inside(assembly, timers, hands, pid: pid)
+      let inside = try Inside(assembly, timers, hands, pid: pid, uid: uid)
       return (NIOLoopBoundBox(inside, eventLoop: loop), NIOLoopBound(assembly, eventLoop: loop))
     }.wait()
   }
@@ -188,8 +192,10 @@ extension ConnectionStand {
   fileprivate static let key = [UInt8](repeating: 7, count: 32)
 
   /// A stand with a vault that is unlocked and has the item `a`.
-  static func unlocked(_ settings: String, pid: pid_t = getpid()) throws -> ConnectionStand {
-    let stand = try ConnectionStand(settings, pid: pid) { store in
+  static func unlocked(
+    _ settings: String, pid: pid_t = getpid(), uid: uid_t = geteuid()
+  ) throws -> ConnectionStand {
+    let stand = try ConnectionStand(settings, pid: pid, uid: uid) { store in
       let id = VaultID.random().bytes
       let key = secret(key)
       let slot = try SlotRecord.make(

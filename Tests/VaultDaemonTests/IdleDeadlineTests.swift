@@ -38,6 +38,17 @@ import Testing
 
   private func deadline(_ stand: ConnectionStand) throws -> Int64 { try stand.on { $0.vault.policy.next?.at ?? 0 } }
 
+  @Test("no request of a user who may do nothing here: the vault would stay open for as long as that one likes")
+  func strangers() throws {
+    let stand = try ConnectionStand.unlocked("idle = 5m\nmaximum-age = off", uid: 65534)
+    defer { stand.close() }
+    for (method, parameters) in Self.persons {
+      #expect(
+        try moved(stand, method, parameters + (parameters.isEmpty ? "" : ",") + #""interactive":true"#) == 0,
+        "\(method)")
+    }
+  }
+
   @Test("a person's request, which says so, and no other") func requests() throws {
     for flag in ["", #""interactive":false"#, #""interactive":true"#] {
       let stand = try stand()

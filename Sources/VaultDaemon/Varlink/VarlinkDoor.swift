@@ -81,10 +81,10 @@ final class VarlinkDoor {
     }
   }
 
-  /// Takes note that a person may be asking.
+  /// Takes note that a person may be asking, where it is one that may ask for anything: nobody else keeps the vault from locking.
   func note(_ interactive: Bool?, _ reason: String?, _ connection: VarlinkConnection) -> Said {
     let said = Said(purpose: reason, isInteractive: interactive)
-    vault.asks(connection.caller, said)
+    if access.hasAny(connection.caller) { vault.asks(connection.caller, said) }
     return said
   }
 
