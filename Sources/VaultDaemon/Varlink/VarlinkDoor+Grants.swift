@@ -61,7 +61,10 @@ extension VarlinkDoor {
 
   func whoMay(_ call: Wire.WhoMayParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
-      connection.reply(Wire.WhoMayReply(access: access(to: try Self.itemName(call.name))))
+      let name = try Self.itemName(call.name)
+      // That nobody has one would be believed.
+      guard access.knowsGrants else { throw .locked(vault.state) }
+      connection.reply(Wire.WhoMayReply(access: access(to: name)))
     }
   }
 

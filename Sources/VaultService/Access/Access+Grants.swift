@@ -116,7 +116,7 @@ extension Access {
     _ = try vault.keychain()
     let standing = standing(of: caller)
     guard standing.isAdministrator || !standing.isUndecided else { throw vault.locked }
-    guard !book.all.isEmpty || AccessClass.allCases.contains(where: book.knows) else { throw vault.locked }
+    guard knowsGrants else { throw vault.locked }
     let now = vault.newestTime
     let parts = filter.subject.map { CallerParts($0, groups: groups(of: $0)) }
     let own = standing.isAdministrator ? nil : Set(standing.grants.values.flatMap { $0?.entries ?? [] }.map(\.id))
@@ -179,6 +179,9 @@ extension Access {
     }
     return permit
   }
+  /// True when grants are known, those for items of some class at least.
+  package var knowsGrants: Bool { AccessClass.allCases.contains(where: book.knows) }
+
 
   /// The subjects that have a right to the item of this name by a grant that counts, and their rights.
   package func subjects(on name: ItemName) -> [(subject: Subject, rights: Rights)] {
