@@ -131,6 +131,28 @@ import VaultModel
     }
   }
 
+  @Test("wait to be confirmed also where somebody took those out of the backup that the boot key opens") func robbed()
+    throws
+  {
+    let (fixture, records) = try Self.fixture(1)
+    do {
+      let keychain = try fixture.open()
+      try keychain.openAlways(bootKey: fixture.bootKey)
+      try keychain.changeGrants(removing: Set(records.map(\.id)), adding: [], now: 2001)
+      try keychain.close()
+    }
+    let target = try Fixture(create: false)
+    _ = try BackedUp.restore(try BackedUp.backup(fixture.unlocked()), vaultKey: fixture.vaultKey, into: target)
+    let keychain = try Keychain(opening: target.directory)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    for accessible in AccessClass.allCases {
+      let isWaiting = try keychain.grants(of: accessible).contains {
+        if case .unconfirmed = $0.content { true } else { false }
+      }
+      #expect(isWaiting)
+    }
+  }
+
   @Test("are limited in their number, and nothing is stored beyond") func limit() throws {
     let (fixture, _) = try Self.fixture(1)
     let keychain = try fixture.unlocked()

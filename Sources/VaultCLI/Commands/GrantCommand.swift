@@ -74,7 +74,7 @@ struct RevokeCommand: ParsableCommand {
     commandName: "revoke",
     abstract: "Take grants back, with effect at once.",
     discussion: """
-      Streams and calls that wait by such a grant end. While the vault is locked a grant may stay in the store until the next \
+      Streams that such a grant let in end, and calls that wait are refused. While the vault is locked a grant may stay in the store until the next \
       unlock: it counts no more, but a daemon that starts before that has it again, and the exit code is 75.
       """)
 

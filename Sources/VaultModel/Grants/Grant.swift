@@ -28,6 +28,11 @@ public struct Grant: Hashable, Sendable {
   /// True when it counts at a time, Unix seconds.
   public func counts(at now: Int64) -> Bool { until.map { now < $0 } ?? true }
 
+  /// True when it lets the same callers do the same as another, whenever they did.
+  public func isSame(as other: Grant) -> Bool {
+    isInPlaceOf(other) && rights == other.rights && until == other.until && created == other.created
+  }
+
   /// True when it is for the same callers and items as another, in whose place it then comes.
   public func isInPlaceOf(_ other: Grant) -> Bool { subject == other.subject && pattern == other.pattern }
 }

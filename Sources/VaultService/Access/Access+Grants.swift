@@ -54,20 +54,18 @@ extension Access {
     return old.first?.grant
   }
 
-  /// Takes grants back: they count no more from now on, in every state.
+  /// Takes grants back: they count no more from now on, in every state. Those that nobody can read now never come to count.
   ///
   /// - Parameter pattern: nil for all that the subject has.
-  /// - Returns: the grants, and the reason why they could not all be taken out of the store yet: then the next unlock does it, and
-  ///   until then a restart of the daemon brings them back.
+  /// - Returns: the grants that are known, and the reason why they could not all be taken out of the store yet: then the next unlock
+  ///   does it, and until then a restart of the daemon brings them back.
   package func revoke(
     _ subject: Subject, _ pattern: ItemPattern?, for caller: Caller
   ) throws(Refusal) -> (revoked: [Grant], unstored: String?) {
     let keychain = try administer(caller)
     let found = book.all.filter { $0.grant.subject == subject && (pattern == nil || $0.grant.pattern == pattern) }
-    guard !found.isEmpty else {
-      if AccessClass.allCases.contains(where: { !book.knows($0) }) { throw vault.locked }
-      throw .noSuchGrant(subject.description)
-    }
+    let isAllKnown = AccessClass.allCases.allSatisfy(book.knows)
+    guard !found.isEmpty || !isAllKnown else { throw .noSuchGrant(subject.description) }
     let ids = Set(found.map(\.id))
     var unstored: String?
     do throws(VaultError) {
@@ -75,6 +73,7 @@ extension Access {
       if !closed.isEmpty { unstored = "the vault is locked" }
     } catch { unstored = refusal(error).reason }
     book.revoke(ids, isStored: unstored == nil)
+    if !isAllKnown { book.revokeComing(subject, pattern) }
     vault.log.info("grants of \(subject) were revoked by uid \(caller.uid)")
     vault.hooks.accessChanged()
     return (found.map(\.grant), unstored)
@@ -127,7 +126,7 @@ extension Access {
       var grant = grant
       if let used = uses[id] { grant.used = used }
       if let unused = filter.unused, Seconds.from(grant.used ?? grant.created, to: now) < unused { return nil }
-      return ToldGrant(grant: grant, isActive: book.unconfirmed.isEmpty && grant.counts(at: now))
+      return ToldGrant(grant: grant, isActive: book.counting.contains(id) && grant.counts(at: now))
     }
     .sorted {
       ($0.grant.subject.description, $0.grant.pattern.text) < ($1.grant.subject.description, $1.grant.pattern.text)
@@ -179,16 +178,16 @@ extension Access {
     }
     return permit
   }
+
   /// True when grants are known, those for items of some class at least.
   package var knowsGrants: Bool { AccessClass.allCases.contains(where: book.knows) }
 
-
   /// The subjects that have a right to the item of this name by a grant that counts, and their rights.
   package func subjects(on name: ItemName) -> [(subject: Subject, rights: Rights)] {
-    guard book.unconfirmed.isEmpty else { return [] }
     let now = vault.newestTime
     var found: [Subject: Rights] = [:]
-    for (_, grant) in book.all where grant.counts(at: now) && grant.pattern.matches(name) {
+    for (id, grant) in book.all where book.counting.contains(id) && grant.counts(at: now) && grant.pattern.matches(name)
+    {
       found[grant.subject, default: []].formUnion(grant.rights)
     }
     return found.map { ($0.key, $0.value) }.sorted { $0.subject.description < $1.subject.description }

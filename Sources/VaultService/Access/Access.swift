@@ -67,8 +67,9 @@ package final class Access: SecretHolder {
 
   /// True when a caller may be told of anything that happens; nil where that cannot be told before the vault is unlocked.
   func mayWatchAnything(_ caller: Caller) -> Bool? {
-    let (areas, isUndecided) = areas(.watch, caller)
-    return areas.isEmpty && isUndecided ? nil : !areas.isEmpty
+    let standing = standing(of: caller)
+    if standing.has(.watch, now: vault.newestTime) { return true }
+    return standing.isUndecided ? nil : false
   }
 
   /// True when a caller may deal with the vault itself: its ways in, its backups, its grants.

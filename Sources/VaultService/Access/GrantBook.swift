@@ -8,6 +8,16 @@ struct GrantBook {
   private struct Page {
     var grants: [(id: ItemID, grant: Grant)] = []
     var isUnconfirmed = false
+    /// False when they are not those that were stored, so that none of them is here.
+    var isTrusted = true
+  }
+
+  /// Grants to be revoked of classes that cannot be read yet.
+  private struct Coming {
+    let subject: Subject
+    /// Nil for all of the subject.
+    let pattern: ItemPattern?
+    var classes: Set<AccessClass>
   }
 
   private var pages: [AccessClass: Page] = [:]
@@ -17,8 +27,12 @@ struct GrantBook {
   private(set) var unconfirmed: [ItemID: Int64] = [:]
   /// Records that were revoked and could not be removed from the store in every class yet.
   private(set) var revoked: Set<ItemID> = []
+  /// Those that are to be revoked as soon as they are known.
+  private var coming: [Coming] = []
   /// True when the subjects that have their grants alone are known.
   private(set) var knowsConfined = false
+  /// The ids of the grants that count, for items of some class, until their time.
+  private(set) var counting: Set<ItemID> = []
   /// Counts changes.
   private(set) var revision = 0
   /// ``confined`` by the same part as below.
@@ -32,6 +46,7 @@ struct GrantBook {
     for record in records {
       switch record.content {
       case .grant(let grant):
+        if isRevoked(grant, accessible) { revoked.insert(record.id) }
         if !revoked.contains(record.id) { page.grants.append((record.id, grant)) }
       case .confined(let subject): confined[subject, default: []].insert(record.id)
       case .unconfirmed(let since):
@@ -41,12 +56,21 @@ struct GrantBook {
     }
     pages[accessible] = page
     knowsConfined = true
+    for index in coming.indices { coming[index].classes.remove(accessible) }
+    coming.removeAll { $0.classes.isEmpty }
     changed()
+  }
+
+  private func isRevoked(_ grant: Grant, _ accessible: AccessClass) -> Bool {
+    coming.contains { coming in
+      coming.classes.contains(accessible) && coming.subject == grant.subject
+        && (coming.pattern == nil || coming.pattern == grant.pattern)
+    }
   }
 
   /// Takes note that what the store has for items of a class is not what was stored: none of it counts.
   mutating func distrust(_ accessible: AccessClass) {
-    pages[accessible] = Page()
+    pages[accessible] = Page(isTrusted: false)
     changed()
   }
 
@@ -68,6 +92,12 @@ struct GrantBook {
     for accessible in pages.keys { pages[accessible]?.grants.removeAll { ids.contains($0.id) } }
     if isStored { revoked.subtract(ids) } else { revoked.formUnion(ids) }
     changed()
+  }
+
+  /// Has the grants of a subject, all or those for a pattern, be revoked in each class that cannot be read now, when it is.
+  mutating func revokeComing(_ subject: Subject, _ pattern: ItemPattern?) {
+    let classes = Set(AccessClass.allCases.filter { !knows($0) })
+    if !classes.isEmpty { coming.append(Coming(subject: subject, pattern: pattern, classes: classes)) }
   }
 
   /// No record of these is left in the store.
@@ -102,11 +132,27 @@ struct GrantBook {
     revision += 1
     confinedByPart = Dictionary(grouping: confined.keys, by: Self.key)
     byPart = [:]
-    for (accessible, page) in pages where !page.isUnconfirmed {
-      for (id, grant) in page.grants {
+    counting = []
+    for accessible in pages.keys {
+      for (id, grant) in self.counting(accessible) {
+        counting.insert(id)
         byPart[Self.key(grant.subject), default: []].append((accessible, id, grant))
       }
     }
+  }
+
+  /// The grants for items of a class that count: where a stronger class is known, those that it has, too.
+  ///
+  /// A grant is stored in all classes at once. One that only a weaker class has was put there by somebody who has that class's key
+  /// alone, as whoever has the disk has that of `always` items where the boot key is on it.
+  private func counting(_ accessible: AccessClass) -> [(id: ItemID, grant: Grant)] {
+    guard let page = pages[accessible] else { return [] }
+    // The classes stand in that order.
+    let stronger = AccessClass.allCases.prefix { $0 != accessible }.compactMap { pages[$0] }.filter(\.isTrusted)
+    guard !page.isUnconfirmed, !stronger.contains(where: \.isUnconfirmed) else { return [] }
+    guard let judge = stronger.first else { return page.grants }
+    let known = Dictionary(judge.grants.map { ($0.id, $0.grant) }) { first, _ in first }
+    return page.grants.filter { id, grant in known[id].map { $0.isSame(as: grant) } == true }
   }
 
   private static func key(_ subject: Subject) -> Subject.Part {

@@ -24,6 +24,14 @@ final class Standing {
   /// True when the caller has any right to anything.
   var hasAny: Bool { isAdministrator || grants.values.contains { $0?.isEmpty == false } }
 
+  /// True when the caller has that right to anything.
+  func has(_ right: Right, now: Int64) -> Bool {
+    isAdministrator
+      || grants.values.contains { index in
+        index?.entries.contains { $0.grant.rights.contains(right) && $0.grant.counts(at: now) } == true
+      }
+  }
+
   /// Where the caller may have a right.
   func areas(_ right: Right, now: Int64) -> [SearchArea] {
     let entries = grants.values.flatMap { $0?.entries ?? [] }

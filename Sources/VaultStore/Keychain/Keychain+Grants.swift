@@ -83,11 +83,16 @@ extension Keychain {
 
   /// Has the grants of a vault that came from a backup wait for somebody to confirm them: uids and units are others on another
   /// machine, and what was revoked since would count again.
+  ///
+  /// Each class is looked at by itself: what a weaker one says may be the word of somebody who has its key alone.
   func suspendGrants() throws(VaultError) {
-    let records = try grants(of: .always)
-    guard records.contains(where: { $0.grant != nil }),
-      !records.contains(where: { if case .unconfirmed = $0.content { true } else { false } })
-    else { return }
+    var isNeeded = false
+    for accessible in AccessClass.allCases {
+      let records = try grants(of: accessible)
+      let isWaiting = records.contains { if case .unconfirmed = $0.content { true } else { false } }
+      if !isWaiting, records.contains(where: { $0.grant != nil }) { isNeeded = true }
+    }
+    guard isNeeded else { return }
     try changeGrants(removing: [], adding: [GrantRecord(.unconfirmed(since: newestTime))], now: newestTime)
   }
 
