@@ -325,6 +325,12 @@ import VaultStore
     #expect(try Self.isServed(stand, "a", caller("/usr/bin/dashboard")))
     #expect(throws: Self.denied) { try Self.isServed(stand, "b", caller("/usr/bin/dashboard")) }
     #expect(try Self.isServed(stand, "b", caller("/usr/bin/other")))
+    // An upgrade that replaces the file makes a running program no other one.
+    let known = RoomStand.caller()
+    let old = Caller(
+      door: .varlink, uid: known.uid, groups: known.groups, pid: known.pid, started: nil, unit: nil,
+      session: known.session, memory: Caller.Memory(executable: { nil }, former: { "/usr/bin/dashboard" }))
+    for name in ["a", "b"] { #expect(throws: Self.denied) { try Self.isServed(stand, name, old) } }
   }
 
   @Test("answer what somebody may do, alike for items that are missing") func can() throws {

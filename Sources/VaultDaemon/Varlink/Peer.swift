@@ -13,7 +13,9 @@ extension Caller {
   init(unknown peer: Peer) {
     self.init(
       door: .varlink, uid: peer.uid, groups: [], pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
-      memory: Memory(executable: { Program.path(of: peer.pid) }, digest: { Program.digest(of: peer.pid) }))
+      memory: Memory(
+        executable: { Program.path(of: peer.pid) }, former: { Program.path(of: peer.pid, evenGone: true) },
+        digest: { Program.digest(of: peer.pid) }))
   }
 
   /// The process that connected, while it runs: what cannot be learned of it counts as nothing.

@@ -19,8 +19,8 @@ enum Program {
     var changed: [Int]
   }
 
-  /// Its path; nil where nobody may know, or the file is gone.
-  static func path(of pid: pid_t) -> String? {
+  /// Its path; nil where nobody may know, or the file is gone, unless its former path will do.
+  static func path(of pid: pid_t, evenGone: Bool = false) -> String? {
     guard pid > 0 else { return nil }
     var text = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
     let count = unsafe text.withUnsafeMutableBytes { bytes in
@@ -30,7 +30,10 @@ enum Program {
     guard count > 0, count <= Int(PATH_MAX), let path = String(validating: text.prefix(count), as: UTF8.self) else {
       return nil
     }
-    return path.hasPrefix("/") && !path.hasSuffix(" (deleted)") ? path : nil
+    guard path.hasPrefix("/") else { return nil }
+    let mark = " (deleted)"
+    guard path.hasSuffix(mark) else { return path }
+    return evenGone ? String(path.dropLast(mark.count)) : nil
   }
 
   /// The SHA-256 of its content, in hexadecimal. Call it on the loop.

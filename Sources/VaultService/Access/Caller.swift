@@ -63,13 +63,19 @@ package struct Caller: Hashable, Sendable {
   package final class Memory: Hashable, @unchecked Sendable {
     /// The path of the file that the process runs now; nil where that cannot be told.
     package let executable: () -> String?
+    /// The same, or the path that the file had before it was removed or another took its place, as an upgrade does.
+    package let formerExecutable: () -> String?
     /// The SHA-256 of that file, in hexadecimal; nil where that cannot be told.
     package let digest: () -> String?
     /// Its standing with ``Access``, for as long as that is the same.
     var standing: Standing?
 
-    package init(executable: @escaping () -> String? = { nil }, digest: @escaping () -> String? = { nil }) {
+    package init(
+      executable: @escaping () -> String? = { nil }, former: (() -> String?)? = nil,
+      digest: @escaping () -> String? = { nil }
+    ) {
       self.executable = executable
+      formerExecutable = former ?? executable
       self.digest = digest
     }
 

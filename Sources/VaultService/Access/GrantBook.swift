@@ -171,7 +171,7 @@ struct GrantBook {
 
   /// True when a caller of which these parts hold has its grants alone.
   func confines(_ caller: CallerParts) -> Bool {
-    caller.keys.contains { confinedByPart[$0]?.contains(where: caller.isAll) == true }
+    caller.keys.contains { confinedByPart[$0]?.contains(where: caller.wasAll) == true }
   }
 
   /// The grants, for items of each class, of a caller of which these parts hold.
@@ -191,16 +191,20 @@ struct GrantBook {
 struct CallerParts {
   /// True when a part holds.
   let holds: (Subject.Part) -> Bool
+  /// True when a part holds, or held before the file that the process runs was replaced: that frees no program of what it is held to.
+  private let held: (Subject.Part) -> Bool
   /// All parts that can hold and are of a kind that a grant can be found by.
   let keys: [Subject.Part]
 
   func isAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(holds) }
 
+  func wasAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(held) }
+
   /// What is known of a process.
   init(_ caller: Caller, isSystem: Bool) {
     let unit = caller.grantedUnit(isSystem: isSystem)
     keys = [.user(caller.uid)] + caller.groups.map { .group($0) } + (unit.map { [.unit($0)] } ?? [])
-    holds = { part in
+    let holds = { (part: Subject.Part) -> Bool in
       switch part {
       case .user(let uid): caller.uid == uid
       case .group(let gid): caller.groups.contains(gid)
@@ -210,6 +214,11 @@ struct CallerParts {
       case .digest(let digest): !isSystem && caller.memory.digest() == digest
       }
     }
+    self.holds = holds
+    held = { part in
+      if !isSystem, case .executable(let path) = part { return caller.memory.formerExecutable() == path }
+      return holds(part)
+    }
   }
 
   /// Any process that is this subject, as far as that says it: its user has these groups, and those are all that are known.
@@ -217,5 +226,6 @@ struct CallerParts {
     let parts = Set(subject.parts + groups.map { .group($0) })
     keys = Array(parts)
     holds = { parts.contains($0) }
+    held = holds
   }
 }
