@@ -35,7 +35,7 @@ import VaultWire
       }
     }
 
-    func watcher(mayKnow: @escaping (ItemName) -> Bool = { _ in true }) -> DescriptorWatcher {
+    func watcher(mayKnow: @escaping (ItemName?) -> Bool = { _ in true }) -> DescriptorWatcher {
       let watcher = DescriptorWatcher()
       events.add(watcher.id, mayKnow: mayKnow) { [unowned self] in
         // Each sending takes a millisecond.
@@ -154,11 +154,26 @@ import VaultWire
     #expect(watchers.count { $0.frames == [nameless, nameless, locked] } == 2)
   }
 
+  @Test("what has no names any more is told those who might know of it, and what is for administrators them alone")
+  func audience() throws {
+    let stand = Stand()
+    let all = stand.watcher()
+    let other = stand.watcher { $0 != nil && $0?.text != "name-0" }
+    stand.announce([0, 1])
+    stand.holders.letGo(for: Lock([.whenUnlocked, .names], because: .asked, isEffective: true))
+    stand.events.announce(.integrityFailed("it is not whole"), at: 3)
+    stand.events.announce(.state(LockState(kind: .locked, cause: .asked, since: 2)), at: 2)
+    stand.run()
+    #expect(all.frames.count == 4 && all.frames.filter { $0.contains("not whole") }.count == 1)
+    #expect(other.frames.count == 2 && !other.frames.joined().contains("not whole"))
+    #expect(other.frames.last?.contains("locked") == true)
+  }
+
   @Test("what one may not know of is passed over, and the rest comes in its order") func decided() {
     let stand = Stand()
     var isAllowed = true
     let all = stand.watcher()
-    let some = stand.watcher { $0.text != "name-1" && $0.text != "name-4" }
+    let some = stand.watcher { $0?.text != "name-1" && $0?.text != "name-4" }
     let changing = stand.watcher { _ in isAllowed }
     stand.announce(0..<3)
     stand.run()

@@ -153,6 +153,13 @@ import VaultTesting
       (name: "\(KeyStage.word())/\(KeyStage.word())", key: "k-\(KeyStage.word())", value: randomText(40))
     }
     let client = try sandbox.client()
+    // The patterns of grants name items as well. The password that was just given counts as presence.
+    let patterns = (0..<20).map { _ in "\(KeyStage.word())/\(KeyStage.word())" }
+    for pattern in patterns {
+      let grant = try client.call(
+        "Grant", ["subject": "user:4242", "items": pattern + "/**", "rights": ["get", "find"]])
+      #expect(grant.error == nil, "\(grant)")
+    }
     for item in items {
       let set = try client.call(
         "Set", ["name": item.name, "value": "v", "attributes": [item.key: item.value], "require": "none"])
@@ -170,12 +177,14 @@ import VaultTesting
     // The positive control: the item that was read last is remembered.
     let unlocked = try MemorySearch(pid: pid)
     #expect(items.contains { unlocked.find(Array($0.name.utf8)).contains("raw") })
+    #expect(patterns.allSatisfy { unlocked.find(Array($0.utf8)).contains("raw") })
     #expect(try client.call("Lock").error == nil)
     let locked = try MemorySearch(pid: pid)
     var words: [String: [UInt8]] = [:]
     for item in items {
       for word in [item.name, item.key, item.value] { words[word] = Array(word.utf8) }
     }
+    for pattern in patterns { words[pattern] = Array(pattern.utf8) }
     let left = locked.find(words)
     #expect(left.isEmpty, "\(left.count) of \(words.count): \(left.prefix(5))")
   }

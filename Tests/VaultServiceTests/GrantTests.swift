@@ -186,12 +186,28 @@ import VaultStore
     settings.hideNames = true
     let stand = try RoomStand.unlocked(settings, system: true)
     try stand.set("own/a")
+    try stand.set("own/boot", accessible: .always)
     try Self.give(stand, "user:990", "own/*", "get,find")
     stand.vault.lock(because: .asked)
-    #expect(!stand.access.book.knows(.whenUnlocked) && stand.access.book.knows(.always))
-    #expect(try stand.items.get(try ItemName("other"), for: RoomStand.caller(990)) { _, _, _ in } == .unlock)
+    let caller = RoomStand.caller(990)
+    #expect(stand.access.book.all.isEmpty && !AccessClass.allCases.contains(where: stand.access.book.knows))
+    #expect(try stand.items.get(try ItemName("other"), for: caller) { _, _, _ in } == .unlock)
+    // What is there without an unlock is served by grants that are read anew, and kept nowhere.
+    #expect(try Self.isServed(stand, "own/boot", caller))
+    #expect(stand.access.book.all.isEmpty && caller.memory.standing == nil)
+    #expect(throws: Refusal.locked(stand.vault.state)) { try stand.access.grants(.init(), for: stand.administrator) }
+    // A grant that is taken back counts no more, though nobody can tell which one it was.
+    let (_, unstored) = try stand.access.revoke(
+      try Subject(parsing: "user:990"), try ItemPattern("own/*"), for: stand.administrator)
+    #expect(unstored != nil)
+    #expect(try !Self.isServed(stand, "own/boot", caller))
     try stand.unlock()
-    #expect(try Self.isServed(stand, "own/a", RoomStand.caller(990)))
+    #expect(throws: Self.denied) { try Self.isServed(stand, "own/boot", caller) }
+    try Self.give(stand, "user:990", "own/*", "get,find")
+    #expect(try Self.isServed(stand, "own/a", caller))
+    try stand.restart()
+    #expect(stand.access.book.all.isEmpty)
+    #expect(try Self.isServed(stand, "own/boot", caller))
   }
 
   @Test("are revoked at once, and taken out of the store at the next unlock where it is locked") func revoking() throws

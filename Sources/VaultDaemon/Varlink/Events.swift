@@ -17,8 +17,8 @@ final class Events: SecretHolder {
   /// One who watches.
   private final class Watcher {
     let id: ObjectIdentifier
-    /// Tells whether it may know what happens to an item.
-    let mayKnow: (ItemName) -> Bool
+    /// Tells whether it may know what happens to an item; for nil, what is for administrators.
+    let mayKnow: (ItemName?) -> Bool
     /// True when it may go on watching; ends its call otherwise.
     let mayStay: () -> Bool
     /// Takes whole messages; false when it is to be sent no more.
@@ -28,7 +28,7 @@ final class Events: SecretHolder {
     var isGone = false
 
     init(
-      _ id: ObjectIdentifier, from next: Int, mayKnow: @escaping (ItemName) -> Bool, mayStay: @escaping () -> Bool,
+      _ id: ObjectIdentifier, from next: Int, mayKnow: @escaping (ItemName?) -> Bool, mayStay: @escaping () -> Bool,
       _ send: @escaping (RawSpan) -> Bool
     ) {
       self.id = id
@@ -43,10 +43,14 @@ final class Events: SecretHolder {
   private struct Entry {
     /// The end of its text.
     var end: Int
+    /// True for what everybody may know who may watch: whether the vault is locked.
+    let isOfState: Bool
     /// The item that it is about; nil when it is about none, or the name was wiped.
     var item: ItemName?
     /// The new name of a moved item.
     var to: ItemName?
+    /// Those who may know of it, where its names were wiped, by which that is decided otherwise.
+    var known: Set<ObjectIdentifier>?
     /// The time of the event, Unix seconds.
     let time: Int64
     /// The event without names.
@@ -82,7 +86,7 @@ final class Events: SecretHolder {
 
   /// Has `send` be called with what comes from now on, for as long as it answers true.
   func add(
-    _ id: ObjectIdentifier, mayKnow: @escaping (ItemName) -> Bool, mayStay: @escaping () -> Bool = { true },
+    _ id: ObjectIdentifier, mayKnow: @escaping (ItemName?) -> Bool, mayStay: @escaping () -> Bool = { true },
     send: @escaping (RawSpan) -> Bool
   ) {
     watchers[id] = Watcher(id, from: end, mayKnow: mayKnow, mayStay: mayStay, send)
@@ -105,10 +109,15 @@ final class Events: SecretHolder {
     let reply = Wire.MonitorReply(event, at: time)
     var item: ItemName?
     var to: ItemName?
-    if case .item(let name, _, let new) = event { (item, to) = (name, new) }
+    var isOfState = false
+    switch event {
+    case .item(let name, _, let new): (item, to) = (name, new)
+    case .state: isOfState = true
+    case .integrityFailed: break
+    }
     var nameless = reply
     (nameless.name, nameless.to) = (nil, nil)
-    entries.append(Entry(end: write(reply), item: item, to: to, time: time, nameless: nameless))
+    entries.append(Entry(end: write(reply), isOfState: isOfState, item: item, to: to, time: time, nameless: nameless))
     written += 1
     sendOn()
   }
@@ -119,6 +128,10 @@ final class Events: SecretHolder {
     guard !entries.isEmpty else { return }
     text = SecretBuffer()
     for index in entries.indices {
+      let names = [entries[index].item, entries[index].to].compactMap { $0 }
+      if !names.isEmpty {
+        entries[index].known = Set(watchers.values.filter { names.contains(where: $0.mayKnow) }.map(\.id))
+      }
       (entries[index].item, entries[index].to) = (nil, nil)
       entries[index].end = write(entries[index].nameless)
     }
@@ -178,7 +191,8 @@ final class Events: SecretHolder {
 
   private func mayKnow(_ place: Int, _ watcher: Watcher) -> Bool {
     let entry = entries[place]
-    return (entry.item.map(watcher.mayKnow) ?? true) && (entry.to.map(watcher.mayKnow) ?? true)
+    if let known = entry.known { return known.contains(watcher.id) }
+    return entry.isOfState || watcher.mayKnow(entry.item) && (entry.to.map(watcher.mayKnow) ?? true)
   }
 
   /// Sends what somebody may know of a move from or to a name that it may not know of: that the item is gone, or there.

@@ -49,8 +49,9 @@ extension VarlinkDoor {
     let id = ObjectIdentifier(connection)
     connection.hold { [weak self] in self?.events.remove(id) }
     connection.reply(Wire.MonitorReply(.state(vault.state), at: vault.clock.wall()), continues: true)
-    events.add(id) { [items, weak connection] name in
-      connection.map { items.mayWatch(name, $0.caller) } ?? false
+    events.add(id) { [items, access, weak connection] name in
+      guard let caller = connection?.caller else { return false }
+      return name.map { items.mayWatch($0, caller) } ?? access.isAdministrator(caller)
     } mayStay: { [items, weak connection] in
       guard let connection else { return false }
       if items.mayWatchAnything(connection.caller) != false { return true }

@@ -196,15 +196,23 @@ extension Access {
   // MARK: The store
 
   /// Reads the grants of all classes whose keys are in memory now, and takes out of the store what was revoked while they were not.
+  ///
+  /// Where names are hidden, those that can be read before an unlock are looked at and forgotten.
   func load(_ keychain: Keychain) {
+    readGrants(of: keychain, into: &book)
+    hidesGrants = vault.settings.hideNames && !AccessClass.allCases.allSatisfy(keychain.opensGrants)
+    if hidesGrants { AccessClass.allCases.forEach { book.forget($0) } }
+    storePending(keychain)
+    vault.hooks.accessChanged()
+  }
+
+  func readGrants(of keychain: Keychain, into book: inout GrantBook) {
     for accessible in AccessClass.allCases where keychain.opensGrants(of: accessible) {
       do throws(VaultError) { book.load(accessible, try keychain.grants(of: accessible)) } catch {
         vault.log.error("no grant for items of class \(accessible.name) counts: \(error.text)")
         book.distrust(accessible)
       }
     }
-    storePending(keychain)
-    vault.hooks.accessChanged()
   }
 
   /// Forgets everything, since the store is another one.

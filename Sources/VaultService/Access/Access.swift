@@ -25,6 +25,9 @@ package final class Access: SecretHolder {
   /// The proofs of presence, for the items that ask for it.
   private var authorizations = Authorizations()
   var book = GrantBook()
+  /// True while the grants, which name items, are not kept in memory: with hide-names, until the vault is unlocked. Then those that
+  /// can be read are read anew for each decision.
+  var hidesGrants = false
   /// When grants were used that the store does not know of yet.
   var uses: [ItemID: Int64] = [:]
 
@@ -99,13 +102,18 @@ package final class Access: SecretHolder {
 
   /// What a caller is to the vault now.
   func standing(of caller: Caller) -> Standing {
+    if hidesGrants {
+      var book = book
+      if let keychain = vault.openKeychain { readGrants(of: keychain, into: &book) }
+      return makeStanding(of: caller, by: book)
+    }
     if let known = caller.memory.standing, known.revision == book.revision { return known }
-    let standing = makeStanding(of: caller)
+    let standing = makeStanding(of: caller, by: book)
     caller.memory.standing = standing
     return standing
   }
 
-  private func makeStanding(of caller: Caller) -> Standing {
+  private func makeStanding(of caller: Caller, by book: GrantBook) -> Standing {
     let parts = CallerParts(caller, isSystem: terms.isSystem)
     let isConfined = isConfined(caller, parts)
     if !isConfined, isBornAdministrator(caller) {
@@ -156,16 +164,18 @@ package final class Access: SecretHolder {
   public override func letGo(for lock: Lock) {
     authorizations.forget()
     for accessible in Self.forgotten(lock) { book.forget(accessible) }
+    if lock.reach.contains(.names) { hidesGrants = true }
   }
 
   public override func outlives(_ lock: Lock) -> Bool {
     !authorizations.isEmpty || Self.forgotten(lock).contains(where: book.knows)
   }
 
-  /// The classes whose grants, which name items, are not to be in memory after a lock.
+  /// The classes whose grants, which name items, are not to be in memory after a lock. Where names are hidden these are all: the
+  /// grants for items of one class are those for items of the others.
   private static func forgotten(_ lock: Lock) -> [AccessClass] {
+    if lock.reach.contains(.names) { return AccessClass.allCases }
     var classes: [AccessClass] = []
-    if lock.reach.contains(.names) { classes.append(.whenUnlocked) }
     if lock.reach.contains(.afterFirstUnlock) { classes.append(.afterFirstUnlock) }
     if lock.reach.contains(.always) { classes.append(.always) }
     return classes
