@@ -391,16 +391,34 @@ import VaultStore
       if isOver { break }
     }
     #expect(names.sorted() == ["a/", "c", "e/"])
-    #expect(throws: Refusal.invalid("after")) {
-      _ = try stand.items.find(
-        try Query(parsing: ""), limit: 1, after: SearchPlace(area: 1, row: 0), until: .max, for: caller)
-    }
     // What is in the trash is an administrator's.
     _ = try stand.items.delete([try ItemName("c")], isForGood: false, for: stand.administrator)
     var trash = try Query(parsing: "")
     trash.isOfTrash = true
     #expect(try stand.items.find(trash, limit: 9, after: nil, until: .max, for: caller).items.isEmpty)
     #expect(try stand.items.find(trash, limit: 9, after: nil, until: .max, for: stand.administrator).items.count == 1)
+  }
+
+  @Test("that are taken back while a search is under way end it where they led, and nowhere else")
+  func revokedWithinSearch() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    let folders = ["a", "b", "c", "d"]
+    for folder in folders { for number in 1...3 { try stand.set("\(folder)/\(number)") } }
+    let caller = RoomStand.caller(990)
+    for revoked in folders {
+      for folder in folders { try Self.give(stand, "user:990", "\(folder)/*", "find") }
+      let first = try stand.items.find(try Query(parsing: ""), limit: 2, after: nil, until: .max, for: caller)
+      _ = try stand.access.revoke(
+        try Subject(parsing: "user:990"), try ItemPattern("\(revoked)/*"), for: stand.administrator)
+      let rest = try stand.items.find(
+        try Query(parsing: ""), limit: 99, after: first.next, until: .max, for: caller)
+      let names = (first.items + rest.items).map(\.name.text)
+      let expected = folders.flatMap { folder in (1...3).map { "\(folder)/\($0)" } }
+      #expect(Set(names).count == names.count)
+      let before = first.items.map(\.name.text).filter { $0.hasPrefix(revoked) }
+      #expect(Set(names) == Set(expected.filter { !$0.hasPrefix(revoked) } + before), "\(revoked)")
+      #expect(rest.next == nil)
+    }
   }
 
   @Test("tell who gets an item under a name") func whoMay() throws {

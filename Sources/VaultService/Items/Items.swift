@@ -97,10 +97,9 @@ package final class Items {
     let clock = vault.clock
     let right = query.isOfTrash ? Right.admin : .find
     let areas = try areas(right, caller)
-    guard var index = after.map({ after in areas.firstIndex { $0.key == after.area } }) ?? 0 else {
-      throw .invalid("after")
-    }
-    var row = after?.row
+    // The area may be gone: the grant that led there was revoked, or is over. The search goes on behind it.
+    var index = after.map { after in areas.firstIndex { $0.key >= after.area } ?? areas.count } ?? 0
+    var row = index < areas.count && areas[index].key == after?.area ? after?.row : nil
     var items: [ItemInfo] = []
     while index < areas.count {
       let area = areas[index]
