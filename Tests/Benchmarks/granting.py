@@ -12,8 +12,8 @@ ITEM = "bench/item-042"
 class Machine(Vault):
     """The machine's vault, where administrators are root, and others have what they were granted."""
 
-    def __init__(self, folder):
-        super().__init__(BIN, folder)
+    def __init__(self, folder, settings=""):
+        super().__init__(BIN, folder, settings)
         self.store = os.path.join(folder, "store", "vault.db")
         self.command += ["--system", "--store", os.path.dirname(self.store), "--socket", self.socket]
 
@@ -59,11 +59,11 @@ def run(sandbox):
         line(f"{title}, one", theirs)
         line(f"{title}: ratio", value, ">= 0.95", value >= 0.95, "x")
 
-    print("\ndaemon start to a granted get of an item for the boot (ms)")
+    print("\nfrom the socket's first byte, which starts the daemon, to a granted get of an item for the boot (ms)")
     for vault, title in ((granted, f"{GRANTS:,} grants"), (plain, "one grant")):
         vault.stop()
-        result = measure("start", 10 * ROUNDS, SERVICE, vault.socket, frame("Get", name="boot/token"), *vault.command,
-                         env=vault.environment)
+        result = measure("start", 10 * ROUNDS, SERVICE, vault.socket, frame("Get", name="boot/token"), "socket",
+                         *vault.command, env=vault.environment)
         goal = ("<= 50", result["median"] <= 50) if vault is granted else ()
-        line(f"start to the value, {title}, median", result["median"], *goal, unit="ms", least=result["min"],
+        line(f"first byte to the value, {title}, median", result["median"], *goal, unit="ms", least=result["min"],
              most=result["max"])
