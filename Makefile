@@ -8,6 +8,7 @@
 #   make bench      the figures, side by side with their yardsticks
 #   make order      which functions a start of `vault` runs, for the linker to put them together
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
+#   make soak       64 clients of four users for half an hour (SOAK_MINUTES), while the daemon is killed, its disk fills, …
 #   make sanitize   the tests under AddressSanitizer and ThreadSanitizer
 #   make fmt        swift format, in place; `make lint` only complains
 
@@ -135,6 +136,7 @@ order: build $(BENCH)/steps
 
 include Tests/Fuzz/fuzz.mk
 include Tests/Sanitize/sanitize.mk
+include Tests/Soak/soak.mk
 include Sources/pam_vault/module.mk
 include Sources/vaultd/install.mk
 include Sources/packaging/deb.mk

@@ -23,6 +23,9 @@ public final class Connection {
   private var scratch = SecretBuffer()
   /// True when any byte of the answer to the last request has come.
   private(set) var hasHeard = false
+  /// False when the daemon cannot have had the whole of the last request, and so has not done it: it went away before all
+  /// was sent, or with a part still unread.
+  private(set) var mayHaveArrived = false
 
   /// Checks who listens at `location` and connects.
   ///
@@ -87,7 +90,7 @@ public final class Connection {
 
   /// Sends whole messages, each with its NUL, until `deadline`.
   func send(_ messages: borrowing SecretBuffer, until deadline: Deadline) throws(ClientError) {
-    hasHeard = false
+    (hasHeard, mayHaveArrived) = (false, false)
     var sent = 0
     while sent < messages.count {
       let result = messages.withBytes { bytes in
@@ -109,6 +112,7 @@ public final class Connection {
       default: throw .system("send", errno: errno)
       }
     }
+    mayHaveArrived = true
   }
 
   /// The next message, waiting for it until `deadline`.
@@ -151,7 +155,11 @@ public final class Connection {
     switch code {
     case EINTR: return
     case EAGAIN: try wait(for: POLLIN, until: deadline)
-    case ECONNRESET: throw .disconnected
+    case ECONNRESET:
+      // A socket's peer is told so, and not of an end, when it is closed with something in it that was not read. Linux
+      // alone does this (unix_release_sock), and the last byte of a request is what is read last.
+      if !hasHeard { mayHaveArrived = false }
+      throw .disconnected
     default: throw .system("recv", errno: code)
     }
   }
@@ -159,6 +167,13 @@ public final class Connection {
   /// Waits until the socket is ready.
   func wait(for event: Int32, until deadline: Deadline) throws(ClientError) {
     try Connection.wait(for: event, on: socket.number, until: deadline, interrupt, cancellation)
+  }
+
+  /// Waits for so long, unless something ends all waiting.
+  func pause(_ duration: Duration) throws(ClientError) {
+    if duration > .zero {
+      try Connection.wait(for: 0, on: nil, until: Deadline(after: duration), interrupt, cancellation)
+    }
   }
 
   /// Waits until `descriptor` is ready, or only for the time to pass when there is none.

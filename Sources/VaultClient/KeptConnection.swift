@@ -9,14 +9,15 @@ final class KeptConnection {
 
   /// Calls `method` and takes its one reply.
   ///
-  /// When the daemon hangs up before the first byte of the answer, a call that may be repeated (`again`) is made once
-  /// more on a new connection; so a restart of the daemon does not show.
+  /// When the daemon goes away first, the call is made again on a new connection, as ``Repetition`` allows, if it does no
+  /// more the second time than the first (`again`) or if the daemon cannot have had the whole of it. So a restart of the
+  /// daemon does not show.
   func call(
     _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?,
     _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Response {
     let message = try KeptConnection.message(method, more: false, parameters)
-    var mayRetry = again
+    var repetition = Repetition()
     while true {
       let connection = try take(patience: patience)
       do throws(ClientError) {
@@ -25,8 +26,10 @@ final class KeptConnection {
         return response
       } catch {
         if case .fault = error { self.connection = connection }
-        guard mayRetry, error == .disconnected, !connection.hasHeard else { throw error }
-        mayRetry = false
+        guard error == .disconnected, again || !connection.mayHaveArrived, let pause = repetition.next() else {
+          throw error
+        }
+        try connection.pause(pause)
       }
     }
   }

@@ -12,13 +12,19 @@ struct Listener: Sendable {
 
   /// Hands over the events until `each` says false or the interrupt is raised. `isFirst` marks the present state, the
   /// first reply of each daemon.
+  ///
+  /// Before the first unlock after its start, a daemon may not know yet what the caller may watch. It answers that it is
+  /// locked, and is asked again until it knows.
   func run(_ each: (Vault.Event, _ isFirst: Bool) -> Bool) throws(ClientError) {
     var deadline = Deadline(after: patience)
     while true {
       var isFirst = true
+      // A daemon that hangs up at once must not be called in a tight loop.
+      var pause = Duration.milliseconds(100)
       do throws(ClientError) {
+        var repetition = Repetition()
         var replies = try ReplyStream(
-          .monitor, at: location, patience: patience, timeout: timeout, interrupt: interrupt
+          .monitor, at: location, patience: patience, timeout: timeout, interrupt: interrupt, repetition: &repetition
         ) { Wire.Empty().write(to: &$0) }
         while let response = try replies.next(timeout: nil) {
           guard each(try response.decode(), isFirst) else { return }
@@ -27,12 +33,13 @@ struct Listener: Sendable {
         throw ClientError.disconnected
       } catch {
         if interrupt.isRaised { return }
+        let isLocked = if isFirst, case .fault(.locked) = error { true } else { false }
         // However long a daemon was there, the time without one begins now.
-        if !isFirst { deadline = Deadline(after: patience) }
-        guard error == .disconnected, !deadline.hasPassed else { throw error }
+        if !isFirst || isLocked { deadline = Deadline(after: patience) }
+        guard isLocked || error == .disconnected && !deadline.hasPassed else { throw error }
+        if isLocked { pause = .seconds(1) }
       }
-      // A daemon that hangs up at once must not be called in a tight loop.
-      interrupt.wait(.milliseconds(100))
+      interrupt.wait(pause)
     }
   }
 

@@ -18,7 +18,8 @@ extension Vault {
   /// The events in the vault, the present state first and again after each restart of the daemon.
   ///
   /// A thread of its own listens until the stream is dropped or its task is cancelled. The stream ends with an error
-  /// when no daemon comes back within `patience`, or when what answers cannot be trusted or understood.
+  /// when no daemon comes back within `patience`, or when what answers cannot be trusted or understood. It does not end where
+  /// the daemon cannot tell before an unlock what the caller may watch; it begins then.
   public func events(patience: Duration = .seconds(60)) -> AsyncThrowingStream<Vault.Event, any Error> {
     let (events, continuation) = AsyncThrowingStream<Vault.Event, any Error>.makeStream()
     listen(patience: patience, continuation) { event, _ in event }

@@ -8,16 +8,16 @@ struct ReplyStream: ~Copyable {
   private var first: Response?
   private var isOver = false
 
-  /// Calls `method` and waits for its first reply until `timeout`. When the daemon hangs up before the first byte of
-  /// that, the call is made once more on a new connection.
+  /// Calls `method` and waits for its first reply until `timeout`. When the daemon goes away before the first byte of
+  /// that, the call is made again on a new connection, as `repetition` allows.
   init(
     _ method: MethodName, at location: SocketLocation, patience: Duration, timeout: Duration?,
-    interrupt: Interrupt? = nil, cancellation: Int32? = nil, _ parameters: (inout JSONWriter) -> Void
+    interrupt: Interrupt? = nil, cancellation: Int32? = nil, repetition: inout Repetition,
+    _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) {
     let isUpgradeAlone = method.needsUpgrade && !method.needsMore
     let message = try KeptConnection.message(
       method, more: !isUpgradeAlone, upgrade: method.needsUpgrade, parameters)
-    var mayRetry = true
     while true {
       let connection = try Connection(to: location, patience: patience, interrupt: interrupt)
       connection.cancellation = cancellation
@@ -28,8 +28,8 @@ struct ReplyStream: ~Copyable {
         self.connection = connection
         return
       } catch {
-        guard mayRetry, error == .disconnected, !connection.hasHeard else { throw error }
-        mayRetry = false
+        guard error == .disconnected, !connection.hasHeard, let pause = repetition.next() else { throw error }
+        try connection.pause(pause)
       }
     }
   }

@@ -68,8 +68,32 @@ public struct Vault {
   func stream(
     _ method: MethodName, timeout: Duration?, cancellation: Int32? = nil, _ parameters: some WireValue
   ) throws(ClientError) -> ReplyStream {
-    try ReplyStream(method, at: location, patience: patience, timeout: timeout, cancellation: cancellation) {
-      parameters.write(to: &$0)
+    var repetition = Repetition()
+    return try stream(method, timeout: timeout, cancellation: cancellation, &repetition, parameters)
+  }
+
+  /// All that `take` makes of the replies to a call that only reads, made again from the beginning when the daemon goes away
+  /// before the last of them.
+  func gather<Whole>(
+    _ method: MethodName, _ parameters: some WireValue,
+    _ take: (inout ReplyStream) throws(ClientError) -> Whole
+  ) throws(ClientError) -> Whole {
+    var repetition = Repetition()
+    while true {
+      var replies = try stream(method, timeout: timeout, &repetition, parameters)
+      do throws(ClientError) { return try take(&replies) } catch {
+        guard error == .disconnected, let pause = repetition.next() else { throw error }
+        try replies.connection.pause(pause)
+      }
     }
+  }
+
+  private func stream(
+    _ method: MethodName, timeout: Duration?, cancellation: Int32? = nil, _ repetition: inout Repetition,
+    _ parameters: some WireValue
+  ) throws(ClientError) -> ReplyStream {
+    try ReplyStream(
+      method, at: location, patience: patience, timeout: timeout, cancellation: cancellation, repetition: &repetition
+    ) { parameters.write(to: &$0) }
   }
 }

@@ -32,19 +32,22 @@ extension Vault {
 
   /// The grants: those that a process has which is `subject`, that are for the item `name`, or that were not needed for `unused`
   /// seconds. Administrators see all, others their own.
-  public func grants(for subject: String? = nil, on name: String? = nil, unused: Int? = nil) throws -> Grants {
-    var found = Grants()
-    var replies = try stream(
-      .grants, timeout: timeout, Wire.GrantsParameters(subject: subject, name: name, unused: unused))
-    var size = AnswerSize(limit: longestReport)
-    while let response = try replies.next(timeout: timeout) {
-      try size.add(response)
-      let reply = try response.decode(Wire.GrantsReply.self)
-      found.grants += reply.grants
-      found.confined += reply.confined ?? []
-      if let time = reply.unconfirmed { found.unconfirmed = time }
+  public func grants(
+    for subject: String? = nil, on name: String? = nil, unused: Int? = nil
+  ) throws(ClientError) -> Grants {
+    let parameters = Wire.GrantsParameters(subject: subject, name: name, unused: unused)
+    return try gather(.grants, parameters) { replies throws(ClientError) in
+      var found = Grants()
+      var size = AnswerSize(limit: longestReport)
+      while let response = try replies.next(timeout: timeout) {
+        try size.add(response)
+        let reply = try response.decode(Wire.GrantsReply.self)
+        found.grants += reply.grants
+        found.confined += reply.confined ?? []
+        if let time = reply.unconfirmed { found.unconfirmed = time }
+      }
+      return found
     }
-    return found
   }
 
   /// True when a process that is `subject`, or this one, may do `right` to the item `name`, whether there is one or not.

@@ -86,28 +86,27 @@ extension Vault {
   public func find(
     _ query: String? = nil, limit: Int? = nil, inTrash: Bool = false
   ) throws(ClientError) -> [Wire.Item] {
-    var found: [Wire.Item] = []
-    var pages = try pages(query, limit, inTrash: inTrash)
-    var size = AnswerSize(limit: longestListing)
-    while let page = try pages.next(timeout: timeout) {
-      try size.add(page)
-      found += try page.decode(Wire.FindReply.self).items
+    try gather(.find, parameters(query, limit, inTrash: inTrash)) { pages throws(ClientError) in
+      var found: [Wire.Item] = []
+      var size = AnswerSize(limit: longestListing)
+      while let page = try pages.next(timeout: timeout) {
+        try size.add(page)
+        found += try page.decode(Wire.FindReply.self).items
+      }
+      return found
     }
-    return found
   }
 
   /// Hands over the items that match `query` (nil: all), `limit` at most, page by page as they come, until `each`
-  /// says false.
+  /// says false. Throws ``ClientError/disconnected`` when the daemon goes away behind the first page.
   public func find(_ query: String?, limit: Int? = nil, each: ([Wire.Item]) throws -> Bool) throws {
-    var pages = try pages(query, limit)
+    var pages = try stream(.find, timeout: timeout, parameters(query, limit))
     while let page = try pages.next(timeout: timeout) {
       guard try each(page.decode(Wire.FindReply.self).items) else { return }
     }
   }
 
-  private func pages(_ query: String?, _ limit: Int?, inTrash: Bool = false) throws(ClientError) -> ReplyStream {
-    let trash = inTrash ? true : nil
-    return try stream(
-      .find, timeout: timeout, Wire.FindParameters(query: query, limit: limit, trash: trash, interactive: attended))
+  private func parameters(_ query: String?, _ limit: Int?, inTrash: Bool = false) -> Wire.FindParameters {
+    Wire.FindParameters(query: query, limit: limit, trash: inTrash ? true : nil, interactive: attended)
   }
 }

@@ -82,6 +82,10 @@ static void exchange(int *fds, const char *role) {
             ssize_t got = 1;
             if (reads && ready[k].events & EPOLLIN) {
                 got = read(fds[i], input, sizeof input);
+                if (got > 0 && !floods && strncmp(input, "{\"error\"", 8) == 0) {
+                    fprintf(stderr, "bench: refused: %s\n", input);
+                    exit(1);
+                }
                 if (got > 0 && !floods && input[got - 1] == 0) send_all(fds[i], frame, frame_bytes);
             }
             if (floods && ready[k].events & EPOLLOUT) {

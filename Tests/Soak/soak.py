@@ -6,7 +6,7 @@ At the end everything that was acknowledged must be there, the check must find n
 The second half kills no daemon: memory, descriptors and the store's size must be at its end what they were at its beginning,
 or the reason must be told. It runs as root, for the users and for a small disk, in a mount namespace of its own."""
 
-import ctypes, json, os, random, shutil, signal, socket, struct, subprocess, sys, tempfile, time
+import contextlib, json, os, random, shutil, signal, socket, struct, subprocess, sys, tempfile, time
 
 BIN, CLOCK = sys.argv[1:3]
 SECONDS = float(os.environ.get("SOAK_MINUTES", 30)) * 60
@@ -16,6 +16,8 @@ PASSWORD = "correct horse battery"
 HERE = os.path.dirname(os.path.abspath(__file__))
 DISK = 96 << 20
 MEMORY_ROOM, SIZE_ROOM = 2 << 20, 0.1
+# The store's log keeps so much of its length when it begins anew, if it ever had it.
+LOG = 4 << 20
 draw = random.Random(SEED)
 
 
@@ -32,7 +34,7 @@ class Soak:
         with open(self.clock, "wb") as file:
             file.write(bytes(8))
         with open(os.path.join(folder, "settings"), "w") as file:
-            file.write("idle = off\nmax-age = off\nmax-requests-per-second = 10000000\ncheck = always\n")
+            file.write("idle = off\nmaximum-age = off\nmax-requests-per-second = 10000000\n")
 
     # The daemon, which gets its socket as from a service manager.
 
@@ -48,10 +50,12 @@ class Soak:
             os.set_inheritable(3, True)
 
         command = [os.path.join(BIN, "vaultd"), "--system", "--store", self.store, "--socket", self.socket, "--config",
-                   os.path.join(self.folder, "settings"), "--log", os.path.join(self.folder, "log")]
+                   os.path.join(self.folder, "settings"), "--log", "stderr"]
         environment = {"PATH": os.environ["PATH"], "HOME": self.folder, "LD_PRELOAD": CLOCK, "SOAK_CLOCK": self.clock}
-        self.process = subprocess.Popen(["sh", "-c", 'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "sh", *command],
-                                        env=environment, preexec_fn=third, close_fds=False, stdin=subprocess.DEVNULL)
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.process = subprocess.Popen(["sh", "-c", 'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "sh", *command],
+                                            env=environment, preexec_fn=third, pass_fds=[3], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
 
     def resident(self):
         with open(f"/proc/{self.process.pid}/status") as file:
@@ -108,9 +112,23 @@ class Soak:
 
     def revoke(self):
         uid = draw.choice(USERS)
-        self.vault("revoke", f"user:{uid}", f"soak/{uid}/**")
-        time.sleep(draw.uniform(0, 1))
-        self.grant(uid)
+        with self.hidden(uid):
+            self.vault("revoke", f"user:{uid}", f"soak/{uid}/**")
+            time.sleep(draw.uniform(0, 1))
+            self.grant(uid)
+
+    @contextlib.contextmanager
+    def hidden(self, *uids):
+        """Has the clients know that a search of theirs may leave something out."""
+        for end in range(2):
+            for uid in uids:
+                with open(self.account_of(uid), "ab") as file:
+                    file.write(b".")
+            if end == 0:
+                yield
+
+    def account_of(self, uid):
+        return os.path.join(self.folder, f"hidden-{uid}")
 
     def grant(self, uid):
         self.vault("grant", f"user:{uid}", f"soak/{uid}/**", "--can", "get,set,find,watch")
@@ -142,15 +160,16 @@ class Soak:
         self.end(signal.SIGKILL)
 
     def end(self, number):
-        self.process.send_signal(number)
-        status = self.process.wait(60)
-        if number == signal.SIGTERM and status != 0:
-            raise RuntimeError(f"the daemon ends with {status}")
-        time.sleep(draw.uniform(0, 0.2))
-        self.start()
-        # Items that are served without an unlock wait for nothing.
-        time.sleep(draw.uniform(0, 0.5))
-        self.unlock()
+        with self.hidden(*USERS):
+            self.process.send_signal(number)
+            status = self.process.wait(60)
+            if number == signal.SIGTERM and status != 0:
+                raise RuntimeError(f"the daemon ends with {status}")
+            time.sleep(draw.uniform(0, 0.2))
+            self.start()
+            # Items that are served without an unlock wait for nothing.
+            time.sleep(draw.uniform(0, 0.5))
+            self.unlock()
 
     # The clients.
 
@@ -181,8 +200,9 @@ class Soak:
         self.lock()
         self.verify()
         time.sleep(1)
-        figures = {"memory": self.resident(), "descriptors": self.descriptors(),
-                   "store": sum(entry.stat().st_size for entry in os.scandir(self.store) if entry.name.startswith("vault.db"))}
+        store = os.path.join(self.store, "vault.db")
+        figures = {"memory": self.resident(), "descriptors": self.descriptors(), "store": os.path.getsize(store),
+                   "log": os.path.getsize(store + "-wal")}
         self.call("work")
         return figures
 
@@ -208,8 +228,10 @@ class Soak:
         self.unlock()
         for uid in USERS:
             self.grant(uid)
-        self.crews = [subprocess.Popen([sys.executable, os.path.join(HERE, "crew.py"), self.socket, str(uid)], text=True,
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE) for uid in USERS]
+            open(self.account_of(uid), "wb").close()
+        self.crews = [subprocess.Popen([sys.executable, os.path.join(HERE, "crew.py"), self.socket, str(uid),
+                                        self.account_of(uid)], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                      for uid in USERS]
         self.call("rest")
         self.call("work")
         calm = [self.lock, self.rekey, self.backup, self.verify, self.delete, self.revoke, self.jump, self.fill]
@@ -292,6 +314,9 @@ def main():
             print(f"soak: {key}: {before[key]:,} before, {after[key]:,} after")
             if after[key] > before[key] + room:
                 failures.append(f"{key} has grown")
+        print(f"soak: the store's log: {before['log']:,} before, {after['log']:,} after")
+        if after["log"] > LOG:
+            failures.append("the log is too long")
     except Exception as error:
         failures.append(repr(error))
         for name in ("log",):

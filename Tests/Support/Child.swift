@@ -51,6 +51,12 @@ final class Child: Sendable {
     return status
   }
 
+  /// Waits until a descriptor has something to be read, or to be accepted.
+  static func waitToRead(_ descriptor: Int32) {
+    var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while unsafe poll(&polled, 1, -1) < 0, errno == EINTR {}
+  }
+
   /// Sends `signal`, unless the child has been reaped.
   func signal(_ signal: Int32) { if status == nil { kill(pid, signal) } }
 

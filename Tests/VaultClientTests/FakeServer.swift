@@ -122,6 +122,12 @@ final class FakePeer {
     }
   }
 
+  /// Takes some of what the client has sent.
+  func readPart() {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    _ = unsafe recv(descriptor, &bytes, bytes.count, 0)
+  }
+
   /// Hangs up now, as a daemon does that ends.
   func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 

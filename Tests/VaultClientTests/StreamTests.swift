@@ -123,6 +123,23 @@ import VaultWire
     seenEnd.wait()
   }
 
+  @Test("The async stream begins when a daemon knows what the caller may watch, which it may not before an unlock")
+  func streamsFromTheUnlock() async throws {
+    let server = try FakeServer { peer, number in
+      guard try peer.read() != nil else { return }
+      if number == 0 {
+        peer.send(#"{"error":"io.vaultd.Vault.Locked","parameters":{"state":"cold","cause":"the daemon started"}}"#)
+      } else {
+        peer.reply(#"{"event":"state","time":1,"state":"unlocked","cause":"by password"}"#, continues: true)
+      }
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    var events = server.vault.events(patience: .zero).makeAsyncIterator()
+    #expect(try await events.next()?.state == "unlocked")
+    #expect(server.connections == 2)
+  }
+
   @Test("However long a daemon was there, the time without one begins when it goes")
   func patienceBegins() async throws {
     let patience = Duration.seconds(1)

@@ -22,6 +22,8 @@ struct Glob: Hashable, Sendable {
   private let tokens: [Token]
   private let stars: [Star]
   private let machine: GlobStates
+  /// All that is before the star at the end, where a pattern has that one at most, as most do: it needs no machine.
+  private let beginning: String?
 
   /// Reads a pattern; every text is one.
   init(_ pattern: String) {
@@ -37,6 +39,8 @@ struct Glob: Hashable, Sendable {
     }
     self.tokens = tokens
     self.stars = stars
+    let isPlain = !tokens.contains(.one) && stars.dropLast().allSatisfy { $0 == .none }
+    beginning = isPlain ? String(pattern.unicodeScalars.prefix(tokens.count)) : nil
     let literals = Set(pattern.unicodeScalars).subtracting(["*", "?"])
     var machine = GlobStates(characters: tokens.count, literals: literals)
     for (index, token) in tokens.enumerated() {
@@ -65,7 +69,17 @@ struct Glob: Hashable, Sendable {
   }
 
   /// True when the whole of `text` fits.
-  func matches(_ text: String) -> Bool { machine.run(text).fits }
+  func matches(_ text: String) -> Bool {
+    guard let beginning else { return machine.run(text).fits }
+    let (bytes, first) = (text.utf8, beginning.utf8)
+    // No scalar's UTF-8 is the beginning of another's.
+    guard bytes.starts(with: first) else { return false }
+    return switch stars[tokens.count] {
+    case .none: bytes.count == first.count
+    case .withinPart: !bytes.dropFirst(first.count).contains(UInt8(ascii: "/"))
+    case .across: true
+    }
+  }
 
   /// The number of steps it takes to hold `text` against the pattern.
   func steps(for text: String) -> Int { machine.run(text).steps }

@@ -99,11 +99,10 @@ package final class Items {
     let clock = vault.clock
     let right = query.isOfTrash ? Right.admin : .find
     let areas = try areas(right, caller)
-    guard var index = after.map({ after in areas.firstIndex { $0.key == after.area } }) ?? 0 else {
-      throw .busy("what you may see has changed since the search began; search again")
-    }
+    // The area may be gone: the grant that led there was revoked, or is over. The search goes on behind it.
+    var index = after.map { after in areas.firstIndex { $0.key >= after.area } ?? areas.count } ?? 0
     let within = query.area
-    var row = after?.row
+    var row = index < areas.count && areas[index].key == after?.area ? after?.row : nil
     var items: [ItemInfo] = []
     while index < areas.count {
       let area = areas[index]
