@@ -13,7 +13,9 @@ struct OpenFiles: Sendable, Equatable {
   /// With fewer the daemon does not start.
   static let least = 64
   /// With more it could do nothing.
-  static let most = own + mostLingering + Configuration.connectionLimits.upperBound
+  static let most = own + mostProcesses - 1 + mostLingering + Configuration.connectionLimits.upperBound
+  /// The most clients whose process stays at hand.
+  private static let mostProcesses = 4
 
   private let limit: Int
 
@@ -25,7 +27,10 @@ struct OpenFiles: Sendable, Equatable {
 
   /// The number of clients that may be connected of the `configured` ones, with one descriptor each: that of its process
   /// is fetched when a request needs it, and belongs to the daemon's own.
-  func connections(configured: Int) -> Int { min(configured, limit - Self.own - lingering) }
+  func connections(configured: Int) -> Int { min(configured, limit - Self.own - lingering - (processes - 1)) }
+
+  /// The number of clients whose process stays at hand: the first one of them belongs to the daemon's own.
+  var processes: Int { limit < 256 ? 1 : Self.mostProcesses }
 
   /// The limit before it is raised, for its helpers: select(2), and programs that go over all the numbers there can be,
   /// count on an ordinary one.

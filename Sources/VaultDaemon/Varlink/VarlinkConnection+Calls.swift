@@ -27,18 +27,21 @@ extension VarlinkConnection {
   ///
   /// - Parameter isTurn: true where it has waited for the turn that it has now.
   func process(isTurn: Bool = false) {
-    if mayHandle, !isPeerAlive { return disown() }
     var left = Self.slice
+    var isKnownAlive = false
     input.isProcessing = true
     defer { isProcessed() }
     do throws(FrameError) {
       while mayHandle {
         // What came together with a lock is handled with it, or it would be refused.
-        let mayGoOn = isTurn && left == Self.slice || input.lockedMeanwhile != nil || door.turns.mayGo(share.answers)
+        let mayGoOn = isTurn && left == Self.slice || input.lockedMeanwhile != nil || door.turns.mayGo(share.answers, isShort: true)
         guard left > 0, mayGoOn else {
           waitForTurn(in: share.answers)
           break
         }
+        // Asked where it is about to be heard, not where it waits.
+        if !isKnownAlive, !isPeerAlive { return disown() }
+        isKnownAlive = true
         let began = door.vault.clock.monotonic()
         let line = input.inbound.hasDeferred ? share.works : share.answers
         // Also where it has to wait, or is no call: it was read.

@@ -24,9 +24,9 @@ extension VarlinkConnection {
     input.heard = clients.heardNext()
     clients.admit(self)
     // Where the kernel tells the process itself, it can be asked about in the turn of its uid as well.
-    guard clients.areProcessesTold, !door.turns.mayGo(share.answers) else {
+    guard clients.areProcessesTold, !door.turns.mayGo(share.answers, isShort: true) else {
       // Most clients ask as they connect; that is there by now.
-      if meet(), door.turns.mayGo(share.answers) { _ = takeDirectly() }
+      if meet(), door.turns.mayGo(share.answers, isShort: true) { _ = takeDirectly() }
       return
     }
     input.isScheduled = true

@@ -199,7 +199,10 @@ extension Access {
   ///
   /// Where names are hidden, those that can be read before an unlock are looked at and forgotten.
   func load(_ keychain: Keychain) {
-    readGrants(of: keychain, into: &book)
+    // Somebody may ask who may do what while a fault that was met in reading is told.
+    var read = book
+    readGrants(of: keychain, into: &read)
+    book = read
     hidesGrants = vault.settings.hideNames && !AccessClass.allCases.allSatisfy(keychain.opensGrants)
     if hidesGrants { AccessClass.allCases.forEach { book.forget($0) } }
     storePending(keychain)

@@ -14,8 +14,8 @@
 package final class Turns {
   /// The time that others are kept waiting by one turn, or by the piece of work that began in it, in nanoseconds.
   package static let length: Int64 = 5_000_000
-  /// The same where several users ask: a few requests.
-  package static let shared: Int64 = 25_000
+  /// The same where several users ask: one request, so that who has had less is seen before the next.
+  package static let shared: Int64 = 1_000
   /// The time for which a user counts among those who ask, in nanoseconds.
   package static let memory: Int64 = 100_000_000
   /// The time that a search may look for items before its answer is written, which takes a while, too.
@@ -68,9 +68,12 @@ package final class Turns {
   package var isMixed: Bool { limit < length }
 
   /// True when work of this line may be done at once: nothing of it waits, nor anybody who has had less.
-  package func mayGo(_ line: Line) -> Bool {
-    guard !isSpent else { return false }
-    guard let next else { return true }
+  ///
+  /// - Parameter isShort: true for an answer, which one who has had less than all who wait gets in any case: to have it wait as well,
+  ///   until the loop has looked at its sockets, would take longer than the answer.
+  package func mayGo(_ line: Line, isShort: Bool = false) -> Bool {
+    guard let next else { return !isSpent }
+    guard !isSpent || isShort && line.finish < next.start else { return false }
     return line.count == 0 && max(virtual, line.finish) <= next.start
   }
 

@@ -11,7 +11,10 @@ extension WaysIn {
     let bootKey = bootKey
     if case .tpm2 = bootKey { vault.store.awaitBootKey() }
     fetchBootKey(vault: keychain.vaultID) { [unowned self] fetched in
-      vault.store.openAlways(fetched, from: bootKey)
+      // On a copy: whoever hears that keys were taken may ask for the store.
+      var store = vault.store
+      store.openAlways(fetched, from: bootKey)
+      vault.store = store
       // In a later turn: whoever called here may still hold a helper's answer.
       vault.waiting.go(.bootKey) { [unowned self] in !vault.store.isAwaitingBootKey }
     }
