@@ -13,6 +13,8 @@ struct Listing {
   var isSorted = false
   /// True when a terminal shows folders once, with what is in them below.
   var isTree = false
+  /// Chooses among the items that match, where they come in order.
+  var isShown: (Wire.Item) -> Bool = { _ in true }
 
   func run(_ session: Session, json: Bool) throws(Failure) {
     var table = Table("NAME", "KIND", "MODIFIED", "EXPIRES")
@@ -37,6 +39,7 @@ struct Listing {
     }
     if isSorted {
       let items = try session.call { vault in try vault.find(query, limit: limit) }
+        .filter(isShown)
         .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
       if isTree, Output.isTerminal, !json {
         for row in NameTree(items.map(\.name)).rows {

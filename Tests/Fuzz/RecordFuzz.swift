@@ -10,7 +10,7 @@ import VaultCore
 #endif
 
 /// The kinds of records that bytes can be.
-enum KindOfRecord { case head, slot, hashes }
+enum KindOfRecord { case head, slot, hashes, auditChain, auditBlock }
 
 /// Reads a record as an attacker with the database might write it: decoding ends in an error or in a record that
 /// encodes to the very same bytes, or, for a class record without its key, in numbers that a vault can come to.
@@ -27,6 +27,14 @@ func exerciseRecord(_ input: RawSpan) -> KindOfRecord? {
   if let facts = try? ClassRecord.facts(in: input) {
     precondition(facts.items >= 0 && facts.nextRow > 0 && facts.nextSlot > 0, "numbers that no vault comes to")
     return .hashes
+  }
+  if let chain = try? AuditChain(decoding: input) {
+    expectSame(unsafe chain.encoded.span.bytes, input)
+    return .auditChain
+  }
+  if let read = try? AuditBlock.read(input, { number, _ in precondition(number > 0, "a number that no entry has") }) {
+    precondition(read.first > 0 && read.count >= 0, "numbers that no log comes to")
+    return .auditBlock
   }
   return nil
 }

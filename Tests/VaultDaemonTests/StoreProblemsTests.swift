@@ -7,19 +7,19 @@ import VaultTesting
   private let password = "correct horse battery"
 
   /// Makes a vault with one item, stops the daemon, spoils the store, starts the daemon again, and expects that neither
-  /// `body` nor the check that follows an unlock changes the file.
+  /// `body` nor the check that follows an unlock changes the file. Without the audit log, which is written also there.
   private func withSpoilt(
     by spoil: (Sandbox) throws -> Void, then body: (Sandbox, WireClient) throws -> Void
   ) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    _ = try sandbox.makeVault(password: password)
+    _ = try sandbox.makeVault(password: password, config: "audit = off")
     try sandbox.unlock(password)
     #expect(try sandbox.client().call("Set", ["name": "a", "value": "kept"]).error == nil)
     try sandbox.stopDaemon()
     try spoil(sandbox)
     let before = FileManager.default.contents(atPath: sandbox.store + "/vault.db")
-    try sandbox.startDaemon()
+    try sandbox.startDaemon(config: "audit = off")
     try body(sandbox, try sandbox.client())
     #expect(FileManager.default.contents(atPath: sandbox.store + "/vault.db") == before)
   }

@@ -27,7 +27,7 @@ struct VaultKeys {
     vault = Self.bytes(vaultKey)
     func derived(_ accessible: AccessClass) throws -> (class: [UInt8], values: [UInt8], metadata: [UInt8]) {
       let key = try keychain.unwrap(accessible, under: .vault, vaultKey)
-      let derived = ClassKeys(classKey: key)
+      let derived = ClassKeys(classKey: key, of: accessible)
       return (Self.bytes(key), Self.held(derived.values), Self.held(derived.metadata))
     }
     (whenUnlockedClass, whenUnlockedValues, whenUnlockedMetadata) = try derived(.whenUnlocked)

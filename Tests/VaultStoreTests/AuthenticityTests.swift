@@ -34,6 +34,8 @@ import VaultModel
     let fixture = try Fixture.withItems(3)
     let keychain = try fixture.unlocked()
     try keychain.markStale(.recovery)
+    _ = try keychain.joinAudit(rows: .max)
+    try AuditStoreTests.write(1, to: keychain)
     let rekey = try fixture.rekey(keychain)
     let statement = try keychain.database.connection.prepare("SELECT name FROM meta")
     var found: Set<String> = []
@@ -60,6 +62,9 @@ import VaultModel
         case "slots": sql = "UPDATE slots SET record = zeroblob(length(record)) WHERE id = 2"
         case "keys": sql = "UPDATE keys SET sealed = zeroblob(72) WHERE name = 'always.boot'"
         case "hashes": sql = "UPDATE hashes SET record = zeroblob(length(record)) WHERE class = 2"
+        case "audit": sql = "UPDATE audit SET sealed = zeroblob(length(sealed)) WHERE id = 2"
+        case "meta audit-end": sql = "UPDATE meta SET value = zeroblob(length(value)) WHERE name = 'audit-end'"
+        case "meta audit-anchor": sql = "UPDATE meta SET value = zeroblob(length(value)) WHERE name = 'audit-anchor'"
         case "meta rekeying": sql = "INSERT INTO meta VALUES('rekeying', zeroblob(152))"
         default: throw RawError(text: "nothing changes \(entry.subject)")
         }
@@ -67,7 +72,11 @@ import VaultModel
       let fixture = try VerifyTests.fixture()
       let grant = Grant(
         subject: try Subject(parsing: "user:1"), pattern: try ItemPattern("a"), rights: .all, created: 1)
-      try fixture.unlocked().changeGrants(removing: [], adding: [GrantRecord(.grant(grant))], now: 2000)
+      let before = try fixture.unlocked()
+      try before.changeGrants(removing: [], adding: [GrantRecord(.grant(grant))], now: 2000)
+      _ = try before.joinAudit(rows: .max)
+      try AuditStoreTests.write(2, to: before)
+      try before.close()
       try fixture.sql(sql)
       let keychain = try fixture.unlocked()
       #expect(try !keychain.verify().isOK, "\(entry.subject)")

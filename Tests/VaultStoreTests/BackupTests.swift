@@ -219,7 +219,7 @@ struct BackedUp: ~Copyable {
     let keychain = try fixture.unlocked()
     // The keys of the class, without the one that seals backups.
     let key = try keychain.unwrap(.afterFirstUnlock, under: .vault, fixture.vaultKey)
-    keychain.keys.afterFirstUnlock = ClassKeys(classKey: key)
+    keychain.keys.afterFirstUnlock = ClassKeys(classKey: key, of: .always)
     #expect(throws: VaultError.locked) { _ = try keychain.beginBackup(now: 3000) }
     #expect(keychain.database.connection.foldsLog && keychain.canBeReplaced)
   }

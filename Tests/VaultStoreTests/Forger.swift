@@ -28,8 +28,8 @@ final class Forger {
   init(_ keychain: Keychain) {
     self.keychain = keychain
     // Under keys that are not the vault's, no name of the other classes seems to be taken.
-    keychain.keys.whenUnlocked = ClassKeys(classKey: RandomBytes.secret(count: 32))
-    keychain.keys.afterFirstUnlock = ClassKeys(classKey: RandomBytes.secret(count: 32))
+    keychain.keys.whenUnlocked = ClassKeys(classKey: RandomBytes.secret(count: 32), of: .whenUnlocked)
+    keychain.keys.afterFirstUnlock = ClassKeys(classKey: RandomBytes.secret(count: 32), of: .afterFirstUnlock)
   }
 
   func put(

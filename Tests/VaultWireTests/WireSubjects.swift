@@ -86,9 +86,13 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let permission = Wire.Permission(
     subject: "user:1", items: "a/*", rights: ["get", "set"], until: 9, created: 1, used: 2, active: true)
   static let access = Wire.Access(subject: "user:1", rights: ["get"])
+  static let auditEntry = Wire.AuditEntry(
+    number: 1, time: 2, action: "get", outcome: "ok", door: "socket", uid: 1000, user: "ana", pid: 3, unit: "a.service",
+    executable: "/usr/bin/é", item: "a", detail: "d", purpose: "\"\n", count: 4, of: 1)
+  static let auditFault = Wire.AuditFault(first: 1, last: 2, text: "t")
   static let empty = Wire.Empty()
 
-  static let all: [WireSubject] = types + reading + writing + grants + conversations
+  static let all: [WireSubject] = types + reading + writing + grants + audit + conversations
 
   private static let types = [
     WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
@@ -200,6 +204,21 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("ConfirmGrants.out", Wire.ConfirmGrantsReply(grants: 3)),
     WireSubject("ForgetSubject.in", Wire.ForgetSubjectParameters(subject: "unit:a.service", interactive: true)),
     WireSubject("ForgetSubject.out", empty),
+  ]
+
+  private static let audit = [
+    WireSubject("AuditEntry", auditEntry), WireSubject("AuditFault", auditFault),
+    WireSubject("AuditMark", Wire.AuditMark(entry: 1, link: "00ff")),
+    WireSubject(
+      "Audit.in",
+      Wire.AuditParameters(
+        since: 1, until: 2, items: "a/*", subject: "user:1", denied: true, door: "socket", action: "get", last: 10,
+        check: true, noted: [Wire.AuditMark(entry: 1, link: "00ff")], follow: true, interactive: true)),
+    WireSubject(
+      "Audit.out",
+      Wire.AuditReply(
+        entries: [auditEntry, auditEntry], progress: progress, faults: [auditFault, auditFault], total: 9, unvouched: 1,
+        cut: 3, link: "00ff")),
   ]
 
   private static let conversations = [

@@ -15,14 +15,22 @@ struct ListCommand: ParsableCommand {
   @Flag(help: "Show whole names on a terminal, too, instead of a tree.")
   var flat = false
 
+  @Option(
+    help: ArgumentHelp("Only what nobody has read or used for this long, such as 90d.", valueName: "time"),
+    transform: AuditTime.parse)
+  var unused: Int64?
+
   @OptionGroup var globals: Globals
 
   func run() throws {
-    let listing = Listing(query: try query(), whenEmpty: { _ in whenEmpty }, isSorted: true, isTree: !flat)
-    try listing.run(Session(globals), json: globals.json)
+    let session = try Session(globals)
+    var listing = Listing(query: try query(), whenEmpty: { _ in whenEmpty }, isSorted: true, isTree: !flat)
+    if let unused { listing.isShown = try ItemUses(since: unused, session).isUnused }
+    try listing.run(session, json: globals.json)
   }
 
   private var whenEmpty: String {
+    if unused != nil { return "every item was read or used since then" }
     guard let folder, folder != "/" else { return "there are no items yet; store one with `vault set`" }
     return "there is nothing in \(Printable.quoted(folder)); see `vault list`"
   }

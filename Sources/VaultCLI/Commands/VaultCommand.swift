@@ -26,8 +26,7 @@ struct VaultCommand: ParsableCommand {
         name: "Access",
         subcommands: [
           PasswdCommand.self, SlotCommand.self, RekeyCommand.self, GrantCommand.self, RevokeCommand.self,
-          GrantsCommand.self,
-          CanCommand.self,
+          GrantsCommand.self, CanCommand.self, AuditCommand.self,
         ]),
       CommandGroup(
         name: "Store",

@@ -1,3 +1,5 @@
+public import VaultModel
+
 /// The purposes of the keys that come from a class key. The numbers are part of the format.
 public enum Subkey: UInt64, CaseIterable, Sendable {
   /// Seals value records.
@@ -10,10 +12,13 @@ public enum Subkey: UInt64, CaseIterable, Sendable {
   case grants = 4
   /// For the multiset hashes over the tables.
   case integrity = 5
-  /// For the audit log.
+  /// Vouches for the beginnings of the audit log's chains; that of `when-unlocked` and, for the time before the first
+  /// unlock, that of `always` are used.
   case audit = 6
   /// Seals backups; that of `after-first-unlock` alone is used.
   case backup = 7
+  /// The secret key of the vault's box; that of `when-unlocked` alone is used.
+  case box = 8
 
   /// Derives the key from the key of a class (`crypto_kdf`, context `classkey`).
   public func derive(from classKey: borrowing SecureBytes) -> SecureBytes {
@@ -33,21 +38,33 @@ public struct ClassKeys: ~Copyable, Sendable {
   public private(set) var grants: SecureBytes?
   /// Authenticates the class's set of records; gone after ``forgetValues()``.
   public private(set) var integrity: SecureBytes?
+  /// Vouches for the beginnings of the audit log's chains, where this is not `after-first-unlock`; gone after
+  /// ``forgetValues()``.
+  public private(set) var audit: SecureBytes?
   /// Seals backups, where this is `after-first-unlock`, so that an idle lock does not keep one from being made; gone after
   /// ``forgetValues()``. All it opens is records as they lie in the store, sealed.
   public private(set) var backup: SecureBytes?
+  /// The secret key of the vault's box, where this is `when-unlocked`: it opens what was sealed to the vault while it was
+  /// locked. Gone after ``forgetValues()``.
+  public private(set) var box: SecureBytes?
 
   /// No keys.
   public init() {}
 
-  /// Derives the keys of a class; the one that seals backups for the class that they are sealed under alone.
-  public init(classKey: borrowing SecureBytes, sealingBackups: Bool = false) {
+  /// Derives the keys of a class.
+  public init(classKey: borrowing SecureBytes, of accessible: AccessClass) {
     values = Subkey.values.derive(from: classKey)
     metadata = Subkey.metadata.derive(from: classKey)
     tags = Subkey.tags.derive(from: classKey)
     grants = Subkey.grants.derive(from: classKey)
     integrity = Subkey.integrity.derive(from: classKey)
-    if sealingBackups { backup = Subkey.backup.derive(from: classKey) }
+    switch accessible {
+    case .whenUnlocked:
+      audit = Subkey.audit.derive(from: classKey)
+      box = Subkey.box.derive(from: classKey)
+    case .afterFirstUnlock: backup = Subkey.backup.derive(from: classKey)
+    case .always: audit = Subkey.audit.derive(from: classKey)
+    }
   }
 
   /// Another set of the same keys.
@@ -58,7 +75,9 @@ public struct ClassKeys: ~Copyable, Sendable {
     copy.tags = Self.copy(of: tags)
     copy.grants = Self.copy(of: grants)
     copy.integrity = Self.copy(of: integrity)
+    copy.audit = Self.copy(of: audit)
     copy.backup = Self.copy(of: backup)
+    copy.box = Self.copy(of: box)
     return copy
   }
 
@@ -79,7 +98,9 @@ public struct ClassKeys: ~Copyable, Sendable {
     values = nil
     grants = nil
     integrity = nil
+    audit = nil
     backup = nil
+    box = nil
   }
 
   /// Wipes everything.

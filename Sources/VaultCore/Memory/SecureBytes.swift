@@ -90,6 +90,9 @@ internal import Synchronization
     return unsafe body(base.assumingMemoryBound(to: UInt8.self))
   }
 
+  /// Makes all bytes zero.
+  public mutating func wipe() { unsafe sodium_memzero(base, count) }
+
   /// True when both buffers hold the same bytes, compared in time that depends on the length alone.
   public borrowing func isEqual(to other: borrowing SecureBytes) -> Bool {
     guard count == other.count else { return false }

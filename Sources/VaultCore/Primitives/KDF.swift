@@ -9,9 +9,17 @@ public enum KDF {
   public static func subkey(
     _ id: UInt64, context: StaticString, of key: borrowing SecureBytes
   ) -> SecureBytes {
+    var subkey = SecureBytes(count: 32)
+    derive(id, context: context, of: key, into: &subkey)
+    return subkey
+  }
+
+  /// The same, put into a buffer of 32 bytes: making one costs system calls.
+  public static func derive(
+    _ id: UInt64, context: StaticString, of key: borrowing SecureBytes, into subkey: inout SecureBytes
+  ) {
     precondition(context.hasPointerRepresentation && context.utf8CodeUnitCount == 8, "a context has 8 characters")
-    precondition(key.count == 32, "a key has 32 bytes")
-    let subkey = SecureBytes(count: 32)
+    precondition(key.count == 32 && subkey.count == 32, "a key has 32 bytes")
     // A static string lives as long as the program; C's char is signed, the bytes are the same.
     unsafe context.utf8Start.withMemoryRebound(to: CChar.self, capacity: 8) { name in
       // Cannot fail: 32 is within 16…64 bytes.
@@ -19,6 +27,5 @@ public enum KDF {
         unsafe key.lend { key in unsafe crypto_kdf_derive_from_key(subkey, 32, id, name, key) }
       }
     }
-    return subkey
   }
 }

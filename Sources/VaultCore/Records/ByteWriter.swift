@@ -2,7 +2,10 @@
 ///
 /// It traps on overrun: the size was computed from the same values before.
 struct ByteWriter {
-  private(set) var offset = 0
+  private(set) var offset: Int
+
+  /// - Parameter offset: the number of bytes at the beginning that are written apart.
+  init(at offset: Int = 0) { self.offset = offset }
 
   mutating func uint8(_ value: UInt8, _ out: inout MutableRawSpan) {
     out.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
@@ -38,5 +41,11 @@ struct ByteWriter {
 
   mutating func text(_ value: String, _ out: inout MutableRawSpan) {
     unsafe bytes(value.utf8Span.span.bytes, &out)  // Bytes have no padding: all are initialized.
+  }
+
+  /// A text after its size (2).
+  mutating func sized(_ value: String, _ out: inout MutableRawSpan) {
+    uint16(value.utf8.count, &out)
+    text(value, &out)
   }
 }

@@ -129,10 +129,3 @@ extension GrantRecord {
     return subject
   }
 }
-
-extension ByteWriter {
-  fileprivate mutating func sized(_ text: String, _ out: inout MutableRawSpan) {
-    uint16(text.utf8.count, &out)
-    self.text(text, &out)
-  }
-}

@@ -48,6 +48,9 @@ public struct RecordMark: Hashable, Sendable {
 
   init(words: Words) { self.words = words }
 
+  /// What stands where no mark was made.
+  public static let none = RecordMark(words: (0, 0, 0, 0))
+
   /// Takes 32 bytes that were stored; nil for another size.
   init?(_ bytes: RawSpan) {
     guard bytes.byteCount == Self.count else { return nil }

@@ -46,7 +46,8 @@ struct Configuration: Sendable, Equatable {
 
   /// The keys of all settings.
   static let keys = [
-    "idle", "maximum-age", "trash", "hide-names", "keep-across-sleep", "boot-key", "tpm2-device", "keyring-bus-name",
+    "idle", "maximum-age", "trash", "audit", "audit-size", "audit-age", "hide-names", "keep-across-sleep", "boot-key",
+    "tpm2-device", "keyring-bus-name",
     "pam-service", "max-connections", "max-requests-per-second", "log-level",
   ]
 
@@ -61,6 +62,15 @@ struct Configuration: Sendable, Equatable {
     case "idle": return Self.span(value, into: &vault.idle)
     case "maximum-age": return Self.span(value, into: &vault.maximumAge)
     case "trash": return Self.span(value, into: &vault.trash)
+    case "audit":
+      guard let mode = AuditSettings.Mode(rawValue: value) else { return "audit is on, off or required" }
+      vault.audit.mode = mode
+    case "audit-size":
+      guard let bytes = Self.bytes(value), AuditSettings.sizes.contains(bytes) else {
+        return "audit-size is a number of bytes such as 64m, from 1m to 16g"
+      }
+      vault.audit.size = bytes
+    case "audit-age": return Self.span(value, into: &vault.audit.age)
     case "hide-names": return Self.flag(key, value, into: &vault.hideNames)
     case "keep-across-sleep": return Self.flag(key, value, into: &vault.keepAcrossSleep)
     case "boot-key":
@@ -140,6 +150,20 @@ struct Configuration: Sendable, Equatable {
         guard let first = part.first, !("0"..."9").contains(first) else { return false }
         return part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
       }
+  }
+
+  /// A number of bytes, as in `64m`.
+  private static func bytes(_ value: String) -> Int64? {
+    let shift: Int64
+    switch value.last {
+    case "k": shift = 10
+    case "m": shift = 20
+    case "g": shift = 30
+    default: return Int64(value)
+    }
+    guard let count = Int64(value.dropLast()), count > 0 else { return nil }
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: 1 << shift)
+    return overflow ? nil : bytes
   }
 
   private static func flag(_ key: String, _ value: String, into target: inout Bool) -> String? {

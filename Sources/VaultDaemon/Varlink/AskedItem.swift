@@ -3,6 +3,10 @@ internal import VaultService
 
 /// Something that a call asks of one item, and that may have to wait until the vault is open.
 protocol AskedItem {
+  var name: ItemName { get }
+  /// What it asks for, and the caller's own words for that.
+  var action: AuditAction { get }
+  var said: Said { get }
   /// The time until which it waits for an unlock, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
   var end: Int64? { get }
   /// Has it wait for its turn, and for room for its answer; false where it need not.
@@ -32,14 +36,15 @@ extension VarlinkDoor {
   private func hold(_ wait: Wait, _ asked: some AskedItem, _ connection: VarlinkConnection) throws(Refusal) {
     var limit: Int64?
     if wait == .unlock {
-      guard let end = asked.end else { throw vault.locked }
+      guard let end = asked.end else { throw give(up: asked, vault.locked, connection) }
       let left = end - vault.clock.monotonic()
-      guard left > 0 else { throw .timedOut }
+      guard left > 0 else { throw give(up: asked, .timedOut, connection) }
       limit = left
     }
     let attempt = Attempt(for: wait, in: vault.waiting, connection.share.answers, within: limit, timer) {
-      [weak connection] in
-      connection?.fail(Refusal.timedOut)
+      [weak self, weak connection] in
+      guard let self, let connection else { return }
+      connection.fail(give(up: asked, .timedOut, connection))
     } _: { [weak self, weak connection] in
       guard let self, let connection, connection.isStillAsking else { return nil }
       if asked.waitsForRoom(self, connection) { return nil }
@@ -53,5 +58,11 @@ extension VarlinkDoor {
       return next
     }
     connection.hold { attempt.callOff() }
+  }
+
+  /// The refusal of a call that waits no longer, which is recorded.
+  private func give(up asked: some AskedItem, _ refusal: Refusal, _ connection: VarlinkConnection) -> Refusal {
+    items.gaveUp(asked.action, asked.name, refusal, for: connection.caller, asked.said)
+    return refusal
   }
 }

@@ -14,7 +14,7 @@ extension MethodName {
     switch self {
     case .getInfo, .getInterfaceDescription, .status, .respond, .generate, .get, .code, .set, .setMany, .copy, .show,
       .find,
-      .children, .attributes, .delete, .undelete, .restoreVersion, .move, .history, .monitor, .grants, .can,
+      .children, .attributes, .delete, .undelete, .restoreVersion, .move, .history, .monitor, .audit, .grants, .can,
       .authenticate:
       .anybody
     case .unlock, .lock: .openers

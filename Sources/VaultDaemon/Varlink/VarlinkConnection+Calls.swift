@@ -34,7 +34,8 @@ extension VarlinkConnection {
     do throws(FrameError) {
       while mayHandle {
         // What came together with a lock is handled with it, or it would be refused.
-        let mayGoOn = isTurn && left == Self.slice || input.lockedMeanwhile != nil || door.turns.mayGo(share.answers, isShort: true)
+        let mayGoOn =
+          isTurn && left == Self.slice || input.lockedMeanwhile != nil || door.turns.mayGo(share.answers, isShort: true)
         guard left > 0, mayGoOn else {
           waitForTurn(in: share.answers)
           break

@@ -6,9 +6,9 @@ internal import VaultWire
 // Code.
 extension VarlinkDoor {
   func code(_ call: Wire.CodeParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    _ = note(call.interactive, call.reason, connection)
+    let said = note(call.interactive, call.reason, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      send(AskedCode(call, try Self.itemName(call.name), vault.clock), connection)
+      send(AskedCode(call, try Self.itemName(call.name), said, vault.clock), connection)
     }
   }
 
@@ -16,17 +16,19 @@ extension VarlinkDoor {
   private struct AskedCode: AskedItem {
     let name: ItemName
     let evenExpired: Bool
+    let said: Said
+    let action = AuditAction.use
     let end: Int64?
 
-    init(_ call: Wire.CodeParameters, _ name: ItemName, _ clock: Clock) {
-      (self.name, evenExpired) = (name, call.expired ?? false)
+    init(_ call: Wire.CodeParameters, _ name: ItemName, _ said: Said, _ clock: Clock) {
+      (self.name, evenExpired, self.said) = (name, call.expired ?? false, said)
       end = VarlinkDoor.end(ofWait: call.waitMilliseconds, clock)
     }
 
     func waitsForRoom(_ door: VarlinkDoor, _ connection: VarlinkConnection) -> Bool { false }
 
     func send(_ door: VarlinkDoor, _ connection: VarlinkConnection) throws(Refusal) -> Wait? {
-      try door.items.code(name, evenExpired: evenExpired, for: connection.caller) { made in
+      try door.items.code(name, evenExpired: evenExpired, for: connection.caller, said) { made in
         let reply = Wire.CodeReply(
           name: name.text, until: made.until, period: made.period, counter: made.counter.map(Int.init))
         connection.reply(content: ReplyContent(made.accessible)) { writer in

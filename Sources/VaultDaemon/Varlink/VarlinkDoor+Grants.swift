@@ -97,7 +97,7 @@ extension VarlinkDoor {
     return others.isEmpty ? nil : others
   }
 
-  private static func subject(_ text: String) throws(Refusal) -> Subject {
+  static func subject(_ text: String) throws(Refusal) -> Subject {
     do throws(ValueError) { return try Subject(parsing: text, user: Accounts.user, group: Accounts.group) } catch {
       throw .invalidGrant(error.reason)
     }

@@ -7,9 +7,9 @@ extension VarlinkDoor {
   /// Items in one page.
   private static let page = 100
   func get(_ call: Wire.GetParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    _ = note(call.interactive, call.reason, connection)
+    let said = note(call.interactive, call.reason, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      let asked = AskedValue(call, try Self.itemName(call.name), vault.clock)
+      let asked = AskedValue(call, try Self.itemName(call.name), said, vault.clock)
       if !waitsForRoom(asked, connection) { send(asked, connection) }
     }
   }
@@ -19,10 +19,13 @@ extension VarlinkDoor {
     let name: ItemName
     let version: Int?
     let evenExpired: Bool
+    let said: Said
+    let action = AuditAction.get
     let end: Int64?
 
-    init(_ call: Wire.GetParameters, _ name: ItemName, _ clock: Clock) {
+    init(_ call: Wire.GetParameters, _ name: ItemName, _ said: Said, _ clock: Clock) {
       (self.name, version, evenExpired) = (name, call.version, call.expired ?? false)
+      self.said = said
       end = VarlinkDoor.end(ofWait: call.waitMilliseconds, clock)
     }
 
@@ -31,7 +34,7 @@ extension VarlinkDoor {
     }
 
     func send(_ door: VarlinkDoor, _ connection: VarlinkConnection) throws(Refusal) -> Wait? {
-      try door.items.get(name, version: version, evenExpired: evenExpired, for: connection.caller) {
+      try door.items.get(name, version: version, evenExpired: evenExpired, for: connection.caller, said) {
         item, version, value in
         let reply = Wire.GetReply(name: name.text, version: version)
         connection.reply(content: ReplyContent(item.policy.accessible)) { writer in
@@ -94,6 +97,7 @@ extension VarlinkDoor {
         throw .invalidQuery(reason: error.reason, position: error.position)
       }
       query.isOfTrash = call.trash ?? false
+      if call.after == nil { try items.begin(search: call.query ?? "", for: connection.caller) }
       stream(Search(query: query, left: limit, after: after), connection)
     }
   }

@@ -9,6 +9,7 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let walk = NameWalk(prefix: call.prefix ?? "")
       let left = try Self.limit(call.limit)
+      try items.begin(search: "names \(call.prefix ?? "")", for: connection.caller)
       tell(left, connection) { (end: Int64, caller: VaultService.Caller) throws(Refusal) in
         let (names, isOver) = try self.items.children(walk, until: end, for: caller)
         return (names, isOver)
@@ -25,6 +26,7 @@ extension VarlinkDoor {
       // Compared by their bytes, as the store does it.
       var known: Set<[UInt8]> = []
       let left = try Self.limit(call.limit)
+      try items.begin(search: "attributes \(call.key ?? "")", for: connection.caller)
       tell(left, connection) { (end: Int64, caller: VaultService.Caller) throws(Refusal) in
         let (texts, next) = try self.items.attributes(call.key, after: after, until: end, for: caller)
         after = next

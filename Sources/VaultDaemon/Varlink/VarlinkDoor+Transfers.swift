@@ -7,7 +7,7 @@ internal import VaultWire
 extension VarlinkDoor {
   func backup(_ call: Wire.BackupParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
-      try upkeep.backUp(isOfSalvage: call.salvaged ?? false) { backup in
+      try upkeep.backUp(isOfSalvage: call.salvaged ?? false, for: connection.caller) { backup in
         guard let socket = connection.handOver(Wire.BackupReply(size: backup.count)) else { return nil }
         let sending = BackupSending(backup: backup, socket: socket, now: vault.clock.monotonic)
         return TransferWork(stop: socket.callOff) { [unowned self] transfer, then in

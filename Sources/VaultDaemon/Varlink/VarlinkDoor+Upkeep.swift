@@ -7,7 +7,7 @@ extension VarlinkDoor {
   func rekey(_ call: Wire.RekeyParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     if call.cancel == true {
       return answer(connection) { () throws(Refusal) in
-        connection.reply(Wire.RekeyReply(cancelled: try upkeep.cancelRekey()))
+        connection.reply(Wire.RekeyReply(cancelled: try upkeep.cancelRekey(for: connection.caller)))
       }
     }
     let reader: RekeyWork.Reader = reader(connection) { progress in
@@ -59,7 +59,7 @@ extension VarlinkDoor {
         connection.hold { report.callOff() }
         report.send()
       }
-      try upkeep.salvage(reader)
+      try upkeep.salvage(reader, for: connection.caller)
       connection.hold { [upkeep] in upkeep.dropSalvage() }
     }
   }

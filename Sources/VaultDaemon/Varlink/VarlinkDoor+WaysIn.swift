@@ -44,7 +44,7 @@ extension VarlinkDoor {
 
   func lock(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
-      vault.lock(because: .asked)
+      vault.lock(because: .asked, connection.caller)
       try vault.checkStore()
       connection.reply(Wire.Empty())
     }

@@ -63,7 +63,10 @@ final class VarlinkDoor {
     guard call.upgrade || !method.needsUpgrade else { return connection.fail(Refusal.invalid("upgrade")) }
     vault.checkDeadlines()
     defer { upkeep.foldLogLater() }
-    do throws(Refusal) { try access.check(method.audience, connection.caller) } catch { return connection.fail(error) }
+    do throws(Refusal) { try access.check(method.audience, connection.caller) } catch {
+      access.record(denied: "\(method.fullName)", error, for: connection.caller)
+      return connection.fail(error)
+    }
     connection.current.streams = call.more
     try handle(method, frame, call.parameters, connection)
   }

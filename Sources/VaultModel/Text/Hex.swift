@@ -5,3 +5,26 @@ extension [UInt8] {
     return String(flatMap { byte in [digits[Int(byte >> 4)], digits[Int(byte & 15)]] })
   }
 }
+
+extension [UInt8] {
+  /// Reads pairs of hexadecimal digits; nil for anything else.
+  package init?(hex text: String) {
+    let digits = Array(text.utf8)
+    guard digits.count % 2 == 0 else { return nil }
+    self = []
+    reserveCapacity(digits.count / 2)
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = Self.digit(digits[index]), let low = Self.digit(digits[index + 1]) else { return nil }
+      append(high << 4 | low)
+    }
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

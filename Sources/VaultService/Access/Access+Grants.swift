@@ -33,6 +33,16 @@ extension Access {
   package func give(
     _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, until: Int64?, for caller: Caller
   ) throws(Refusal) -> Grant? {
+    let end = until.map { " until \($0)" } ?? ""
+    let detail = "\(pattern.text) \(rights.names.joined(separator: ","))\(end)"
+    return try vault.audit.recording(.grant, caller, subject.description, detail: detail) { () throws(Refusal) in
+      try store(subject, pattern, rights, until, caller)
+    }
+  }
+
+  private func store(
+    _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, _ until: Int64?, _ caller: Caller
+  ) throws(Refusal) -> Grant? {
     let keychain = try administer(caller)
     let now = vault.newestTime
     if let until, until <= now { throw .invalidGrant("it would have ended before it began") }
@@ -62,6 +72,14 @@ extension Access {
   package func revoke(
     _ subject: Subject, _ pattern: ItemPattern?, for caller: Caller
   ) throws(Refusal) -> (revoked: [Grant], unstored: String?) {
+    try vault.audit.recording(.revoke, caller, subject.description, detail: pattern?.text) { () throws(Refusal) in
+      try takeBack(subject, pattern, caller)
+    }
+  }
+
+  private func takeBack(
+    _ subject: Subject, _ pattern: ItemPattern?, _ caller: Caller
+  ) throws(Refusal) -> (revoked: [Grant], unstored: String?) {
     let keychain = try administer(caller)
     let found = book.all.filter { $0.grant.subject == subject && (pattern == nil || $0.grant.pattern == pattern) }
     let isAllKnown = AccessClass.allCases.allSatisfy(book.knows)
@@ -81,6 +99,12 @@ extension Access {
 
   /// Has the grants of a vault that came from a backup count, and tells how many there are.
   package func confirmGrants(for caller: Caller) throws(Refusal) -> Int {
+    try vault.audit.recording(.grant, caller, nil, detail: "all confirmed") { () throws(Refusal) in
+      try confirm(caller)
+    }
+  }
+
+  private func confirm(_ caller: Caller) throws(Refusal) -> Int {
     let keychain = try administer(caller)
     guard vault.state.kind == .unlocked else { throw vault.locked }
     do throws(VaultError) {
@@ -94,6 +118,12 @@ extension Access {
 
   /// Has a subject that a grant has named once be like the user's other programs again.
   package func forgetConfined(_ subject: Subject, for caller: Caller) throws(Refusal) {
+    try vault.audit.recording(.revoke, caller, subject.description, detail: "forgotten") { () throws(Refusal) in
+      try forget(subject, caller)
+    }
+  }
+
+  private func forget(_ subject: Subject, _ caller: Caller) throws(Refusal) {
     let keychain = try administer(caller)
     guard vault.state.kind == .unlocked else { throw vault.locked }
     guard let ids = book.confined[subject] else { throw .noSuchGrant(subject.description) }
@@ -204,7 +234,9 @@ extension Access {
     readGrants(of: keychain, into: &read)
     book = read
     hidesGrants = vault.settings.hideNames && !AccessClass.allCases.allSatisfy(keychain.opensGrants)
-    if hidesGrants { AccessClass.allCases.forEach { book.forget($0) } }
+    if hidesGrants {
+      for accessible in AccessClass.allCases { book.forget(accessible) }
+    }
     storePending(keychain)
     vault.hooks.accessChanged()
   }

@@ -69,6 +69,20 @@ package struct Caller: Hashable, Sendable {
     package let digest: () -> String?
     /// Its standing with ``Access``, for as long as that is the same.
     var standing: Standing?
+    /// Its place among the callers of a filling of the audit log's block.
+    var audit: (filling: Int, place: UInt16)?
+    private var hashed: Int?
+
+    /// What stands for the process, for as long as this one runs: the same over all of its connections.
+    func identity(_ caller: Caller) -> Int {
+      if let hashed { return hashed }
+      var hasher = Hasher()
+      hasher.combine(caller)
+      hasher.combine(executable())
+      let hash = hasher.finalize()
+      hashed = hash
+      return hash
+    }
 
     package init(
       executable: @escaping () -> String? = { nil }, former: (() -> String?)? = nil,

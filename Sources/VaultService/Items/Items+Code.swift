@@ -26,7 +26,27 @@ extension Items {
   /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
   /// - Throws: why there is none.
   package func code(
-    _ name: ItemName, evenExpired: Bool = false, for caller: Caller, _ answer: (borrowing MadeCode) -> Void
+    _ name: ItemName, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
+    _ answer: (borrowing MadeCode) -> Void
+  ) throws(Refusal) -> Wait? {
+    do throws(Refusal) {
+      try vault.audit.settle()
+      // Where its entry has to be on the disk before, that is written between the making and the answer.
+      return try make(name, evenExpired, caller) { (code: borrowing MadeCode) throws(Refusal) in
+        vault.audit.record(.use, .ok, caller, item: name.text, detail: "code", said)
+        try vault.audit.settle()
+        answer(code)
+      }
+    } catch {
+      vault.audit.record(.use, error.outcome, caller, item: name.text, detail: "code", said)
+      try vault.audit.settle()
+      throw error
+    }
+  }
+
+  private func make(
+    _ name: ItemName, _ evenExpired: Bool, _ caller: Caller,
+    _ answer: (borrowing MadeCode) throws(Refusal) -> Void
   ) throws(Refusal) -> Wait? {
     defer { Stack.wipe() }
     let keychain = try vault.keychain()
@@ -61,7 +81,7 @@ extension Items {
     }
     if let refusal = made.refusal { throw refusal }
     switch made.code {
-    case .some(let code): answer(code)
+    case .some(let code): try answer(code)
     case .none: break
     }
     if made.next != nil { vault.hooks.announce(.item(name, .updated)) }

@@ -11,6 +11,14 @@ extension Items {
   package func copy(
     _ source: ItemName, to target: ItemName, replacing: Bool, evenExpired: Bool, for caller: Caller
   ) throws(Refusal) -> Int {
+    try vault.audit.recording(.set, caller, target.text, detail: "copy of \(source.text)") { () throws(Refusal) in
+      try makeCopy(of: source, target, replacing, evenExpired, caller)
+    }
+  }
+
+  private func makeCopy(
+    of source: ItemName, _ target: ItemName, _ replacing: Bool, _ evenExpired: Bool, _ caller: Caller
+  ) throws(Refusal) -> Int {
     let keychain = try vault.keychain()
     let permit = try permit(.set, on: target, for: caller)
     let taking = try self.permit(.get, on: source, for: caller)

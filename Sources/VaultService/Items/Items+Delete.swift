@@ -11,6 +11,22 @@ extension Items {
   /// - Parameter isForGood: true when they skip the trash.
   /// - Returns: the number of seconds that they stay in the trash; nil when they are gone.
   package func delete(_ names: [ItemName], isForGood: Bool, for caller: Caller) throws(Refusal) -> Int64? {
+    let detail = isForGood ? "for good" : nil
+    do throws(Refusal) {
+      try vault.audit.settle()
+      let kept = try remove(names, isForGood, caller)
+      for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, detail: detail) }
+      try vault.audit.settle()
+      return kept
+    } catch {
+      let others = names.count > 1 ? "and \(names.count - 1) others" : detail
+      vault.audit.record(.delete, error.outcome, caller, item: names.first?.text, detail: others)
+      try vault.audit.settle()
+      throw error
+    }
+  }
+
+  private func remove(_ names: [ItemName], _ isForGood: Bool, _ caller: Caller) throws(Refusal) -> Int64? {
     let keychain = try vault.keychain()
     try CallWeight.check(count: names.count)
     var weight = CallWeight()
@@ -37,6 +53,12 @@ extension Items {
 
   /// Takes the item of this name that was deleted last out of the trash.
   package func undelete(_ name: ItemName, for caller: Caller) throws(Refusal) {
+    try vault.audit.recording(.set, caller, name.text, detail: "out of the trash") { () throws(Refusal) in
+      try takeOut(name, caller)
+    }
+  }
+
+  private func takeOut(_ name: ItemName, _ caller: Caller) throws(Refusal) {
     let keychain = try vault.keychain()
     let permit = try permit(.admin, on: name, for: caller)
     let policy: Policy
@@ -55,6 +77,12 @@ extension Items {
   /// - Parameter after: the `next` of the call before; nil for the first.
   /// - Returns: the number of items that are gone, and what to pass as `after` for the rest; nil when that was all.
   package func emptyTrash(after: Int64?, for caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
+    try vault.audit.recording(.delete, caller, nil, detail: "all of the trash") { () throws(Refusal) in
+      try emptyTrash(after, caller)
+    }
+  }
+
+  private func emptyTrash(_ after: Int64?, _ caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
     let keychain = try vault.keychain()
     do throws(VaultError) {
       do throws(VaultError) {
@@ -92,6 +120,12 @@ extension Items {
   /// Makes the value of an older version the current one again, and tells the version that it made. That is as good as
   /// reading it: it needs the same.
   package func restoreVersion(_ number: Int, of name: ItemName, for caller: Caller) throws(Refusal) -> StoredVersion {
+    try vault.audit.recording(.set, caller, name.text, detail: "version \(number) again") { () throws(Refusal) in
+      try bringBack(number, of: name, caller)
+    }
+  }
+
+  private func bringBack(_ number: Int, of name: ItemName, _ caller: Caller) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     let permit = try permit(.admin, on: name, for: caller)
     let policy = try item(name).policy

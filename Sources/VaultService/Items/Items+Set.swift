@@ -41,6 +41,14 @@ extension Items {
   package func set(
     _ change: ItemChange, _ value: NewValue, for caller: Caller, fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
+    try vault.audit.recording(.set, caller, change.name.text) { () throws(Refusal) in
+      try store(change, value, caller, fill)
+    }
+  }
+
+  private func store(
+    _ change: ItemChange, _ value: NewValue, _ caller: Caller, _ fill: (inout MutableRawSpan) -> Bool
+  ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     try check(change, keychain, for: caller)
     var change = change
@@ -60,6 +68,24 @@ extension Items {
   package func set(
     _ changes: [(change: ItemChange, value: NewValue)], for caller: Caller,
     fill: (Int, inout MutableRawSpan) -> Bool
+  ) throws(BatchRefusal) -> [StoredVersion] {
+    do throws(BatchRefusal) {
+      do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
+      let versions = try store(changes, caller, fill)
+      for (change, _) in changes { vault.audit.record(.set, .ok, caller, item: change.name.text) }
+      do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
+      return versions
+    } catch {
+      let failed = error.index ?? 0
+      let name = changes.indices.contains(failed) ? changes[failed].change.name.text : nil
+      let others = changes.count > 1 ? "and \(changes.count - 1) others" : nil
+      vault.audit.record(.set, error.refusal.outcome, caller, item: name, detail: others)
+      throw error
+    }
+  }
+
+  private func store(
+    _ changes: [(change: ItemChange, value: NewValue)], _ caller: Caller, _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
     var versions: [StoredVersion] = []
     var changes = changes

@@ -34,7 +34,35 @@ package final class Items {
   /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
   /// - Throws: why there is none.
   package func get(
-    _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, for caller: Caller,
+    _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
+    _ answer: (ItemInfo, Int, RawSpan) -> Void
+  ) throws(Refusal) -> Wait? {
+    do throws(Refusal) {
+      if vault.audit.isRequired {
+        // Read once for nobody, so that what is on the disk before the answer is what comes of it.
+        if let wait = try read(name, version, evenExpired, caller, { _, _, _ in }) { return wait }
+        vault.audit.record(.get, .ok, caller, item: name.text, version: version, said)
+        try vault.audit.settle()
+        return try read(name, version, evenExpired, caller, answer)
+      }
+      let wait = try read(name, version, evenExpired, caller, answer)
+      if wait == nil { vault.audit.record(.get, .ok, caller, item: name.text, version: version, said) }
+      return wait
+    } catch {
+      vault.audit.record(.get, error.outcome, caller, item: name.text, version: version, said)
+      try vault.audit.settle()
+      throw error
+    }
+  }
+
+  /// Takes note that a call waited for the vault, and was refused at the end of its time.
+  package func gaveUp(_ action: AuditAction, _ name: ItemName, _ refusal: Refusal, for caller: Caller, _ said: Said) {
+    vault.audit.record(action, refusal.outcome, caller, item: name.text, said)
+    try? vault.audit.settle()
+  }
+
+  private func read(
+    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ caller: Caller,
     _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let keychain = try vault.keychain()
@@ -69,10 +97,17 @@ package final class Items {
 
   /// Everything about one item but its value.
   package func item(_ name: ItemName, for caller: Caller) throws(Refusal) -> ItemInfo {
-    let permit = try permit(.find, on: name, for: caller)
-    let item = try item(name)
-    try check(.find, permit, item.name, item.policy, for: caller)
-    return item
+    try vault.audit.recording(.find, caller, name.text) { () throws(Refusal) in
+      let permit = try permit(.find, on: name, for: caller)
+      let item = try item(name)
+      try check(.find, permit, item.name, item.policy, for: caller)
+      return item
+    }
+  }
+
+  /// Takes note of a search that begins, by what it asks for.
+  package func begin(search text: String, for caller: Caller) throws(Refusal) {
+    try vault.audit.recording(.find, caller, nil, detail: text) { () throws(Refusal) in }
   }
 
   /// An item that a person wants to show its presence for: one whose value the caller may have, or have used, when that is done.
@@ -151,6 +186,12 @@ package final class Items {
 
   /// Renames one item; its versions and attributes stay.
   package func move(_ name: ItemName, to new: ItemName, for caller: Caller) throws(Refusal) {
+    try vault.audit.recording(.move, caller, name.text, detail: "to \(new.text)") { () throws(Refusal) in
+      try rename(name, to: new, for: caller)
+    }
+  }
+
+  private func rename(_ name: ItemName, to new: ItemName, for caller: Caller) throws(Refusal) {
     let keychain = try vault.keychain()
     let permit = try permit(.admin, on: name, for: caller)
     let target = try self.permit(.admin, on: new, for: caller)

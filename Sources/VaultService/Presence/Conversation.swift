@@ -1,4 +1,5 @@
 package import VaultCore
+internal import VaultModel
 
 /// A call that asks a person for secrets, at a ``Prompter``.
 ///
@@ -20,6 +21,10 @@ package final class Conversation: SecretHolder {
   let cancellation = Cancellation()
   /// True when it is over as soon as the vault is unlocked, by whomever.
   var endsWhenUnlocked = false
+  /// Records what comes of it.
+  var record: (AuditOutcome, String?) -> Void = { _, _ in }
+  /// What was done, in words for the audit log.
+  var said: String?
   /// Runs once when it ends, however that is, and is told whether its caller dismissed it.
   var onEnd: ((_ dismissed: Bool) -> Void)?
   /// True when a secret came in, or a key was made or is on its way: it, or what it opens, may still be held.
@@ -106,6 +111,7 @@ package final class Conversation: SecretHolder {
   /// Ends it with its result.
   func finish(_ result: ConversationResult = .done) {
     guard !isOver else { return }
+    record(.ok, said)
     end()
     prompter.finish(result)
   }
@@ -117,6 +123,7 @@ package final class Conversation: SecretHolder {
 
   private func fail(_ refusal: Refusal, dismissed: Bool) {
     guard !isOver else { return }
+    record(refusal.outcome, nil)
     end(dismissed: dismissed)
     prompter.refuse(refusal)
   }

@@ -90,7 +90,11 @@ extension Upkeep {
   private var salvageDirectory: String { vault.directory + "/salvage" }
 
   /// Saves what still authenticates of a damaged store aside, for a backup of it.
-  package func salvage(_ reader: SalvageWork.Reader) throws(Refusal) {
+  package func salvage(_ reader: SalvageWork.Reader, for caller: Caller) throws(Refusal) {
+    try vault.audit.recording(.salvage, caller, nil) { () throws(Refusal) in try begin(reader) }
+  }
+
+  private func begin(_ reader: SalvageWork.Reader) throws(Refusal) {
     let keychain = try vault.keychain()
     try checkNoTransfer()
     if salvage?.reader != nil { throw .busy("the store is being salvaged already") }

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultModel
 internal import VaultStore
 
 /// The whole vault, sealed, on its way out. It is for one thread at a time.
@@ -36,7 +37,14 @@ extension Upkeep {
   /// - Parameters:
   ///   - isOfSalvage: copies what was salvaged instead, once.
   ///   - send: how it is sent; nil when the caller is gone.
-  package func backUp(isOfSalvage: Bool, _ send: (OutgoingBackup) -> TransferWork<Void>?) throws(Refusal) {
+  package func backUp(
+    isOfSalvage: Bool, for caller: Caller, _ send: (OutgoingBackup) -> TransferWork<Void>?
+  ) throws(Refusal) {
+    let item = isOfSalvage ? "of what was salvaged" : nil
+    try vault.audit.recording(.backup, caller, item) { () throws(Refusal) in try begin(isOfSalvage, send) }
+  }
+
+  private func begin(_ isOfSalvage: Bool, _ send: (OutgoingBackup) -> TransferWork<Void>?) throws(Refusal) {
     let live = try vault.keychain()
     // A copy would have the next key, sealed under the one that it is to replace.
     guard !live.isRekeying else { throw .rekeying }

@@ -20,8 +20,8 @@ extension Upkeep {
       }
       guard vault.state.kind == .unlocked else { throw .locked(vault.state) }
       try Self.check(keychain)
-    } catch { return prompter.refuse(error) }
-    let conversation = ways.converse(prompter)
+    } catch { return ways.refuse(prompter, error, .rekey) }
+    let conversation = ways.converse(prompter, .rekey)
     conversation.keepsSecret = true
     ways.authenticateOwner(
       conversation, method: method, purpose: Purpose(.other("to give the vault a new key")), alsoLogin: true,
@@ -134,7 +134,7 @@ extension Upkeep {
   }
 
   /// Gives up the rekey that is under way; false when there is none.
-  package func cancelRekey() throws(Refusal) -> Bool {
+  package func cancelRekey(for caller: Caller) throws(Refusal) -> Bool {
     let keychain = try vault.keychain()
     guard keychain.isRekeying else { return false }
     // The class records have to hear of it, so that its files are worth nothing when they are put back.
@@ -142,6 +142,7 @@ extension Upkeep {
     rekey?.stop(.cancelled)
     if let error = dropRekey(keychain) { throw Refusal(error) }
     vault.log.info("the rekey was cancelled")
+    vault.audit.record(.rekey, .cancelled, caller, item: "called off")
     return true
   }
 
@@ -166,6 +167,7 @@ extension Upkeep {
     for slot in old { ways.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     ways.dropUnnamedKeys(keychain)
     vault.log.info("the vault has a new key, and everything is sealed under it")
+    vault.audit.record(.rekey, .ok, nil, item: "done")
     // Whoever waits for a check of the old store gets one of the new.
     if check.isAwaited { check.goOn() }
   }

@@ -85,8 +85,8 @@ extension Upkeep {
       if let wait = ways.attempts.wait(for: caller) { throw wait }
       // Failed attempts are kept in it, before there is a vault.
       do throws(SystemError) { try StorePath.make(vault.directory) } catch { throw .storageFailed("\(error)") }
-    } catch { return prompter.refuse(error) }
-    let conversation = ways.converse(prompter)
+    } catch { return ways.refuse(prompter, error, .restore) }
+    let conversation = ways.converse(prompter, .restore)
     conversation.makesVault = true
     let kind = slots[0].kind
     let question = kind == .password ? "Password of the backup" : "Recovery code of the backup"
@@ -137,13 +137,15 @@ extension Upkeep {
         // Its own: the conversation's is wiped when that ends.
         guard let key = vaultKey.copy() else { return conversation.fail(.cancelled) }
         conversation.end()
-        begin(IncomingVault(header, key, bootKey, in: vault.directory), receive)
+        begin(IncomingVault(header, key, bootKey, in: vault.directory), for: conversation.caller, receive)
       }
     }
     conversation.willCallOff(giveUp)
   }
 
-  private func begin(_ incoming: IncomingVault, _ receive: (IncomingVault) -> TransferWork<Bool>?) {
+  private func begin(
+    _ incoming: IncomingVault, for caller: Caller, _ receive: (IncomingVault) -> TransferWork<Bool>?
+  ) {
     guard let work = receive(incoming) else { return }
     let new = Transfer(.restore, vault, stop: work.stop)
     transfer = new
@@ -151,7 +153,10 @@ extension Upkeep {
     work.run(new) { [unowned self] isRestored in
       transfer = nil
       // First, so that the caller finds a vault once it is told.
-      if isRestored { vault.openStore(because: .restored) }
+      if isRestored {
+        vault.openStore(because: .restored)
+        vault.audit.record(.restore, .ok, caller, item: "a backup of \(incoming.size) bytes")
+      }
     }
   }
 }

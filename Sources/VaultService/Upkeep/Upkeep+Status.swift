@@ -29,6 +29,12 @@ extension Upkeep {
     if let problem = vault.store.bootKeyProblem {
       warnings.append(VaultWarning(.bootKey, problem, "`always` items are served only after an unlock"))
     }
+    if let problem = vault.audit.problem {
+      warnings.append(
+        VaultWarning(
+          .audit, "the audit log cannot be written: \(problem)",
+          vault.audit.isRequired ? "nothing is answered until it can" : "what happens may be missing in it"))
+    }
     if keychain.newestTime > vault.clock.wall() {
       warnings.append(
         VaultWarning(

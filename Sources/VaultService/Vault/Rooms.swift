@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// The rooms of one vault, put together for the doors.
 ///
 /// All of it belongs to one serial domain.
@@ -47,9 +49,13 @@ package final class Rooms {
 
   /// Opens the store at `directory`, if there is one.
   package init(directory: String, _ terms: Access.Terms, _ settings: VaultSettings, _ world: World) {
-    vault = Vault(directory: directory, settings: settings, clock: world.clock, log: world.log, groups: world.groups)
+    vault = Vault(
+      directory: directory, settings: settings, clock: world.clock, log: world.log, timer: world.timer,
+      groups: world.groups)
     vault.waiting.turns = world.turns
     access = Access(terms, vault)
+    vault.audit.isSystem = terms.isSystem
+    vault.audit.isStranger = { [unowned access] in !access.hasAny($0) }
     vault.hooks.keysTaken = { [access] in access.load($0) }
     items = Items(vault, access)
     let attempts = Attempts(vault)

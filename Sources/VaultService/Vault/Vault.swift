@@ -16,6 +16,8 @@ package final class Vault {
   package let holders = SecretHolders()
   /// The calls that wait for the vault.
   package let waiting = Waiting()
+  /// The log of what happens.
+  package let audit: Audit
   package private(set) var settings: VaultSettings
   package private(set) var state: LockState
   var store: OpenStore
@@ -50,7 +52,7 @@ package final class Vault {
   }
 
   package init(
-    directory: String, settings: VaultSettings, clock: Clock, log: Log,
+    directory: String, settings: VaultSettings, clock: Clock, log: Log, timer: Timer,
     groups: @escaping (UInt32) -> [UInt32] = { _ in [] }
   ) {
     self.groups = groups
@@ -62,6 +64,9 @@ package final class Vault {
     policy = LockPolicy(idleAfter: settings.idle, maximumAge: settings.maximumAge)
     store = OpenStore(directory: directory)
     state = LockState(kind: .new, cause: .start, since: clock.wall())
+    audit = Audit(clock: clock, log: log, timer: timer, in: holders)
+    audit.configure(settings.audit)
+    audit.keychain = { [unowned self] in openKeychain }
   }
 
   // MARK: The store
@@ -108,6 +113,7 @@ package final class Vault {
   /// Closes the store, whoever still has to do with it: the log is folded into the file, or, of a store that failed, all is
   /// left as it was found.
   package func closeStore() {
+    audit.willClose()
     do throws(VaultError) { try store.close() } catch { log.error("the store could not be closed: \(error.text)") }
   }
 
@@ -147,8 +153,12 @@ package final class Vault {
 
   /// Takes note that the vault was opened by its key.
   ///
-  /// - Parameter seconds: after how many it locks again, if somebody asked for that.
-  func unlocked(_ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?) {
+  /// - Parameters:
+  ///   - seconds: after how many it locks again, if somebody asked for that.
+  ///   - caller: who opened it; nil for the daemon itself.
+  func unlocked(_ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?, _ caller: Caller? = nil) {
+    audit.unlocked(keychain)
+    audit.record(.unlock, .ok, caller, item: cause.text)
     SpareRoom(directory: directory).keep()
     sleptBefore = clock.slept
     policy.unlocked(at: clock.boot(), for: seconds)
@@ -160,7 +170,9 @@ package final class Vault {
 
   /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
   /// opens `after-first-unlock` ones.
-  package func lock(because cause: LockState.Cause) {
+  ///
+  /// - Parameter caller: who asked for it; nil for nobody.
+  package func lock(because cause: LockState.Cause, _ caller: Caller? = nil) {
     defer { Stack.wipe() }
     var reach: Lock.Reach = .whenUnlocked
     if settings.hideNames { reach.insert(.names) }
@@ -171,6 +183,8 @@ package final class Vault {
     let changes =
       keychain.map { state.kind == .unlocked || isOutOfHands && $0.opensValues(of: .afterFirstUnlock) } ?? false
     if changes {
+      audit.record(.lock, .ok, caller, item: cause.text)
+      audit.willLock()
       keychain?.lock(hidingNames: settings.hideNames, keepingAfterFirstUnlock: !isOutOfHands)
       policy.locked()
       change(to: .locked, because: cause)
@@ -186,6 +200,7 @@ package final class Vault {
   /// Wipes every key, at the daemon's end.
   package func wipe() {
     defer { Stack.wipe() }
+    audit.willLock(atEnd: true)
     openKeychain?.wipe()
     if state.kind == .unlocked { log.info("\(LockState.Kind.locked.rawValue): \(LockState.Cause.stop.text)") }
     holders.letGo(for: Lock(.everything, because: .stop, isEffective: true))
@@ -233,6 +248,8 @@ package final class Vault {
   package func reconfigure(_ new: VaultSettings) {
     let hidesNow = new.hideNames && !settings.hideNames
     settings = new
+    audit.record(.settings, .ok, nil)
+    audit.reconfigure(new.audit)
     if hidesNow, state.kind == .locked { lock(because: state.cause) }
     policy.idleAfter = new.idle
     policy.maximumAge = new.maximumAge

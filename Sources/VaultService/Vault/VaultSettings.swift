@@ -6,6 +6,8 @@ package struct VaultSettings: Sendable, Equatable {
   package var maximumAge: Int64? = 12 * 3600
   /// Seconds that what is deleted stays in the trash; nil when it is gone at once.
   package var trash: Int64? = 30 * 86_400
+  /// What is recorded of what happens.
+  package var audit = AuditSettings()
   /// True when a lock also wipes the keys that open names and attributes.
   package var hideNames = false
   /// True when `after-first-unlock` keys stay in memory while the machine sleeps.

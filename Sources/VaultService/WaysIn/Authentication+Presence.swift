@@ -26,7 +26,11 @@ extension Authentication {
         }
         if outcome == .cancelled { return conversation.fail(.cancelled) }
         if let refusal = outcome.refusal(method: SlotKind.pam.name, wait: Int(seconds) * 1000) {
-          if outcome == .failed { ways.vault.log.info("not recognised by PAM: who asked for uid \(uid)") }
+          if outcome == .failed {
+            ways.vault.log.info("not recognised by PAM: who asked for uid \(uid)")
+            // The conversation may go on with a password.
+            conversation.record(.unproven, "not recognised by PAM")
+          }
           passedOver(.pam, refusal)
         }
       }

@@ -22,8 +22,8 @@ extension WaysIn {
       if let obstacle = bootKeyObstacle() { throw .misconfigured(obstacle.reason) }
       cost = try wanted.cost()
       if let name { keystore = try self.keystore(name, isInsecure: isInsecure) }
-    } catch { return prompter.refuse(error) }
-    let conversation = converse(prompter)
+    } catch { return refuse(prompter, error, .create) }
+    let conversation = converse(prompter, .create)
     conversation.makesVault = true
     let new = NewVault()
     conversation.willWipe(new.vaultKey)
@@ -162,7 +162,7 @@ extension WaysIn {
       return vault.log.error("the new vault stays locked: \(error.text)")
     }
     access.add(.password, by: conversation.caller, with: [password])
-    vault.unlocked(keychain, by: .created, for: nil)
+    vault.unlocked(keychain, by: .created, for: nil, conversation.caller)
   }
 }
 

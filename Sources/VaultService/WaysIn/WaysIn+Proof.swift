@@ -25,8 +25,8 @@ extension WaysIn {
       if access.isShown(policy, by: caller) { return prompter.finish(.done) }
       // Nobody sits at a system service: it must not make people think that it is theirs to let in.
       guard said.isInteractive, !caller.isSystemService else { throw .presenceRequired(name ?? "", policy.require) }
-    } catch { return prompter.refuse(error) }
-    let conversation = converse(prompter)
+    } catch { return refuse(prompter, error, .proof, name) }
+    let conversation = converse(prompter, .proof, name, said)
     conversation.namesItem = name != nil
     showEvidence(for: policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
       guard conversation.mayConclude else { return }

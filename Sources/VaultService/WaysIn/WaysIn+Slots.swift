@@ -23,8 +23,8 @@ extension WaysIn {
       if named == .login, !keychain.slots.contains(where: { $0.kind == .login }) {
         throw .unavailable(SlotKind.login.name, Self.noLoginSlot)
       }
-    } catch { return prompter.refuse(error) }
-    let conversation = converse(prompter)
+    } catch { return refuse(prompter, error, .passwd) }
+    let conversation = converse(prompter, .passwd)
     let purpose = Purpose(named == .login ? .other("to take another login password") : .changePassword)
     authenticateOwner(conversation, method: method, purpose: purpose, alsoLogin: named != .password) {
       [unowned self] vaultKey, opened in
@@ -101,8 +101,8 @@ extension WaysIn {
       else { throw .invalid("label") }
       cost = try wanted.cost.cost()
       if kind == .pam { (keystore, users) = try presence(wanted, prompter.caller.uid) }
-    } catch { return prompter.refuse(error) }
-    let conversation = converse(prompter)
+    } catch { return refuse(prompter, error, .slot) }
+    let conversation = converse(prompter, .slot)
     authenticateOwner(conversation, method: method, purpose: Purpose(.other("to add a slot"))) {
       [unowned self] vaultKey, opened in
       let id = keychain.nextSlotID
@@ -159,8 +159,8 @@ extension WaysIn {
       }
       guard keychain.isLasting(without: found) else { throw .lastSlot }
       id = found
-    } catch { return prompter.refuse(error) }
-    let conversation = converse(prompter)
+    } catch { return refuse(prompter, error, .slot) }
+    let conversation = converse(prompter, .slot)
     authenticateOwner(conversation, method: method, purpose: Purpose(.other("to remove slot \(id)"))) {
       [unowned self] vaultKey, opened in
       // As it is now: its password may have been changed since the prompt, and its number is nobody else's.
@@ -196,6 +196,7 @@ extension WaysIn {
       return false
     }
     vault.log.info("\(said) by uid \(conversation.caller.uid)")
+    conversation.said = said
     slotsChanged(by: conversation, without: gone.map { [$0] } ?? [])
     conversation.finish(slot.map { .slot($0) } ?? .done)
     return true

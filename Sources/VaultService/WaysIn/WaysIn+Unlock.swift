@@ -14,12 +14,15 @@ extension WaysIn {
     do throws(Refusal) {
       keychain = try vault.keychain()
       if let seconds, seconds <= 0 { throw .invalid("for") }
-    } catch { return prompter.refuse(error) }
+    } catch { return refuse(prompter, error, .unlock) }
     if vault.state.kind == .unlocked && seconds == nil {
       vault.asks(prompter.caller, said)
       return prompter.finish(.done)
     }
-    let conversation = converse(prompter)
+    let conversation = converse(prompter, .unlock, nil, said)
+    // Said where the vault takes note of it.
+    let refused = conversation.record
+    conversation.record = { outcome, done in if outcome != .ok { refused(outcome, done) } }
     conversation.endsWhenUnlocked = seconds == nil
     authenticate(conversation, method: method, purpose: Purpose(.unlock, said)) {
       [unowned self] vaultKey, slot in
@@ -31,7 +34,9 @@ extension WaysIn {
         if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: prompter.caller.uid, provenBy: slot) }
         // Before anybody hears of it.
         _ = consume key
-        vault.unlocked(keychain, by: .method(slot.kind.unlockedBy), for: seconds.map(Int64.init))
+        vault.unlocked(
+          keychain, by: .method(slot.kind.unlockedBy), for: seconds.map(Int64.init),
+          prompter.caller)
         conversation.finish()
       } catch {
         conversation.fail(Refusal(error))

@@ -54,11 +54,26 @@ package final class WaysIn {
     retained = RetainedKeys(in: vault.holders)
   }
 
-  /// Begins a conversation with whoever `prompter` shows it to.
-  func converse(_ prompter: any Prompter) -> Conversation {
+  /// Begins a conversation with whoever `prompter` shows it to, whose end is recorded.
+  ///
+  /// - Parameter item: what it is about.
+  func converse(
+    _ prompter: any Prompter, _ action: AuditAction, _ item: String? = nil, _ said: Said? = nil
+  ) -> Conversation {
     let conversation = Conversation(prompter, conversations, vault.holders, timer)
+    conversation.record = { [unowned vault, caller = prompter.caller] outcome, done in
+      vault.audit.record(action, outcome, caller, item: done ?? item, said)
+      try? vault.audit.settle()
+    }
     prompter.begin(conversation)
     return conversation
+  }
+
+  /// Refuses a call before anybody is asked, which is recorded as well.
+  func refuse(_ prompter: any Prompter, _ refusal: Refusal, _ action: AuditAction, _ item: String? = nil) {
+    vault.audit.record(action, refusal.outcome, prompter.caller, item: item)
+    try? vault.audit.settle()
+    prompter.refuse(refusal)
   }
 
   /// Runs `work`, which derives keys from secrets, on the worker. There is one at a time for each uid: the answer is whether

@@ -12,14 +12,15 @@ extension Keychain {
   /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open them, because it is another vault's or they
   ///   were changed. Then the keys in memory are the same as before.
   public func unlock(vaultKey: borrowing SecureBytes) throws(VaultError) {
-    let newWhenUnlocked = ClassKeys(classKey: try unwrap(.whenUnlocked, under: .vault, vaultKey))
+    let newWhenUnlocked = ClassKeys(classKey: try unwrap(.whenUnlocked, under: .vault, vaultKey), of: .whenUnlocked)
     let newAfterFirstUnlock = ClassKeys(
-      classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), sealingBackups: true)
-    let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey))
+      classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), of: .afterFirstUnlock)
+    let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey), of: .always)
     recent.forget()
     keys.whenUnlocked = newWhenUnlocked
     keys.afterFirstUnlock = newAfterFirstUnlock
     keys.always = newAlways
+    learnPublicKey()
     AccessClass.allCases.forEach(vouch)
     dropForeignRekey()
     whenKeysTaken()
@@ -30,7 +31,7 @@ extension Keychain {
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when `bootKey` does not open them.
   public func openAlways(bootKey: borrowing SecureBytes) throws(VaultError) {
-    let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey))
+    let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey), of: .always)
     recent.forget()
     keys.always = newAlways
     vouch(for: .always)
@@ -58,8 +59,10 @@ extension Keychain {
     if hidingNames || !keepingAfterFirstUnlock { recent.forget() }
     if hidingNames { pass?.forgetNames() }
     pass?.thaw()
+    pass?.forgetAudit()
     if hidingNames { keys.whenUnlocked.forgetAll() } else { keys.whenUnlocked.forgetValues() }
     if !keepingAfterFirstUnlock { keys.afterFirstUnlock.forgetAll() }
+    auditJoin = nil
   }
 
   /// Wipes all keys: the state is that after opening the file.
@@ -68,8 +71,12 @@ extension Keychain {
     keys.whenUnlocked.forgetAll()
     keys.afterFirstUnlock.forgetAll()
     keys.always.forgetAll()
+    audit = nil
+    isAuditJoined = false
+    auditJoin = nil
     pass?.forgetNames()
     pass?.thaw()
+    pass?.forgetAudit()
     isVouchedFor = ByClass(repeating: false)
   }
 

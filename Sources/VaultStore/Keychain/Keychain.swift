@@ -39,6 +39,15 @@ public final class Keychain {
   var facts = ByClass<ClassRecord.Facts?>(repeating: nil)
   var isVouchedFor = ByClass<Bool>(repeating: false)
   var transaction = OpenTransaction()
+  /// The chain of the audit log that is written to; nil before the first entry.
+  var audit: AuditWriting?
+  /// True once the part of the log that was there before is known to be whole, so that all of it can be vouched for.
+  var isAuditJoined = false
+  /// The walk over that part, until it is over.
+  var auditJoin: AuditWalk?
+  /// The public key of the vault's box (``SealedBox``), 32 bytes, once the vault was unlocked since the store was opened; the
+  /// one in the store could be somebody else's.
+  public internal(set) var publicKey: [UInt8]?
   var spare: Scratch? = Scratch()
   var recent = RecentItems()
   var changes = RecordChanges(isListing: false)
@@ -120,6 +129,7 @@ public final class Keychain {
     let wrapped = [
       wrap(whenUnlocked, .whenUnlocked), wrap(afterFirstUnlock, .afterFirstUnlock), wrap(always, .always),
       (KeyName.boot, sealedForBoot),
+      (KeyName.box, SealedBox.publicKey(of: Subkey.box.derive(from: whenUnlocked))),
     ]
     guard highest < ClassRecord.lastSlot else { throw .corrupt("a slot has an impossible number") }
     try Database.create(in: directory) { (database: Database) throws(VaultError) in
@@ -127,9 +137,9 @@ public final class Keychain {
       for (name, sealed) in wrapped { try database.putKey(name, sealed) }
       for slot in slots { try database.insertSlot(Int64(slot.id), slot.encoded()) }
       let keychain = Keychain(database, vault)
-      keychain.keys.whenUnlocked = ClassKeys(classKey: whenUnlocked)
-      keychain.keys.afterFirstUnlock = ClassKeys(classKey: afterFirstUnlock)
-      keychain.keys.always = ClassKeys(classKey: always)
+      keychain.keys.whenUnlocked = ClassKeys(classKey: whenUnlocked, of: .whenUnlocked)
+      keychain.keys.afterFirstUnlock = ClassKeys(classKey: afterFirstUnlock, of: .afterFirstUnlock)
+      keychain.keys.always = ClassKeys(classKey: always, of: .always)
       let facts = ClassRecord.Facts(time: now, nextRow: 1, nextSlot: highest + 1)
       try keychain.writeFirstRecords(ByClass(repeating: facts))
     }
@@ -171,26 +181,32 @@ public final class Keychain {
 enum KeyName {
   static func vault(_ accessible: AccessClass) -> String { accessible.name }
   static let boot = "always.boot"
+  /// The public key of the vault's box, in the clear.
+  static let box = "box"
 
   /// The part of the hashes that covers the row of that name; 0 for a name that is not ours.
   static func part(_ name: String) -> UInt32 {
     if name == boot { return 4 }
+    if name == box { return 5 }
     return AccessClass(name: name).map { UInt32($0.rawValue) } ?? 0
   }
 
   /// The name of the row that a part covers.
   static func name(part: UInt32) -> String {
     if part == 4 { return boot }
+    if part == 5 { return box }
     return UInt8(exactly: part).flatMap(AccessClass.init(rawValue:))?.name ?? "of another name"
   }
 }
 
 /// The names in the table `meta`.
 enum MetaName {
-  static let all = [vaultID, staleSlots, rekeying, LogMark.name]
+  static let all = [vaultID, staleSlots, rekeying, LogMark.name, auditEnd, auditAnchor]
   static let vaultID = "vault-id"
   static let staleSlots = "stale-slots"
   static let rekeying = "rekeying"
+  static let auditEnd = "audit-end"
+  static let auditAnchor = "audit-anchor"
 
   static func encode(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
 

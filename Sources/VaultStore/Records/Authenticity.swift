@@ -9,7 +9,7 @@ struct Authenticity {
     case inItsClass(AssociatedData.Table)
     /// Each row counts in the records of all three classes, so that only the vault key makes them agree on a change.
     case inAllClasses(AssociatedData.Table)
-    /// It carries a MAC of its own.
+    /// It carries a MAC of its own, or is a chain of records of which each vouches for the one before.
     case itself
     /// No proof is needed, for the given reason.
     case needless(String)
@@ -28,6 +28,9 @@ struct Authenticity {
     Authenticity(subject: "slots", proof: .inAllClasses(.slots)),
     Authenticity(subject: "keys", proof: .inAllClasses(.keys)),
     Authenticity(subject: "hashes", proof: .itself),
+    Authenticity(subject: "audit", proof: .itself),
+    Authenticity(subject: "meta audit-end", proof: .itself),
+    Authenticity(subject: "meta audit-anchor", proof: .inItsClass(.audit)),
     Authenticity(subject: "meta rekeying", proof: .inAllClasses(.meta)),
     Authenticity(
       subject: "meta vault-id",

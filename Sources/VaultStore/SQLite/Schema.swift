@@ -1,13 +1,13 @@
 /// The tables of the one schema that this program reads and writes.
 ///
-/// ``Authenticity`` says for each of them how changes to it are noticed. The names `deposits` and `audit` are
-/// reserved for tables of later programs.
+/// ``Authenticity`` says for each of them how changes to it are noticed. The name `deposits` is reserved for a table of
+/// later programs.
 enum Schema {
   /// The text "vaul" in the header's application id (sqlite.org/fileformat.html §1.3.16), by which `file` and
   /// we recognise it.
   static let applicationID = 0x7661_756C
   /// The database's `user_version`. A file with another one is refused and stays as it is.
-  static let version = 4
+  static let version = 5
 
   /// A tree of pages that a table, or the index of one, is stored in.
   struct Tree {
@@ -36,7 +36,8 @@ enum Schema {
 
   static let trees = [
     // Facts about the whole vault: `vault-id` (16 bytes), `stale-slots` (4 bytes each, little-endian), `rekeying` (the
-    // next vault key, sealed under the present one), `log` (no bytes; see ``LogMark``).
+    // next vault key, sealed under the present one), `log` (no bytes; see ``LogMark``), `audit-end` and `audit-anchor` (see
+    // ``AuditEnd`` and ``AuditAnchor``).
     Tree(
       name: "meta", table: "meta",
       sql: "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
@@ -84,6 +85,11 @@ enum Schema {
       sql:
         "CREATE TABLE grants(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
       columns: [.null, .blob, .integer, .blob]),
+    // The audit log: beginnings of chains, and the records of each, whose `chain` is the row of its beginning.
+    Tree(
+      name: "audit", table: "audit",
+      sql: "CREATE TABLE audit(id INTEGER PRIMARY KEY, chain INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
+      columns: [.null, .integer, .blob]),
     // The class records.
     Tree(
       name: "hashes", table: "hashes",

@@ -11,6 +11,7 @@ struct Statements {
   let values: Values
   let hashes: Hashes
   let grants: Grants
+  let audit: Audit
 
   /// The columns of a head that ``Row`` reads.
   static let headColumns = "id, item, class, revision, policy, current, sealed"
@@ -25,6 +26,7 @@ struct Statements {
     values = try Values(connection)
     hashes = try Hashes(connection)
     grants = try Grants(connection)
+    audit = try Audit(connection)
   }
 
   struct Transaction {
@@ -86,6 +88,18 @@ struct Statements {
       all = try c.prepare("SELECT id, item, class, sealed FROM grants ORDER BY id")
       insert = try c.prepare("INSERT INTO grants(item, class, sealed) VALUES(?1, ?2, ?3)")
       delete = try c.prepare("DELETE FROM grants WHERE id = ?1")
+    }
+  }
+
+  struct Audit {
+    let insert, one, after, last, cut: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      insert = try c.prepare("INSERT INTO audit(id, chain, sealed) VALUES(?1, ?2, ?3)")
+      one = try c.prepare("SELECT id, chain, sealed FROM audit WHERE id = ?1")
+      after = try c.prepare("SELECT id, chain, sealed FROM audit WHERE id > ?1 ORDER BY id")
+      last = try c.prepare("SELECT max(id) FROM audit WHERE id <= ?1")
+      cut = try c.prepare("DELETE FROM audit WHERE id <= ?1")
     }
   }
 

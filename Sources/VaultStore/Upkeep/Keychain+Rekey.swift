@@ -131,6 +131,9 @@ extension Keychain {
   private func takeKeys(of other: Keychain) throws(VaultError) {
     recent.forget()
     swap(&keys, &other.keys)
+    publicKey = other.publicKey
+    // What comes now is sealed to the new box.
+    endAuditChain()
     other.wipe()
     try readSlots()
     // Each record was opened with the old keys, and the second store was checked to its last record.

@@ -163,6 +163,10 @@ struct RecordWalk {
     let (slots, keys) = (try keychain.database.slots(), try keychain.database.keys())
     let rekeying = try keychain.database.meta(MetaName.rekeying)
     let grants = try keychain.database.grants()
+    let anchor = try keychain.database.meta(MetaName.auditAnchor)
+    if let anchor, isHashed(.whenUnlocked, keychain) {
+      sets[.whenUnlocked][Keychain.auditPlace].insert(try keychain.mark(anchor: anchor))
+    }
     for accessible in AccessClass.allCases where isHashed(accessible, keychain) {
       for (id, record) in slots {
         sets[accessible][Keychain.place(slot: id)].insert(try keychain.mark(slot: id, record, accessible))

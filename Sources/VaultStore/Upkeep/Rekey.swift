@@ -27,6 +27,8 @@ public final class Rekey {
     case tags
     /// Removes what the live store no longer has.
     case leftovers
+    /// Copies the audit log.
+    case audit
     /// Copies again what was changed meanwhile; `isChecked` when the second store's records have been checked.
     case changed(isChecked: Bool)
     /// Checks the second store.
@@ -157,6 +159,7 @@ public final class Rekey {
       case .items: try walkItems(records)
       case .tags: try writeTags(records)
       case .leftovers: try walkLeftovers(records)
+      case .audit: try copyAudit(records)
       case .changed(let isChecked): return try copyChanged(records, isChecked)
       case .check: try check(records)
       }
@@ -209,7 +212,7 @@ public final class Rekey {
     for _ in 0..<records {
       guard let next = tags.next() else {
         try commit()
-        stage = !isWalkOver ? .items : isResumed ? .leftovers : .changed(isChecked: false)
+        stage = !isWalkOver ? .items : isResumed ? .leftovers : .audit
         return
       }
       try copy.put(next.tag, row: next.row, next.accessible)
@@ -236,8 +239,19 @@ public final class Rekey {
     try commitWhenDue()
     if found.count < records {
       try commit()
+      stage = .audit
+    }
+  }
+
+  private func copyAudit(_ rows: Int) throws(VaultError) {
+    try begin()
+    let isCopied = try target.copyAudit(of: source, rows: rows)
+    written.records += rows
+    if isCopied {
+      try commit()
       stage = .changed(isChecked: false)
     }
+    try commitWhenDue()
   }
 
   private func copyChanged(_ records: Int, _ isChecked: Bool) throws(VaultError) -> Bool {
@@ -309,6 +323,7 @@ public final class Rekey {
         raiseFacts()
         try target.keepStale(of: source)
         try target.copyGrants(of: source) { (_: AccessClass, error: VaultError) throws(VaultError) in throw error }
+        _ = try target.copyAudit(of: source, rows: .max)
       }
       try compareCounts()
       try source.takeOver(target, atStep)

@@ -48,6 +48,10 @@ public final class Salvage {
   public let target: Keychain
   private let source: Keychain
   private var isOver = false
+  /// The walk over the audit log, once all items are saved, and the part of that which is whole.
+  private var areItemsSaved = false
+  private var audit: AuditWalk?
+  private var wholeAudit: AuditPosition?
   private var direction = Direction.up
   // The last heads that were met on the way up and on the way down.
   private var lowest = Int64.min
@@ -102,8 +106,11 @@ public final class Salvage {
     var left = max(1, items)
     if isOver { return true }
     let isAtEnd = try target.transaction { () throws(VaultError) in
-      if direction == .up, try walkUp(&left) { return true }
-      return direction == .down ? try walkDown(&left) : false
+      if !areItemsSaved {
+        if direction == .up { areItemsSaved = try walkUp(&left) }
+        if direction == .down { areItemsSaved = try walkDown(&left) }
+      }
+      return areItemsSaved ? try saveAudit(&left) : false
     }
     if isAtEnd { end() }
     return isAtEnd
@@ -119,6 +126,27 @@ public final class Salvage {
   /// to close removes the file that has the log's name, even if it is another store's.
   public static func remove(_ directory: String) throws(VaultError) {
     try Database.remove(directory)
+  }
+
+  /// Saves the audit log as far as it is whole; true when that is done.
+  private func saveAudit(_ left: inout Int) throws(VaultError) -> Bool {
+    guard left > 0 else { return false }
+    do throws(VaultError) {
+      // Where nothing is there, nothing is lost.
+      if try source.database.lastAuditRow() == 0, try source.database.meta(MetaName.auditEnd) == nil { return true }
+      if wholeAudit == nil {
+        let walk = if let audit { audit } else { try AuditWalk(source, isTail: false) }
+        audit = walk
+        guard try walk.step(source, rows: left) else { return false }
+        for fault in walk.faults { result.lose(Finding(fault)) }
+        wholeAudit = walk.whole
+        audit = nil
+      }
+      return try target.copyAudit(of: source, rows: left, upTo: wholeAudit)
+    } catch .corrupt(let reason) {
+      result.lose(Finding(.damaged, "the audit log is lost: \(reason)"))
+      return true
+    }
   }
 
   // MARK: The walk

@@ -12,6 +12,7 @@ struct VerifyPass {
   private(set) var verification = Verification()
   private var shape = FileShape()
   private var walk = RecordWalk()
+  private var audit = AuditStage.waiting
   private let expected: (records: Int, pages: Int)
   private var survey: Survey?
   // The number of items with a fault that have a head.
@@ -40,6 +41,9 @@ struct VerifyPass {
 
   /// Releases the pages that it may be reading, so that the log is folded in again. That part then starts over.
   mutating func thaw() { shape.release() }
+
+  /// Drops the keys of the audit log, which is then walked over from its beginning again.
+  mutating func forgetAudit() { if case .walking = audit { audit = .waiting } }
 
   /// Takes the changes of a committed transaction into account.
   mutating func apply(_ changes: RecordChanges, _ keychain: Keychain) {
@@ -83,12 +87,40 @@ struct VerifyPass {
     guard try shape.step(keychain, &left, &verification), try walk.step(keychain, &left, &verification) else {
       return false
     }
+    guard try walkAudit(keychain, &left) else { return false }
     do throws(VaultError) {
       try walk.walkFewRows(keychain)
       for finding in try keychain.database.foreignRows() + keychain.wrongNumbers() { verification.add(finding) }
     } catch .corrupt(let reason) {
       verification.add(Finding(.damaged, reason))
     }
+    return true
+  }
+
+  /// The part of the check that is about the audit log.
+  private enum AuditStage {
+    case waiting
+    case walking(AuditWalk)
+    case over
+  }
+
+  /// Walks over the audit log, where the keys for that are in memory; true at its end.
+  private mutating func walkAudit(_ keychain: Keychain, _ left: inout Int) throws(VaultError) -> Bool {
+    do throws(VaultError) {
+      if case .waiting = audit { audit = .walking(try AuditWalk(keychain, isTail: false)) }
+      guard case .walking(let walk) = audit else { return true }
+      guard left > 0 else { return false }
+      guard try walk.step(keychain, rows: left) else {
+        left = 0
+        return false
+      }
+      for fault in walk.faults { verification.add(Finding(fault)) }
+    } catch .locked {
+      // Nothing of the strongest class is checked then.
+    } catch .corrupt(let reason) {
+      verification.add(Finding(.damaged, reason))
+    }
+    audit = .over
     return true
   }
 
@@ -152,6 +184,7 @@ struct VerifyPass {
     case .keys: "the wrapped key \(KeyName.name(part: place.part))"
     case .meta: "the next vault key"
     case .grants: "a grant"
+    case .audit: "the anchor of the audit log"
     default: nil
     }
   }

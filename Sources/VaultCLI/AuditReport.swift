@@ -1,0 +1,99 @@
+internal import Glibc
+internal import VaultModel
+internal import VaultWire
+
+/// Entries of the audit log, printed as they come: JSON lines, lines with tabs, or a table on a terminal.
+struct AuditReport {
+  /// The rows of a table that are kept until they are shown.
+  private static let page = 500
+
+  private let json: Bool
+  private var table = Table("TIME", "WHO", "WHAT", "ITEM", "RESULT")
+  private(set) var count = 0
+
+  init(json: Bool) { self.json = json }
+
+  mutating func add(_ entry: Wire.AuditEntry) throws(Failure) {
+    count += 1
+    if json { return try Output.json { entry.write(to: &$0) } }
+    let times = entry.count.map { " ×\($0)" } ?? ""
+    let result = (entry.outcome == "ok" ? "" : entry.outcome) + times
+    let about = [entry.item, entry.detail, entry.purpose.map { "“\($0)”" }].compactMap { $0 }.joined(separator: " ")
+    guard Output.isTerminal else {
+      let fields = ["\(entry.number)", LocalTime.text(entry.time), Self.who(entry), entry.action, about, entry.outcome]
+      let count = entry.count.map { ["\($0)"] } ?? []
+      // A text from anywhere must not look like another line, or another field.
+      return try Output.line((fields + count).map { Printable.line($0) }.joined(separator: "\t"))
+    }
+    table.add(
+      .init(LocalTime.text(entry.time)), .init(Self.who(entry)), .init(entry.action), .init(about),
+      .init(result.trimmed, isRed: entry.outcome != "ok"))
+    if table.count >= Self.page { try flush() }
+  }
+
+  /// Prints what is kept.
+  mutating func flush() throws(Failure) {
+    if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
+  }
+
+  /// The caller in words: the user, the service where it is one, and the process.
+  static func who(_ entry: Wire.AuditEntry, withProcess: Bool = true) -> String {
+    guard let uid = entry.uid else { return "vaultd" }
+    let unit = entry.unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
+    let process = withProcess ? entry.pid.map { "[\($0)]" } : nil
+    return [entry.user ?? "uid \(uid)", unit].compactMap { $0 }.joined(separator: " ") + (process ?? "")
+  }
+
+  /// What came of a check, in lines.
+  static func text(_ result: Wire.AuditReply, noted: Int) -> String {
+    var text = ""
+    for fault in result.faults ?? [] { text += AuditReport.line(fault) + "\n" }
+    let (total, cut) = (result.total ?? 0, result.cut ?? 0)
+    text += "entries:   \(total - cut)\(cut > 0 ? ", from \(cut + 1) on" : "")\n"
+    if noted > 0 { text += "compared:  \(noted) notes of the journal\n" }
+    if let unvouched = result.unvouched, unvouched > 0 {
+      text += "unvouched: \(unvouched), made before an unlock and without the boot key\n"
+    }
+    if let link = result.link { text += "now:       audit entry \(total) \(Printable.line(link))\n" }
+    return text
+  }
+
+  private static func line(_ fault: Wire.AuditFault) -> String {
+    let text = Printable.line(fault.text)
+    switch (fault.first, fault.last) {
+    case (let first?, let last?) where first != last: return "entries \(first) to \(last): \(text)"
+    case (let first?, _): return "entry \(first): \(text)"
+    default: return "log: \(text)"
+    }
+  }
+}
+
+extension String {
+  /// Without a blank at its beginning.
+  fileprivate var trimmed: String { String(drop { $0 == " " }) }
+}
+
+/// What a journal has noted of where the audit log was: lines with `audit entry NUMBER LINK`.
+enum AuditMarks {
+  /// The most that are read, and the longest journal in bytes.
+  private static let (most, longest) = (100_000, 64 << 20)
+
+  static func read(_ path: String) throws(Failure) -> [Wire.AuditMark] {
+    let text = try FileInput.readFile(path, limit: longest).withBytes { bytes in
+      let bytes = Span<UInt8>(_bytes: bytes)
+      return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+    }
+    var marks: [Wire.AuditMark] = []
+    for line in text.split(whereSeparator: \.isNewline) {
+      let words = line.split(separator: " ")
+      guard let place = words.indices.first(where: { words[$0...].starts(with: ["audit", "entry"]) }),
+        words.count >= place + 4, let entry = Int(words[place + 2]), words[place + 3].utf8.count == 64
+      else { continue }
+      marks.append(Wire.AuditMark(entry: entry, link: String(words[place + 3])))
+      if marks.count > most {
+        throw Failure(.invalid, "there are too many notes of the audit log", "give the last ones")
+      }
+    }
+    return marks
+  }
+}

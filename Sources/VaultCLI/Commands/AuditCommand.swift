@@ -1,0 +1,192 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct AuditCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "audit",
+    abstract: "Tell what happened in the vault, and who asked for it.",
+    discussion: """
+      Administrators see everything, others what they did themselves. Reading the log is an entry of its own. `vault audit item \
+      NAME` tells who has read an item, and when last.
+      """,
+    subcommands: [AuditListCommand.self, AuditItemCommand.self], defaultSubcommand: AuditListCommand.self)
+}
+
+/// The choice of entries.
+struct AuditOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("From this time on: a date, or how long ago.", valueName: "time"), transform: AuditTime.parse)
+  var since: Int64?
+
+  @Option(help: ArgumentHelp("Up to this time.", valueName: "time"), transform: AuditTime.parse)
+  var until: Int64?
+
+  @Option(
+    help: ArgumentHelp("What callers did that are this, such as unit:iothome.service.", valueName: "subject"))
+  var caller: String?
+
+  @Option(help: ArgumentHelp("What was asked for in this way, such as varlink.", valueName: "door"))
+  var door: String?
+
+  func query() -> Vault.AuditQuery {
+    var query = Vault.AuditQuery()
+    (query.since, query.until, query.subject, query.door) = (since, until, caller, door)
+    return query
+  }
+}
+
+/// A time that is past, as it is given to `--since`.
+enum AuditTime {
+  static func parse(_ text: String) throws -> Int64 {
+    if let moment = Timestamp.parse(text) { return moment }
+    guard let last = text.utf8.last, !(0x30...0x39).contains(last), let seconds = Seconds.parse(text), seconds > 0
+    else {
+      throw ValidationError("'\(Printable.line(text))' is no time: write 12h, 30d, or a date such as 2027-01-01")
+    }
+    return Seconds.from(seconds, to: Int64(time(nil)))
+  }
+}
+
+struct AuditListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Tell what happened, in its order.",
+    discussion: """
+      With --verify all of the log is looked at: whether each entry is the one that was written, and none is missing. The \
+      journal has where the log was at times; with --against that is compared, as in \
+      `journalctl -u vaultd -o cat | vault --system audit --verify --against -`. The exit code is 65 when something is wrong.
+      """)
+
+  @OptionGroup var options: AuditOptions
+
+  @Option(
+    help: ArgumentHelp("What happened to these items.", valueName: "item"), completion: ItemNames.completion)
+  var item: String?
+
+  @Option(help: ArgumentHelp("Such as get, set, unlock or grant.", valueName: "action"))
+  var action: String?
+
+  @Flag(help: "What was refused, or failed.")
+  var denied = false
+
+  @Option(name: [.customShort("n"), .long], help: ArgumentHelp("So many of the last entries.", valueName: "count"))
+  var last: Int?
+
+  @Flag(name: .shortAndLong, help: "Go on with what happens from now on, until interrupted.")
+  var follow = false
+
+  @Flag(help: "Look at all of the log instead, and say what is wrong with it.")
+  var verify = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --verify: what a journal has noted, from this file; - for standard input.", valueName: "file"))
+  var against: String?
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if let last, last < 1 { throw ValidationError("--last counts from 1") }
+    if against != nil, !verify { throw ValidationError("--against goes with --verify") }
+  }
+
+  func run() throws {
+    if verify { return try check() }
+    let session = try Session(globals)
+    var query = options.query()
+    (query.items, query.action, query.denied, query.last) = (item, action, denied, last)
+    var report = AuditReport(json: globals.json)
+    try session.unlocking(for: "to read the audit log") { vault in
+      try vault.audit(query, following: follow) { entry in
+        try report.add(entry)
+        if follow { try report.flush() }
+      }
+    }
+    try report.flush()
+    if report.count == 0, !globals.json, Keyboard.isAttended { Output.note("no entries") }
+  }
+
+  private func check() throws {
+    let session = try Session(globals)
+    let noted = try against.map { try AuditMarks.read($0) } ?? []
+    let progress = Progress()
+    defer { progress.clear() }
+    let result = try session.unlocking(for: "to check the audit log") { vault in
+      try vault.checkAudit(noted: noted) { progress.show(ProgressBar.text("checking", $0.done, of: $0.of, "")) }
+    }
+    progress.clear()
+    if globals.json {
+      try Output.json { result.write(to: &$0) }
+    } else {
+      try Output.text(AuditReport.text(result, noted: noted.count))
+    }
+    if result.faults?.isEmpty == false {
+      throw Failure(.invalid, "the audit log is not what was written", "see vault-security(7)")
+    }
+  }
+}
+
+struct AuditItemCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "item",
+    abstract: "Tell who has read an item, or used it, and when last.")
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @OptionGroup var options: AuditOptions
+
+  @OptionGroup var globals: Globals
+
+  private struct Reader: Hashable {
+    let who: String
+    let action: String
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    var query = options.query()
+    query.items = name
+    var last: [Reader: (time: Int64, count: Int)] = [:]
+    try session.unlocking(for: "to read the audit log") { vault in
+      last = [:]
+      try vault.audit(query) { entry in
+        guard entry.outcome == "ok", entry.action == "get" || entry.action == "use", entry.item == name else { return }
+        let reader = Reader(who: AuditReport.who(entry, withProcess: false), action: entry.action)
+        last[reader] = (entry.time, (last[reader]?.count ?? 0) + (entry.count ?? 1))
+      }
+    }
+    let rows = last.sorted { $0.value.time > $1.value.time }
+    if globals.json {
+      for (reader, what) in rows {
+        try Output.json { writer in
+          writer.beginObject()
+          writer.key("caller")
+          writer.string(reader.who)
+          writer.key("action")
+          writer.string(reader.action)
+          writer.key("last")
+          writer.integer(what.time)
+          writer.key("count")
+          writer.integer(Int64(what.count))
+          writer.endObject()
+        }
+      }
+    } else if Output.isTerminal {
+      var table = Table("LAST", "WHO", "WHAT", "TIMES")
+      for (reader, what) in rows {
+        table.add(.init(LocalTime.text(what.time)), .init(reader.who), .init(reader.action), .init("\(what.count)"))
+      }
+      if table.count > 0 { try Output.text(table.text()) }
+    } else {
+      for (reader, what) in rows {
+        try Output.line(
+          [LocalTime.text(what.time), reader.who, reader.action, "\(what.count)"].joined(separator: "\t"))
+      }
+    }
+    if rows.isEmpty, !globals.json, Keyboard.isAttended { Output.note("nobody has read \(Printable.quoted(name))") }
+  }
+}

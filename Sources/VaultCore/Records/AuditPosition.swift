@@ -1,0 +1,153 @@
+internal import VaultModel
+
+/// A place in the audit log between two records, and what stands for all that is before it.
+///
+/// As stored, numbers little-endian: 8  row of the record before it, 0 at the beginning    8  number of entries before it
+/// 8  bytes of all records before it, also of those that were taken out since    32  ``AuditChain`` link of that record.
+public struct AuditPosition: Hashable, Sendable {
+  public var row: Int64
+  public var entries: Int64
+  public var bytes: Int64
+  public var link: Digest
+
+  /// Before the first record of a log.
+  public static let start = AuditPosition(row: 0, entries: 0, bytes: 0, link: AuditChain.beginning)
+
+  init(row: Int64, entries: Int64, bytes: Int64, link: Digest) {
+    (self.row, self.entries, self.bytes, self.link) = (row, entries, bytes, link)
+  }
+
+  /// Before the beginning of a chain in a row, as that says itself; the bytes before it are not known.
+  public init(before chain: AuditChain, in row: Int64) {
+    self.init(row: row - 1, entries: chain.first - 1, bytes: 0, link: chain.previous)
+  }
+
+  /// Steps over the next row, where a chain begins.
+  public mutating func pass(_ chain: AuditChain) {
+    row += 1
+    bytes += Int64(AuditChain.encodedCount)
+    link = chain.link(row)
+  }
+
+  /// Steps over the next row, whose record has so many entries.
+  public mutating func pass(_ sealed: [UInt8], entries count: Int64) {
+    row += 1
+    entries += count
+    bytes += Int64(sealed.count)
+    link = AuditChain.link(row, after: link, sealed)
+  }
+
+  static let encodedCount = 8 + 8 + 8 + Digest.count
+
+  /// More than any log comes to: sums of such numbers are far from what a number can hold.
+  private static let most: Int64 = 1 << 60
+
+  fileprivate func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
+    writer.int64(row, &out)
+    writer.int64(entries, &out)
+    writer.int64(bytes, &out)
+    link.withBytes { writer.bytes($0, &out) }
+  }
+
+  fileprivate init(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) {
+    row = try reader.int64(input)
+    entries = try reader.int64(input)
+    bytes = try reader.int64(input)
+    guard [row, entries, bytes].allSatisfy((0..<Self.most).contains) else { throw .malformed("audit position") }
+    guard let link = Digest(input.extracting(try reader.range(Digest.count, input))) else {
+      throw .malformed("audit position")
+    }
+    self.link = link
+  }
+}
+
+/// The end of the audit log as it was written last, with a MAC under the key at the end of its chain. It is written with each
+/// record, so that nobody who does not have an earlier copy of it can cut the last ones off.
+///
+/// As stored: 1  format version, 1    the position    8  row of the beginning of its chain    32  MAC.
+public struct AuditEnd: Hashable, Sendable {
+  public var position: AuditPosition
+  /// The row in which its chain begins.
+  public var chain: Int64
+  public var mac: RecordMark
+
+  private static let formatVersion: UInt8 = 1
+  private static let signedCount = 1 + AuditPosition.encodedCount + 8
+
+  /// An end that an anchor vouches for.
+  public init(_ position: AuditPosition, chain: Int64) { (self.position, self.chain, mac) = (position, chain, .none) }
+
+  /// The end of the chain that `key` has come to.
+  public init(_ position: AuditPosition, chain: Int64, _ vault: VaultID, key: inout AuditKey) {
+    (self.position, self.chain) = (position, chain)
+    mac = .none
+    mac = mac(vault, key: &key)
+  }
+
+  /// The MAC that it has to have.
+  public func mac(_ vault: VaultID, key: inout AuditKey) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .audit, number: 0, version: 2, accessible: .whenUnlocked)
+    return unsafe key.mac(place, signed.span.bytes)  // Bytes have no padding: all are initialized.
+  }
+
+  private var signed: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Self.signedCount)
+    var span = bytes.mutableSpan
+    var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    var writer = ByteWriter()
+    writer.uint8(Self.formatVersion, &out)
+    position.write(&writer, &out)
+    writer.int64(chain, &out)
+    return bytes
+  }
+
+  public var encoded: [UInt8] { signed + mac.array }
+
+  /// Reads what ``encoded`` made, without believing it.
+  public init(decoding input: RawSpan) throws(CryptoError) {
+    var reader = ByteReader()
+    guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of audit end") }
+    position = try AuditPosition(&reader, input)
+    chain = try reader.int64(input)
+    guard let mac = RecordMark(input.extracting(try reader.range(RecordMark.count, input))) else {
+      throw .malformed("audit end")
+    }
+    self.mac = mac
+    try reader.finish(input)
+  }
+}
+
+/// What is vouched for of the audit log: where it begins, since older records were taken out, and how far it was known to be
+/// whole. It counts in the record of the strongest class, so that it changes while the vault is unlocked alone.
+///
+/// As stored: 1  format version, 1    the position before the first record    the position up to which all is known.
+public struct AuditAnchor: Hashable, Sendable {
+  public var cut: AuditPosition
+  public var joined: AuditPosition
+
+  private static let formatVersion: UInt8 = 1
+
+  public init(cut: AuditPosition, joined: AuditPosition) { (self.cut, self.joined) = (cut, joined) }
+
+  public var encoded: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 1 + 2 * AuditPosition.encodedCount)
+    var span = bytes.mutableSpan
+    var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    var writer = ByteWriter()
+    writer.uint8(Self.formatVersion, &out)
+    cut.write(&writer, &out)
+    joined.write(&writer, &out)
+    return bytes
+  }
+
+  public init(decoding input: RawSpan) throws(CryptoError) {
+    var reader = ByteReader()
+    guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of audit anchor") }
+    cut = try AuditPosition(&reader, input)
+    joined = try AuditPosition(&reader, input)
+    guard cut.row <= joined.row, cut.entries <= joined.entries, cut.bytes <= joined.bytes else {
+      throw .malformed("audit anchor")
+    }
+    try reader.finish(input)
+  }
+}

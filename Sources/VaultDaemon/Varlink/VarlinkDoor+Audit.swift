@@ -1,0 +1,114 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+// Audit.
+extension VarlinkDoor {
+  /// Entries in one reply.
+  private static let entriesAtATime = 100
+  /// The most that are asked for by their number.
+  private static let mostOfTheLast = 100_000
+
+  func audit(_ call: Wire.AuditParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      let noted = try call.check == true || call.noted != nil ? Self.noted(call.noted ?? []) : nil
+      let reading = try access.readAudit(try Self.filter(call), noted: noted, for: connection.caller)
+      connection.hold { reading.end() }
+      connection.current.holdsName = true
+      tell(reading, isCheck: noted != nil, follows: call.follow ?? false, connection)
+    }
+  }
+
+  /// Tells the next entries, lets the others have their turn, and goes on while the client reads.
+  private func tell(_ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      let (found, isOver) = try reading.page(until: vault.clock.monotonic() + Turns.search, now: vault.clock.monotonic)
+      if isCheck {
+        if !isOver {
+          let (done, all) = reading.progress
+          let progress = Wire.Progress(done: Int(clamping: done), of: Int(clamping: all))
+          connection.reply(Wire.AuditReply(entries: [], progress: progress), continues: true)
+        }
+      } else {
+        var left = found[...]
+        while !left.isEmpty {
+          let page = left.prefix(Self.entriesAtATime).map { Wire.AuditEntry($0.number, $0.entry) }
+          left = left.dropFirst(Self.entriesAtATime)
+          connection.reply(Wire.AuditReply(entries: page), continues: true)
+        }
+      }
+      if isOver, !follows {
+        reading.end()
+        return connection.reply(end(reading, isCheck))
+      }
+      var isWanted = true
+      connection.hold {
+        isWanted = false
+        reading.end()
+      }
+      connection.current.holdsName = true
+      func goOn() {
+        connection.whenKeepingUp { [weak self, weak connection] in
+          if isWanted, let self, let connection { tell(reading, isCheck: isCheck, follows: follows, connection) }
+        }
+      }
+      if isOver { reading.follow(goOn) } else { goOn() }
+    }
+  }
+
+  private func end(_ reading: AuditReading, _ isCheck: Bool) -> Wire.AuditReply {
+    guard isCheck, let result = reading.result else { return Wire.AuditReply(entries: []) }
+    let faults = result.faults.map { fault in
+      Wire.AuditFault(first: fault.first.map { Int($0) }, last: fault.last.map { Int($0) }, text: fault.text)
+    }
+    return Wire.AuditReply(
+      entries: [], faults: faults, total: Int(result.total), unvouched: Int(result.unvouched), cut: Int(result.cut),
+      link: result.link)
+  }
+
+  private static func noted(_ marks: [Wire.AuditMark]) throws(Refusal) -> [Int64: Digest] {
+    var noted: [Int64: Digest] = [:]
+    for mark in marks {
+      guard let bytes = [UInt8](hex: mark.link), let digest = unsafe Digest(bytes.span.bytes), mark.entry >= 0 else {
+        throw .invalid("noted")
+      }
+      noted[Int64(mark.entry)] = digest
+    }
+    return noted
+  }
+
+  private static func filter(_ call: Wire.AuditParameters) throws(Refusal) -> AuditFilter {
+    var filter = AuditFilter()
+    (filter.since, filter.until, filter.door) = (call.since, call.until, call.door)
+    filter.isRefused = call.denied ?? false
+    if let text = call.items {
+      do throws(NameError) { filter.items = try ItemPattern(text) } catch {
+        throw .invalidName(text, reason: error.reason)
+      }
+    }
+    if let text = call.subject { filter.subject = try subject(text) }
+    if let name = call.action {
+      guard let action = AuditAction(name: name) else { throw .invalid("action") }
+      filter.action = action
+    }
+    if let last = call.last {
+      guard (1...mostOfTheLast).contains(last) else { throw .invalid("last") }
+      filter.last = last
+    }
+    return filter
+  }
+}
+
+extension Wire.AuditEntry {
+  fileprivate init(_ number: Int64, _ entry: AuditEntry) {
+    let caller = entry.caller
+    self.init(
+      number: Int(number), time: entry.time, action: entry.action.name, outcome: entry.outcome.name, door: caller?.door,
+      uid: caller.map { Int($0.uid) }, user: caller.flatMap { UserName.of($0.uid) },
+      pid: caller.flatMap { $0.pid > 0 ? Int($0.pid) : nil }, unit: caller?.unit, executable: caller?.executable,
+      item: entry.item, detail: entry.detail, purpose: entry.purpose, count: entry.repeats.map { Int($0.count) },
+      of: entry.repeats?.of.map { Int($0) })
+  }
+}

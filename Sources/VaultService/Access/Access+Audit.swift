@@ -1,0 +1,43 @@
+package import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+extension Access {
+  /// Begins to read the audit log: all of it for an administrator; for anybody else what is about the caller.
+  ///
+  /// - Parameter noted: to check all of it; what somebody has noted of it elsewhere, by the numbers of entries.
+  /// - Throws: the refusal, also of who has nothing to do with this vault, and while it is locked.
+  package func readAudit(
+    _ filter: AuditFilter, noted: [Int64: Digest]? = nil, for caller: Caller
+  ) throws(Refusal) -> AuditReading {
+    let keychain = try vault.keychain()
+    let asked = noted == nil ? "read" : "checked"
+    let standing = standing(of: caller)
+    try vault.audit.recording(.audit, caller, asked, detail: filter.asked) { () throws(Refusal) in
+      guard standing.isAdministrator || standing.hasAny || standing.isUndecided else {
+        throw .denied("this is for the vault's administrators, and for whom they granted something")
+      }
+      if noted != nil { try checkAdministrator(caller) }
+      guard vault.state.kind == .unlocked else { throw vault.locked }
+    }
+    // So that what has happened until now is told.
+    vault.audit.write()
+    let own = standing.isAdministrator ? nil : AuditEntry.Caller(caller, isSystem: terms.isSystem)
+    return try AuditReading(vault.audit, keychain, filter, own: own, noted: noted, in: vault.holders)
+  }
+}
+
+extension AuditFilter {
+  /// What is asked for, in the words of the command line.
+  fileprivate var asked: String? {
+    var words: [String] = []
+    if let items { words.append("item \(items.text)") }
+    if let subject { words.append("caller \(subject)") }
+    if let action { words.append("action \(action.name)") }
+    if let door { words.append("door \(door)") }
+    if isRefused { words.append("denied") }
+    if let since { words.append("since \(since)") }
+    if let until { words.append("until \(until)") }
+    return words.isEmpty ? nil : words.joined(separator: ", ")
+  }
+}

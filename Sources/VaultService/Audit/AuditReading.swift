@@ -1,0 +1,194 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultStore
+
+/// A choice among the entries of the audit log.
+package struct AuditFilter: Sendable {
+  /// The time of the first and of the last ones, Unix seconds.
+  package var since: Int64?
+  package var until: Int64?
+  /// The items, as a grant names them.
+  package var items: ItemPattern?
+  /// The callers, as a grant names them.
+  package var subject: Subject?
+  /// True for those alone that were refused.
+  package var isRefused = false
+  package var door: String?
+  package var action: AuditAction?
+  /// The number of the first one.
+  package var from: Int64?
+  /// The most of them, the last ones.
+  package var last: Int?
+
+  package init() {}
+
+  func matches(_ entry: AuditEntry) -> Bool {
+    if let since, entry.time < since { return false }
+    if let until, entry.time > until { return false }
+    if let items, !(entry.item.flatMap { try? ItemName($0) }.map(items.matches) ?? false) { return false }
+    if let subject, !(entry.caller?.isAll(of: subject) ?? false) { return false }
+    if isRefused, entry.outcome == .ok { return false }
+    if let door, entry.caller?.door != door { return false }
+    return action == nil || entry.action == action
+  }
+}
+
+extension AuditEntry.Caller {
+  /// True when a subject's parts hold for it, as far as the log tells them.
+  fileprivate func isAll(of subject: Subject) -> Bool {
+    subject.parts.allSatisfy { part in
+      switch part {
+      case .user(let uid): self.uid == uid
+      case .unit(let name): unit == name
+      case .executable(let path): executable == path
+      case .group, .digest: false
+      }
+    }
+  }
+}
+
+/// Somebody who reads the audit log, in pages.
+///
+/// It holds keys of the log until it is at the end, and lets go of them at a lock.
+package final class AuditReading: SecretHolder {
+  package typealias Found = (number: Int64, entry: AuditEntry)
+
+  /// What is known of the log after all of it was looked at.
+  package struct Result {
+    package struct Fault {
+      /// The numbers of the first and the last entry that it is about, where something tells.
+      package let first: Int64?
+      package let last: Int64?
+      package let text: String
+    }
+
+    package let faults: [Fault]
+    /// The number of entries that nothing vouches for.
+    package let unvouched: Int64
+    /// The numbers of the last entry, and of the last one that was taken out.
+    package let total: Int64
+    package let cut: Int64
+    /// What stands for all of it, in hexadecimal.
+    package let link: String
+
+    fileprivate init(_ walk: AuditWalk, _ facts: Keychain.AuditFacts) {
+      faults = walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) }
+      unvouched = walk.unvouched
+      (total, cut, link) = (facts.entries, facts.cut, facts.link.array.hex)
+    }
+  }
+
+  /// The rows between two looks at the clock.
+  private static let stride = 8
+  /// The most entries that are kept for those that tell more of them.
+  private static let mostKnown = 16_384
+
+  private let audit: Audit
+  private let filter: AuditFilter
+  /// Whose entries are told alone; nil for an administrator.
+  private let own: AuditEntry.Caller?
+  private var walk: AuditWalk?
+  /// The entries that others may tell more of, by their numbers.
+  private var known: [Int64: AuditEntry] = [:]
+  /// The last ones that were found, where a number of the last ones is asked for.
+  private var kept: [Found] = []
+  /// The number of the next entry.
+  private var next: Int64
+  /// What came of it; nil before the end.
+  package private(set) var result: Result?
+  package private(set) var progress: (done: Int64, of: Int64) = (0, 0)
+
+  init(
+    _ audit: Audit, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller?, noted: [Int64: Digest]?,
+    in holders: SecretHolders
+  ) throws(Refusal) {
+    self.audit = audit
+    self.filter = filter
+    self.own = own
+    next = filter.from ?? 1
+    do throws(VaultError) {
+      if let noted {
+        walk = try keychain.auditWalk(noted: noted)
+      } else if let from = filter.from {
+        walk = try keychain.auditWalk(from: from)
+      } else {
+        walk = try keychain.auditWalk(since: filter.since ?? .min)
+      }
+    } catch { throw Refusal(error) }
+    super.init(in: holders)
+  }
+
+  /// The next entries, as many as are found until that time, `CLOCK_MONOTONIC` nanoseconds, and whether there are no more.
+  ///
+  /// - Throws: why it cannot go on.
+  package func page(until end: Int64, now: () -> Int64) throws(Refusal) -> (found: [Found], isOver: Bool) {
+    guard let keychain = audit.keychain(), let walk else { throw .busy("the vault was locked meanwhile") }
+    var found: [Found] = []
+    var isOver = false
+    do throws(VaultError) {
+      repeat {
+        isOver = try walk.step(keychain, rows: Self.stride) { number, entry in meet(number, entry, &found) }
+      } while !isOver && now() < end && found.count < 512
+    } catch { throw Refusal(error) }
+    progress = walk.progress
+    if isOver {
+      result = Result(walk, keychain.auditFacts)
+      self.walk = nil
+    }
+    guard let last = filter.last else { return (found, isOver) }
+    kept += found
+    kept.removeFirst(max(0, kept.count - last))
+    defer { if isOver { kept = [] } }
+    return (isOver ? kept : [], isOver)
+  }
+
+  private func meet(_ number: Int64, _ entry: AuditEntry, _ found: inout [Found]) {
+    var entry = entry
+    if let of = entry.repeats?.of {
+      // What it tells more of says everything but how often, and until when.
+      guard let first = known[of] else { return }
+      (entry.action, entry.outcome, entry.caller) = (first.action, first.outcome, first.caller)
+      (entry.item, entry.detail, entry.purpose) = (first.item, first.detail, first.purpose)
+    } else if entry.action == .get || entry.action == .use {
+      if known.count >= Self.mostKnown { known = [:] }
+      known[number] = entry
+    }
+    guard number >= next else { return }
+    next = number + 1
+    if let own, !isAbout(own, entry) { return }
+    if filter.matches(entry) { found.append((number, entry)) }
+  }
+
+  /// True when an entry tells of what a process did that is no administrator: of its user, and of its service where it is one.
+  private func isAbout(_ own: AuditEntry.Caller, _ entry: AuditEntry) -> Bool {
+    guard let caller = entry.caller, caller.uid == own.uid else { return false }
+    return own.unit?.hasSuffix(".service") == true ? caller.unit == own.unit : true
+  }
+
+  // MARK: Following
+
+  /// Has it told when there are entries behind the end; `page` gives them then.
+  package func follow(_ tell: @escaping () -> Void) {
+    audit.follow(ObjectIdentifier(self)) { [weak self] in
+      guard let self, let keychain = audit.keychain() else { return }
+      // Without the keys there is nothing to read until the next unlock.
+      guard walk == nil, let walk = try? keychain.auditWalk(from: next) else { return }
+      self.walk = walk
+      tell()
+    }
+  }
+
+  package func end() {
+    audit.unfollow(ObjectIdentifier(self))
+    walk = nil
+    known = [:]
+  }
+
+  package override func letGo(for lock: Lock) {
+    walk = nil
+    // They name items.
+    (known, kept) = ([:], [])
+  }
+
+  package override func outlives(_ lock: Lock) -> Bool { walk != nil || !known.isEmpty || !kept.isEmpty }
+}

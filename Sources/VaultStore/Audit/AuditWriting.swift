@@ -1,0 +1,69 @@
+import VaultCore
+
+/// The chain of the audit log that this process writes, and what of it is not on the disk yet.
+///
+/// Each record is sealed once, whether or not it can be written then: the key goes on, and what could not be written is
+/// written with the next one.
+struct AuditWriting: ~Copyable {
+  /// The number of rows, and of bytes, from which on another chain is begun: a reader has to go through the keys of one from
+  /// its beginning, and it is cut as a whole.
+  static let longest = (rows: 1024, bytes: 512 << 10)
+
+  var key: AuditKey
+  /// The row of the beginning of the chain.
+  let chain: Int64
+  let beginning: AuditPosition
+  /// The end of the log, of what is not written as well.
+  private(set) var end: AuditPosition
+  /// The end of what is written.
+  private(set) var written: AuditPosition
+  /// What is not written yet.
+  private(set) var unwritten: [AuditRow] = []
+  /// True when the next record is to begin another chain.
+  var isOver = false
+
+  /// - Parameters:
+  ///   - end: the end of the log before it.
+  ///   - written: the end of what is written of that.
+  ///   - unwritten: the rest.
+  init(
+    _ chain: AuditChain, _ key: consuming AuditKey, after end: AuditPosition, written: AuditPosition,
+    unwritten: [AuditRow]
+  ) {
+    self.key = key
+    self.unwritten = unwritten
+    self.written = written
+    beginning = end
+    self.end = end
+    self.chain = end.row + 1
+    self.unwritten.append(AuditRow(row: self.chain, chain: self.chain, bytes: chain.encoded))
+    self.end.pass(chain)
+  }
+
+  var isLong: Bool {
+    isOver || end.row - chain >= Self.longest.rows || end.bytes - beginning.bytes >= Self.longest.bytes
+  }
+
+  /// The number of bytes that are not written.
+  var unwrittenBytes: Int { unwritten.reduce(0) { $0 + $1.bytes.count } }
+
+  /// Seals what is in a block as the next record.
+  mutating func seal(_ block: inout AuditBlock, _ vault: VaultID) {
+    let place = AuditChain.place(end.row + 1, chain: chain, vault)
+    let sealed = block.withPlaintext(after: end) { plaintext in
+      key.withNextKey { AEAD.seal(plaintext, key: $0, associatedData: place) }
+    }
+    end.pass(sealed, entries: Int64(block.count))
+    unwritten.append(AuditRow(row: end.row, chain: chain, bytes: sealed))
+    block.empty()
+  }
+
+  /// The end, as it is stored.
+  mutating func storedEnd(_ vault: VaultID) -> AuditEnd { AuditEnd(end, chain: chain, vault, key: &key) }
+
+  /// Takes note that all is on the disk.
+  mutating func haveWritten() {
+    unwritten = []
+    written = end
+  }
+}

@@ -1,0 +1,278 @@
+public import VaultCore
+import VaultModel
+
+// Writing the audit log. It is written in every state of the keychain, and read while the vault is unlocked alone.
+//
+// The first records of a process begin a chain; so do the first ones after an unlock, and those after a long one. What a
+// chain is sealed with goes on from record to record, so that nobody who takes the process's memory can read or make
+// earlier ones.
+extension Keychain {
+  /// What is told of the log.
+  public struct AuditFacts: Hashable, Sendable {
+    /// The number of entries that were ever made, and that of the last one that was taken out.
+    public var entries: Int64
+    public var cut: Int64
+    /// The size of the log in bytes.
+    public var bytes: Int64
+    /// What stands for all of it (``AuditChain``), for whoever keeps such somewhere else.
+    public var link: Digest
+  }
+
+  /// The most bytes of records that wait for a disk on which there is room.
+  public static let mostUnwrittenAudit = 1 << 20
+
+  /// What is known of the log; before the first entry of this process what the store says of it, which nobody vouches for.
+  public var auditFacts: AuditFacts {
+    let cut = (try? storedAnchor())?.cut ?? .start
+    let end = auditEnd
+    return AuditFacts(entries: end.entries, cut: cut.entries, bytes: max(0, end.bytes - cut.bytes), link: end.link)
+  }
+
+  /// The number that the next entry gets.
+  public var nextAuditEntry: Int64 { auditEnd.entries + 1 }
+
+  /// The end of the log, of what is not written as well.
+  var auditEnd: AuditPosition {
+    switch audit {
+    case .some(let writing): writing.end
+    case .none: (try? storedEnd())?.position ?? .start
+    }
+  }
+
+  /// Seals what is in a block, for ``writeAudit(now:)``, and empties it.
+  ///
+  /// - Parameter now: Unix seconds.
+  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)`` when no chain can be begun;
+  ///   ``VaultError/diskFull`` when too much waits already. The block is as it was then.
+  public func sealAudit(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
+    guard block.count > 0 else { return }
+    let (isFull, needsChain): (Bool, Bool)
+    switch audit {
+    case .some(let writing): (isFull, needsChain) = (writing.unwrittenBytes > Self.mostUnwrittenAudit, writing.isLong)
+    case .none: (isFull, needsChain) = (false, true)
+    }
+    if isFull { throw .diskFull }
+    if needsChain { try beginChain(now: now) }
+    audit?.seal(&block, vault)
+  }
+
+  /// True when there are records that are not on the disk.
+  public var hasUnwrittenAudit: Bool { !unwrittenAudit.isEmpty }
+
+  private var unwrittenAudit: [AuditRow] {
+    switch audit {
+    case .some(let writing): writing.unwritten
+    case .none: []
+    }
+  }
+
+  /// The end of what is written of the log.
+  var writtenAuditEnd: AuditPosition? {
+    switch audit {
+    case .some(let writing): writing.written
+    case .none: nil
+    }
+  }
+
+  /// Writes all records that are not on the disk, and waits until they are.
+  ///
+  /// - Parameter anchored: true to vouch for all of them, where the keys for that are in memory.
+  /// - Throws: ``VaultError/distrusted(_:advice:)`` when the store has failed; ``VaultError/storage(_:)``: they are
+  ///   written the next time then.
+  public func writeAudit(anchored: Bool) throws(VaultError) {
+    guard case .none = transaction.state else { throw .storage("a change is being made") }
+    if hasFailed { throw Self.failed }
+    let rows = unwrittenAudit
+    let anchor = anchored ? try anchor(joining: auditEnd) : nil
+    guard let end = audit?.storedEnd(vault), !rows.isEmpty || anchor != nil else { return }
+    try database.begin()
+    do throws(VaultError) {
+      for row in rows { try database.insertAudit(row) }
+      try database.putMeta(MetaName.auditEnd, end.encoded)
+      if let anchor { try put(anchor) }
+      try database.commit()
+    } catch {
+      database.rollback()
+      notice(error)
+      throw error
+    }
+    audit?.haveWritten()
+    // The pages that a check reads have changed.
+    pass?.apply(RecordChanges(isListing: false), self)
+  }
+
+  // MARK: Chains
+
+  /// Begins a chain after the end of the log.
+  private func beginChain(now: Int64) throws(VaultError) {
+    let seed = RandomBytes.secret(count: 32)
+    var before = audit.take()
+    let (end, written): (AuditPosition, AuditPosition)
+    let unwritten: [AuditRow]
+    let origin: AuditChain.Origin
+    switch before {
+    case .some(let writing):
+      (end, written, unwritten, origin) = (writing.end, writing.written, writing.unwritten, .continued)
+    case .none:
+      end = try storedEnd()?.position ?? .start
+      (written, unwritten, origin) = (end, [], .cold)
+    }
+    let isUnlocked = keys.whenUnlocked.audit != nil
+    var chain: AuditChain
+    do throws(VaultError) {
+      let publicKey = if let publicKey { publicKey } else { try storedPublicKey() }
+      do throws(CryptoError) {
+        chain = try AuditChain(
+          origin: isUnlocked ? .unlocked : origin, time: now, first: end.entries + 1, previous: end.link, seed: seed,
+          publicKey: publicKey)
+      } catch { throw .corrupt("the public key is none") }
+    } catch {
+      audit = consume before
+      throw error
+    }
+    let row = end.row + 1
+    switch chain.origin {
+    case .unlocked: mac(&chain, row, keys.whenUnlocked.audit)
+    case .cold: mac(&chain, row, keys.always.audit)
+    case .continued: if before != nil { chain.mac = chain.mac(row, vault, after: &before!.key) }
+    }
+    audit = AuditWriting(chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten)
+  }
+
+  private func mac(_ chain: inout AuditChain, _ row: Int64, _ key: borrowing SecureBytes?) {
+    switch key {
+    case .some(let key): chain.mac = chain.mac(row, vault, key: key)
+    case .none: break
+    }
+  }
+
+  /// Has the next record begin another chain: after an unlock one that the vault's own keys vouch for, from which on the
+  /// memory of a cold process says nothing.
+  public func endAuditChain() { audit?.isOver = true }
+
+  // MARK: The end and the anchor
+
+  /// The end of the log by the store, which nobody vouches for.
+  func storedEnd() throws(VaultError) -> AuditEnd? {
+    guard let bytes = try database.meta(MetaName.auditEnd) else { return nil }
+    do throws(CryptoError) {
+      return try bytes.withSpan { (bytes: RawSpan) throws(CryptoError) in try AuditEnd(decoding: bytes) }
+    } catch { throw .corrupt("the end of the audit log cannot be read") }
+  }
+
+  /// The anchor by the store.
+  func storedAnchor() throws(VaultError) -> AuditAnchor? {
+    guard let bytes = try database.meta(MetaName.auditAnchor) else { return nil }
+    do throws(CryptoError) {
+      return try bytes.withSpan { (bytes: RawSpan) throws(CryptoError) in try AuditAnchor(decoding: bytes) }
+    } catch { throw .corrupt("the anchor of the audit log cannot be read") }
+  }
+
+  /// The anchor, if it is the one that was stored last; nil for a log that has none.
+  ///
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when it is another.
+  func anchor() throws(VaultError) -> AuditAnchor? {
+    let stored = try classRecord(.whenUnlocked).sets[Self.auditPlace]
+    guard let bytes = try database.meta(MetaName.auditAnchor) else {
+      guard stored == RecordSet() else { throw Self.wrongAnchor }
+      return nil
+    }
+    guard stored.isSet(RecordSet(), with: try mark(anchor: bytes)) else { throw Self.wrongAnchor }
+    return try storedAnchor()
+  }
+
+  private static var wrongAnchor: VaultError {
+    .corrupt("the anchor of the audit log is not the one that was stored last")
+  }
+
+  /// The anchor that vouches for everything up to `end`; nil where the keys for that are not in memory, or the log before
+  /// it is yet to be joined.
+  private func anchor(joining end: AuditPosition) throws(VaultError) -> AuditAnchor? {
+    guard isAuditJoined, holdsIntegrityKey(.whenUnlocked) else { return nil }
+    return AuditAnchor(cut: try anchor()?.cut ?? .start, joined: end)
+  }
+
+  /// Stores an anchor within the open transaction of the database.
+  func put(_ anchor: AuditAnchor) throws(VaultError) {
+    try database.putMeta(MetaName.auditAnchor, anchor.encoded)
+    var (sets, facts) = try classRecord(.whenUnlocked).parts
+    sets[Self.auditPlace] = RecordSet()
+    sets[Self.auditPlace].insert(try mark(anchor: anchor.encoded))
+    facts = facts.raised(to: self.facts[.whenUnlocked] ?? facts)
+    facts.trashed = self.facts[.whenUnlocked]?.trashed ?? facts.trashed
+    try store(ClassRecord(sets: sets, facts: facts), .whenUnlocked)
+  }
+
+  static let auditPlace = RecordSets.Place(.audit)
+
+  func mark(anchor bytes: [UInt8]) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(vault: vault, table: .meta, number: 2, accessible: .whenUnlocked)
+    return try withIntegrityKey(.whenUnlocked) { (key: borrowing SecureBytes) in
+      bytes.withSpan { RecordMark(place, $0, key: key) }
+    }
+  }
+
+  // MARK: The cut
+
+  /// Takes out the oldest chains as long as the log is longer than `bytes`, or they are older than `time`; the one that is
+  /// written stays.
+  ///
+  /// - Parameter time: Unix seconds.
+  /// - Returns: the number of entries that are gone.
+  /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func cutAudit(toBytes bytes: Int64, from time: Int64) throws(VaultError) -> Int64 {
+    guard isAuditJoined, var anchor = try anchor() else { return 0 }
+    let before = anchor.cut.entries
+    while let next = try cutEnd(of: anchor.cut, upTo: anchor.joined, bytes: bytes, time) {
+      anchor.cut = next
+      try database.begin()
+      do throws(VaultError) {
+        try database.cutAudit(upTo: next.row)
+        try put(anchor)
+        try database.commit()
+      } catch {
+        database.rollback()
+        throw error
+      }
+      pass?.apply(RecordChanges(isListing: false), self)
+    }
+    return anchor.cut.entries - before
+  }
+
+  /// The end of the oldest chain, when that is to go; nil when it is to stay.
+  private func cutEnd(
+    of cut: AuditPosition, upTo joined: AuditPosition, bytes: Int64, _ time: Int64
+  ) throws(VaultError) -> AuditPosition? {
+    var position = cut
+    var isToGo = false
+    var next: AuditPosition?
+    try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
+      // A log that is not whole is not cut: what is missing would be forgotten.
+      guard row.row == position.row + 1, row.row <= joined.row else { return false }
+      if row.isBeginning {
+        let chain = try Self.chain(row)
+        if position != cut {
+          // The time of a chain is that of its beginning; all of it is older than the next one.
+          if isToGo || chain.time < time { next = position }
+          return false
+        }
+        isToGo = joined.bytes - cut.bytes > bytes
+        position.pass(chain)
+      } else {
+        position.pass(row.bytes, entries: 0)
+      }
+      return true
+    }
+    guard var next else { return nil }
+    guard let row = try database.auditRow(next.row + 1), row.isBeginning else { return nil }
+    next.entries = try Self.chain(row).first - 1
+    return next.entries >= cut.entries ? next : nil
+  }
+
+  /// The beginning of a chain in a row.
+  static func chain(_ row: AuditRow) throws(VaultError) -> AuditChain {
+    do throws(CryptoError) {
+      return try row.bytes.withSpan { (bytes: RawSpan) throws(CryptoError) in try AuditChain(decoding: bytes) }
+    } catch { throw .corrupt("the beginning of an audit chain cannot be read") }
+  }
+}

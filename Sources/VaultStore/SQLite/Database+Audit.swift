@@ -1,0 +1,67 @@
+import VaultCore
+import VaultModel
+
+/// A row of the audit log: the beginning of a chain, or a sealed record of one.
+struct AuditRow {
+  let row: Int64
+  /// The row of the beginning of its chain; its own where it is one.
+  let chain: Int64
+  let bytes: [UInt8]
+
+  var isBeginning: Bool { chain == row }
+}
+
+// The table of the audit log.
+extension Database {
+  /// The longest record in bytes.
+  static let longestAudit = AuditBlock.largest + AEAD.overhead
+
+  /// Stores a new row.
+  func insertAudit(_ row: AuditRow) throws(VaultError) {
+    let insert = statements.audit.insert
+    try insert.bind(1, row.row)
+    try insert.bind(2, row.chain)
+    try insert.bind(3, row.bytes)
+    try runOnOneRow(insert, "an audit record")
+  }
+
+  /// A row; nil when there is none of that number.
+  func auditRow(_ number: Int64) throws(VaultError) -> AuditRow? {
+    try statements.audit.one.bind(1, number)
+    return try statements.audit.one.first { (row: Statement) throws(VaultError) in try Self.auditRow(row) }
+  }
+
+  /// Walks the rows above `after`, until `body` returns false.
+  ///
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a row is longer than can be, or they are out of order.
+  func eachAuditRow(
+    after: Int64, _ body: (AuditRow) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    try statements.audit.after.bind(1, after)
+    var last = after
+    try statements.audit.after.each { (row: Statement) throws(VaultError) in
+      let found = try Self.auditRow(row)
+      guard found.row > last else { throw Self.outOfOrder("audit") }
+      last = found.row
+      return try body(found)
+    }
+  }
+
+  private static func auditRow(_ row: Statement) throws(VaultError) -> AuditRow {
+    AuditRow(row: try row.integer(0), chain: try row.integer(1), bytes: try row.bytes(2, atMost: longestAudit))
+  }
+
+  /// The number of the last row up to `end`; 0 when there is none.
+  func lastAuditRow(upTo end: Int64 = .max) throws(VaultError) -> Int64 {
+    try statements.audit.last.bind(1, end)
+    return try statements.audit.last.first { (row: Statement) throws(VaultError) in
+      row.isNull(0) ? 0 : try row.integer(0)
+    } ?? 0
+  }
+
+  /// Removes all rows up to this one.
+  func cutAudit(upTo row: Int64) throws(VaultError) {
+    try statements.audit.cut.bind(1, row)
+    try statements.audit.cut.run()
+  }
+}

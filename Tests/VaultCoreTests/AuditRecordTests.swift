@@ -1,0 +1,134 @@
+import Testing
+import VaultModel
+
+@testable import VaultCore
+
+@Suite("Records of the audit log") struct AuditRecordTests {
+  private static let position = AuditPosition(row: 4, entries: 9, bytes: 700, link: AuditChain.beginning)
+
+  private static func plaintext() -> [UInt8] {
+    var block = AuditBlock()
+    let caller = block.add(
+      AuditEntry.Caller(door: "varlink", uid: 990, pid: 12, unit: "iothome.service", executable: "/usr/bin/x"))
+    let other = block.add(AuditEntry.Caller(door: "varlink", uid: 0, pid: 0))
+    block.add(.get, .ok, time: 100, caller: caller, item: "iothome/express.key", purpose: "to ask for trains")
+    block.add(.find, .denied, time: 101, caller: other, detail: "kind=note")
+    block.add(.lock, .ok, time: 102, caller: nil, item: "idle")
+    block.add(.get, .ok, time: 160, caller: nil, repeats: AuditEntry.Repeats(of: 10, count: 4))
+    block.add(.get, .denied, time: 160, caller: nil, item: "user:5", repeats: AuditEntry.Repeats(of: nil, count: 9))
+    #expect(block.count == 5)
+    return block.withPlaintext(after: position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+  }
+
+  private static func read(_ bytes: [UInt8]) throws(CryptoError) -> [Int64: AuditEntry] {
+    var found: [Int64: AuditEntry] = [:]
+    _ = try bytes.withSpan { (span: RawSpan) throws(CryptoError) in try AuditBlock.read(span) { found[$0] = $1 } }
+    return found
+  }
+
+  @Test("are read back as they were written, with their numbers") func round() throws {
+    let found = try Self.read(Self.plaintext())
+    #expect(found.keys.sorted() == [10, 11, 12, 13, 14])
+    let caller = AuditEntry.Caller(
+      door: "varlink", uid: 990, pid: 12, unit: "iothome.service", executable: "/usr/bin/x")
+    #expect(
+      found[10]
+        == AuditEntry(
+          time: 100, action: .get, outcome: .ok, caller: caller, item: "iothome/express.key",
+          purpose: "to ask for trains"))
+    #expect(found[11]?.caller == AuditEntry.Caller(door: "varlink", uid: 0, pid: 0) && found[11]?.detail == "kind=note")
+    #expect(found[12]?.caller == nil && found[12]?.item == "idle")
+    #expect(found[13]?.repeats == AuditEntry.Repeats(of: 10, count: 4))
+    #expect(found[14]?.repeats == AuditEntry.Repeats(of: nil, count: 9))
+  }
+
+  @Test("cut, longer or flipped anywhere, end in an error or in other entries, and in nothing worse") func changed() {
+    let bytes = Self.plaintext()
+    for count in bytes.indices { _ = try? Self.read(Array(bytes.prefix(count))) }
+    #expect(throws: CryptoError.self) { try Self.read(Array(bytes.prefix(40))) }
+    #expect(throws: CryptoError.self) { try Self.read(bytes + [9]) }
+    for bit in 0..<bytes.count * 8 {
+      var flipped = bytes
+      flipped[bit / 8] ^= 1 << (bit % 8)
+      _ = try? Self.read(flipped)
+    }
+  }
+
+  @Test("an emptied block holds nothing of what was in it") func emptied() {
+    var block = AuditBlock()
+    let (caller, filling) = (block.add(AuditEntry.Caller(door: "varlink", uid: 1, pid: 2)), block.filling)
+    block.add(.get, .ok, time: 1, caller: caller, item: "SECRETNAME")
+    block.empty()
+    #expect(block.count == 0 && block.filling == filling + 1)
+    let rest = block.withPlaintext(after: .start) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    #expect(rest.count == 41)
+  }
+
+  @Test("the keys of a chain go on, and no two are the same") func ratchet() {
+    let seed = RandomBytes.secret(count: 32)
+    var key = AuditKey(seed: seed)
+    var again = AuditKey(seed: seed)
+    var seen: Set<[UInt8]> = []
+    for _ in 0..<50 {
+      let one = key.withNextKey { $0.array }
+      #expect(again.withNextKey { $0.array } == one)
+      #expect(seen.insert(one).inserted)
+    }
+    #expect(!seen.contains(seed.array))
+    #expect(AuditKey.commitment(to: seed) == AuditKey.commitment(to: seed))
+    #expect(AuditKey.commitment(to: seed) != AuditKey.commitment(to: RandomBytes.secret(count: 32)))
+  }
+
+  @Test("a beginning opens for its box alone, and says which seed it was begun with") func beginning() throws {
+    let secret = SealedBox.secretKey()
+    let seed = RandomBytes.secret(count: 32)
+    var chain = try AuditChain(
+      origin: .unlocked, time: 5, first: 10, previous: AuditChain.beginning, seed: seed,
+      publicKey: SealedBox.publicKey(of: secret))
+    let key = RandomBytes.secret(count: 32)
+    let vault = VaultID.random()
+    chain.mac = chain.mac(5, vault, key: key)
+    let bytes = chain.encoded
+    #expect(bytes.count == AuditChain.encodedCount)
+    let decoded = try bytes.withSpan { (span: RawSpan) throws(CryptoError) in try AuditChain(decoding: span) }
+    #expect(decoded == chain && decoded.mac == decoded.mac(5, vault, key: key))
+    #expect(decoded.mac != decoded.mac(6, vault, key: key))
+    #expect(try decoded.seed(secret).array == seed.array)
+    #expect(throws: CryptoError.self) { _ = try decoded.seed(SealedBox.secretKey()) }
+    var other = chain
+    try other.seal(RandomBytes.secret(count: 32), to: SealedBox.publicKey(of: secret))
+    #expect(throws: CryptoError.authenticationFailed) { _ = try other.seed(secret) }
+    for count in 0..<bytes.count {
+      let part = Array(bytes.prefix(count))
+      #expect(throws: CryptoError.self) {
+        try part.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditChain(decoding: span) }
+      }
+    }
+  }
+
+  @Test("the end and the anchor are read back, and refused when they are none") func places() throws {
+    var key = AuditKey(seed: RandomBytes.secret(count: 32))
+    let vault = VaultID.random()
+    let end = AuditEnd(Self.position, chain: 3, vault, key: &key)
+    let again = try end.encoded.withSpan { (span: RawSpan) throws(CryptoError) in try AuditEnd(decoding: span) }
+    #expect(again == end && again.mac == again.mac(vault, key: &key))
+    key.withNextKey { _ in }
+    #expect(again.mac != again.mac(vault, key: &key))
+    let anchor = AuditAnchor(cut: .start, joined: Self.position)
+    let read = try anchor.encoded.withSpan { (span: RawSpan) throws(CryptoError) in try AuditAnchor(decoding: span) }
+    #expect(read == anchor)
+    for bytes in [anchor.encoded.dropLast(), end.encoded.dropLast()] {
+      let bytes = Array(bytes)
+      #expect(throws: CryptoError.self) {
+        try bytes.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditAnchor(decoding: span) }
+      }
+      #expect(throws: CryptoError.self) {
+        try bytes.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditEnd(decoding: span) }
+      }
+    }
+    let backwards = AuditAnchor(cut: Self.position, joined: .start).encoded
+    #expect(throws: CryptoError.self) {
+      try backwards.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditAnchor(decoding: span) }
+    }
+  }
+}
