@@ -16,8 +16,8 @@ struct AuditReport {
   mutating func add(_ entry: Wire.AuditEntry) throws(Failure) {
     count += 1
     if json { return try Output.json { entry.write(to: &$0) } }
-    let times = entry.count.map { " ×\($0)" } ?? ""
-    let result = (entry.outcome == "ok" ? "" : entry.outcome) + times
+    let outcome = entry.outcome == "ok" ? nil : entry.outcome
+    let result = [outcome, entry.count.map { "×\($0)" }].compactMap { $0 }.joined(separator: " ")
     let about = [entry.item, entry.detail, entry.purpose.map { "“\($0)”" }].compactMap { $0 }.joined(separator: " ")
     guard Output.isTerminal else {
       let fields = ["\(entry.number)", LocalTime.text(entry.time), Self.who(entry), entry.action, about, entry.outcome]
@@ -27,7 +27,7 @@ struct AuditReport {
     }
     table.add(
       .init(LocalTime.text(entry.time)), .init(Self.who(entry)), .init(entry.action), .init(about),
-      .init(result.trimmed, isRed: entry.outcome != "ok"))
+      .init(result, isRed: entry.outcome != "ok"))
     if table.count >= Self.page { try flush() }
   }
 
@@ -44,7 +44,7 @@ struct AuditReport {
     return [entry.user ?? "uid \(uid)", unit].compactMap { $0 }.joined(separator: " ") + (process ?? "")
   }
 
-  /// What came of a check, in lines.
+  /// The outcome of a check, in lines.
   static func text(_ result: Wire.AuditReply, noted: Int) -> String {
     var text = ""
     for fault in result.faults ?? [] { text += AuditReport.line(fault) + "\n" }
@@ -68,12 +68,7 @@ struct AuditReport {
   }
 }
 
-extension String {
-  /// Without a blank at its beginning.
-  fileprivate var trimmed: String { String(drop { $0 == " " }) }
-}
-
-/// What a journal has noted of where the audit log was: lines with `audit entry NUMBER LINK`.
+/// The notes in a journal of where the audit log was: lines with `audit entry NUMBER LINK`.
 enum AuditMarks {
   /// The most that are read, and the longest journal in bytes.
   private static let (most, longest) = (100_000, 64 << 20)

@@ -14,7 +14,7 @@ extension Vault {
     public var denied = false
     /// The way in which it was asked for, such as `varlink`.
     public var door: String?
-    /// What was done, such as `get`.
+    /// The action, such as `get`.
     public var action: String?
     /// The most of them, the last ones.
     public var last: Int?

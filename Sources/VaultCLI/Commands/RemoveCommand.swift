@@ -222,7 +222,7 @@ struct MoveCommand: ParsableCommand {
     do throws(Failure) {
       (before, after) = try session.unlocking { vault in (try vault.access(to: from), try vault.access(to: to)) }
     } catch {
-      // Who is no administrator has no say in who else gets an item.
+      // Administrators alone have a say in who else gets an item.
       guard error.exit == .denied else { throw error }
       return
     }

@@ -1,5 +1,7 @@
+public import VaultModel
+
 /// The kind of secret that opens a slot. The numbers are part of the format.
-public enum SlotKind: UInt8, CaseIterable, Sendable {
+public enum SlotKind: UInt8, Named, Sendable {
   /// An app password, through Argon2id.
   case password = 1
   /// A ``RecoveryCode``.
@@ -17,12 +19,6 @@ public enum SlotKind: UInt8, CaseIterable, Sendable {
     case .pam: "pam"
     case .login: "login"
     }
-  }
-
-  /// The kind with that name, or nil.
-  public init?(name: String) {
-    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = found
   }
 
   /// True when a slot of this kind opens the vault for as long as somebody has its secret. The others may end by themselves:

@@ -31,14 +31,14 @@ public struct AuditChain: Hashable, Sendable {
   public var time: Int64
   /// The number of its first entry.
   public var first: Int64
-  /// What stands for everything before it.
+  /// The link to everything before it.
   public var previous: Digest
   public var commitment: Digest
   public var mac: RecordMark
   /// The seed, sealed to the vault's box.
   public var sealedSeed: [UInt8]
 
-  /// What a log begins with.
+  /// The link that a log begins with.
   public static let beginning = Digest(of: RawSpan())
 
   /// A chain that begins with `seed`; its MAC is still to be made.
@@ -87,17 +87,14 @@ public struct AuditChain: Hashable, Sendable {
   public var encoded: [UInt8] { signed + mac.array + sealedSeed }
 
   private var signed: [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: Self.signedCount)
-    var span = bytes.mutableSpan
-    var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
-    var writer = ByteWriter()
-    writer.uint8(Self.formatVersion, &out)
-    writer.uint8(origin.rawValue, &out)
-    writer.int64(time, &out)
-    writer.int64(first, &out)
-    previous.withBytes { writer.bytes($0, &out) }
-    commitment.withBytes { writer.bytes($0, &out) }
-    return bytes
+    ByteWriter.array(count: Self.signedCount) { writer, out in
+      writer.uint8(Self.formatVersion, &out)
+      writer.uint8(origin.rawValue, &out)
+      writer.int64(time, &out)
+      writer.int64(first, &out)
+      previous.withBytes { writer.bytes($0, &out) }
+      commitment.withBytes { writer.bytes($0, &out) }
+    }
   }
 
   /// The place that the record in a row of the chain that begins in row `chain` is bound to.
@@ -132,10 +129,10 @@ public struct AuditChain: Hashable, Sendable {
 
   // MARK: From record to record
 
-  /// What stands for everything up to this beginning in that row.
+  /// The link that stands for everything up to this beginning in that row.
   public func link(_ row: Int64) -> Digest { Self.link(1, row, previous, signed) }
 
-  /// What stands for everything up to a sealed record in that row, after `previous`.
+  /// The link that stands for everything up to a sealed record in that row, after `previous`.
   public static func link(_ row: Int64, after previous: Digest, _ sealed: [UInt8]) -> Digest {
     link(2, row, previous, sealed)
   }

@@ -91,14 +91,11 @@ public struct AuditEnd: Hashable, Sendable {
   }
 
   private var signed: [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: Self.signedCount)
-    var span = bytes.mutableSpan
-    var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
-    var writer = ByteWriter()
-    writer.uint8(Self.formatVersion, &out)
-    position.write(&writer, &out)
-    writer.int64(chain, &out)
-    return bytes
+    ByteWriter.array(count: Self.signedCount) { writer, out in
+      writer.uint8(Self.formatVersion, &out)
+      position.write(&writer, &out)
+      writer.int64(chain, &out)
+    }
   }
 
   public var encoded: [UInt8] { signed + mac.array }
@@ -117,8 +114,8 @@ public struct AuditEnd: Hashable, Sendable {
   }
 }
 
-/// What is vouched for of the audit log: where it begins, since older records were taken out, and how far it was known to be
-/// whole. It counts in the record of the strongest class, so that it changes while the vault is unlocked alone.
+/// The part of the audit log that is vouched for: where it begins, since older records were taken out, and how far it was
+/// known to be whole. It counts in the record of the strongest class, so that it changes while the vault is unlocked alone.
 ///
 /// As stored: 1  format version, 1    the position before the first record    the position up to which all is known.
 public struct AuditAnchor: Hashable, Sendable {
@@ -130,14 +127,11 @@ public struct AuditAnchor: Hashable, Sendable {
   public init(cut: AuditPosition, joined: AuditPosition) { (self.cut, self.joined) = (cut, joined) }
 
   public var encoded: [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: 1 + 2 * AuditPosition.encodedCount)
-    var span = bytes.mutableSpan
-    var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
-    var writer = ByteWriter()
-    writer.uint8(Self.formatVersion, &out)
-    cut.write(&writer, &out)
-    joined.write(&writer, &out)
-    return bytes
+    ByteWriter.array(count: 1 + 2 * AuditPosition.encodedCount) { writer, out in
+      writer.uint8(Self.formatVersion, &out)
+      cut.write(&writer, &out)
+      joined.write(&writer, &out)
+    }
   }
 
   public init(decoding input: RawSpan) throws(CryptoError) {

@@ -7,6 +7,17 @@ struct ByteWriter {
   /// - Parameter offset: the number of bytes at the beginning that are written apart.
   init(at offset: Int = 0) { self.offset = offset }
 
+  /// The bytes that `body` writes, which are `count`.
+  static func array(count: Int, _ body: (inout ByteWriter, inout MutableRawSpan) -> Void) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var span = bytes.mutableSpan
+    var out = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    var writer = ByteWriter()
+    body(&writer, &out)
+    precondition(writer.offset == count, "a record's size was computed wrongly")
+    return bytes
+  }
+
   mutating func uint8(_ value: UInt8, _ out: inout MutableRawSpan) {
     out.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
     offset += 1

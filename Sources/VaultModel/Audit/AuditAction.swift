@@ -1,5 +1,5 @@
 /// The kinds of things that the audit log records. Raw values are stored and never change.
-public enum AuditAction: UInt8, CaseIterable, Sendable {
+public enum AuditAction: UInt8, Named, Sendable {
   /// A value was read.
   case get = 1
   /// Something was done with a value that stayed in the daemon.
@@ -36,16 +36,10 @@ public enum AuditAction: UInt8, CaseIterable, Sendable {
 
   /// The name people and programs write.
   public var name: String { "\(self)" }
-
-  /// The action with that name, or `nil`.
-  public init?(name: String) {
-    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = found
-  }
 }
 
-/// What came of something that the audit log records. Raw values are stored and never change.
-public enum AuditOutcome: UInt8, CaseIterable, Sendable {
+/// The outcomes of what the audit log records. Raw values are stored and never change.
+public enum AuditOutcome: UInt8, Named, Sendable {
   case ok = 1
   /// The caller may not do that.
   case denied = 2
@@ -67,10 +61,4 @@ public enum AuditOutcome: UInt8, CaseIterable, Sendable {
 
   /// The name people and programs write.
   public var name: String { "\(self)" }
-
-  /// The outcome with that name, or `nil`.
-  public init?(name: String) {
-    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = found
-  }
 }

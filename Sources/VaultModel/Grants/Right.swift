@@ -1,5 +1,5 @@
 /// The ways in which somebody may deal with an item. Raw values are stored and never change.
-public enum Right: UInt8, CaseIterable, Sendable {
+public enum Right: UInt8, Named, Sendable {
   /// Read the value. Includes ``use``.
   case get = 1
   /// Change the value, and create an item with its kind, attributes and policy.
@@ -26,12 +26,6 @@ public enum Right: UInt8, CaseIterable, Sendable {
     case .use: "use"
     case .admin: "admin"
     }
-  }
-
-  /// The right with that name, or `nil`.
-  public init?(name: String) {
-    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = found
   }
 }
 

@@ -1,5 +1,5 @@
 /// The states of the vault in which an item's value may be served. Raw values are stored and never change.
-public enum AccessClass: UInt8, CaseIterable, Sendable {
+public enum AccessClass: UInt8, Named, Sendable {
   /// Only while the vault is unlocked.
   case whenUnlocked = 1
   /// From the first unlock on, also after an idle or screen lock, until the daemon stops or the machine sleeps.
@@ -15,16 +15,10 @@ public enum AccessClass: UInt8, CaseIterable, Sendable {
     case .always: "always"
     }
   }
-
-  /// The class with that name, or `nil`.
-  public init?(name: String) {
-    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = found
-  }
 }
 
 /// The proof that a person must give before an item's value is served. Raw values are stored and never change.
-public enum Requirement: UInt8, CaseIterable, Sendable {
+public enum Requirement: UInt8, Named, Sendable {
   /// Nothing.
   case none = 0
   /// Be there: a fresh fingerprint or password.
@@ -42,12 +36,6 @@ public enum Requirement: UInt8, CaseIterable, Sendable {
     case .biometry: "biometry"
     case .password: "password"
     }
-  }
-
-  /// The requirement with that name, or `nil`.
-  public init?(name: String) {
-    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = found
   }
 }
 
