@@ -5,9 +5,6 @@ internal import VaultWire
 
 /// The work of `vault set` for one item.
 struct SetRequest {
-  /// The largest value the daemon takes, 1 MiB; one byte more is read so that it can say so.
-  static let valueLimit = 1 << 20
-
   let command: SetCommand
   let name: String
 
@@ -60,6 +57,28 @@ struct SetRequest {
     guard try keyboard.confirm("\(past.event). Store it so?") else { throw past }
   }
 
+  /// The value to store; nil when the daemon draws or keeps it.
+  private func value(_ session: Session) throws(Failure) -> SecretBuffer? {
+    if command.generator.generate != nil || command.keepValue { return nil }
+    return try ValueInput(name: name, file: command.file, isExact: command.exact).read(
+      kind: { () throws(Failure) in try kind(session) },
+      beforeAsking: { () throws(Failure) in try checkBeforeAsking(session) })
+  }
+
+  /// The kind that the item will be of.
+  private func kind(_ session: Session) throws(Failure) -> ItemKind {
+    if let kind = command.kind.flatMap(ItemKind.init(rawValue:)) { return kind }
+    guard command.update else { return .password }
+    do throws(Failure) {
+      let item = try session.unlocking { vault in try vault.show(name) }
+      // One that this program does not know is left alone.
+      return ItemKind(rawValue: item.kind) ?? .blob
+    } catch {
+      guard error.exit == .missing else { throw error }
+      return .password
+    }
+  }
+
   private func item(_ session: Session) throws(Failure) -> Wire.NewItem {
     let generator = command.generator.generate.map { command.generator.recipe($0) }
     return Wire.NewItem(
@@ -88,7 +107,7 @@ struct SetRequest {
   }
 
   /// Does what could fail before a person types a secret: the unlock, and whether the name is free.
-  func checkBeforeAsking(_ session: Session) throws(Failure) {
+  private func checkBeforeAsking(_ session: Session) throws(Failure) {
     try session.unlockIfLocked()
     guard !command.update else { return }
     do throws(Failure) {

@@ -83,7 +83,7 @@ import VaultTesting
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let path = folder + "/vault.backup"
     do {
-      let file = try BackupFile(path, replaces: false)
+      let file = try NewFile(path, replaces: false)
       try file.write(unsafe [UInt8]("backup".utf8).span.bytes)
       try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
       let failure = #expect(throws: Failure.self) { try file.finish() }
@@ -106,8 +106,8 @@ import VaultTesting
         + options, program: "/usr/bin/strace")
     #expect(outcome.status == 0, "\(outcome)")
     let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
-    let written = try #require(calls.lastIndex { $0.hasPrefix("write(") && $0.contains("/.vault-backup-") })
-    let synced = try #require(calls.firstIndex { $0.hasPrefix("fsync(") && $0.contains("/.vault-backup-") })
+    let written = try #require(calls.lastIndex { $0.hasPrefix("write(") && $0.contains("/.vault-new-") })
+    let synced = try #require(calls.firstIndex { $0.hasPrefix("fsync(") && $0.contains("/.vault-new-") })
     let named = try #require(calls.firstIndex { $0.hasPrefix("link(") || $0.hasPrefix("rename(") })
     let folder = try #require(calls.firstIndex { $0.hasPrefix("fsync(") && $0.contains("<\(sandbox.home)>") })
     #expect(written < synced && synced < named && named < folder, "\(calls)")

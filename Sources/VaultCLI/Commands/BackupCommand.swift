@@ -33,7 +33,7 @@ struct BackupCommand: ParsableCommand {
         throw Failure(.usage, "a backup is not for a terminal", "redirect standard output, or name a file")
       }
     } else {
-      try BackupFile.check(file, replaces: force)
+      try NewFile.check(file, replaces: force)
     }
     let session = try Session(globals)
     let size = try session.unlocking(for: "vault backup") { vault in
@@ -58,7 +58,7 @@ struct BackupCommand: ParsableCommand {
   }
 
   private func write(_ vault: Vault) throws -> Int {
-    try BackupFile.write(file, replaces: force) { target, cancellation in
+    try NewFile.write(file, replaces: force) { target, cancellation in
       var bar = ProgressBar("backing up", of: 0)
       var done = 0
       return try vault.backup(

@@ -22,7 +22,7 @@ struct SalvageCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func run() throws {
-    try BackupFile.check(file, replaces: force)
+    try NewFile.check(file, replaces: force)
     let session = try Session(globals)
     var losses: [Wire.Finding] = []
     let (saved, omitted) = try session.unlocking(for: "vault salvage") { vault in
@@ -51,7 +51,7 @@ struct SalvageCommand: ParsableCommand {
   }
 
   private func write(_ vault: Vault) throws {
-    try BackupFile.write(file, replaces: force) { target, cancellation in
+    try NewFile.write(file, replaces: force) { target, cancellation in
       _ = try vault.backup(salvaged: true, cancellation: cancellation) { bytes in try target.write(bytes) }
     }
   }

@@ -59,7 +59,7 @@ struct EditedFile: ~Copyable {
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw Failure(.io, "\(path) is not a regular file any more", "nothing was stored")
     }
-    return try FileInput.readAll(descriptor, limit: SetRequest.valueLimit, name: path)
+    return try FileInput.readAll(descriptor, limit: ValueInput.limit, name: path)
   }
 
   private static func failure(_ path: String) -> Failure { Failure(.io, "\(path): \(Output.describe(errno))") }

@@ -2,11 +2,11 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// A backup that is being written to a file: under another name beside it, until all of it is on the disk.
+/// A file that is being written: under another name beside it, until all of it is on the disk.
 ///
-/// Given up earlier, it leaves nothing. A process that is killed by SIGKILL leaves the other name, `.vault-backup-` and six
+/// Given up earlier, it leaves nothing. A process that is killed by SIGKILL leaves the other name, `.vault-new-` and six
 /// characters.
-final class BackupFile {
+final class NewFile {
   private let path: String
   private let folder: String
   private let part: String
@@ -14,16 +14,16 @@ final class BackupFile {
   private let descriptor: Int32
   private var isDone = false
 
-  /// Has `body` write a backup to a file; it gets a descriptor that can be read once somebody wants it to end. Whatever ends
+  /// Has `body` write a file; it gets a descriptor that can be read once somebody wants it to end. Whatever ends
   /// it before its time, control-C too, leaves no file.
   ///
   /// - Throws: what ``init(_:replaces:)``, `body` and ``finish()`` throw.
   static func write<R>(
-    _ path: String, replaces: Bool, _ body: (BackupFile, _ cancellation: Int32) throws -> R
+    _ path: String, replaces: Bool, _ body: (NewFile, _ cancellation: Int32) throws -> R
   ) throws -> R {
     let signals = try SignalPipe(SignalPipe.ending)
     do {
-      let file = try BackupFile(path, replaces: replaces)
+      let file = try NewFile(path, replaces: replaces)
       let result = try body(file, signals.descriptor)
       try file.finish()
       return result
@@ -31,6 +31,11 @@ final class BackupFile {
       if let number = signals.next() { signals.deliver(number) }
       throw error
     }
+  }
+
+  /// Writes a text to a file; see ``write(_:replaces:_:)``.
+  static func write(_ text: String, to path: String, replaces: Bool) throws {
+    try write(path, replaces: replaces) { file, _ in try file.write(unsafe text.utf8.span.bytes) }
   }
 
   /// Makes the file, of mode 0600.
@@ -41,7 +46,7 @@ final class BackupFile {
     try Self.check(path, replaces: replaces)
     let slash = path.lastIndex(of: "/")
     folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    var template = Array("\(folder)/.vault-backup-XXXXXX".utf8CString)
+    var template = Array("\(folder)/.vault-new-XXXXXX".utf8CString)
     descriptor = unsafe mkstemp(&template)
     guard descriptor >= 0 else { throw Self.failure("make a file in \(folder)", errno) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -55,9 +60,11 @@ final class BackupFile {
     if !isDone { unsafe unlink(part) }
   }
 
-  /// Throws unless a backup can have that name.
+  /// Throws unless a new file can have that name.
   static func check(_ path: String, replaces: Bool) throws(Failure) {
-    guard !path.isEmpty, path.last != "/" else { throw Failure(.usage, "a backup needs the name of a file, or `-`") }
+    guard !path.isEmpty, path.last != "/" else {
+      throw Failure(.usage, "\(Printable.quoted(path)) is no name of a file", "name one")
+    }
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return }
     guard replaces else { throw exists(path) }
@@ -107,7 +114,7 @@ final class BackupFile {
 
   private func syncFolder() {
     let opened = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // A folder that cannot be read, or a file system that knows no sync of one, does not make the backup worse.
+    // A folder that cannot be read, or a file system that knows no sync of one, does not make the file worse.
     guard opened >= 0 else { return }
     fsync(opened)
     close(opened)

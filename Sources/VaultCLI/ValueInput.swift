@@ -1,18 +1,31 @@
 internal import Glibc
-internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-// The value that `vault set` stores, and where it comes from.
-extension SetRequest {
-  /// The value to store; nil when the daemon draws or keeps it.
-  func value(_ session: Session) throws(Failure) -> SecretBuffer? {
-    if command.generator.generate != nil || command.keepValue { return nil }
-    if let file = command.file { return try FileInput.readFile(file, limit: SetRequest.valueLimit) }
-    guard isatty(STDIN_FILENO) == 1 else { return try piped(session) }
+/// The value that a command takes for an item: from a file, from standard input, or typed by a person.
+struct ValueInput {
+  /// The largest value the daemon takes, 1 MiB; one byte more is read so that it can say so.
+  static let limit = 1 << 20
+
+  let name: String
+  /// The file to read it from, byte for byte; `-` is standard input.
+  let file: String?
+  /// True when a line break at the end of a single line is meant.
+  let isExact: Bool
+
+  /// Reads the value.
+  ///
+  /// - Parameters:
+  ///   - kind: tells the kind that the item will be of, where that matters.
+  ///   - beforeAsking: does what could fail before a person types a secret.
+  func read(
+    kind: () throws(Failure) -> ItemKind, beforeAsking: () throws(Failure) -> Void = {}
+  ) throws(Failure) -> SecretBuffer {
+    if let file { return try FileInput.readFile(file, limit: ValueInput.limit) }
+    guard isatty(STDIN_FILENO) == 1 else { return try piped(kind) }
     let keyboard = try Keyboard(otherwise: "give the value on standard input")
-    try checkBeforeAsking(session)
-    if let style = try kind(session).linesStyle { return try lines(keyboard, style) }
+    try beforeAsking()
+    if let style = try kind().linesStyle { return try lines(keyboard, style) }
     guard let typed = try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard) else {
       throw Failure(Fault.cancelled)
     }
@@ -22,34 +35,20 @@ extension SetRequest {
   /// The lines that are typed or pasted. They are asked for once: nobody types a key twice, and its kind checks it.
   private func lines(_ keyboard: borrowing Keyboard, _ style: TerminalModes.Style) throws(Failure) -> SecretBuffer {
     let question = "Value of \(Printable.quoted(name)), ended by control-D on an empty line:\n"
-    guard let typed = try keyboard.askLines(question, style, limit: SetRequest.valueLimit) else {
+    guard let typed = try keyboard.askLines(question, style, limit: ValueInput.limit) else {
       throw Failure(Fault.cancelled)
     }
     return typed
   }
 
   /// All of standard input, but for a line break at the end of what is one line: `echo` puts it there, and nobody means it.
-  private func piped(_ session: Session) throws(Failure) -> SecretBuffer {
-    var value = try FileInput.readAll(STDIN_FILENO, limit: SetRequest.valueLimit, name: "standard input")
+  private func piped(_ kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {
+    var value = try FileInput.readAll(STDIN_FILENO, limit: ValueInput.limit, name: "standard input")
     let end = value.withBytes { FinalBreak.count(in: $0) }
-    guard end > 0, !command.exact, try kind(session).hasOneLine else { return value }
+    guard end > 0, !isExact, try kind().hasOneLine else { return value }
     value.truncate(to: value.count - end)
     if Keyboard.isAttended { Output.note("the line break at the end is not stored; --exact keeps it") }
     return value
-  }
-
-  /// The kind that the item will be of.
-  private func kind(_ session: Session) throws(Failure) -> ItemKind {
-    if let kind = command.kind.flatMap(ItemKind.init(rawValue:)) { return kind }
-    guard command.update else { return .password }
-    do throws(Failure) {
-      let item = try session.unlocking { vault in try vault.show(name) }
-      // One that this program does not know is left alone.
-      return ItemKind(rawValue: item.kind) ?? .blob
-    } catch {
-      guard error.exit == .missing else { throw error }
-      return .password
-    }
   }
 }
 
