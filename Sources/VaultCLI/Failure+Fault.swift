@@ -25,6 +25,8 @@ extension Failure {
       self.init(.missing, "no item \(Printable.quoted(name))", "see `vault list`")
     case .noSuchVersion(let name, let version):
       self.init(.missing, "\(Printable.quoted(name)) has no version \(version)", "see `vault history`")
+    case .noSuchDeposit(let number):
+      self.init(.missing, "there is no deposit \(number)", "see `vault deposits`")
     case .noSuchGrant(let subject):
       self.init(.missing, "\(Printable.text(subject)) has no such grant", "see `vault grants`")
     case .invalidGrant(let reason):
@@ -115,6 +117,10 @@ extension Failure {
         "the vault is being given a new key, and until then its ways in stay as they are and no backup is made",
         "wait for it with `vault rekey`, or give it up with `vault rekey --cancel`"
       )
+    case .rekeyRests:
+      self.init(
+        .retry, "the vault is being given a new key, and that rests while it is locked",
+        "unlock it, then leave the value again")
     case .cancelled: self.init(.denied, "cancelled; nothing was changed", "start again when you are ready")
     case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
     case .weakSecret(let reason): self.init(.invalid, "\(Printable.text(reason))", "choose another")

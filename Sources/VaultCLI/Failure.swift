@@ -4,7 +4,7 @@ enum Exit: Int32, Sendable {
   case usage = 64
   /// The store or the input is corrupt or not valid.
   case invalid = 65
-  /// There is no such item, version or slot.
+  /// There is no such item, version, slot or deposit.
   case missing = 66
   /// There is no daemon.
   case unavailable = 69

@@ -118,7 +118,7 @@ final class Session {
         guard Keyboard.isAttended, let fault else { throw error }
         vault.reason = reason
         switch fault {
-        case .locked: try unlock()
+        case .locked, .rekeyRests: try unlock()
         case .presenceRequired("", _): try authenticateForGrants()
         case .presenceRequired(let name, _): try authenticate(for: name)
         default: throw error

@@ -10,7 +10,7 @@ import VaultCore
 #endif
 
 /// The kinds of records that bytes can be.
-enum KindOfRecord { case head, slot, hashes, auditChain, auditBlock }
+enum KindOfRecord { case head, slot, hashes, auditChain, auditBlock, deposit, box }
 
 /// Reads a record as an attacker with the database might write it: decoding ends in an error or in a record that
 /// encodes to the very same bytes, or, for a class record without its key, in numbers that a vault can come to.
@@ -36,7 +36,41 @@ func exerciseRecord(_ input: RawSpan) -> KindOfRecord? {
     precondition(read.first > 0 && read.count >= 0, "numbers that no log comes to")
     return .auditBlock
   }
+  if let deposit = try? DepositRecord(decoding: input) {
+    expectSame(deposit, input)
+    return .deposit
+  }
+  if let box = try? DepositBox(decoding: input) {
+    let scratch = Scratch()
+    DepositBox.encode(box.stamp, box.item, valueCount: box.value.count, into: scratch) { out in
+      copy(input.extracting(box.value), into: &out)
+    }
+    scratch.withBytes { expectSame($0, input) }
+    return .box
+  }
   return nil
+}
+
+private func expectSame(_ deposit: DepositRecord, _ input: RawSpan) {
+  let scratch = Scratch()
+  switch deposit.content {
+  case .item(let item, let base, let value):
+    DepositRecord.encode(
+      deposit.stamp, deposit.depositor, item, base: base, value: input.extracting(value), into: scratch)
+  case .box(let range):
+    let box = input.extracting(range)
+    DepositRecord.encode(
+      deposit.stamp, deposit.depositor, box: unsafe box.withUnsafeBytes { unsafe [UInt8]($0) }, into: scratch)
+  }
+  scratch.withBytes { expectSame($0, input) }
+}
+
+private func copy(_ bytes: RawSpan, into out: inout MutableRawSpan) {
+  for index in 0..<bytes.byteCount {
+    // Every bit pattern is a UInt8, and the index is checked.
+    out.storeBytes(
+      of: unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self), toByteOffset: index, as: UInt8.self)
+  }
 }
 
 private func expectSame(_ encoded: RawSpan, _ input: RawSpan) {

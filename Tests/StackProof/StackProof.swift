@@ -26,10 +26,17 @@ enum StackProof {
     _ = unsafe crypto_core_hchacha20(&perMessage, sealed, key, nil)
     // HMAC (RFC 2104) hashes the key with one of two pads.
     let pads = [0x36, 0x5C].map { pad in ("pad", key.map { $0 ^ pad }) } as [(String, [UInt8])]
+    // X25519 (RFC 7748 section 5) clears and sets bits of the key; what both sides come to opens the message.
+    var scalar = key
+    (scalar[0], scalar[31]) = (scalar[0] & 248, scalar[31] & 127 | 64)
+    let box = try unsafe SealedBox.seal(message.span.bytes, to: SealedBox.publicKey(of: secret()))
+    var shared = [UInt8](repeating: 0, count: 32)
+    _ = unsafe crypto_box_beforenm(&shared, box, key)
     let keys =
       [
         ("key", key), ("message key", perMessage), ("subkey", array(KDF.subkey(1, context: "a-test--", of: secret()))),
         ("root", array(try Argon2id.derive(secret(), salt: salt, parameters: .floor))),
+        ("scalar", scalar), ("shared key", shared),
       ] + pads
 
     let calls: [(name: String, call: () -> Void)] =
@@ -72,7 +79,8 @@ enum StackProof {
             _ = unsafe sealer.seal(message.span.bytes, isLast: true, associatedData: salt.span.bytes, into: &out)
           }
         ),
-        ("sealed box", { _ = SealedBox.publicKey(of: secret()) }),
+        ("public key", { _ = SealedBox.publicKey(of: secret()) }),
+        ("sealed box", { _ = try? unsafe SealedBox.open(box.span.bytes, secretKey: secret()) }),
       ]
       + HMAC.Hash.allCases.map { hash in
         ("HMAC \(hash)", { _ = try? unsafe HMAC.withCode(of: message.span.bytes, key: secret(), hash) { _ in } })

@@ -65,6 +65,8 @@ import Testing
       ["slot", "add", "password", "hunter2"], ["slot", "remove", "1", "hunter2"], ["set", "web", "--value=hunter2"],
       ["unlock", "--password=hunter2"], ["set", "web", "--value", "hunter2"],
       ["unlock", "--hunter2"], ["set", "web", "--atr=hunter2"], ["set", "web", "hunter2", "udpate"],
+      ["deposit", "web", "hunter2"], ["deposit", "web", "--hunter2"], ["deposit", "--sealed", "box", "hunter2"],
+      ["deposit", "--sealed", "box", "web", "hunter2"],
     ] {
       let failure = #expect(throws: Failure.self) { try Arguments.parse(arguments) }
       #expect(failure?.message.contains("hunter2") == false, "\(arguments)")

@@ -240,6 +240,11 @@ import VaultTesting
       (["name=\"w", "find"], ["=name=\"web\""]), (["kind=t", "rm"], ["=kind=tls-key", "=kind=totp"]),
       (["", "lock"], []),
       (["we", "--socket", "/nowhere", "get"], []), (["we", "get", "--system"], []),
+      (["", "deposits"], ["=list", "=accept", "=drop"]), (["we", "deposit"], ["=web"]),
+      (["", "deposit", "--key"], [":files"]), (["", "deposit", "--sealed"], [":files"]),
+      (["", "show-key", "-o"], [":files"]),
+      (["--k", "deposit", "a"], ["=--kind", "=--key"]), (["no", "deposit", "--kind"], ["=note"]),
+      (["al", "deposit", "--accessible"], ["=always"]),
     ])
   func typed(words: [String], offered: [String]) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

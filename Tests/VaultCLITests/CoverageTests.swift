@@ -22,14 +22,15 @@ import VaultTesting
   /// The arguments without which a command asks nothing of the daemon.
   private static func operands(_ command: String, file: String) -> [String] {
     switch command {
-    case "get", "totp", "set", "edit", "find", "show", "history", "rm", "trash restore", "audit item": ["web"]
+    case "get", "totp", "set", "edit", "find", "show", "history", "rm", "trash restore", "audit item", "deposit":
+      ["web"]
     case "restore-version": ["web", "1"]
     case "mv", "cp": ["web", "other"]
     case "slot add": ["recovery"]
     case "grant": ["user:1", "a"]
     case "revoke", "grants forget": ["user:1"]
     case "can": ["user:1", "get", "a"]
-    case "slot remove": ["1"]
+    case "slot remove", "deposits accept", "deposits drop": ["1"]
     case "backup", "salvage": [file + "-2"]
     case "restore": [file]
     default: []

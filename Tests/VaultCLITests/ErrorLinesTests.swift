@@ -99,7 +99,8 @@ import VaultWire
       [evil], ["get", evil], ["show", evil], ["rm", evil], ["find", evil + "="], ["list", "--socket", nowhere],
       ["get", "x", "--field", evil], ["set", evil, "--kind", evil], ["set", "y", "--file", nowhere],
       ["backup", nowhere + "/" + evil], ["restore", nowhere], ["unlock", "--method", evil], ["slot", "rm", evil],
-      ["get", "--" + evil],
+      ["get", "--" + evil], ["deposit", evil], ["deposit", "--sealed", nowhere], ["deposits", "drop", evil],
+      ["deposit", "x", "--seal", "--key", nowhere],
     ] {
       let outcome = try sandbox.run(arguments)
       #expect(outcome.status != 0, "\(arguments)")

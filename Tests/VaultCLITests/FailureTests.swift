@@ -20,6 +20,7 @@ import VaultWire
       (.authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .denied),
       (.mistypedRecoveryCode, .invalid), (.backingOff(method: "password", retryAfterMilliseconds: 1), .retry),
       (.methodUnavailable(method: "recovery", reason: "r"), .configuration), (.rekeying, .retry), (.cancelled, .denied),
+      (.rekeyRests, .retry), (.noSuchDeposit(number: 5), .missing),
       (.accountExpired(reason: "r"), .denied), (.tooManyTries, .denied), (.presenceFailed(reason: "r"), .denied),
       (.presenceRequired(name: "a", require: "biometry"), .denied),
       (.noSuchConversation, .retry), (.weakSecret(reason: "r"), .invalid), (.tooLarge(limit: 1), .invalid),

@@ -79,8 +79,7 @@ struct FullDiskTests {
       #expect(hasRoom())
       let stored = try fill(sandbox, 500_000)
       #expect(stored > 10)
-      let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
-      let filled = try sandbox.run(["-c", pad, sandbox.root + "/data"], program: "/bin/sh")
+      let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
       #expect(filled.errors.contains("No space left on device"), "\(filled)")
       #expect(try sandbox.must(["doctor"]).contains("warn  space: "))
 
@@ -107,9 +106,7 @@ struct FullDiskTests {
       try sandbox.must(["set", "token"], stdin: "kept")
       try sandbox.stopDaemon()
       if !hasLockFile { #expect(unsafe unlink(sandbox.store + "/vault.lock") == 0) }
-      // The file system is filled to the last page, and to the last byte of that.
-      let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
-      let filled = try sandbox.run(["-c", pad, sandbox.root + "/data"], program: "/bin/sh")
+      let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
       #expect(filled.errors.contains("No space left on device"), "\(filled)")
       try sandbox.startDaemon()
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
@@ -117,6 +114,44 @@ struct FullDiskTests {
       #expect(try sandbox.must(["verify"]).contains("unharmed:  1 item"))
     }
   }
+
+  @Test(
+    "an audit log that is required and cannot be written ends the service until it can; otherwise that is said, and served on",
+    arguments: ["required", "on"])
+  func auditLog(mode: String) throws {
+    try withSmallDisk { sandbox, remount in
+      try sandbox.must(["set", "token"], stdin: "kept")
+      try sandbox.stopDaemon()
+      let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
+      #expect(filled.errors.contains("No space left on device"), "\(filled)")
+      try sandbox.startDaemon(config: "audit = \(mode)\n")
+      _ = try sandbox.run("unlock", "--password-stdin", stdin: password + "\n")
+      let outcome = try sandbox.run("get", "token")
+      if mode == "required" {
+        #expect(outcome.status == 74 && outcome.output.isEmpty, "\(outcome)")
+        #expect(outcome.errors.contains("the audit log, which is required, cannot be written: "), "\(outcome)")
+      } else {
+        #expect(outcome.output == "kept", "\(outcome)")
+        // What happened is written within a second, or said not to be.
+        let end = ContinuousClock.now + .seconds(30)
+        while try !sandbox.must(["status"]).contains("the audit log cannot be written: "),
+          ContinuousClock.now < end
+        { usleep(20_000) }
+        #expect(try sandbox.must(["status"]).contains("the audit log cannot be written: "))
+      }
+      try remount("size=8m")
+      #expect(try sandbox.must(["get", "token"]) == "kept")
+      // Nothing of what happened meanwhile is missing.
+      let log = try sandbox.must(["audit", "--json"])
+      #expect(log.contains("\"action\":\"unlock\""), "\(log)")
+      #expect(log.split(separator: "\n").count { $0.contains("\"item\":\"token\"") } >= 2, "\(log)")
+      #expect(try !sandbox.must(["status"]).contains("cannot be written"))
+      #expect(try sandbox.must(["verify"]).contains("unharmed:  1 item"))
+    }
+  }
+
+  /// Fills a file system to the last page, and to the last byte of that.
+  private static let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
 
   @Test("of a store on a file system that is mounted read-only is said what to do, and then it is served")
   func readOnly() throws {

@@ -50,25 +50,31 @@ import VaultModel
   }
 
   @Test("The numbers of the derived keys are final") func numbers() {
-    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7, 8])
-    #expect([Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup, .box] == Subkey.allCases)
+    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
+    #expect(
+      [Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup, .box, .deposits] == Subkey.allCases)
   }
 
   @Test("A class's keys differ from each other, and forgetting takes what it says") func classKeys() {
     let classKey = RandomBytes.secret(count: 32)
     var seen: Set<[UInt8]> = [classKey.array]
     for subkey in Subkey.allCases { seen.insert(subkey.derive(from: classKey).array) }
-    #expect(seen.count == 9)
+    #expect(seen.count == 10)
     var keys = ClassKeys(classKey: classKey, of: .whenUnlocked)
-    #expect(held(keys) == ["values", "metadata", "tags", "integrity", "audit", "box"])
+    #expect(held(keys) == ["values", "metadata", "tags", "integrity", "audit", "box", "deposits"])
     keys.forgetValues()
-    #expect(held(keys) == ["metadata", "tags"])
+    #expect(held(keys) == ["metadata", "tags", "deposits"])
+    keys.forgetNames()
+    #expect(held(keys) == ["deposits"])
+    keys.forgetDeposits()
+    #expect(held(keys) == [])
+    keys = ClassKeys(classKey: classKey, of: .whenUnlocked)
     keys.forgetAll()
     #expect(held(keys) == [])
     #expect(held(ClassKeys()) == [])
     let others = ["values", "metadata", "tags", "integrity"]
-    #expect(held(ClassKeys(classKey: classKey, of: .afterFirstUnlock)) == others + ["backup"])
-    #expect(held(ClassKeys(classKey: classKey, of: .always)) == others + ["audit"])
+    #expect(held(ClassKeys(classKey: classKey, of: .afterFirstUnlock)) == others + ["backup", "deposits"])
+    #expect(held(ClassKeys(classKey: classKey, of: .always)) == others + ["audit", "deposits"])
   }
 
   /// The names of the keys that are there.
@@ -77,7 +83,7 @@ import VaultModel
     let isHeld = [
       ("values", keys.values != nil), ("metadata", keys.metadata != nil), ("tags", keys.tags != nil),
       ("integrity", keys.integrity != nil), ("audit", keys.audit != nil), ("backup", keys.backup != nil),
-      ("box", keys.box != nil),
+      ("box", keys.box != nil), ("deposits", keys.deposits != nil),
     ]
     let held = isHeld.filter(\.1).map(\.0)
     #expect(opensValues == held.contains("values") && opensMetadata == held.contains("metadata"))

@@ -13,10 +13,10 @@ struct StackTests {
     let outcome = try sandbox.run([], program: "stack-proof")
     #expect(outcome.status == 0)
     let lines = outcome.output.split(separator: "\n")
-    try #require(lines.count == 14, "\(outcome)")
+    try #require(lines.count == 15, "\(outcome)")
     // The positive controls: a key that libsodium leaves by itself is found, and so is each of the keys where it lies.
     #expect(lines[0].hasPrefix("libsodium: ") && lines[0].contains("root"), "\(outcome)")
-    #expect(lines[1] == "a copy: key, message key, subkey, root, pad, pad")
+    #expect(lines[1] == "a copy: key, message key, subkey, root, scalar, shared key, pad, pad")
     #expect(lines.dropFirst(2).allSatisfy { $0.hasSuffix(": nothing") }, "\(outcome)")
   }
 

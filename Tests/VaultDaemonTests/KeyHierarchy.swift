@@ -148,14 +148,17 @@ struct KeyHierarchy {
 
 /// The keys that vault-security(7) says are in memory, by their names in ``KeyHierarchy``.
 enum Held {
-  static let always = names("always") + ["always audit"]
-  static let afterFirstUnlock = names("after-first-unlock") + ["after-first-unlock backup"]
+  static let always = names("always") + ["always audit", "always deposits"]
+  static let afterFirstUnlock =
+    names("after-first-unlock") + ["after-first-unlock backup", "after-first-unlock deposits"]
+  /// It vouches for what is left while the vault is locked, and opens nothing.
+  static let deposits = ["when-unlocked deposits"]
   static let whenUnlockedNames = ["when-unlocked metadata", "when-unlocked tags"]
 
   static let cold = always
   static let asleep = always + whenUnlockedNames
-  static let locked = asleep + afterFirstUnlock
-  static let lockedHidingNames = always + afterFirstUnlock
+  static let locked = asleep + afterFirstUnlock + deposits
+  static let lockedHidingNames = always + afterFirstUnlock + deposits
   static let unlocked =
     locked + ["values", "integrity", "grants", "audit", "box"].map { "when-unlocked " + $0 }
 

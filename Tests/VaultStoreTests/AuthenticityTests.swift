@@ -63,6 +63,7 @@ import VaultModel
         case "keys": sql = "UPDATE keys SET sealed = zeroblob(72) WHERE name = 'always.boot'"
         case "hashes": sql = "UPDATE hashes SET record = zeroblob(length(record)) WHERE class = 2"
         case "audit": sql = "UPDATE audit SET sealed = zeroblob(length(sealed)) WHERE id = 2"
+        case "deposits": sql = "UPDATE deposits SET sealed = zeroblob(length(sealed))"
         case "meta audit-end": sql = "UPDATE meta SET value = zeroblob(length(value)) WHERE name = 'audit-end'"
         case "meta audit-anchor": sql = "UPDATE meta SET value = zeroblob(length(value)) WHERE name = 'audit-anchor'"
         case "meta rekeying": sql = "INSERT INTO meta VALUES('rekeying', zeroblob(152))"
@@ -76,6 +77,8 @@ import VaultModel
       try before.changeGrants(removing: [], adding: [GrantRecord(.grant(grant))], now: 2000)
       _ = try before.joinAudit(rows: .max)
       try AuditStoreTests.write(2, to: before)
+      // One that is kept aside.
+      _ = try before.takeIn(LeftValue("left"), now: 2000) { _, _, _ in .denied }
       try before.close()
       try fixture.sql(sql)
       let keychain = try fixture.unlocked()

@@ -62,14 +62,14 @@ import VaultStore
     try expectUntouched(fixture, \.isCorrupt)
   }
 
-  @Test("a newer program's vault is refused with its version", arguments: [6, 7, 1_000_000])
+  @Test("a newer program's vault is refused with its version", arguments: [7, 8, 1_000_000])
   func newer(version: Int) throws {
     let fixture = try fixture()
     try fixture.sql("PRAGMA user_version = \(version)")
     try expectUntouched(fixture, { $0 == .newer(version) })
     try fixture.sql("PRAGMA user_version = 0")
     try expectUntouched(fixture, \.isCorrupt)
-    try fixture.sql("PRAGMA user_version = 5")
+    try fixture.sql("PRAGMA user_version = 6")
     #expect(try fixture.unlocked().names("").count == 20)
   }
 

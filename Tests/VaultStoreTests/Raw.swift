@@ -16,6 +16,7 @@ extension Fixture {
     let names = [
       "heads": "id item class revision policy current sealed value", "vals": "item version sealed",
       "tags": "tag item class", "grants": "id item class sealed",
+      "deposits": "id item class state depositor sealed",
       "meta": "name value", "slots": "id record", "keys": "name sealed", "hashes": "class record",
     ]
     let list = (names[table] ?? "").split(separator: " ").map { "quote(\($0))" }.joined(separator: " || ',' || ")

@@ -92,7 +92,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let auditFault = Wire.AuditFault(first: 1, last: 2, text: "t")
   static let empty = Wire.Empty()
 
-  static let all: [WireSubject] = types + reading + writing + grants + audit + conversations
+  static let all: [WireSubject] = types + reading + writing + deposits + grants + audit + conversations
 
   private static let types = [
     WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
@@ -204,6 +204,42 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("ConfirmGrants.out", Wire.ConfirmGrantsReply(grants: 3)),
     WireSubject("ForgetSubject.in", Wire.ForgetSubjectParameters(subject: "unit:a.service", interactive: true)),
     WireSubject("ForgetSubject.out", empty),
+  ]
+
+  private static let deposits = [
+    WireSubject(
+      "DepositInfo",
+      Wire.DepositInfo(
+        number: 1, waiting: false, reason: "r", name: "a", kind: "note", accessible: "always", size: 2, time: 3,
+        depositor: "user:1", sealed: true)),
+    WireSubject(
+      "Deposit.in",
+      Wire.DepositParameters(name: "a", kind: "note", attributes: ["a": "b"], accessible: "always", reason: "r")
+    ) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
+    },
+    WireSubject("Deposit.out", Wire.DepositReply(number: 1, waiting: true, version: 2, kept: "r")),
+    WireSubject(
+      "SealDeposit.in",
+      Wire.SealDepositParameters(key: "k", name: "a", kind: "note", attributes: ["a": "b"], accessible: "always")
+    ) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
+    },
+    WireSubject("SealDeposit.out", Wire.SealDepositReply(box: "b", fingerprint: "f")),
+    WireSubject("DepositSealed.in", Wire.DepositSealedParameters(box: "b", reason: "r")),
+    WireSubject(
+      "DepositSealed.out", Wire.DepositSealedReply(number: 1, waiting: true, version: 2, kept: "r", name: "a")),
+    WireSubject("PublicKey.in", empty),
+    WireSubject("PublicKey.out", Wire.PublicKeyReply(key: "k", fingerprint: "f")),
+    WireSubject("Deposits.in", empty),
+    WireSubject(
+      "Deposits.out", Wire.DepositsReply(deposits: [Wire.DepositInfo(number: 1, waiting: true)])),
+    WireSubject("SettleDeposit.in", Wire.SettleDepositParameters(number: 1, accept: true, interactive: true)),
+    WireSubject("SettleDeposit.out", Wire.SettleDepositReply(name: "a", version: 2)),
   ]
 
   private static let audit = [

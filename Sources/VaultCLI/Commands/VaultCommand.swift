@@ -20,13 +20,13 @@ struct VaultCommand: ParsableCommand {
           GetCommand.self, TOTPCommand.self, SetCommand.self, EditCommand.self, GenerateCommand.self, ListCommand.self,
           FindCommand.self, PickCommand.self, ShowCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
           HistoryCommand.self,
-          RestoreVersionCommand.self, TrashCommand.self, WatchCommand.self,
+          RestoreVersionCommand.self, TrashCommand.self, DepositCommand.self, DepositsCommand.self, WatchCommand.self,
         ]),
       CommandGroup(
         name: "Access",
         subcommands: [
           PasswdCommand.self, SlotCommand.self, RekeyCommand.self, GrantCommand.self, RevokeCommand.self,
-          GrantsCommand.self, CanCommand.self, AuditCommand.self,
+          GrantsCommand.self, CanCommand.self, AuditCommand.self, ShowKeyCommand.self,
         ]),
       CommandGroup(
         name: "Store",

@@ -9,6 +9,8 @@ enum Completes: String {
   case item
   /// The name of an item in the trash.
   case trash
+  /// The number of a deposit that was kept aside.
+  case deposit
   /// A folder.
   case folder
   /// A field of the item that the command names.

@@ -1,4 +1,5 @@
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 /// The names, keys and values that are in the vault, for whoever types one.
@@ -25,6 +26,15 @@ struct CompletionSource {
   func trash() -> [Completion.Offer] {
     let names = texts { vault, each in _ = try each(vault.find(inTrash: true).map(\.name)) }
     return Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { Completion.Offer(text: $0) }
+  }
+
+  /// The numbers of the deposits that were kept aside, with the items that they are for.
+  func deposits() -> [Completion.Offer] {
+    var kept: [Wire.DepositInfo] = []
+    _ = texts { vault, _ in kept = try vault.deposits().filter { !$0.waiting } }
+    return kept.sorted { $0.number < $1.number }.prefix(CompletionSource.most).map { deposit in
+      Completion.Offer(text: "\(deposit.number)", help: Printable.text(deposit.name ?? deposit.reason ?? ""))
+    }
   }
 
   /// The keys of all attributes.

@@ -19,6 +19,8 @@ public enum Subkey: UInt64, CaseIterable, Sendable {
   case backup = 7
   /// The secret key of the vault's box; that of `when-unlocked` alone is used.
   case box = 8
+  /// Vouches for deposits.
+  case deposits = 9
 
   /// Derives the key from the key of a class (`crypto_kdf`, context `classkey`).
   public func derive(from classKey: borrowing SecureBytes) -> SecureBytes {
@@ -30,9 +32,9 @@ public enum Subkey: UInt64, CaseIterable, Sendable {
 public struct ClassKeys: ~Copyable, Sendable {
   /// Opens and seals values; gone after ``forgetValues()``.
   public private(set) var values: SecureBytes?
-  /// Opens and seals heads: names, attributes, policy; gone after ``forgetAll()``.
+  /// Opens and seals heads: names, attributes, policy; gone after ``forgetNames()``.
   public private(set) var metadata: SecureBytes?
-  /// Makes tags; gone after ``forgetAll()``.
+  /// Makes tags; gone after ``forgetNames()``.
   public private(set) var tags: SecureBytes?
   /// Opens and seals grants; gone after ``forgetValues()``.
   public private(set) var grants: SecureBytes?
@@ -47,6 +49,8 @@ public struct ClassKeys: ~Copyable, Sendable {
   /// The secret key of the vault's box, where this is `when-unlocked`: it opens what was sealed to the vault while it was
   /// locked. Gone after ``forgetValues()``.
   public private(set) var box: SecureBytes?
+  /// Vouches for what is left for items of the class while it is locked: it opens nothing. Gone after ``forgetDeposits()``.
+  public private(set) var deposits: SecureBytes?
 
   /// No keys.
   public init() {}
@@ -58,6 +62,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     tags = Subkey.tags.derive(from: classKey)
     grants = Subkey.grants.derive(from: classKey)
     integrity = Subkey.integrity.derive(from: classKey)
+    deposits = Subkey.deposits.derive(from: classKey)
     switch accessible {
     case .whenUnlocked:
       audit = Subkey.audit.derive(from: classKey)
@@ -78,6 +83,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     copy.audit = Self.copy(of: audit)
     copy.backup = Self.copy(of: backup)
     copy.box = Self.copy(of: box)
+    copy.deposits = Self.copy(of: deposits)
     return copy
   }
 
@@ -103,10 +109,19 @@ public struct ClassKeys: ~Copyable, Sendable {
     box = nil
   }
 
-  /// Wipes everything.
-  public mutating func forgetAll() {
+  /// Wipes what opens names, too.
+  public mutating func forgetNames() {
     forgetValues()
     metadata = nil
     tags = nil
+  }
+
+  /// Wipes what vouches for deposits: none can be left until the class is unlocked.
+  public mutating func forgetDeposits() { deposits = nil }
+
+  /// Wipes everything.
+  public mutating func forgetAll() {
+    forgetNames()
+    forgetDeposits()
   }
 }

@@ -19,6 +19,16 @@ public final class Scratch {
     }
   }
 
+  /// Opens what was sealed to `publicKey`, whose secret key this is, and keeps the plaintext in place of what was there.
+  public func open(
+    _ sealed: RawSpan, publicKey: [UInt8], secretKey: borrowing SecureBytes
+  ) throws(CryptoError) {
+    makeRoom(for: sealed.byteCount - SealedBox.overhead)
+    used = try memory.withMutableBytes { (bytes: inout MutableRawSpan) throws(CryptoError) in
+      try SealedBox.open(sealed, publicKey: publicKey, secretKey: secretKey, into: &bytes)
+    }
+  }
+
   /// Has `body` write `count` bytes in place of what was there.
   public func fill<R>(count: Int, _ body: (inout MutableRawSpan) -> R) -> R {
     makeRoom(for: count)

@@ -11,6 +11,8 @@ public enum Stack {
   /// More than a call of libsodium other than Argon2id takes, in bytes, and the dynamic linker's search for it, which saves
   /// the vector registers there; the tests of it hold this.
   static let call = 8 << 10
+  /// More than X25519 takes, in bytes.
+  static let exchange = 32 << 10
   /// More than Argon2id takes, or a whole job of a thread.
   static let job = 128 << 10
 

@@ -17,7 +17,7 @@ public enum SealedBox {
     precondition(secretKey.count == keyCount, "a secret key has 32 bytes")
     return unsafe [UInt8](unsafeUninitializedCapacity: keyCount) { out, initialized in
       // Both have 32 bytes; scalar multiplication of the base point does not fail.
-      _ = unsafe secretKey.lend(stack: Stack.job) { key in unsafe crypto_scalarmult_base(out.baseAddress!, key) }
+      _ = unsafe secretKey.lend(stack: Stack.exchange) { key in unsafe crypto_scalarmult_base(out.baseAddress!, key) }
       initialized = keyCount
     }
   }
@@ -46,17 +46,35 @@ public enum SealedBox {
   ///   sealed to another key or changed since.
   public static func open(_ sealed: RawSpan, secretKey: borrowing SecureBytes) throws(CryptoError) -> SecureBytes {
     guard sealed.byteCount >= overhead else { throw .malformed("sealed message is too short") }
+    var plaintext = SecureBytes(count: sealed.byteCount - overhead)
     let publicKey = publicKey(of: secretKey)
-    let plaintext = SecureBytes(count: sealed.byteCount - overhead)
-    let status = unsafe sealed.withUnsafeBytes { message in
-      // `plaintext` has exactly the size of what comes out, and nobody else knows it yet.
-      unsafe plaintext.lend { plaintext in
-        unsafe secretKey.lend(stack: Stack.job) { key in
-          unsafe crypto_box_seal_open(plaintext, message.baseAddress!, UInt64(message.count), publicKey, key)
+    _ = try plaintext.withMutableBytes { (bytes: inout MutableRawSpan) throws(CryptoError) in
+      try open(sealed, publicKey: publicKey, secretKey: secretKey, into: &bytes)
+    }
+    return plaintext
+  }
+
+  /// Opens what was sealed to `publicKey`, whose secret key this is, into the beginning of `destination`, which has room for it.
+  ///
+  /// - Returns: the number of bytes.
+  /// - Throws: as ``open(_:secretKey:)``.
+  static func open(
+    _ sealed: RawSpan, publicKey: [UInt8], secretKey: borrowing SecureBytes, into destination: inout MutableRawSpan
+  ) throws(CryptoError) -> Int {
+    guard sealed.byteCount >= overhead else { throw .malformed("sealed message is too short") }
+    guard publicKey.count == keyCount else { throw .malformed("public key size") }
+    let count = sealed.byteCount - overhead
+    precondition(destination.byteCount >= count, "there is no room for a plaintext")
+    let status = unsafe destination.withUnsafeMutableBytes { out in
+      unsafe sealed.withUnsafeBytes { message in
+        unsafe secretKey.lend(stack: Stack.exchange) { key in
+          // Both keys have 32 bytes, and there is room for all that comes out.
+          unsafe crypto_box_seal_open(
+            out.baseAddress, message.baseAddress!, UInt64(message.count), publicKey, key)
         }
       }
     }
     guard status == 0 else { throw .authenticationFailed }
-    return plaintext
+    return count
   }
 }

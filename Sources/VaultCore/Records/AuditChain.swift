@@ -155,5 +155,5 @@ extension Digest {
 
 extension RecordMark {
   /// The 32 bytes.
-  var array: [UInt8] { withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } } }
+  public var array: [UInt8] { withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } } }
 }

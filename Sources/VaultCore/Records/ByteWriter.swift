@@ -50,6 +50,18 @@ struct ByteWriter {
     offset += value.byteCount
   }
 
+  /// Has `body` write the next `count` bytes.
+  mutating func fill<R>(count: Int, _ out: inout MutableRawSpan, _ body: (inout MutableRawSpan) -> R) -> R {
+    precondition(count <= out.byteCount - offset)
+    defer { offset += count }
+    return unsafe out.withUnsafeMutableBytes { bytes in
+      // Checked just above, and the span is unique for the call.
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + count])
+      var part = unsafe MutableRawSpan(_unsafeBytes: rest)
+      return body(&part)
+    }
+  }
+
   mutating func text(_ value: String, _ out: inout MutableRawSpan) {
     unsafe bytes(value.utf8Span.span.bytes, &out)  // Bytes have no padding: all are initialized.
   }

@@ -26,11 +26,13 @@ extension HeadRecord {
   private static let authorsField: UInt8 = 2
 
   /// The number of bytes that ``encoded()`` has.
-  public var encodedCount: Int {
+  public var encodedCount: Int { encodedCount(with: allExtensions) }
+
+  private func encodedCount(with extensions: Extensions) -> Int {
     var count = 1 + 1 + 1 + 1 + 4 + 8 + 8 + 8 + 8 + 1 + (item.expires == nil ? 0 : 8)
     count += 2 + item.name.text.utf8.count + 2
     for (key, value) in item.attributes { count += 1 + key.utf8.count + 2 + value.utf8.count }
-    return count + 8 + 8 + 2 + item.versions.count * Self.versionCount + allExtensions.encodedCount
+    return count + 8 + 8 + 2 + item.versions.count * Self.versionCount + extensions.encodedCount
   }
 
   /// The extension fields with those that this program knows.
@@ -56,14 +58,24 @@ extension HeadRecord {
   /// The plaintext to seal.
   ///
   /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
-  public func encoded() -> SecureBytes { SecureBytes(count: encodedCount) { out in encode(into: &out) } }
+  public func encoded() -> SecureBytes {
+    check()
+    let extensions = allExtensions
+    return SecureBytes(count: encodedCount(with: extensions)) { out in write(extensions, to: &out) }
+  }
 
-  /// Writes the plaintext to seal into ``encodedCount`` bytes.
+  /// Writes the plaintext to seal into `scratch`.
   ///
   /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
-  public func encode(into out: inout MutableRawSpan) {
+  public func encode(into scratch: Scratch) {
+    check()
+    // Made once: it is a part of both the size and the bytes.
+    let extensions = allExtensions
+    scratch.fill(count: encodedCount(with: extensions)) { out in write(extensions, to: &out) }
+  }
+
+  private func check() {
     do throws(CryptoError) { try validate() } catch { preconditionFailure("a head that cannot be read back") }
-    write(to: &out)
   }
 
   /// Refuses what the encoding has no room for.
@@ -78,7 +90,7 @@ extension HeadRecord {
     }
     guard item.attributes.count <= Attributes.maximumCount else { throw .limits("too many attributes") }
     for (key, value) in item.attributes {
-      guard Self.isKey(key) else { throw .limits("attribute's name") }
+      guard AttributeEncoding.isKey(key) else { throw .limits("attribute's name") }
       guard value.utf8.count <= Attributes.maximumValueBytes else { throw .limits("attribute is too long") }
     }
     guard digests.count == item.versions.count, 1...Self.mostVersions ~= digests.count else {
@@ -94,12 +106,7 @@ extension HeadRecord {
     try HeadAuthors.validate(item)
   }
 
-  /// ASCII, so that no two keys are canonically equivalent without being the same.
-  private static func isKey(_ key: String) -> Bool {
-    1...Attributes.maximumKeyBytes ~= key.utf8.count && key.utf8.allSatisfy { $0 < 0x80 }
-  }
-
-  private func write(to out: inout MutableRawSpan) {
+  private func write(_ extensions: Extensions, to out: inout MutableRawSpan) {
     var writer = ByteWriter()
     writer.uint8(Self.formatVersion, &out)
     writer.uint8(item.kind.code, &out)
@@ -114,13 +121,7 @@ extension HeadRecord {
     if let expires = item.expires { writer.int64(expires, &out) }
     writer.uint16(item.name.text.utf8.count, &out)
     writer.text(item.name.text, &out)
-    writer.uint16(item.attributes.count, &out)
-    for (key, value) in item.attributes.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-      writer.uint8(UInt8(key.utf8.count), &out)
-      writer.text(key, &out)
-      writer.uint16(value.utf8.count, &out)
-      writer.text(value, &out)
-    }
+    AttributeEncoding.write(item.attributes, &writer, &out)
     writer.int64(Int64(item.current.number), &out)
     writer.int64(Int64(nextVersion), &out)
     writer.uint16(item.versions.count, &out)
@@ -130,7 +131,7 @@ extension HeadRecord {
       writer.uint32(UInt32(version.size), &out)
       digest.withBytes { writer.bytes($0, &out) }
     }
-    allExtensions.write(&writer, &out)
+    extensions.write(&writer, &out)
     precondition(writer.offset == out.byteCount, "a head's size was computed wrongly")
   }
 
@@ -153,7 +154,7 @@ extension HeadRecord {
     default: throw .malformed("expiry flag")
     }
     let name = try Self.name(&reader, input)
-    let attributes = try Self.attributes(&reader, input)
+    let attributes = try AttributeEncoding.read(&reader, input)
     let current = try reader.count(input, least: 1, "current version")
     nextVersion = try reader.count(input, least: 1, "next version")
     var versions: [VersionInfo] = []
@@ -190,38 +191,6 @@ extension HeadRecord {
     let text = try reader.text(try reader.uint16(input), input)
     guard let name = try? ItemName(text) else { throw .malformed("name") }
     return name
-  }
-
-  private static func attributes(
-    _ reader: inout ByteReader, _ input: RawSpan
-  ) throws(CryptoError) -> [String: String] {
-    let count = try reader.uint16(input)
-    guard count > 0 else { return [:] }
-    guard count <= Attributes.maximumCount else { throw .malformed("too many attributes") }
-    var attributes = [String: String](minimumCapacity: count)
-    var last = 0..<0
-    for _ in 0..<count {
-      var size = Int(try reader.uint8(input))
-      let start = reader.offset
-      let key = try reader.text(size, input)
-      let range = start..<reader.offset
-      guard precedes(last, range, input) else { throw .malformed("attributes are out of order") }
-      guard isKey(key) else { throw .malformed("attribute's name") }
-      size = try reader.uint16(input)
-      guard size <= Attributes.maximumValueBytes else { throw .malformed("attribute is too long") }
-      attributes[key] = try reader.text(size, input)
-      last = range
-    }
-    return attributes
-  }
-
-  /// True when the bytes of `first` come before those of `second`; an empty run comes before all others.
-  private static func precedes(_ first: Range<Int>, _ second: Range<Int>, _ input: RawSpan) -> Bool {
-    for index in 0..<min(first.count, second.count) {
-      let (left, right) = (input.byte(first.lowerBound + index), input.byte(second.lowerBound + index))
-      if left != right { return left < right }
-    }
-    return first.count < second.count
   }
 
   private static func versions(

@@ -1,7 +1,8 @@
 /// The mark that stands for one record in a ``RecordSet``: 32 bytes of keyed BLAKE2b over where it stands and what it
 /// is.
 public struct RecordMark: Hashable, Sendable {
-  static let count = 32
+  /// The size in bytes.
+  public static let count = 32
   typealias Words = (UInt64, UInt64, UInt64, UInt64)
   let words: Words
 
@@ -13,7 +14,12 @@ public struct RecordMark: Hashable, Sendable {
   }
 
   /// Marks `record`, which itself says where it stands.
-  public init(_ record: RawSpan, key: borrowing SecureBytes) { self.init(RawSpan(), record, key: key) }
+  public init(_ record: RawSpan, key: borrowing SecureBytes) { self.init(RawSpan(), record, RawSpan(), key: key) }
+
+  /// Marks `record` after `before`, which has a size that follows from what it is.
+  init(_ before: RawSpan, _ record: RawSpan, key: borrowing SecureBytes) {
+    self.init(before, record, RawSpan(), key: key)
+  }
 
   /// Marks `record` at `place`, which says nothing of the store it lies in, as the one in `row`.
   ///
@@ -36,7 +42,7 @@ public struct RecordMark: Hashable, Sendable {
     }
   }
 
-  private init(_ place: RawSpan, _ record: RawSpan, _ rest: RawSpan = RawSpan(), key: borrowing SecureBytes) {
+  private init(_ place: RawSpan, _ record: RawSpan, _ rest: RawSpan, key: borrowing SecureBytes) {
     var words: Words = (0, 0, 0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { bytes in
       // Unique for the call, and as large as the hash.
@@ -52,7 +58,7 @@ public struct RecordMark: Hashable, Sendable {
   public static let none = RecordMark(words: (0, 0, 0, 0))
 
   /// Takes 32 bytes that were stored; nil for another size.
-  init?(_ bytes: RawSpan) {
+  public init?(_ bytes: RawSpan) {
     guard bytes.byteCount == Self.count else { return nil }
     // Checked: 32 bytes are there.
     words = unsafe bytes.unsafeLoadUnaligned(as: Words.self)

@@ -37,6 +37,8 @@ extension Fault {
     case .presenceRequired(let name, let requirement):
       self = .presenceRequired(name: name, require: requirement.name)
     case .rekeying: self = .rekeying
+    case .rekeyRests: self = .rekeyRests
+    case .noSuchDeposit(let number): self = .noSuchDeposit(number: number)
     case .cancelled: self = .cancelled
     case .weakSecret(let reason): self = .weakSecret(reason: reason)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)

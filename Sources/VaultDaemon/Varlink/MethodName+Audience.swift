@@ -15,12 +15,12 @@ extension MethodName {
     case .getInfo, .getInterfaceDescription, .status, .respond, .generate, .get, .code, .set, .setMany, .copy, .show,
       .find,
       .children, .attributes, .delete, .undelete, .restoreVersion, .move, .history, .monitor, .audit, .grants, .can,
-      .authenticate:
+      .authenticate, .deposit, .sealDeposit, .depositSealed, .publicKey:
       .anybody
     case .unlock, .lock: .openers
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
-      .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject:
+      .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .deposits, .settleDeposit:
       .administrators
     }
   }

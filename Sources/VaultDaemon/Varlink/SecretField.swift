@@ -28,7 +28,8 @@ enum SecretField {
     return bytes
   }
 
-  private var count: Int? {
+  /// The size of the secret in bytes; nil when there is none.
+  var count: Int? {
     switch self {
     case .absent, .invalid: nil
     case .text(_, let count), .base64(_, let count): count

@@ -44,7 +44,7 @@ extension VarlinkDoor {
   }
 
   func restore(_ call: Wire.RestoreParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    guard let header = Self.decoded(call.header) else { return connection.fail(Refusal.invalid("header")) }
+    guard let header = [UInt8](base64: call.header) else { return connection.fail(Refusal.invalid("header")) }
     upkeep.restore(header, method: call.method, prompter(connection) { _ in }) { [unowned self] incoming in
       guard let socket = connection.handOver(Wire.RestoreReply()) else { return nil }
       let receiving = RestoreReceiving(incoming: incoming, socket: socket, now: vault.clock.monotonic)
@@ -55,16 +55,6 @@ extension VarlinkDoor {
         }
       }
     }
-  }
-
-  private static func decoded(_ text: String) -> [UInt8]? {
-    let text = Array(text.utf8)
-    // Bytes have no padding: all are initialized.
-    guard let count = Base64.decodedCount(unsafe text.span.bytes) else { return nil }
-    var bytes = [UInt8](repeating: 0, count: count)
-    var span = bytes.mutableSpan
-    var room = unsafe span.mutableBytes
-    return Base64.decode(unsafe text.span.bytes, into: &room) ? bytes : nil
   }
 
   private func finish(_ socket: RawSocket, _ end: RestoreReceiving.End, _ cause: Refusal) {

@@ -200,6 +200,11 @@ extension Access {
     {
       return .administrator
     }
+    return permit(parts, on: name)
+  }
+
+  /// What a process of which these parts hold may do to an item by grants.
+  func permit(_ parts: CallerParts, on name: ItemName) -> Permit {
     let found = book.grants(for: parts)
     let now = vault.newestTime
     var permit = Permit(isUndecided: AccessClass.allCases.contains { found[$0] == nil })

@@ -122,7 +122,7 @@ package final class Access: SecretHolder {
   private func makeStanding(of caller: Caller, by book: GrantBook) -> Standing {
     let parts = CallerParts(caller, isSystem: terms.isSystem)
     let isConfined = isConfined(caller, parts)
-    if !isConfined, isBornAdministrator(caller) {
+    if !isConfined, isBornAdministrator(caller.uid, caller.groups) {
       return Standing(revision: book.revision, isAdministrator: true, isConfined: false, grants: [:])
     }
     let found = book.grants(for: parts)
@@ -134,9 +134,10 @@ package final class Access: SecretHolder {
     return Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
   }
 
-  private func isBornAdministrator(_ caller: Caller) -> Bool {
-    if let group = terms.administrators, caller.groups.contains(group) { return true }
-    return caller.uid == (terms.isSystem ? 0 : terms.owner)
+  /// True when a uid or its groups are those of an administrator.
+  func isBornAdministrator(_ uid: UInt32, _ groups: [UInt32]) -> Bool {
+    if let group = terms.administrators, groups.contains(group) { return true }
+    return uid == (terms.isSystem ? 0 : terms.owner)
   }
 
   /// True when a process of the user has its grants alone.

@@ -221,6 +221,23 @@ struct CallerParts {
     }
   }
 
+  /// What was known of a process that left something.
+  init(_ depositor: Depositor) {
+    keys =
+      [.user(depositor.uid)] + depositor.groups.map { .group($0) } + (depositor.unit.map { [.unit($0)] } ?? [])
+    let groups = Set(depositor.groups)
+    holds = { part in
+      switch part {
+      case .user(let uid): depositor.uid == uid
+      case .group(let gid): groups.contains(gid)
+      case .unit(let name): depositor.unit == name
+      case .executable(let path): depositor.executable == path
+      case .digest(let digest): depositor.digest == digest
+      }
+    }
+    held = holds
+  }
+
   /// Any process that is this subject, as far as that says it: its user has these groups, and those are all that are known.
   init(_ subject: Subject, groups: [UInt32]) {
     let parts = Set(subject.parts + groups.map { .group($0) })

@@ -39,6 +39,9 @@ package enum Refusal: Error, Equatable {
   case presenceFailed(String)
   case presenceRequired(String, Requirement)
   case rekeying
+  /// A rekey rests, because the vault is locked.
+  case rekeyRests
+  case noSuchDeposit(Int)
   case cancelled
   case weakSecret(String)
   case tooLarge(limit: Int)

@@ -7,7 +7,7 @@ extension Refusal {
     case .denied: .denied
     case .locked, .timedOut: .locked
     case .presenceRequired: .presence
-    case .noSuchItem, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noVault: .missing
+    case .noSuchItem, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchDeposit, .noVault: .missing
     case .expired: .expired
     case .authenticationFailed, .mistypedRecoveryCode, .backingOff, .accountExpired, .tooManyTries, .presenceFailed:
       .unproven
@@ -15,7 +15,7 @@ extension Refusal {
       .invalidQuery, .weakSecret, .tooLarge, .tooMuch, .invalidBackup:
       .invalid
     case .cancelled: .cancelled
-    case .unavailable, .rekeying, .corrupt, .storageFailed, .outOfMemory, .busy, .misconfigured: .failed
+    case .unavailable, .rekeying, .rekeyRests, .corrupt, .storageFailed, .outOfMemory, .busy, .misconfigured: .failed
     }
   }
 }

@@ -35,6 +35,13 @@ extension Upkeep {
           .audit, "the audit log cannot be written: \(problem)",
           vault.audit.isRequired ? "nothing is answered until it can" : "what happens may be missing in it"))
     }
+    let kept = keychain.keptDepositCount
+    if kept > 0 {
+      warnings.append(
+        VaultWarning(
+          .deposits, kept == 1 ? "a deposit was kept aside" : "\(kept) deposits were kept aside",
+          "`vault deposits` shows what, and why"))
+    }
     if keychain.newestTime > vault.clock.wall() {
       warnings.append(
         VaultWarning(

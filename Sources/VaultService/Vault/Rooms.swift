@@ -58,6 +58,7 @@ package final class Rooms {
     vault.audit.isStranger = { [unowned access] in !access.hasAny($0) }
     vault.hooks.keysTaken = { [access] in access.load($0) }
     items = Items(vault, access)
+    vault.hooks.takeIn = { [items] in items.takeInDeposits($0) }
     let attempts = Attempts(vault)
     presence = Presence(vault, attempts, world.presence)
     waysIn = WaysIn(

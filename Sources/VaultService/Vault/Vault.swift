@@ -35,6 +35,8 @@ package final class Vault {
     /// A store was opened, in which no key is known yet.
     var opened: (Keychain) -> Void = { _ in }
     var unlocked: (Keychain) -> Void = { _ in }
+    /// Takes in what was left while the vault was locked.
+    var takeIn: (Keychain) -> Void = { _ in }
     /// Keys of the store were taken into memory.
     var keysTaken: (Keychain) -> Void = { _ in }
     /// Callers may have other rights than before.
@@ -163,6 +165,7 @@ package final class Vault {
     sleptBefore = clock.slept
     policy.unlocked(at: clock.boot(), for: seconds)
     change(to: .unlocked, because: cause)
+    hooks.takeIn(keychain)
     hooks.unlocked(keychain)
     armNext()
     waiting.go(.unlock) { [unowned self] in state.kind == .unlocked }

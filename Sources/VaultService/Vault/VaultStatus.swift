@@ -21,7 +21,7 @@ package struct VaultStatus {
 /// Something that the daemon cannot do or watch here, for a person to know.
 package struct VaultWarning: Equatable, Sendable {
   package enum Topic: String, Sendable {
-    case memory, sleep, session, integrity, rekey, clock, copy, settings, audit
+    case memory, sleep, session, integrity, rekey, clock, copy, settings, audit, deposits
     case bootKey = "boot-key"
   }
 

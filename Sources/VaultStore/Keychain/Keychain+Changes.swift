@@ -48,7 +48,7 @@ extension Keychain {
     }
   }
 
-  private func insert(
+  func insert(
     _ change: ItemChange, _ value: RawSpan, _ now: Int64
   ) throws(VaultError) -> StoredVersion {
     let kind = change.kind ?? .password
@@ -166,7 +166,7 @@ extension Keychain {
   ) throws(VaultError) {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    scratch.fill(count: head.encodedCount) { head.encode(into: &$0) }
+    head.encode(into: scratch)
     let sealed = try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       scratch.withBytes { AEAD.seal($0, key: key, associatedData: columns.associatedData(vault)) }
     }

@@ -17,6 +17,8 @@ extension Keychain {
       classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), of: .afterFirstUnlock)
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey), of: .always)
     recent.forget()
+    // Read and looked at anew, now that the key is there.
+    depositTable = nil
     keys.whenUnlocked = newWhenUnlocked
     keys.afterFirstUnlock = newAfterFirstUnlock
     keys.always = newAlways
@@ -60,8 +62,11 @@ extension Keychain {
     if hidingNames { pass?.forgetNames() }
     pass?.thaw()
     pass?.forgetAudit()
-    if hidingNames { keys.whenUnlocked.forgetAll() } else { keys.whenUnlocked.forgetValues() }
-    if !keepingAfterFirstUnlock { keys.afterFirstUnlock.forgetAll() }
+    if hidingNames { keys.whenUnlocked.forgetNames() } else { keys.whenUnlocked.forgetValues() }
+    if !keepingAfterFirstUnlock {
+      keys.afterFirstUnlock.forgetAll()
+      keys.whenUnlocked.forgetDeposits()
+    }
     auditJoin = nil
   }
 

@@ -80,6 +80,7 @@ extension Keychain {
   func rollBack(_ saved: Saved) {
     transaction.state = .none
     database.rollback()
+    depositTable = nil
     (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)
   }
 

@@ -30,6 +30,8 @@ public final class Keychain {
   }
   private var slotTable = (slots: [SlotRecord](), damaged: [UInt32]())
 
+  /// The same as a value.
+  public var identity: VaultID { vault }
   let vault: VaultID
   // Replaced by another one at the end of a rekey.
   var database: Database
@@ -48,6 +50,10 @@ public final class Keychain {
   /// The public key of the vault's box (``SealedBox``), 32 bytes, once the vault was unlocked since the store was opened; the
   /// one in the store could be somebody else's.
   public internal(set) var publicKey: [UInt8]?
+  /// What is known of the table of deposits; nil until somebody wants to know it.
+  var depositTable: DepositTable?
+  /// The numbers and identities of what was left since the store was opened, and was not taken in yet.
+  var leftDeposits: [Int64: ItemID] = [:]
   var spare: Scratch? = Scratch()
   var recent = RecentItems()
   var changes = RecordChanges(isListing: false)

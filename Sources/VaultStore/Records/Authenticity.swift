@@ -25,6 +25,8 @@ struct Authenticity {
     Authenticity(subject: "vals", proof: .inItsClass(.values)),
     Authenticity(subject: "tags", proof: .inItsClass(.tags)),
     Authenticity(subject: "grants", proof: .inItsClass(.grants)),
+    // What waits for an unlock has a MAC of its own, and is looked at when it is taken in.
+    Authenticity(subject: "deposits", proof: .inItsClass(.deposits)),
     Authenticity(subject: "slots", proof: .inAllClasses(.slots)),
     Authenticity(subject: "keys", proof: .inAllClasses(.keys)),
     Authenticity(subject: "hashes", proof: .itself),

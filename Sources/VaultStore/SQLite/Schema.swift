@@ -1,13 +1,12 @@
 /// The tables of the one schema that this program reads and writes.
 ///
-/// ``Authenticity`` says for each of them how changes to it are noticed. The name `deposits` is reserved for a table of
-/// later programs.
+/// ``Authenticity`` says for each of them how changes to it are noticed.
 enum Schema {
   /// The text "vaul" in the header's application id (sqlite.org/fileformat.html §1.3.16), by which `file` and
   /// we recognise it.
   static let applicationID = 0x7661_756C
   /// The database's `user_version`. A file with another one is refused and stays as it is.
-  static let version = 5
+  static let version = 6
 
   /// A tree of pages that a table, or the index of one, is stored in.
   struct Tree {
@@ -90,6 +89,15 @@ enum Schema {
       name: "audit", table: "audit",
       sql: "CREATE TABLE audit(id INTEGER PRIMARY KEY, chain INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
       columns: [.null, .integer, .blob]),
+    // What was left while the vault was locked: the identity that each is bound to (16 bytes), the class that it enters, its
+    // state and the blind tag of who left it (see ``DepositRow``).
+    Tree(
+      name: "deposits", table: "deposits",
+      sql: """
+        CREATE TABLE deposits(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, state INTEGER NOT NULL, \
+        depositor BLOB NOT NULL, sealed BLOB NOT NULL) STRICT
+        """,
+      columns: [.null, .blob, .integer, .integer, .blob, .blob]),
     // The class records.
     Tree(
       name: "hashes", table: "hashes",

@@ -12,6 +12,7 @@ struct Statements {
   let hashes: Hashes
   let grants: Grants
   let audit: Audit
+  let deposits: Deposits
 
   /// The columns of a head that ``Row`` reads.
   static let headColumns = "id, item, class, revision, policy, current, sealed"
@@ -27,6 +28,7 @@ struct Statements {
     hashes = try Hashes(connection)
     grants = try Grants(connection)
     audit = try Audit(connection)
+    deposits = try Deposits(connection)
   }
 
   struct Transaction {
@@ -100,6 +102,25 @@ struct Statements {
       after = try c.prepare("SELECT id, chain, sealed FROM audit WHERE id > ?1 ORDER BY id")
       last = try c.prepare("SELECT max(id) FROM audit WHERE id <= ?1")
       cut = try c.prepare("DELETE FROM audit WHERE id <= ?1")
+    }
+  }
+
+  struct Deposits {
+    let one, after, outline, insert, update, delete: Statement
+
+    fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
+      let columns = "id, item, class, state, depositor, sealed"
+      one = try c.prepare("SELECT \(columns) FROM deposits WHERE id = ?1")
+      after = try c.prepare("SELECT \(columns) FROM deposits WHERE id > ?1 ORDER BY id")
+      outline = try c.prepare(
+        """
+        SELECT id, item, state, depositor, length(sealed), CASE state WHEN \(DepositRow.State.seen.rawValue) THEN sealed
+        WHEN \(DepositRow.State.kept.rawValue) THEN substr(sealed, 1, 1) ELSE x'' END FROM deposits ORDER BY id
+        """)
+      insert = try c.prepare(
+        "INSERT INTO deposits(item, class, state, depositor, sealed) VALUES(?1, ?2, ?3, ?4, ?5)")
+      update = try c.prepare("UPDATE deposits SET state = ?2, depositor = ?3, sealed = ?4 WHERE id = ?1")
+      delete = try c.prepare("DELETE FROM deposits WHERE id = ?1")
     }
   }
 

@@ -132,6 +132,7 @@ extension Keychain {
     recent.forget()
     swap(&keys, &other.keys)
     publicKey = other.publicKey
+    (depositTable, leftDeposits) = (nil, [:])
     // What comes now is sealed to the new box.
     endAuditChain()
     other.wipe()

@@ -48,6 +48,7 @@ extension Keychain {
             .damaged,
             "the grants for items of class \(accessible.name) are lost: they are not those that were stored last"))
       }
+      try copy.saveDeposits(of: self, lose: lose)
     }
     return copy
   }

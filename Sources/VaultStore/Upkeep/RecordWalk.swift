@@ -167,6 +167,12 @@ struct RecordWalk {
     if let anchor, isHashed(.whenUnlocked, keychain) {
       sets[.whenUnlocked][Keychain.auditPlace].insert(try keychain.mark(anchor: anchor))
     }
+    if isHashed(.whenUnlocked, keychain) {
+      try keychain.database.eachDeposit { (row: DepositRow) throws(VaultError) in
+        if row.isCounted { sets[.whenUnlocked][Keychain.depositsPlace].insert(try keychain.mark(row)) }
+        return true
+      }
+    }
     for accessible in AccessClass.allCases where isHashed(accessible, keychain) {
       for (id, record) in slots {
         sets[accessible][Keychain.place(slot: id)].insert(try keychain.mark(slot: id, record, accessible))

@@ -324,6 +324,7 @@ public final class Rekey {
         try target.keepStale(of: source)
         try target.copyGrants(of: source) { (_: AccessClass, error: VaultError) throws(VaultError) in throw error }
         _ = try target.copyAudit(of: source, rows: .max)
+        try target.copyDeposits(of: source)
       }
       try compareCounts()
       try source.takeOver(target, atStep)

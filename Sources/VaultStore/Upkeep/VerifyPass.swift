@@ -185,6 +185,7 @@ struct VerifyPass {
     case .meta: "the next vault key"
     case .grants: "a grant"
     case .audit: "the anchor of the audit log"
+    case .deposits: "a deposit that was settled or kept aside"
     default: nil
     }
   }

@@ -1,0 +1,107 @@
+internal import ArgumentParser
+internal import VaultModel
+
+struct DepositCommand: SecretTaking {
+  static let configuration = CommandConfiguration(
+    commandName: "deposit",
+    abstract: "Leave a value for an item, also while the vault is locked.",
+    discussion: """
+      The value is taken as `vault set` takes it. It makes the item, or adds a version to it where you may set that; while \
+      the vault is locked it waits for the next unlock. What cannot be taken in is kept aside, see `vault deposits`. \
+      With --seal the value is sealed to the key of another vault, on any machine, and with --sealed handed in there.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "What it is, which an item that is there has to be: \(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).",
+      valueName: "kind"),
+    completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
+  var kind: String?
+
+  @Option(
+    name: [.customShort("a"), .customLong("attr")],
+    help: ArgumentHelp(
+      "An attribute to search it by; an item that is there has to have the same. Attributes are no secrets.",
+      valueName: "key=value"),
+    completion: Completes.attribute.kind, transform: Attribute.init(parsing:))
+  var attributes: [Attribute] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "When it is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
+    completion: .list(AccessClass.allCases.map(\.name)), transform: Words.accessible)
+  var accessible: String?
+
+  @Option(
+    help: ArgumentHelp("Read the value from a file, byte for byte; - is standard input.", valueName: "path"),
+    completion: .file())
+  var file: String?
+
+  @Flag(help: "Leave standard input byte for byte, also the line break at the end of a single line.")
+  var exact = false
+
+  @Option(help: ArgumentHelp("What it is left for, for the audit log.", valueName: "text"))
+  var reason: String?
+
+  @Flag(help: "Seal the value to the key of another vault instead, and print it as one line.")
+  var seal = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --seal: what `vault show-key` has printed there; - is standard input.", valueName: "file"),
+    completion: .file())
+  var key: String?
+
+  @Option(
+    name: [.customShort("o"), .long],
+    help: ArgumentHelp("With --seal: write the line to a file instead of standard output.", valueName: "file"),
+    completion: .file())
+  var output: String?
+
+  @Flag(help: "With --output: replace a file that is there already.")
+  var force = false
+
+  @Option(
+    help: ArgumentHelp("Hand in what --seal has made, which names the item; - is standard input.", valueName: "file"),
+    completion: .file())
+  var sealed: String?
+
+  @OptionGroup var globals: Globals
+
+  static let otherWay = "give the value on standard input or with --file"
+
+  @Argument(help: .hidden) var unexpected: [String] = []
+
+  func validate() throws {
+    if sealed != nil { return try validateSealed() }
+    try Refused.secretArguments(unexpected, of: self)
+    guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
+    if !seal {
+      if key != nil { throw ValidationError("--key is for --seal; give that too") }
+      if output != nil { throw ValidationError("--output is for --seal; give that too") }
+    } else {
+      guard let key else { throw ValidationError("--seal needs a key; give it with --key") }
+      if key == "-" && (file == nil || file == "-") {
+        throw ValidationError("standard input cannot give both the key and the value; name a file for one of them")
+      }
+      if reason != nil { throw ValidationError("--reason is for whoever hands it in; give it with --sealed") }
+    }
+    if force && output == nil { throw ValidationError("--force is for --output; give that too") }
+  }
+
+  private func validateSealed() throws {
+    let others = [
+      name != nil, kind != nil, !attributes.isEmpty, accessible != nil, file != nil, exact, seal, key != nil,
+      output != nil, force,
+    ]
+    if others.contains(true) {
+      throw ValidationError("what is handed in with --sealed says itself what it is for; only --reason goes with it")
+    }
+  }
+
+  func run() throws { try DepositRequest(self).run() }
+}

@@ -1,0 +1,99 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct DepositsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "deposits",
+    abstract: "List what was left and is not taken in, and settle what was kept aside.",
+    subcommands: [DepositsListCommand.self, DepositsAcceptCommand.self, DepositsDropCommand.self],
+    defaultSubcommand: DepositsListCommand.self)
+}
+
+struct DepositsListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List what waits for the next unlock, and what was kept aside, with the reason.",
+    discussion: "Of what waits nothing is known but that it is there.")
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let deposits = try session.unlocking(for: "to list what was left") { vault in try vault.deposits() }
+      .sorted { $0.number < $1.number }
+    try DepositReport.write(deposits, json: globals.json)
+    if deposits.isEmpty, !globals.json, Keyboard.isAttended {
+      Output.note("nothing waits, and nothing was kept aside")
+    }
+  }
+}
+
+struct DepositsAcceptCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accept",
+    abstract: "Make what was kept aside the value of its item, as if you had set it.",
+    discussion:
+      "It shows what that is, and asks; the value itself is not shown. The old value stays as an earlier version.")
+
+  @OptionGroup var settlement: Settlement
+
+  func run() throws {
+    let settled = try settlement.settle(accept: true)
+    if settlement.globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("accepted")
+        writer.beginArray()
+        for (deposit, reply) in settled {
+          writer.beginObject()
+          writer.key("number")
+          writer.integer(Int64(deposit.number))
+          if let name = reply.name ?? deposit.name {
+            writer.key("name")
+            writer.string(name)
+          }
+          if let version = reply.version {
+            writer.key("version")
+            writer.integer(Int64(version))
+          }
+          writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      for (deposit, reply) in settled {
+        let item = (reply.name ?? deposit.name).map { " of \(Printable.quoted($0))" } ?? ""
+        Output.note(
+          reply.version.map { "stored version \($0)\(item)" } ?? "accepted deposit \(deposit.number)")
+      }
+    }
+  }
+}
+
+struct DepositsDropCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "drop",
+    abstract: "Delete what was kept aside for good.",
+    discussion: "It shows what that is, and asks.")
+
+  @OptionGroup var settlement: Settlement
+
+  func run() throws {
+    let settled = try settlement.settle(accept: false)
+    if settlement.globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("dropped")
+        writer.beginArray()
+        for (deposit, _) in settled { writer.integer(Int64(deposit.number)) }
+        writer.endArray()
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note(settled.count == 1 ? "dropped deposit \(settled[0].0.number)" : "dropped \(settled.count) deposits")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct ShowKeyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show-key",
+    abstract: "Print the public key of the vault, for `vault deposit --seal` elsewhere.",
+    discussion: """
+      The key is no secret, but whoever can exchange it on its way reads what is sealed to it: compare the fingerprint that \
+      --seal tells there with the one that stands here. The vault has to have been unlocked since the daemon's start.
+      """)
+
+  @Option(
+    name: [.customShort("o"), .long],
+    help: ArgumentHelp("Write it to a file instead of standard output.", valueName: "file"), completion: .file())
+  var output: String?
+
+  @Flag(help: "With --output: replace a file that is there already.")
+  var force = false
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if force && output == nil { throw ValidationError("--force is for --output; give that too") }
+  }
+
+  func run() throws {
+    if let output { try NewFile.check(output, replaces: force) }
+    let session = try Session(globals)
+    let reply = try session.unlocking(for: "to show the public key") { vault in try vault.publicKey() }
+    let text = "\(reply.key)\nfingerprint \(reply.fingerprint)\n"
+    if let output { try NewFile.write(text, to: output, replaces: force) }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key(output == nil ? "key" : "file")
+        writer.string(output ?? reply.key)
+        writer.key("fingerprint")
+        writer.string(reply.fingerprint)
+        writer.endObject()
+      }
+    } else if output == nil {
+      try Output.text(text)
+    } else if Keyboard.isAttended {
+      Output.note("the key is written; its fingerprint is \(Printable.text(reply.fingerprint))")
+    }
+  }
+}

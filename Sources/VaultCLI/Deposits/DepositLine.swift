@@ -1,0 +1,42 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The line of a file that is the public key of a vault, or a value that was sealed to one; others may stand around it.
+enum DepositLine {
+  /// The most bytes of a file with a key, and of one with a box: the longest has a value of 1 MiB in base64.
+  private static let (longestKey, longestBox) = (64 << 10, 2 << 20)
+
+  /// The key that `vault show-key` has printed into a file; `-` is standard input.
+  static func key(in path: String) throws(Failure) -> String {
+    try find("vault-key:", in: path, limit: longestKey, "holds no key of a vault", "name what `vault show-key` printed")
+  }
+
+  /// The box that `vault deposit --seal` has made; `-` is standard input.
+  static func box(in path: String) throws(Failure) -> String {
+    try find(
+      "vault-deposit:", in: path, limit: longestBox, "holds no sealed deposit",
+      "name what `vault deposit --seal` made")
+  }
+
+  private static func find(
+    _ prefix: String, in path: String, limit: Int, _ problem: String, _ advice: String
+  ) throws(Failure) -> String {
+    let content: SecretBuffer
+    do throws(Failure) { content = try FileInput.readFile(path, limit: limit) } catch {
+      throw error.exit == .invalid ? Failure(.invalid, error.event, advice) : error
+    }
+    let line = content.withBytes { bytes in Self.line(of: Span<UInt8>(_bytes: bytes), prefix) }
+    let name = path == "-" ? "standard input" : Printable.quoted(path)
+    guard let line else { throw Failure(.invalid, "\(name) \(problem)", advice) }
+    return line
+  }
+
+  /// The first line that begins with `prefix`, without the blanks at its end; nil when there is none, or when it is no
+  /// printable ASCII.
+  static func line(of bytes: Span<UInt8>, _ prefix: String) -> String? {
+    let lines = bytes.indices.map { bytes[$0] }.split(separator: UInt8(ascii: "\n"))
+    guard var line = lines.first(where: { $0.starts(with: prefix.utf8) }) else { return nil }
+    while let last = line.last, last == 0x20 || last == 0x09 || last == 0x0D { line.removeLast() }
+    return line.allSatisfy { (0x21...0x7E).contains($0) } ? String(decoding: line, as: UTF8.self) : nil
+  }
+}

@@ -1,0 +1,55 @@
+internal import Glibc
+internal import VaultModel
+internal import VaultWire
+
+/// The list of deposits: JSON lines, lines with tabs, or a table on a terminal.
+enum DepositReport {
+  static func write(_ deposits: [Wire.DepositInfo], json: Bool) throws(Failure) {
+    if json {
+      for deposit in deposits { try Output.json { deposit.write(to: &$0) } }
+    } else if Output.isTerminal {
+      var table = table(deposits)
+      if table.count > 0 { try Output.text(table.text()) }
+    } else {
+      for deposit in deposits { try Output.line(line(deposit)) }
+    }
+  }
+
+  /// The table for a terminal. On 80 columns there is room for the day alone, and for why something was kept beside that it
+  /// was.
+  static func table(_ deposits: [Wire.DepositInfo]) -> Table {
+    var table = Table("NO", "NAME", "KIND", "SIZE", "LEFT", "BY", "STATE")
+    for deposit in deposits {
+      table.add(
+        .init("\(deposit.number)"), .init(deposit.name ?? ""), .init(deposit.kind ?? ""),
+        .init(deposit.size.map { Sizes.text($0) } ?? ""), .init(deposit.time.map { LocalTime.day($0) } ?? ""),
+        .init(deposit.depositor ?? ""), .init(deposit.state, isRed: !deposit.waiting))
+    }
+    return table
+  }
+
+  /// All of it, with tabs between. A text from anywhere must not look like another line, or another field.
+  private static func line(_ deposit: Wire.DepositInfo) -> String {
+    let fields = [
+      "\(deposit.number)", deposit.waiting ? "waiting" : "kept", deposit.name, deposit.kind,
+      deposit.size.map { "\($0)" }, deposit.time.map { LocalTime.text($0) }, deposit.depositor, deposit.reason,
+    ]
+    return fields.map { Printable.line($0 ?? "") }.joined(separator: "\t")
+  }
+}
+
+extension Wire.DepositInfo {
+  fileprivate var state: String { waiting ? "waiting" : "kept\(reason.map { ": \($0)" } ?? "")" }
+
+  /// What it is, for a person who is asked what shall become of it.
+  var sentence: String {
+    let about = [kind, accessible, size.map { Sizes.text($0) }, sealed == true ? "sealed elsewhere" : nil]
+      .compactMap { $0 }.map { Printable.text($0) }.joined(separator: ", ")
+    let item = name.map { " for \(Printable.quoted($0))" } ?? ""
+    let left = [
+      time.map { "left \(LocalTime.text($0, to: STDERR_FILENO))" }, depositor.map { "by \(Printable.text($0))" },
+    ].compactMap { $0 }.joined(separator: " ")
+    return "\(number)\(item)" + (about.isEmpty ? "" : " (\(about))") + (left.isEmpty ? "" : ", \(left)")
+      + (reason.map { ": \(Printable.text($0))" } ?? "")
+  }
+}

@@ -1,0 +1,102 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The work of `vault deposit`.
+struct DepositRequest {
+  let command: DepositCommand
+  private var name: String { command.name ?? "" }
+
+  init(_ command: DepositCommand) { self.command = command }
+
+  func run() throws {
+    if let file = command.sealed { return try handIn(file) }
+    do throws(NameError) { _ = try ItemName(name) } catch {
+      // Before anybody types a secret for it.
+      throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
+    }
+    if let key = command.key { try seal(to: key) } else { try leave() }
+  }
+
+  private func leave() throws(Failure) {
+    let session = try session()
+    let value = try value()
+    let reply = try session.unlocking(for: command.reason) { vault in try vault.deposit(target, value: value) }
+    try report(
+      Wire.DepositSealedReply(
+        number: reply.number, waiting: reply.waiting, version: reply.version, kept: reply.kept, name: name))
+  }
+
+  private func handIn(_ file: String) throws(Failure) {
+    let box = try DepositLine.box(in: file)
+    let session = try session()
+    try report(session.unlocking(for: command.reason) { vault in try vault.deposit(sealed: box) })
+  }
+
+  private func report(_ reply: Wire.DepositSealedReply) throws(Failure) {
+    if command.globals.json {
+      try Output.json { reply.write(to: &$0) }
+    } else if Keyboard.isAttended {
+      Output.note(reply.sentence)
+    }
+  }
+
+  /// Has the daemon seal the value, for which it needs neither a vault nor an unlock.
+  private func seal(to file: String) throws {
+    let key = try DepositLine.key(in: file)
+    if let output = command.output { try NewFile.check(output, replaces: command.force) }
+    let session = try session()
+    let value = try value()
+    let reply = try session.call { vault in try vault.sealDeposit(target, value: value, to: key) }
+    if let output = command.output { try NewFile.write("\(reply.box)\n", to: output, replaces: command.force) }
+    if command.globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("name")
+        writer.string(name)
+        writer.key(command.output == nil ? "box" : "file")
+        writer.string(command.output ?? reply.box)
+        writer.key("fingerprint")
+        writer.string(reply.fingerprint)
+        writer.endObject()
+      }
+    } else if command.output == nil {
+      try Output.line(reply.box)
+    }
+    if Keyboard.isAttended, !command.globals.json {
+      Output.note(
+        "sealed to the key with the fingerprint \(Printable.text(reply.fingerprint)); "
+          + "compare it with `vault show-key` there")
+    }
+  }
+
+  private func session() throws(Failure) -> Session {
+    let session = try Session(command.globals)
+    session.vault.reason = command.reason
+    return session
+  }
+
+  /// What a kind that is not given may be is not asked about: who may leave a value may not know of the item.
+  private func value() throws(Failure) -> SecretBuffer {
+    try ValueInput(name: name, file: command.file, isExact: command.exact).read(
+      kind: { command.kind.flatMap(ItemKind.init(rawValue:)) ?? .password })
+  }
+
+  private var target: Vault.DepositTarget {
+    let attributes = Dictionary(command.attributes.map { ($0.key, $0.value) }) { _, last in last }
+    return Vault.DepositTarget(
+      name, kind: command.kind, attributes: attributes.isEmpty ? nil : attributes, accessible: command.accessible)
+  }
+}
+
+extension Wire.DepositSealedReply {
+  /// What came of it, for a person.
+  var sentence: String {
+    let item = name.map { " for \(Printable.quoted($0))" } ?? ""
+    let number = number.map { " (deposit \($0))" } ?? ""
+    if let kept { return "kept aside\(number): \(Printable.text(kept)); `vault deposits` shows it" }
+    if waiting { return "left\(item); the next unlock takes it in\(number)" }
+    if let version { return "stored version \(version)\(name.map { " of \(Printable.quoted($0))" } ?? "")" }
+    return "left\(item)\(number)"
+  }
+}

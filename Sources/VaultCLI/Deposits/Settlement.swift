@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// What becomes of deposits that were kept aside.
+struct Settlement: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp("Their numbers, as `vault deposits` shows them.", valueName: "numbers"),
+    completion: Completes.deposit.kind, transform: Settlement.number)
+  var numbers: [Int]
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @OptionGroup var globals: Globals
+
+  private static func number(_ text: String) throws -> Int {
+    guard let number = Int(text), number > 0 else { throw ValidationError("deposits are counted from 1") }
+    return number
+  }
+
+  /// Shows what they are and asks, then accepts or drops each. Nothing is done unless all of them were kept aside.
+  func settle(accept: Bool) throws(Failure) -> [(Wire.DepositInfo, Wire.SettleDepositReply)] {
+    let session = try Session(globals)
+    // What a locked vault tells of them is too little to decide by.
+    if Keyboard.isAttended { try session.unlockIfLocked() }
+    let deposits = try find(session)
+    if !yes { try ask(deposits, accept: accept) }
+    var settled: [(Wire.DepositInfo, Wire.SettleDepositReply)] = []
+    for deposit in deposits {
+      do throws(Failure) {
+        let reply = try session.unlocking { vault in try vault.settleDeposit(deposit.number, accept: accept) }
+        settled.append((deposit, reply))
+      } catch {
+        guard deposits.count > 1 else { throw error }
+        let done = "\(settled.count) \(accept ? "accepted" : "dropped") before that"
+        throw Failure(error.exit, "deposit \(deposit.number): \(error.event) (\(done))", error.advice)
+      }
+    }
+    return settled
+  }
+
+  /// The deposits of these numbers, each once, in their order.
+  private func find(_ session: Session) throws(Failure) -> [Wire.DepositInfo] {
+    let all = try session.unlocking { vault in try vault.deposits() }
+    var found: [Wire.DepositInfo] = []
+    for number in numbers where !found.contains(where: { $0.number == number }) {
+      guard let deposit = all.first(where: { $0.number == number }) else {
+        throw Failure(Fault.noSuchDeposit(number: number))
+      }
+      guard !deposit.waiting else {
+        throw Failure(.retry, "deposit \(number) waits for the next unlock", "open the vault with `vault unlock`")
+      }
+      found.append(deposit)
+    }
+    return found
+  }
+
+  private func ask(_ deposits: [Wire.DepositInfo], accept: Bool) throws(Failure) {
+    let verb = accept ? "accept" : "drop"
+    let what = deposits.count == 1 ? "1 deposit" : "\(deposits.count) deposits"
+    guard Keyboard.isAttended else {
+      throw Failure(.usage, "this would \(verb) \(what)", "add --yes if that is meant")
+    }
+    let keyboard = try Keyboard(otherwise: "add --yes")
+    for deposit in deposits { try keyboard.show("  \(deposit.sentence)\n") }
+    let these = deposits.count == 1 ? "it" : "these \(what)"
+    let question = accept ? "Store \(these) as if you had set it?" : "Delete \(these) for good?"
+    guard try keyboard.confirm(question) else { throw Failure(Fault.cancelled) }
+  }
+}

@@ -1,0 +1,40 @@
+internal import VaultModel
+
+/// The public key of a vault, which values are sealed to, with the vault that it is of.
+///
+/// As text it is `vault-key:` and base64 (RFC 4648) of 1 byte format version, 1, 16 of the vault id, 32 of the key.
+public struct DepositKey: Hashable, Sendable {
+  public let vault: VaultID
+  /// 32 bytes.
+  public let publicKey: [UInt8]
+
+  private static let formatVersion: UInt8 = 1
+  private static let prefix = "vault-key:"
+
+  /// Takes a key of 32 bytes.
+  public init(vault: VaultID, publicKey: [UInt8]) {
+    precondition(publicKey.count == SealedBox.keyCount, "a public key has 32 bytes")
+    (self.vault, self.publicKey) = (vault, publicKey)
+  }
+
+  /// Reads the text.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
+  public init(parsing text: String) throws(CryptoError) {
+    guard text.hasPrefix(Self.prefix), let bytes = [UInt8](base64: text.dropFirst(Self.prefix.count)),
+      bytes.count == 1 + VaultID.count + SealedBox.keyCount, bytes[0] == Self.formatVersion
+    else { throw .malformed("it is no public key of a vault") }
+    vault = try VaultID(Array(bytes[1..<1 + VaultID.count]))
+    publicKey = Array(bytes[(1 + VaultID.count)...])
+  }
+
+  private var encoded: [UInt8] { [Self.formatVersion] + vault.bytes + publicKey }
+
+  public var text: String { Self.prefix + encoded.base64 }
+
+  /// 128 bits of BLAKE2b over all of it, in hexadecimal, in groups of four: for people to compare.
+  public var fingerprint: String {
+    let digest = Array((Array("vault public key".utf8) + encoded).withSpan { Digest(of: $0) }.array.prefix(16))
+    return stride(from: 0, to: 16, by: 2).map { Array(digest[$0..<$0 + 2]).hex }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,136 @@
+public import VaultModel
+
+/// A value that somebody left for an item while the vault was locked, or a box that was handed in: the plaintext of what is
+/// sealed to the vault's public key. As encoded, numbers little-endian, texts UTF-8:
+///
+///   1  format version, 1    …  stamp (``DepositStamp``)
+///   1  bit 0: the depositor was an administrator    4  uid    4  number of groups    4  each
+///   2  size, …  author    2  size, …  unit    2  size, …  file    2  size, …  digest; without a byte for none
+///   1  content: 1 an item, 2 a sealed box
+///   an item: 8  the version that it had, 0 for no item, -1 where that was not known    …  item (``DepositedItem``)
+///   a sealed box: all the rest
+///
+/// There is one encoding for each record: what decodes, encodes to the same bytes.
+public struct DepositRecord: Hashable, Sendable {
+  public enum Content: Hashable, Sendable {
+    /// - Parameters:
+    ///   - base: the version that the item had, 0 for no item; nil where that was not known.
+    ///   - value: where the value is in the plaintext.
+    case item(DepositedItem, base: Int?, value: Range<Int>)
+    /// What ``DepositBox`` made, and where it is in the plaintext.
+    case box(Range<Int>)
+  }
+
+  public var stamp: DepositStamp
+  public var depositor: Depositor
+  public var content: Content
+
+  private static let formatVersion: UInt8 = 1
+  private static let administrator: UInt8 = 1
+
+  /// Encodes a value for an item into `scratch`, where `fill` puts the value in place.
+  ///
+  /// - Returns: what `fill` returns.
+  public static func encode<R>(
+    _ stamp: DepositStamp, _ depositor: Depositor, _ item: DepositedItem, base: Int?, valueCount: Int,
+    into scratch: Scratch, _ fill: (inout MutableRawSpan) -> R
+  ) -> R {
+    let count = headCount(depositor) + 8 + item.encodedCount(valueCount: valueCount)
+    return scratch.fill(count: count) { out in
+      var writer = ByteWriter()
+      writeHead(stamp, depositor, 1, &writer, &out)
+      writer.int64(base.map { Int64($0) } ?? -1, &out)
+      let result = item.write(valueCount: valueCount, &writer, &out, fill)
+      precondition(writer.offset == count, "a deposit's size was computed wrongly")
+      return result
+    }
+  }
+
+  /// The same of a value that lies in other memory.
+  public static func encode(
+    _ stamp: DepositStamp, _ depositor: Depositor, _ item: DepositedItem, base: Int?, value: RawSpan,
+    into scratch: Scratch
+  ) {
+    encode(stamp, depositor, item, base: base, valueCount: value.byteCount, into: scratch) { out in
+      var writer = ByteWriter()
+      writer.bytes(value, &out)
+    }
+  }
+
+  /// Encodes a box that was handed in into `scratch`.
+  public static func encode(_ stamp: DepositStamp, _ depositor: Depositor, box: [UInt8], into scratch: Scratch) {
+    scratch.fill(count: headCount(depositor) + box.count) { out in
+      var writer = ByteWriter()
+      writeHead(stamp, depositor, 2, &writer, &out)
+      unsafe writer.bytes(box.span.bytes, &out)  // Bytes have no padding: all are initialized.
+    }
+  }
+
+  private static func texts(_ depositor: Depositor) -> [String] {
+    [depositor.author, depositor.unit ?? "", depositor.executable ?? "", depositor.digest ?? ""]
+  }
+
+  private static func headCount(_ depositor: Depositor) -> Int {
+    1 + DepositStamp.encodedCount + 1 + 4 + 4 + 4 * depositor.groups.count
+      + texts(depositor).reduce(0) { $0 + 2 + $1.utf8.count } + 1
+  }
+
+  private static func writeHead(
+    _ stamp: DepositStamp, _ depositor: Depositor, _ content: UInt8, _ writer: inout ByteWriter,
+    _ out: inout MutableRawSpan
+  ) {
+    writer.uint8(formatVersion, &out)
+    stamp.write(&writer, &out)
+    writer.uint8(depositor.isAdministrator ? administrator : 0, &out)
+    writer.uint32(depositor.uid, &out)
+    writer.uint32(UInt32(depositor.groups.count), &out)
+    for group in depositor.groups { writer.uint32(group, &out) }
+    for text in texts(depositor) { writer.sized(text, &out) }
+    writer.uint8(content, &out)
+  }
+
+  /// Reads what was encoded.
+  ///
+  /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
+  public init(decoding input: RawSpan) throws(CryptoError) {
+    var reader = ByteReader()
+    guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of deposit") }
+    stamp = try DepositStamp(&reader, input)
+    depositor = try Self.depositor(&reader, input)
+    switch try reader.uint8(input) {
+    case 1:
+      let base = try reader.int64(input)
+      guard base >= -1 else { throw .malformed("version of a deposit's item") }
+      var value = 0..<0
+      let item = try DepositedItem(&reader, input, value: &value)
+      content = .item(item, base: base < 0 ? nil : Int(base), value: value)
+      try reader.finish(input)
+    case 2: content = .box(try reader.range(reader.remaining(input), input))
+    default: throw .malformed("unknown content of deposit")
+    }
+  }
+
+  private static func depositor(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Depositor {
+    let flags = try reader.uint8(input)
+    guard flags & ~administrator == 0 else { throw .malformed("flags of deposit") }
+    let uid = try reader.uint32(input)
+    let count = Int(try reader.uint32(input))
+    guard count <= Depositor.mostGroups, count * 4 <= reader.remaining(input) else { throw .malformed("groups") }
+    var groups: [UInt32] = []
+    for _ in 0..<count { groups.append(try reader.uint32(input)) }
+    var texts: [String] = []
+    for _ in 0..<4 {
+      let size = try reader.uint16(input)
+      guard size <= Depositor.longestText else { throw .malformed("depositor") }
+      texts.append(try reader.text(size, input))
+    }
+    // It becomes the writer of a version.
+    guard (1...HeadAuthors.maximumBytes).contains(texts[0].utf8.count), (try? Subject(parsing: texts[0])) != nil else {
+      throw .malformed("author of deposit")
+    }
+    func given(_ text: String) -> String? { text.isEmpty ? nil : text }
+    return Depositor(
+      uid: uid, groups: groups, unit: given(texts[1]), executable: given(texts[2]), digest: given(texts[3]),
+      isAdministrator: flags != 0, author: texts[0])
+  }
+}

@@ -1,0 +1,22 @@
+extension [UInt8] {
+  /// The bytes, which are not secret, as base64.
+  package var base64: String {
+    var text = [UInt8](repeating: 0, count: Base64.encodedCount(count))
+    var span = text.mutableSpan
+    var room = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    Base64.encode(unsafe self.span.bytes, into: &room)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Reads base64 of what is not secret; nil for anything else.
+  package init?(base64 text: some StringProtocol) {
+    let text = Array(text.utf8)
+    // Bytes have no padding: all are initialized.
+    guard let count = Base64.decodedCount(unsafe text.span.bytes) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    var span = bytes.mutableSpan
+    var room = unsafe span.mutableBytes
+    guard Base64.decode(unsafe text.span.bytes, into: &room) else { return nil }
+    self = bytes
+  }
+}

@@ -1,0 +1,214 @@
+package import VaultCore
+package import VaultModel
+internal import VaultStore
+
+/// What came of leaving something, as far as whoever left it may know.
+package struct DepositAnswer: Hashable, Sendable {
+  /// Its number while it waits or is kept aside, for administrators.
+  package var number: Int?
+  /// True when it waits for the next unlock.
+  package var isWaiting = false
+  /// The version that it made.
+  package var version: Int?
+  /// The reason why it was kept aside.
+  package var obstacle: DepositObstacle?
+  /// The name that a box was for.
+  package var name: ItemName?
+}
+
+// Leaving values for items, also while these are locked.
+extension Items {
+  /// Leaves a value for an item.
+  ///
+  /// - Parameters:
+  ///   - accessible: the class that a new item is to have; nil for that of the item that is there, or the usual one.
+  ///   - count: the size of the value in bytes; nil where the call gave something that is no value.
+  ///   - fill: puts the bytes of the value in place; false when they are not what they should be.
+  package func deposit(
+    _ name: ItemName, kind: ItemKind?, attributes: [String: String]?, accessible: AccessClass?, count: Int?,
+    for caller: Caller, _ said: Said, fill: (inout MutableRawSpan) -> Bool
+  ) throws(Refusal) -> DepositAnswer {
+    try vault.audit.recording(.deposit, caller, name.text, said) { () throws(Refusal) in
+      let keychain = try vault.keychain()
+      let permit = try permit(.deposit, on: name, for: caller)
+      try checkRekey(keychain)
+      // Nothing is looked up for who may not know of it: what is there already is not set by such a caller in any case.
+      let (there, base) = mayKnow(permit, nil) ? try known(name, keychain) : (nil, nil)
+      let maySee = mayKnow(permit, there?.policy.accessible)
+      let accessible = accessible ?? (maySee ? there?.policy.accessible : nil) ?? .whenUnlocked
+      try check(.deposit, permit, name, Policy(accessible: accessible), for: caller)
+      let item = DepositedItem(name: name, accessible: accessible, kind: kind, attributes: attributes)
+      let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime)
+      try encode(item, base, stamp, count, caller, fill)
+      defer { valueInHand.empty() }
+      return try leave(stamp, accessible, keychain, caller, isKnowing: mayKnow(permit, accessible)) {
+        mayKnow(permit, $0.accessible)
+      }
+    }
+  }
+
+  /// Leaves what was sealed elsewhere.
+  ///
+  /// - Parameter text: what ``seal(for:_:count:fill:)`` made there.
+  package func deposit(box text: String, for caller: Caller, _ said: Said) throws(Refusal) -> DepositAnswer {
+    try vault.audit.recording(.deposit, caller, nil, detail: "a sealed box", said) { () throws(Refusal) in
+      let keychain = try vault.keychain()
+      try access.checkDepositor(caller)
+      try checkRekey(keychain)
+      let box: [UInt8]
+      do throws(CryptoError) {
+        box = try DepositBox.box(of: text)
+        let vault = try DepositBox.vault(of: box)
+        guard vault == keychain.identity else { throw .malformed("it was sealed for another vault") }
+      } catch { throw .invalidValue(kind: "", reason: error.reason) }
+      let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime)
+      DepositRecord.encode(stamp, access.depositor(caller), box: box, into: valueInHand)
+      defer { valueInHand.empty() }
+      // Nobody knows what it is for before it is opened.
+      let accessible: AccessClass = keychain.takesDeposits(for: .whenUnlocked) ? .whenUnlocked : .always
+      let isKnowing = access.isAdministrator(caller)
+      return try leave(stamp, accessible, keychain, caller, isKnowing: isKnowing) { item in
+        mayKnow(access.permit(caller, on: item.name), item.accessible)
+      }
+    }
+  }
+
+  /// Seals a value to the public key of another vault.
+  ///
+  /// - Parameter key: what ``publicKey(for:)`` told there.
+  package func seal(
+    for key: String, _ item: DepositedItem, count: Int?, fill: (inout MutableRawSpan) -> Bool
+  ) throws(Refusal) -> (box: String, fingerprint: String) {
+    let known: DepositKey
+    do throws(CryptoError) { known = try DepositKey(parsing: key) } catch {
+      throw .invalidValue(kind: "", reason: error.reason)
+    }
+    let count = try checked(count, item)
+    let sealed: [UInt8]?
+    var fault: String?
+    do throws(CryptoError) {
+      sealed = try DepositBox.seal(item, valueCount: count, to: known, time: vault.clock.wall(), valueInHand) { bytes in
+        fault = Self.put(&bytes, item, fill)
+        return fault == nil
+      }
+    } catch { throw .invalidValue(kind: "", reason: error.reason) }
+    guard let sealed else { throw .invalidValue(kind: item.kind?.rawValue ?? "", reason: fault ?? "") }
+    return (DepositBox.text(of: sealed), known.fingerprint)
+  }
+
+  /// The public key of the vault, which values are sealed to.
+  package func publicKey(for caller: Caller) throws(Refusal) -> DepositKey {
+    let keychain = try vault.keychain()
+    guard access.hasAny(caller) else { throw denied }
+    guard let publicKey = keychain.publicKey else { throw vault.locked }
+    return DepositKey(vault: keychain.identity, publicKey: publicKey)
+  }
+
+  // MARK: Parts
+
+  /// Leaves what is in hand: the unlocked vault takes it in at once.
+  private func leave(
+    _ stamp: DepositStamp, _ accessible: AccessClass, _ keychain: Keychain, _ caller: Caller, isKnowing: Bool,
+    _ mayKnow: (DepositedItem) -> Bool
+  ) throws(Refusal) -> DepositAnswer {
+    let author = author(caller)
+    do throws(VaultError) {
+      guard vault.state.kind == .unlocked else {
+        let number = try keychain.leaveDeposit(valueInHand, stamp, for: accessible, by: author)
+        // It counts what others left.
+        return DepositAnswer(number: access.isAdministrator(caller) ? Int(number) : nil, isWaiting: true)
+      }
+      if !isKnowing { try countUnknown(author) }
+      let now = vault.clock.wall()
+      let taken = try keychain.takeInDeposit(valueInHand, stamp, for: accessible, by: author, now: now) {
+        [access] in access.decide(deposit: $1, by: $0, $2)
+      }
+      tell(taken, isOwnEntry: false)
+      return answer(taken, caller, mayKnow)
+    } catch .locked { throw vault.locked } catch .invalidValue(let reason) { throw .busy(reason) } catch {
+      throw Refusal(error)
+    }
+  }
+
+  /// Bounds what a caller has taken in at once as if all of it were kept aside, so that the bound tells nobody what was.
+  private func countUnknown(_ author: String) throws(VaultError) {
+    let day: Int64 = 86_400 * 1_000_000_000
+    let now = vault.clock.boot()
+    if now - depositsSince >= day { (depositsAtOnce, depositsSince) = ([:], now) }
+    let count = depositsAtOnce[author] ?? 0
+    guard count < Keychain.mostDepositsOfOne else { throw .invalidValue("as much of yours waits as the vault keeps") }
+    depositsAtOnce[author] = count + 1
+  }
+
+  private func answer(
+    _ taken: TakenDeposit, _ caller: Caller, _ mayKnow: (DepositedItem) -> Bool
+  ) -> DepositAnswer {
+    // Of what cannot be read nothing can be learned.
+    if let name = taken.name, let accessible = taken.accessible,
+      !mayKnow(DepositedItem(name: name, accessible: accessible))
+    {
+      return DepositAnswer()
+    }
+    let name = taken.name
+    switch taken.result {
+    case .stored(let version): return DepositAnswer(version: version, name: name)
+    case .kept(let number, let obstacle):
+      let number = access.isAdministrator(caller) ? Int(number) : nil
+      return DepositAnswer(number: number, obstacle: obstacle, name: name)
+    }
+  }
+
+  /// True when a caller may know of an item of that class whether it is there.
+  private func mayKnow(_ permit: Permit, _ accessible: AccessClass?) -> Bool {
+    permit.has(.find, accessible) || permit.has(.set, accessible)
+  }
+
+  private func checkRekey(_ keychain: Keychain) throws(Refusal) {
+    if vault.state.kind != .unlocked, keychain.isRekeying { throw .rekeyRests }
+  }
+
+  /// The item of that name, and its version: 0 where there is none, nil where that cannot be told now.
+  private func known(_ name: ItemName, _ keychain: Keychain) throws(Refusal) -> (ItemInfo?, base: Int?) {
+    do throws(VaultError) {
+      let item = try keychain.item(named: name)
+      return (item, item.current.number)
+    } catch .noSuchItem { return (nil, 0) } catch .locked { return (nil, nil) } catch {
+      throw vault.refusal(error, name.text)
+    }
+  }
+
+  private func encode(
+    _ item: DepositedItem, _ base: Int?, _ stamp: DepositStamp, _ count: Int?, _ caller: Caller,
+    _ fill: (inout MutableRawSpan) -> Bool
+  ) throws(Refusal) {
+    let count = try checked(count, item)
+    let fault = DepositRecord.encode(
+      stamp, access.depositor(caller), item, base: base, valueCount: count, into: valueInHand
+    ) { bytes in Self.put(&bytes, item, fill) }
+    guard let fault else { return }
+    valueInHand.empty()
+    throw .invalidValue(kind: item.kind?.rawValue ?? "", reason: fault)
+  }
+
+  /// The size of a value that may be left; the attributes are such that they can be stored.
+  private func checked(_ count: Int?, _ item: DepositedItem) throws(Refusal) -> Int {
+    guard let count else { throw .invalidValue(kind: "", reason: NewValue.unreadable) }
+    guard count <= Keychain.maximumValue else { throw .tooLarge(limit: Keychain.maximumValue) }
+    do throws(ValueError) { try Attributes.validate(item.attributes ?? [:]) } catch {
+      throw .invalidValue(kind: item.kind?.rawValue ?? "", reason: error.reason)
+    }
+    return count
+  }
+
+  /// Puts a value in place, and checks that it is one of the kind, where that is said: nil, or what is wrong with it.
+  private static func put(
+    _ bytes: inout MutableRawSpan, _ item: DepositedItem, _ fill: (inout MutableRawSpan) -> Bool
+  ) -> String? {
+    guard fill(&bytes) else { return NewValue.unreadable }
+    guard let kind = item.kind else { return nil }
+    do throws(ValueError) {
+      _ = try kind.validate(bytes.bytes, attributes: item.attributes ?? [:])
+      return nil
+    } catch { return error.reason }
+  }
+}

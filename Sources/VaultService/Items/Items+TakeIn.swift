@@ -1,0 +1,115 @@
+package import VaultModel
+internal import VaultStore
+
+/// A deposit that waits or was kept aside, as it is told.
+package struct ToldDeposit: Sendable {
+  package let number: Int
+  /// Nil while it waits.
+  package let obstacle: DepositObstacle?
+  package let isWaiting: Bool
+  package let item: DepositedItem?
+  package let size: Int?
+  package let time: Int64?
+  /// Who left it; nil where nothing vouches for that.
+  package let author: String?
+  package let isBox: Bool
+}
+
+// What becomes of what was left.
+extension Items {
+  /// Takes in what was left while the vault was locked.
+  func takeInDeposits(_ keychain: Keychain) {
+    var (stored, kept) = (0, 0)
+    do throws(VaultError) {
+      let missing = try keychain.takeInDeposits(now: vault.clock.wall()) { [access] in
+        access.decide(deposit: $1, by: $0, $2)
+      } told: { taken in
+        if case .stored = taken.result { stored += 1 } else { kept += 1 }
+        tell(taken)
+      }
+      for number in missing {
+        let text = "deposit \(number)"
+        vault.audit.record(
+          .deposit, .failed, nil, item: text, detail: "is gone: somebody has taken it out of the store")
+        vault.log.error("\(text) is gone: somebody has taken it out of the store")
+      }
+      if stored + kept > 0 { vault.log.info("deposits: \(stored) taken in, \(kept) kept aside") }
+    } catch {
+      vault.audit.record(.deposit, .failed, nil, detail: "what was left could not be taken in")
+      vault.log.error("what was left could not be taken in, and waits on: \(error.text)")
+    }
+  }
+
+  /// Records what came of a deposit, and has those told who watch.
+  ///
+  /// - Parameter isOwnEntry: false where the caller's own entry is all: another one would show, to who sees how they are numbered,
+  ///   what came of it.
+  func tell(_ taken: TakenDeposit, isOwnEntry: Bool = true) {
+    let who = taken.depositor.map { "left by \($0.author)" }
+    switch taken.result {
+    case .stored(let version):
+      if isOwnEntry {
+        let detail = ["version \(version)", who].compactMap { $0 }.joined(separator: ", ")
+        vault.audit.record(.deposit, .ok, nil, item: taken.name?.text, detail: detail)
+      }
+      if let name = taken.name { vault.hooks.announce(.item(name, version == 1 ? .created : .updated)) }
+    case .kept where !isOwnEntry: return
+    case .kept(let number, let obstacle):
+      let detail = ["deposit \(number) kept aside: \(obstacle.text)", who].compactMap { $0 }.joined(separator: ", ")
+      vault.audit.record(.deposit, obstacle.outcome, nil, item: taken.name?.text, detail: detail)
+    }
+  }
+
+  /// The next deposits above a number that wait or are kept aside, for an administrator.
+  package func deposits(after number: Int, limit: Int) throws(Refusal) -> [ToldDeposit] {
+    let keychain = try vault.keychain()
+    do throws(VaultError) {
+      return try keychain.toldDeposits(after: Int64(number), limit: limit).map { told in
+        ToldDeposit(
+          number: Int(told.number), obstacle: told.obstacle, isWaiting: told.isWaiting, item: told.item,
+          size: told.size,
+          time: told.time, author: told.depositor?.author, isBox: told.isBox)
+      }
+    } catch { throw Refusal(error) }
+  }
+
+  /// Makes what was kept aside the value of its item, or drops it, for an administrator.
+  ///
+  /// - Returns: the name, where it can be read, and the version that was made.
+  package func settleDeposit(
+    _ number: Int, isAccepted: Bool, for caller: Caller
+  ) throws(Refusal) -> (name: ItemName?, version: Int?) {
+    let text = "deposit \(number)"
+    let told = try? vault.keychain().toldDeposits(after: Int64(max(1, number)) - 1, limit: 1).first
+    let name = told.flatMap { $0.number == Int64(number) ? $0.item?.name.text : nil }
+    let detail = "\(text) \(isAccepted ? "accepted" : "dropped")"
+    return try vault.audit.recording(.deposit, caller, name, detail: detail) { () throws(Refusal) in
+      let keychain = try vault.keychain()
+      guard vault.state.kind == .unlocked else { throw vault.locked }
+      let now = vault.clock.wall()
+      do throws(VaultError) {
+        guard isAccepted else {
+          guard let name = try keychain.dropDeposit(Int64(number), now: now) else { throw VaultError.noSuchItem }
+          return (name, nil)
+        }
+        guard let (name, version) = try keychain.acceptDeposit(Int64(number), by: author(caller), now: now) else {
+          throw VaultError.noSuchItem
+        }
+        vault.hooks.announce(.item(name, version == 1 ? .created : .updated))
+        return (name, version)
+      } catch .noSuchItem { throw .noSuchDeposit(number) } catch { throw vault.refusal(error, text) }
+    }
+  }
+}
+
+extension DepositObstacle {
+  /// What came of it, for the audit log.
+  fileprivate var outcome: AuditOutcome {
+    switch self {
+    case .denied, .exists: .denied
+    case .expired, .itemExpired: .expired
+    case .unreadable, .tooMany, .full: .failed
+    default: .invalid
+    }
+  }
+}

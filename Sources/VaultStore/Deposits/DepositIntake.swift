@@ -1,0 +1,135 @@
+import VaultCore
+import VaultModel
+
+/// One taking in of deposits, and what it has changed itself.
+struct DepositIntake {
+  /// The version that an item had before, by its name, and the one that was made of it.
+  private var made: [ItemName: (base: Int, version: Int)] = [:]
+  private let now: Int64
+  private let decide: Keychain.DepositDecision
+  private let outer = Scratch()
+  private let inner = Scratch()
+
+  init(_ keychain: Keychain, now: Int64, _ decide: @escaping Keychain.DepositDecision) {
+    self.now = max(now, keychain.newestTime)
+    self.decide = decide
+  }
+
+  // MARK: One deposit
+
+  /// Takes in what waits in a row, or has it kept aside.
+  mutating func take(_ row: DepositRow, _ keychain: Keychain) throws(VaultError) -> TakenDeposit {
+    var read: ReadDeposit?
+    let judged: TakenDeposit.Result
+    // Before anything of it is opened.
+    if try row.isAuthentic(keychain) {
+      var fault: DepositObstacle?
+      do throws(DepositFault) {
+        try ReadDeposit.open(row, keychain, outer)
+        read = try ReadDeposit(row.id, keychain, outer, inner)
+      } catch { fault = error.obstacle }
+      judged = try store(read, fault, row.id, row.depositor, row.accessible, keychain)
+    } else {
+      judged = .kept(number: 0, .forged)
+    }
+    var taken = TakenDeposit(
+      name: read?.item?.name, accessible: read?.item?.accessible, depositor: read?.record.depositor, result: judged)
+    switch judged {
+    case .stored: try keychain.forget(row)
+    case .kept(_, let obstacle):
+      try keychain.keep(row, obstacle)
+      taken.result = .kept(number: row.row, obstacle)
+    }
+    return taken
+  }
+
+  /// Takes in what never waited; otherwise the row that `seal` makes of it is kept aside.
+  mutating func take(
+    _ plaintext: Scratch, _ id: ItemID, _ tag: DepositorTag, _ accessible: AccessClass, _ keychain: Keychain,
+    _ seal: () throws(VaultError) -> DepositRow
+  ) throws(VaultError) -> TakenDeposit {
+    let read: ReadDeposit
+    do throws(DepositFault) { read = try ReadDeposit(id, keychain, plaintext, inner) } catch {
+      throw .invalidValue(error.obstacle.text)
+    }
+    let judged = try store(read, nil, id, tag.bytes, accessible, keychain, outer: plaintext)
+    var taken = TakenDeposit(
+      name: read.item?.name, accessible: read.item?.accessible, depositor: read.record.depositor, result: judged)
+    if case .kept(_, let obstacle) = judged {
+      var row = try seal()
+      row.state = .kept
+      row.sealed = [obstacle.rawValue] + row.sealed
+      taken.result = .kept(number: try keychain.insert(row).row, obstacle)
+    }
+    return taken
+  }
+
+  /// Makes a deposit the value of its item; otherwise tells what keeps it from that.
+  private mutating func store(
+    _ read: ReadDeposit?, _ fault: DepositObstacle?, _ id: ItemID, _ tag: [UInt8], _ accessible: AccessClass,
+    _ keychain: Keychain, outer: Scratch? = nil
+  ) throws(VaultError) -> TakenDeposit.Result {
+    if let fault { return .kept(number: 0, fault) }
+    guard let read, let item = read.item, let value = read.value else {
+      return .kept(number: 0, read?.fault ?? .malformed)
+    }
+    if let obstacle = try obstacle(to: read, id, tag, item, accessible, keychain) { return .kept(number: 0, obstacle) }
+    let old: FoundItem?
+    do throws(VaultError) { old = try keychain.find(item.name, marking: true) } catch .corrupt {
+      return .kept(number: 0, .unreadable)
+    }
+    if let obstacle = decide(read.record.depositor, item, old?.head.item) { return .kept(number: 0, obstacle) }
+    if let obstacle = obstacle(to: read, item, old) { return .kept(number: 0, obstacle) }
+    let source = read.boxID == nil ? outer ?? self.outer : inner
+    let author = read.record.depositor.author
+    let stored: Int? = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
+      let value = bytes.extracting(value)
+      let kind = old?.head.item.kind ?? item.kind ?? .password
+      let attributes = old?.head.item.attributes ?? item.attributes ?? [:]
+      guard (try? kind.validate(value, attributes: attributes)) != nil else { return nil }
+      if let old {
+        return try keychain.revise(old, to: old.head.item, expires: .none, value, by: author, now).number
+      }
+      let change = ItemChange(
+        name: item.name, kind: kind, attributes: attributes, accessible: item.accessible, author: author)
+      return try keychain.insert(change, value, now).number
+    }
+    guard let stored else { return .kept(number: 0, .invalid) }
+    let base = made[item.name]?.base ?? old?.head.item.current.number ?? 0
+    made[item.name] = (base, stored)
+    if let boxID = read.boxID { try keychain.remember(boxID, of: tag) }
+    return .stored(version: stored)
+  }
+
+  /// What keeps a deposit from being taken in, whatever the item is.
+  private func obstacle(
+    to read: ReadDeposit, _ id: ItemID, _ tag: [UInt8], _ item: DepositedItem, _ accessible: AccessClass,
+    _ keychain: Keychain
+  ) throws(VaultError) -> DepositObstacle? {
+    let table = try keychain.knownDeposits()
+    if table.hasSeen(id) || read.boxID.map(table.hasSeen) == true { return .seen }
+    let ofOne = read.boxID == nil ? 0 : table.remembered(of: tag)
+    if table.remembered.count + 2 > Keychain.mostSeen || ofOne >= Keychain.mostSeenOfOne { return .tooMany }
+    // What a box is for is not known when it is handed in: the strongest class vouches for it then.
+    let isVouchedFor = accessible == item.accessible || read.boxID != nil && accessible == .whenUnlocked
+    if !isVouchedFor { return .otherClass }
+    for time in [read.record.stamp.time, read.time] {
+      if Seconds.from(time, to: now) > Keychain.depositAge { return .expired }
+      if Seconds.from(now, to: time) > Keychain.depositLead { return .early }
+    }
+    return nil
+  }
+
+  /// What keeps a deposit from being taken in because of the item that is there, or is not there any more.
+  private func obstacle(to read: ReadDeposit, _ item: DepositedItem, _ old: FoundItem?) -> DepositObstacle? {
+    let current = old?.head.item.current.number ?? 0
+    if let base = read.base, base != current {
+      guard let made = made[item.name], made.base == base, made.version == current else { return .changed }
+    }
+    guard let old = old?.head.item else { return nil }
+    if old.policy.accessible != item.accessible { return .otherClass }
+    if let kind = item.kind, kind != old.kind { return .otherItem }
+    if let attributes = item.attributes, attributes != old.attributes { return .otherItem }
+    return Keychain.surplus(of: old.versions, beforeNewValue: true) > 0 ? .full : nil
+  }
+}

@@ -1,0 +1,155 @@
+import VaultCore
+import VaultModel
+
+/// What is known of the table of deposits without reading it again: read once, and kept up to date with each change.
+struct DepositTable {
+  typealias Sizes = (count: Int, bytes: Int)
+
+  /// What waits or is kept aside, by the tag of who left it, and in all.
+  private var byTag: [[UInt8]: Sizes] = [:]
+  private(set) var all: Sizes = (0, 0)
+  /// The rows that wait, and their sizes in bytes.
+  private(set) var waiting: [Int64: Int] = [:]
+  /// The number of those that are kept aside.
+  private(set) var kept = 0
+  /// The rows that are only remembered, and the age of the class at which they need not be; nil for one that tells none.
+  private(set) var remembered: [Int64: Int64?] = [:]
+  private var rememberedByTag: [[UInt8]: Int] = [:]
+  /// How many rows of an identity are kept or remembered.
+  private var seen: [ItemID: Int] = [:]
+  /// True once the rows that are kept or remembered are known to be those that were stored last.
+  var isVerified = false
+
+  /// True when a deposit of that identity is kept or remembered.
+  func hasSeen(_ id: ItemID) -> Bool { seen[id] != nil }
+
+  func sizes(of tag: [UInt8]) -> Sizes { byTag[tag] ?? (0, 0) }
+
+  /// The number of boxes of a caller that are remembered.
+  func remembered(of tag: [UInt8]) -> Int { rememberedByTag[tag] ?? 0 }
+
+  mutating func add(_ row: Database.DepositOutline) { count(row, 1) }
+
+  mutating func remove(_ row: Database.DepositOutline) { count(row, -1) }
+
+  private mutating func count(_ row: Database.DepositOutline, _ sign: Int) {
+    let isAdded = sign > 0
+    if row.isSeen {
+      let number = (seen[row.id] ?? 0) + sign
+      seen[row.id] = number > 0 ? number : nil
+    }
+    switch row.state {
+    case .waiting: waiting[row.row] = isAdded ? row.size : nil
+    case .kept: kept += sign
+    case .seen:
+      if isAdded { remembered[row.row] = .some(row.rememberedUntil) } else { remembered[row.row] = nil }
+      let number = (rememberedByTag[row.depositor] ?? 0) + sign
+      rememberedByTag[row.depositor] = number > 0 ? number : nil
+      return
+    }
+    let own = sizes(of: row.depositor)
+    let left = (count: own.count + sign, bytes: own.bytes + sign * row.size)
+    byTag[row.depositor] = left.count > 0 ? left : nil
+    all = (all.count + sign, all.bytes + sign * row.size)
+  }
+}
+
+extension DepositRow {
+  /// What ``DepositTable`` knows of it.
+  var outline: Database.DepositOutline {
+    Database.DepositOutline(
+      row: row, id: id, state: state, depositor: depositor, size: sealed.count,
+      note: state == .seen ? sealed : Array(sealed.prefix(state == .kept ? 1 : 0)))
+  }
+}
+
+extension Database.DepositOutline {
+  /// The age of the class at which it need not be remembered any more.
+  fileprivate var rememberedUntil: Int64? {
+    note.count == 8 ? note.reversed().reduce(0) { $0 << 8 | Int64($1) } : nil
+  }
+
+  /// True when its identity was seen: not of what nothing vouches for, which may have that of another one.
+  fileprivate var isSeen: Bool {
+    switch state {
+    case .waiting: false
+    case .kept: note.first.flatMap(DepositObstacle.init(rawValue:))?.isAuthentic ?? true
+    case .seen: true
+    }
+  }
+}
+
+// What is known of the table.
+extension Keychain {
+  /// What is known of the table of deposits.
+  ///
+  /// - Parameter verified: true where what is kept or remembered has to be what was stored last.
+  /// - Throws: ``VaultError/corrupt(_:)``, also when it is not; ``VaultError/storage(_:)``.
+  @discardableResult
+  func knownDeposits(verified: Bool = false) throws(VaultError) -> DepositTable {
+    if depositTable == nil {
+      var table = DepositTable()
+      for outline in try database.depositOutlines() { table.add(outline) }
+      depositTable = table
+    }
+    if verified, depositTable?.isVerified != true {
+      var found = RecordSet()
+      try database.eachDeposit { (row: DepositRow) throws(VaultError) in
+        if row.isCounted { found.insert(try mark(row)) }
+        return true
+      }
+      guard try classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else {
+        throw .corrupt("the deposits that were settled or kept aside are not those that were stored last")
+      }
+      depositTable?.isVerified = true
+    }
+    return depositTable ?? DepositTable()
+  }
+
+  /// Stores a new row; a transaction must be open.
+  func add(_ row: DepositRow) throws(VaultError) -> DepositRow {
+    var row = row
+    row.row = try database.insertDeposit(row)
+    if row.isCounted { try noteDeposit(.insert, row) }
+    depositTable?.add(row.outline)
+    return row
+  }
+
+  /// Has a row take the place of another one of its number; a transaction must be open.
+  func replace(_ old: DepositRow, by new: DepositRow) throws(VaultError) {
+    if old.isCounted { try noteDeposit(.remove, old) }
+    try database.updateDeposit(new)
+    if new.isCounted { try noteDeposit(.insert, new) }
+    depositTable?.remove(old.outline)
+    depositTable?.add(new.outline)
+  }
+
+  /// Removes a row; a transaction must be open.
+  func remove(_ row: DepositRow) throws(VaultError) {
+    if row.isCounted { try noteDeposit(.remove, row) }
+    try database.deleteDeposit(row.row)
+    depositTable?.remove(row.outline)
+  }
+
+  // MARK: Marks
+
+  static let depositsPlace = RecordSets.Place(.deposits)
+
+  /// Notes a row that counts in the hash over deposits.
+  private func noteDeposit(_ kind: RecordChanges.Kind, _ row: DepositRow) throws(VaultError) {
+    let mark = try mark(row)
+    note(kind, .whenUnlocked, Self.depositsPlace, .single, mark)
+  }
+
+  /// The mark of a row that counts in the hash over deposits.
+  func mark(_ row: DepositRow) throws(VaultError) -> RecordMark {
+    let place = AssociatedData(
+      vault: vault, table: .deposits, item: row.id, version: Int(row.state.rawValue), accessible: row.accessible,
+      policyRevision: row.depositor.isEmpty ? 0 : 1)
+    // The tag has a fixed size, or none, which the place says.
+    let record = row.depositor + row.sealed
+    return try withIntegrityKey(.whenUnlocked) { (key: borrowing SecureBytes) in
+      record.withSpan { RecordMark(place, row: row.row, $0, key: key) }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import VaultCore
+import VaultModel
+
+// Deposits in other stores: what a rekey and a salvage bring along.
+extension Keychain {
+  /// Has this store have the deposits of another one of the same vault, whose keys are in memory as well, sealed anew to the key of
+  /// this one. A transaction must be open.
+  func copyDeposits(of source: Keychain) throws(VaultError) {
+    try source.database.eachDeposit { (row: DepositRow) throws(VaultError) in
+      var copy = row
+      switch row.state {
+      case .seen: break
+      case .kept:
+        if let sealed = try sealAnew(row, of: source) {
+          (copy.depositor, copy.sealed) = (sealed.depositor, [row.sealed[0]] + sealed.sealed)
+        }
+      case .waiting:
+        if try row.isAuthentic(source), let sealed = try sealAnew(row, of: source) {
+          copy = sealed
+        } else {
+          (copy.state, copy.sealed) = (.kept, [DepositObstacle.forged.rawValue] + row.sealed)
+        }
+      }
+      _ = try add(copy)
+      return true
+    }
+    depositTable = nil
+  }
+
+  /// What a row has, sealed to the key of this store as one that waits; nil when it cannot be read. A box is opened: nobody could
+  /// open it with the key of this store.
+  private func sealAnew(_ row: DepositRow, of source: Keychain) throws(VaultError) -> DepositRow? {
+    let (outer, inner) = (Scratch(), Scratch())
+    guard let read = source.open(row, outer, inner), let item = read.item, let value = read.value else { return nil }
+    let record = read.record
+    guard read.boxID != nil else {
+      return try sealDeposit(outer, row.id, row.accessible, record.depositor.author)
+    }
+    let stamp = DepositStamp(vault: vault, id: row.id, time: read.time)
+    inner.withBytes { bytes in
+      DepositRecord.encode(
+        stamp, record.depositor, item, base: nil, value: bytes.extracting(value), into: outer)
+    }
+    return try sealDeposit(outer, row.id, row.accessible, record.depositor.author)
+  }
+
+  /// Has this store, which has the same keys, have the deposits of a damaged one that are those that were stored last.
+  ///
+  /// - Parameter lose: called with each loss.
+  func saveDeposits(of source: Keychain, lose: (Finding) -> Void) throws(VaultError) {
+    var (counted, waiting): ([DepositRow], [DepositRow]) = ([], [])
+    var found = RecordSet()
+    do throws(VaultError) {
+      try source.database.eachDeposit { (row: DepositRow) throws(VaultError) in
+        if row.isCounted {
+          counted.append(row)
+          found.insert(try source.mark(row))
+        } else if try row.isAuthentic(source) {
+          waiting.append(row)
+        } else {
+          lose(Finding(.foreign, "a deposit is lost: nothing vouches for it"))
+        }
+        return true
+      }
+    } catch .corrupt(let reason) { lose(Finding(.damaged, "deposits cannot be read on: \(reason)")) }
+    let stored = try? source.classRecord(.whenUnlocked).sets[Self.depositsPlace]
+    // Where nothing is, and nothing is known to be missing, nothing is lost.
+    if stored.map({ $0 != found }) ?? (found != RecordSet()) {
+      counted = []
+      lose(Finding(.damaged, "the deposits that were kept aside are lost: they are not those that were stored last"))
+    }
+    for row in counted + waiting { _ = try add(row) }
+    depositTable = nil
+  }
+}

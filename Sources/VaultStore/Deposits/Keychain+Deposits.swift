@@ -1,0 +1,108 @@
+public import VaultCore
+public import VaultModel
+
+// What is left for items while they are locked. It is sealed to the vault's public key, and vouched for with the deposit key of
+// the class that it enters, which opens nothing and stays in memory over a lock.
+extension Keychain {
+  /// The most deposits that wait or are kept aside, and their bytes together.
+  public static let (mostDeposits, mostDepositBytes) = (8192, 64 << 20)
+  /// The same for what one caller left for items of one class.
+  public static let (mostDepositsOfOne, mostDepositBytesOfOne) = (1024, 8 << 20)
+  /// The most deposits that are remembered, so that none is taken in twice, and the most boxes of one caller among them.
+  static let (mostSeen, mostSeenOfOne) = (32_768, 4096)
+  /// The seconds after which a deposit is not taken in any more, and is not remembered.
+  public static let depositAge: Int64 = 30 * 86_400
+  /// The seconds by which a deposit may be ahead.
+  static let depositLead: Int64 = 86_400
+
+  /// True when something can be left for items of a class now.
+  public func takesDeposits(for accessible: AccessClass) -> Bool {
+    withKeys(accessible) { $0.deposits != nil } && (try? depositKey(accessible)) != nil
+  }
+
+  /// Leaves a deposit for the next unlock.
+  ///
+  /// - Parameters:
+  ///   - plaintext: what ``DepositRecord`` encoded, with that stamp.
+  ///   - author: the caller by which deposits are bounded.
+  /// - Returns: its number.
+  /// - Throws: ``VaultError/locked`` when nothing can be left for items of that class now; ``VaultError/invalidValue(_:)`` when
+  ///   as much was left as can be; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func leaveDeposit(
+    _ plaintext: Scratch, _ stamp: DepositStamp, for accessible: AccessClass, by author: String
+  ) throws(VaultError) -> Int64 {
+    try noticing { () throws(VaultError) in
+      let row = try write { () throws(VaultError) in
+        let row = try sealDeposit(plaintext, stamp.id, accessible, author)
+        return try insert(row)
+      }
+      leftDeposits[row.row] = row.id
+      return row.row
+    }
+  }
+
+  /// The row of a deposit, for which there is room.
+  func sealDeposit(
+    _ plaintext: Scratch, _ id: ItemID, _ accessible: AccessClass, _ author: String
+  ) throws(VaultError) -> DepositRow {
+    let publicKey = try depositKey(accessible)
+    let place = DepositMAC.place(id, vault, accessible)
+    return try withDepositKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      let tag = DepositorTag(of: author, key: key)
+      do throws(CryptoError) {
+        let box = try plaintext.withBytes { (bytes: RawSpan) throws(CryptoError) in
+          try SealedBox.seal(bytes, to: publicKey)
+        }
+        let mac = box.withSpan { DepositMAC.make(place, publicKey: publicKey, tag, sealed: $0, key: key) }
+        return DepositRow(
+          row: 0, id: id, accessible: accessible, state: .waiting, depositor: tag.bytes, sealed: mac.array + box)
+      } catch { throw .corrupt("the public key is none") }
+    }
+  }
+
+  /// Stores a new row, if there is room for it. A transaction must be open.
+  func insert(_ row: DepositRow) throws(VaultError) -> DepositRow {
+    try checkRoom(for: row.depositor, size: row.sealed.count)
+    return try add(row)
+  }
+
+  /// - Throws: ``VaultError/invalidValue(_:)`` when as much was left as can be.
+  func checkRoom(for tag: [UInt8], size: Int) throws(VaultError) {
+    let table = try knownDeposits()
+    let (own, all) = (table.sizes(of: tag), table.all)
+    guard own.count < Self.mostDepositsOfOne, own.bytes + size <= Self.mostDepositBytesOfOne else {
+      throw .invalidValue("as much of yours waits as the vault keeps")
+    }
+    guard all.count < Self.mostDeposits, all.bytes + size <= Self.mostDepositBytes else {
+      throw .invalidValue("as much waits as the vault keeps")
+    }
+  }
+
+  // MARK: Keys
+
+  /// The public key that a deposit is sealed to.
+  ///
+  /// - Throws: ``VaultError/locked`` before the first unlock, unless it is for `always` items: the key of that class vouches for
+  ///   the one in the store, and who has that key may read those items anyway.
+  private func depositKey(_ accessible: AccessClass) throws(VaultError) -> [UInt8] {
+    if let publicKey { return publicKey }
+    guard accessible == .always, holdsIntegrityKey(.always) else { throw .locked }
+    let stored = try storedPublicKey()
+    let mark = try mark(key: KeyName.box, stored, .always)
+    guard try classRecord(.always).sets[Self.place(key: KeyName.box)].isSet(RecordSet(), with: mark) else {
+      throw .corrupt("the public key is not the one that was stored last")
+    }
+    return stored
+  }
+
+  func withDepositKey<R: ~Copyable>(
+    _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try withKeys(accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
+      switch keys.deposits {
+      case .some(let key): try body(key)
+      case .none: throw .locked
+      }
+    }
+  }
+}

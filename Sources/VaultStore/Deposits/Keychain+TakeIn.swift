@@ -1,0 +1,251 @@
+public import VaultCore
+public import VaultModel
+
+/// What came of a deposit.
+public struct TakenDeposit: Hashable, Sendable {
+  public enum Result: Hashable, Sendable {
+    /// It is a version of its item now.
+    case stored(version: Int)
+    case kept(number: Int64, DepositObstacle)
+  }
+
+  /// The name that it is for; nil where that cannot be read.
+  public var name: ItemName?
+  /// The class that it says that it enters; nil where that cannot be read.
+  public var accessible: AccessClass?
+  /// Nil where nothing vouches for who it was.
+  public var depositor: Depositor?
+  public var result: Result
+}
+
+// Taking deposits in, all keys being in memory.
+extension Keychain {
+  /// The decision of the store's owner on a deposit, beside what follows from the item itself: nil when it may be taken in.
+  ///
+  /// Its last parameter is the item, where there is one.
+  public typealias DepositDecision = (Depositor, DepositedItem, ItemInfo?) -> DepositObstacle?
+
+  /// Takes in what waits, in the order in which it was left. What is not taken in is kept aside, for its reason.
+  ///
+  /// - Parameters:
+  ///   - now: Unix seconds.
+  ///   - told: called with each deposit, when all of it is on the disk.
+  /// - Returns: the numbers of those that were left since the store was opened, and are gone.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``: then all of them wait as before.
+  public func takeInDeposits(
+    now: Int64, _ decide: @escaping DepositDecision, told: (TakenDeposit) -> Void
+  ) throws(VaultError) -> [Int64] {
+    try noticing { () throws(VaultError) in
+      guard holdsAllKeys else { throw .locked }
+      let table = try knownDeposits(verified: true)
+      let missing = leftDeposits.keys.filter { table.waiting[$0] == nil }.sorted()
+      guard !table.waiting.isEmpty || !table.remembered.isEmpty else {
+        leftDeposits = [:]
+        return missing
+      }
+      var taken: [TakenDeposit] = []
+      try write { () throws(VaultError) in
+        try forgetOldDeposits(table)
+        var intake = DepositIntake(self, now: now, decide)
+        var bytes = 0
+        for (number, size) in table.waiting.sorted(by: { $0.key < $1.key }).prefix(Self.mostDeposits) {
+          // More than anybody can leave waits for another time.
+          bytes += size
+          guard bytes <= Self.mostDepositBytes else { break }
+          guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
+          taken.append(try intake.take(row, self))
+        }
+      }
+      leftDeposits = [:]
+      taken.forEach(told)
+      return missing
+    }
+  }
+
+  /// Takes in one deposit that never waited: what ``DepositRecord`` encoded, with that stamp.
+  ///
+  /// - Throws: as ``leaveDeposit(_:_:for:by:)``, whether or not it would be kept aside.
+  public func takeInDeposit(
+    _ plaintext: Scratch, _ stamp: DepositStamp, for accessible: AccessClass, by author: String, now: Int64,
+    _ decide: @escaping DepositDecision
+  ) throws(VaultError) -> TakenDeposit {
+    try noticing { () throws(VaultError) in
+      guard holdsAllKeys else { throw .locked }
+      try knownDeposits(verified: true)
+      let tag = try withDepositKey(accessible) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
+      try checkRoom(for: tag.bytes, size: plaintext.withBytes { $0.byteCount } + SealedBox.overhead + RecordMark.count)
+      return try write { () throws(VaultError) in
+        var intake = DepositIntake(self, now: now, decide)
+        return try intake.take(plaintext, stamp.id, tag, accessible, self) { () throws(VaultError) in
+          try sealDeposit(plaintext, stamp.id, accessible, author)
+        }
+      }
+    }
+  }
+
+  // MARK: What was kept aside
+
+  /// A deposit that was kept aside or waits, as it is told.
+  public struct ToldDeposit: Sendable {
+    public var number: Int64
+    public var isWaiting = true
+    /// Nil while it waits, and where a later program kept it aside.
+    public var obstacle: DepositObstacle?
+    /// Nil where it cannot be read, or waits.
+    public var item: DepositedItem?
+    /// The size of its value in bytes.
+    public var size: Int?
+    /// Unix seconds.
+    public var time: Int64?
+    /// Nil where nothing vouches for who it was.
+    public var depositor: Depositor?
+    public var isBox = false
+  }
+
+  /// The next deposits above a number, up to a limit.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func toldDeposits(after number: Int64, limit: Int) throws(VaultError) -> [ToldDeposit] {
+    try noticing { () throws(VaultError) in
+      if holdsAllKeys { try knownDeposits(verified: true) }
+      var found: [ToldDeposit] = []
+      try database.eachDeposit(after: number) { (row: DepositRow) throws(VaultError) in
+        if row.state != .seen { found.append(tell(row)) }
+        return found.count < limit
+      }
+      return found
+    }
+  }
+
+  private func tell(_ row: DepositRow) -> ToldDeposit {
+    var told = ToldDeposit(number: row.row)
+    guard row.state == .kept else { return told }
+    (told.isWaiting, told.obstacle) = (false, row.obstacle)
+    guard holdsAllKeys else { return told }
+    let (outer, inner) = (Scratch(), Scratch())
+    guard let opened = open(row, outer, inner) else { return told }
+    told.time = opened.time
+    if row.obstacle?.isAuthentic == true { told.depositor = opened.record.depositor }
+    told.isBox = opened.boxID != nil
+    told.item = opened.item
+    told.size = opened.value?.count
+    return told
+  }
+
+  /// Reads a row; nil where that cannot be.
+  func open(_ row: DepositRow, _ outer: Scratch, _ inner: Scratch) -> ReadDeposit? {
+    do throws(DepositFault) {
+      try ReadDeposit.open(row, self, outer)
+      return try ReadDeposit(row.id, self, outer, inner)
+    } catch { return nil }
+  }
+
+  /// The number of deposits that are kept aside.
+  public var keptDepositCount: Int { (try? knownDeposits().kept) ?? 0 }
+
+  /// Makes what was kept aside the value of its item, whatever kept it aside.
+  ///
+  /// - Parameter author: the writer of the version, where nothing vouches for who left it.
+  /// - Returns: the name and the version; nil when nothing of that number is kept.
+  /// - Throws: ``VaultError/invalidValue(_:)`` when it cannot be read, or is no value of its kind; ``VaultError/locked``,
+  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then it is kept as before.
+  public func acceptDeposit(
+    _ number: Int64, by author: String, now: Int64
+  ) throws(VaultError) -> (name: ItemName, version: Int)? {
+    try settle(number, now: now) { (row: DepositRow) throws(VaultError) in
+      let (outer, inner) = (Scratch(), Scratch())
+      guard let opened = open(row, outer, inner), let item = opened.item, let value = opened.value else {
+        throw .invalidValue("it cannot be read")
+      }
+      let writer = row.obstacle?.isAuthentic == true ? opened.record.depositor.author : author
+      var change = ItemChange(name: item.name, author: writer, update: true)
+      if try find(item.name) == nil {
+        (change.kind, change.attributes, change.accessible) = (item.kind, item.attributes, item.accessible)
+      }
+      let source = opened.boxID == nil ? outer : inner
+      let stored = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
+        try set(change, value: bytes.extracting(value), now: now)
+      }
+      if let id = opened.boxID { try remember(id, of: row.depositor) }
+      return (item.name, stored.number)
+    }
+  }
+
+  /// Drops what was kept aside; its name, where that can be read. Nil when nothing of that number is kept.
+  ///
+  /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func dropDeposit(_ number: Int64, now: Int64) throws(VaultError) -> ItemName?? {
+    try settle(number, now: now) { (row: DepositRow) throws(VaultError) in tell(row).item?.name }
+  }
+
+  private func settle<R>(
+    _ number: Int64, now: Int64, _ body: (DepositRow) throws(VaultError) -> R
+  ) throws(VaultError) -> R? {
+    try noticing { () throws(VaultError) in
+      guard holdsAllKeys else { throw .locked }
+      try knownDeposits(verified: true)
+      guard let row = try database.deposit(number), row.state == .kept else { return nil }
+      return try write { () throws(VaultError) in
+        let result = try body(row)
+        try forget(row)
+        touch(.whenUnlocked, now: now)
+        return result
+      }
+    }
+  }
+
+  // MARK: Rows
+
+  /// Has a row that waits be kept aside.
+  func keep(_ row: DepositRow, _ obstacle: DepositObstacle) throws(VaultError) {
+    var kept = row
+    kept.state = .kept
+    kept.sealed = [obstacle.rawValue] + row.sealed
+    try replace(row, by: kept)
+  }
+
+  /// Has a row only be remembered, so that what it held is not taken in again; one that is not authentic is removed: it would keep
+  /// what has its identity from being taken in.
+  func forget(_ row: DepositRow) throws(VaultError) {
+    let isForged = row.obstacle.map { [.forged, .seen].contains($0) } ?? false
+    guard !isForged else { return try remove(row) }
+    var seen = row
+    seen.state = .seen
+    seen.depositor = []
+    seen.sealed = rememberedUntil
+    try replace(row, by: seen)
+  }
+
+  /// Has the identity of a box be remembered, which a caller with that tag has handed in.
+  func remember(_ id: ItemID, of tag: [UInt8]) throws(VaultError) {
+    _ = try add(
+      DepositRow(
+        row: 0, id: id, accessible: .whenUnlocked, state: .seen, depositor: tag, sealed: rememberedUntil))
+  }
+
+  /// The age of the strongest class up to which what is settled now is remembered: what is not ahead by more than can be is
+  /// too old then. A clock that jumps makes nobody forget (``ClassRecord/Facts/age``).
+  private var rememberedUntil: [UInt8] {
+    let age = Seconds.after(Self.depositAge + Self.depositLead, facts[.whenUnlocked]?.age ?? 0)
+    return (0..<8).map { UInt8(truncatingIfNeeded: age >> ($0 * 8)) }
+  }
+
+  /// Forgets what need not be remembered any more. A transaction must be open.
+  private func forgetOldDeposits(_ table: DepositTable) throws(VaultError) {
+    let age = facts[.whenUnlocked]?.age ?? 0
+    for (number, until) in table.remembered where until.map({ $0 < age }) ?? true {
+      guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
+      try remove(row)
+    }
+  }
+}
+
+extension DepositRow {
+  /// The reason why it is kept aside; nil where it is not, or the reason is not one of this program.
+  var obstacle: DepositObstacle? {
+    state == .kept ? sealed.first.flatMap(DepositObstacle.init(rawValue:)) : nil
+  }
+
+  /// The MAC and what was sealed.
+  var envelope: ArraySlice<UInt8> { state == .kept ? sealed.dropFirst() : sealed[...] }
+}

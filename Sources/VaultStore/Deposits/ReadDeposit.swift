@@ -1,0 +1,93 @@
+import VaultCore
+import VaultModel
+
+/// The reason why a deposit cannot be read.
+struct DepositFault: Error {
+  let obstacle: DepositObstacle
+}
+
+/// A deposit that was opened: what it says, and where its value is.
+struct ReadDeposit {
+  let record: DepositRecord
+  /// The time at which it was left, or at which the box was sealed that was handed in; Unix seconds.
+  private(set) var time: Int64
+  /// What is said of the item; nil for a box that cannot be read, for which ``fault`` is the reason.
+  private(set) var item: DepositedItem?
+  private(set) var fault: DepositObstacle?
+  /// The version that the item had when it was left, 0 for no item; nil where that is not known.
+  private(set) var base: Int?
+  /// The place of the value: in the inner plaintext for a box, otherwise in the outer one.
+  private(set) var value: Range<Int>?
+  /// The identity of the box that was handed in; nil for what was left here.
+  private(set) var boxID: ItemID?
+
+  /// Opens what is sealed in a row into `outer`.
+  static func open(_ row: DepositRow, _ keychain: Keychain, _ outer: Scratch) throws(DepositFault) {
+    let box = Array(row.envelope.dropFirst(RecordMark.count))
+    guard let publicKey = keychain.publicKey else { throw DepositFault(obstacle: .sealedToAnother) }
+    let isOpen: Void? = try? keychain.withBoxKey { (key: borrowing SecureBytes) throws(VaultError) in
+      do throws(CryptoError) {
+        try box.withSpan { (bytes: RawSpan) throws(CryptoError) in
+          try outer.open(bytes, publicKey: publicKey, secretKey: key)
+        }
+      } catch { throw .corrupt("a deposit does not open") }
+    }
+    if isOpen == nil { throw DepositFault(obstacle: .sealedToAnother) }
+  }
+
+  /// Reads the plaintext of the deposit with that identity, and opens the box in it into `inner`, if it is one.
+  init(_ id: ItemID, _ keychain: Keychain, _ outer: Scratch, _ inner: Scratch) throws(DepositFault) {
+    do throws(CryptoError) {
+      record = try outer.withBytes { (bytes: RawSpan) throws(CryptoError) in try DepositRecord(decoding: bytes) }
+    } catch { throw DepositFault(obstacle: .malformed) }
+    guard record.stamp.id == id, record.stamp.vault == keychain.vault else { throw DepositFault(obstacle: .malformed) }
+    time = record.stamp.time
+    switch record.content {
+    case .item(let item, let base, let value):
+      (self.item, self.base, self.value) = (item, base, value)
+    case .box(let range):
+      let box: DepositBox
+      do throws(DepositFault) { box = try Self.openBox(range, keychain, outer, inner) } catch {
+        fault = error.obstacle
+        return
+      }
+      (time, item, value, boxID) = (box.stamp.time, box.item, box.value, box.stamp.id)
+    }
+  }
+
+  private static func openBox(
+    _ range: Range<Int>, _ keychain: Keychain, _ outer: Scratch, _ inner: Scratch
+  ) throws(DepositFault) -> DepositBox {
+    guard let publicKey = keychain.publicKey else { throw DepositFault(obstacle: .sealedToAnother) }
+    var obstacle = DepositObstacle.sealedToAnother
+    let box = try? keychain.withBoxKey { (key: borrowing SecureBytes) throws(VaultError) in
+      do throws(CryptoError) {
+        return try outer.withBytes { (bytes: RawSpan) throws(CryptoError) in
+          try DepositBox.open(bytes.extracting(range), publicKey: publicKey, secretKey: key, into: inner)
+        }
+      } catch {
+        if case .malformed = error { obstacle = .malformed }
+        throw .corrupt("a sealed deposit does not open")
+      }
+    }
+    guard let box else { throw DepositFault(obstacle: obstacle) }
+    // Sealed to this key, for another vault.
+    guard box.stamp.vault == keychain.vault else { throw DepositFault(obstacle: .malformed) }
+    return box
+  }
+}
+
+extension DepositRow {
+  /// True when a row that waits is what was left here.
+  func isAuthentic(_ keychain: Keychain) throws(VaultError) -> Bool {
+    guard let publicKey = keychain.publicKey, let tag = DepositorTag(depositor), envelope.count > RecordMark.count
+    else { return false }
+    let mac = Array(envelope.prefix(RecordMark.count)).withSpan { RecordMark($0) }
+    let box = Array(envelope.dropFirst(RecordMark.count))
+    let place = DepositMAC.place(id, keychain.vault, accessible)
+    let expected = try keychain.withDepositKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      box.withSpan { DepositMAC.make(place, publicKey: publicKey, tag, sealed: $0, key: key) }
+    }
+    return mac == expected
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+import VaultTesting
+import VaultWire
+
+@testable import VaultCLI
+
+@Suite("vault deposit, deposits and show-key") struct DepositTests {
+  @Test(
+    "an argument that makes no sense is told, before anything is read",
+    arguments: [
+      (["deposit"], "missing expected argument '<name>'"),
+      (["deposit", "web", "--seal"], "--seal needs a key; give it with --key"),
+      (["deposit", "web", "--key", "k"], "--key is for --seal; give that too"),
+      (["deposit", "web", "-o", "f"], "--output is for --seal; give that too"),
+      (["deposit", "web", "--output=f"], "--output is for --seal; give that too"),
+      (["deposit", "web", "--force"], "--force is for --output; give that too"),
+      (["deposit", "web", "--seal", "--key", "k", "--force"], "--force is for --output; give that too"),
+      (["deposit", "web", "--seal", "--key", "k", "--reason", "r"], "--reason is for whoever hands it in"),
+      (["deposit", "web", "--seal", "--key", "-"], "standard input cannot give both the key and the value"),
+      (["deposit", "web", "--seal", "--key", "-", "--file", "-"], "standard input cannot give both"),
+      (["deposit", "--seal", "--key", "k"], "missing expected argument '<name>'"),
+      (["deposit", "web", "--kind", "spoon"], "it is one of password, "),
+      (["deposit", "web", "--accessible", "sometimes"], "it is one of when-unlocked, "),
+      (["deposit", "web", "--attr", "owner"], "`owner` is not a valid attribute"),
+      (["deposit", "web", "--sealed", "f"], "only --reason goes with it"),
+      (["deposit", "--sealed", "f", "--seal", "--key", "k"], "only --reason goes with it"),
+      (["deposit", "--sealed", "f", "--kind", "note"], "only --reason goes with it"),
+      (["deposit", "--sealed", "f", "--attr", "a=b"], "only --reason goes with it"),
+      (["deposit", "--sealed", "f", "--accessible", "always"], "only --reason goes with it"),
+      (["deposit", "--sealed", "f", "--file", "v"], "only --reason goes with it"),
+      (["deposit", "--sealed", "f", "-o", "v"], "only --reason goes with it"),
+      (["deposits", "accept"], "missing expected argument '<numbers> ...'"),
+      (["deposits", "accept", "0"], "deposits are counted from 1"),
+      (["deposits", "drop", "1", "1.5"], "deposits are counted from 1"),
+      (["deposits", "drop", "99999999999999999999"], "deposits are counted from 1"),
+      (["deposits", "settle"], "unknown command `deposits settle`"),
+      (["show-key", "--force"], "--force is for --output; give that too"),
+    ])
+  func mistakes(arguments: [String], message: String) throws {
+    let failure = #expect(throws: Failure.self) { try Arguments.parse(arguments) }
+    #expect(failure?.exit == .usage && failure?.message.contains(message) == true, "\(failure?.message ?? "")")
+  }
+
+  @Test("every way to leave a value is taken")
+  func ways() throws {
+    for arguments in [
+      ["deposit", "web"], ["deposit", "web", "--seal", "--key", "k", "-o", "f", "--force"],
+      ["deposit", "web", "--seal", "--key", "-", "--file", "v"], ["deposit", "--sealed", "-", "--reason", "r"],
+      ["deposit", "web", "-k", "note", "-a", "a=b", "--accessible", "always", "--exact", "--reason", "r"],
+    ] {
+      #expect(try Arguments.parse(arguments) is DepositCommand)
+    }
+    let command = try #require(try Arguments.parse(["deposits", "drop", "3", "1", "--yes"]) as? DepositsDropCommand)
+    #expect(command.settlement.numbers == [3, 1] && command.settlement.yes)
+    #expect(try Arguments.parse(["deposits"]) is DepositsListCommand)
+  }
+
+  @Test(
+    "the first line that begins so counts, without the blanks behind it, and only as text",
+    arguments: [
+      ("vault-key:AB==\n", "vault-key:AB=="), ("vault-key:AB==", "vault-key:AB=="),
+      ("Hello,\r\n\r\nvault-key:A \t\r\nfingerprint 1\r\n", "vault-key:A"),
+      ("vault-key:A\nvault-key:B\n", "vault-key:A"),
+      ("", nil), ("\n\n", nil), (" vault-key:A\n", nil), ("vault-ke", nil), ("vault-key:A b\n", nil),
+      ("vault-key:A\u{1B}[2J\n", nil), ("vault-key:é\n", nil), ("vault-key:\n", "vault-key:"),
+    ] as [(String, String?)])
+  func lines(text: String, line: String?) {
+    let bytes = Array(text.utf8)
+    #expect(DepositLine.line(of: bytes.span, "vault-key:") == line)
+  }
+
+  @Test("what came of it is said in a line, as far as it is known")
+  func sentences() {
+    func sentence(
+      _ number: Int?, waiting: Bool = false, version: Int? = nil, kept: String? = nil, name: String? = "iot/x"
+    ) -> String {
+      Wire.DepositSealedReply(number: number, waiting: waiting, version: version, kept: kept, name: name).sentence
+    }
+    #expect(sentence(nil, version: 3) == "stored version 3 of `iot/x`")
+    #expect(sentence(nil, version: 3, name: nil) == "stored version 3")
+    #expect(sentence(nil) == "left for `iot/x`")
+    #expect(sentence(nil, name: nil) == "left")
+    #expect(sentence(5, waiting: true) == "left for `iot/x`; the next unlock takes it in (deposit 5)")
+    #expect(sentence(5, waiting: true, name: nil) == "left; the next unlock takes it in (deposit 5)")
+    #expect(sentence(5, kept: "r\n") == "kept aside (deposit 5): r\\u{a}; `vault deposits` shows it")
+  }
+
+  @Test("an entry is shown with all that is known of it, however hostile that is")
+  func entries() {
+    #expect(Wire.DepositInfo(number: 5, waiting: false, reason: "it is no deposit").sentence == "5: it is no deposit")
+    let whole = Wire.DepositInfo(
+      number: 7, waiting: false, reason: "seen", name: "a\u{1B}[2J", kind: "note", accessible: "always", size: 12,
+      time: 0, depositor: "user:1\n", sealed: true)
+    #expect(
+      whole.sentence
+        == "7 for `a\\u{1b}[2J` (note, always, 12 bytes, sealed elsewhere), left \(LocalTime.text(0, to: 2)) "
+        + "by user:1\\u{a}: seen")
+  }
+
+  @Test("the table fits 80 columns with the longest there is, and shows a whole day")
+  func table() {
+    let long = String(repeating: "x", count: 200)
+    var table = DepositReport.table([
+      Wire.DepositInfo(
+        number: 4096, waiting: false, reason: long, name: long, kind: "pairing-code", accessible: "when-unlocked",
+        size: 1_048_575, time: 1_800_000_000, depositor: long)
+    ])
+    let rows = table.text(withHeading: false, most: 80).split(separator: "\n")
+    #expect(rows.count == 1 && rows[0].count <= 80 && rows[0].contains(" 2027-01-15 "), "\(rows)")
+  }
+}

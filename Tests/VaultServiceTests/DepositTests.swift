@@ -1,0 +1,187 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+@Suite("Deposits") struct DepositTests {
+  private static let denied = Refusal.denied("you may not do this")
+
+  private static func give(_ stand: RoomStand, _ subject: String, _ pattern: String, _ rights: String) throws {
+    _ = try stand.access.give(
+      try Subject(parsing: subject), try ItemPattern(pattern), try Rights(parsing: rights), until: nil,
+      for: stand.administrator)
+  }
+
+  @discardableResult
+  private static func leave(
+    _ stand: RoomStand, _ name: String, _ value: String = "left", kind: ItemKind? = nil,
+    accessible: AccessClass? = nil, by caller: Caller
+  ) throws -> DepositAnswer {
+    let bytes = Array(value.utf8)
+    return try stand.items.deposit(
+      try ItemName(name), kind: kind, attributes: nil, accessible: accessible, count: bytes.count, for: caller, Said()
+    ) { out in
+      for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+      return true
+    }
+  }
+
+  private static func value(_ stand: RoomStand, _ name: String) throws -> String? {
+    var text: String?
+    _ = try stand.items.get(try ItemName(name), for: stand.administrator) { _, _, bytes in
+      text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+    return text
+  }
+
+  private static func kept(_ stand: RoomStand) throws -> [DepositObstacle] {
+    try stand.items.deposits(after: 0, limit: 100).compactMap(\.obstacle)
+  }
+
+  @Test("of a caller with that right alone make new items, and are kept aside for what is there") func right() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/there")
+    try Self.give(stand, "user:990", "own/*", "deposit")
+    try Self.give(stand, "user:991", "own/*", "deposit,set")
+    let (one, other, nobody) = (RoomStand.caller(990), RoomStand.caller(991), RoomStand.caller(992))
+    // It does not learn which of both came of it.
+    #expect(try Self.leave(stand, "own/new", by: one) == DepositAnswer())
+    #expect(try Self.leave(stand, "own/there", by: one) == DepositAnswer())
+    #expect(try Self.value(stand, "own/new") == "left" && Self.kept(stand) == [.exists])
+    #expect(try Self.leave(stand, "own/new", "more", by: other).version == 2)
+    #expect(try Self.value(stand, "own/new") == "more")
+    #expect(throws: Self.denied) { try Self.leave(stand, "else/where", by: one) }
+    #expect(throws: Self.denied) { try Self.leave(stand, "own/new", by: nobody) }
+    #expect(throws: Self.denied) { try stand.items.publicKey(for: nobody) }
+    // Whoever may set may not leave.
+    try Self.give(stand, "user:993", "own/*", "set,get,find")
+    #expect(throws: Self.denied) { try Self.leave(stand, "own/new", by: RoomStand.caller(993)) }
+  }
+
+  @Test("tell who may leave them, and nothing else, in no way what is there") func hidden() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/there")
+    try Self.give(stand, "user:990", "own/*", "deposit")
+    let caller = RoomStand.caller(990)
+    func entries() throws -> [(number: Int64, entry: AuditEntry)] {
+      let reading = try stand.access.readAudit(AuditFilter(), for: caller)
+      defer { reading.end() }
+      return try reading.page(until: .max) { 0 }.found
+    }
+    try Self.leave(stand, "own/new", by: caller)
+    let first = try #require(try entries().last { $0.entry.action == .deposit })
+    try Self.leave(stand, "own/there", by: caller)
+    try Self.leave(stand, "own/other", by: caller)
+    let all = try entries().filter { $0.entry.action == .deposit }
+    // One entry each, so that the numbers tell nothing either; an entry of the reading lies between.
+    #expect(all.count == 3 && all[2].number == all[1].number + 1 && all[1].number == first.number + 2)
+    #expect(Set(all.map(\.entry.outcome)) == [.ok] && all.allSatisfy { $0.entry.detail == nil })
+    // As many as can be kept aside, whether they are or not.
+    for index in 3..<Keychain.mostDepositsOfOne { try Self.leave(stand, "own/\(index)", by: caller) }
+    for name in ["own/there", "own/not-there"] {
+      #expect(throws: Refusal.busy("as much of yours waits as the vault keeps")) {
+        try Self.leave(stand, name, by: caller)
+      }
+    }
+  }
+
+  @Test("that were left while the vault was locked are taken in by the unlock, before anybody waits on") func unlock()
+    throws
+  {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "user:990", "own/*", "deposit,set")
+    stand.vault.lock(because: .asked)
+    let caller = RoomStand.caller(990)
+    let answer = try Self.leave(stand, "own/token", "one", by: caller)
+    // The number counts what others left, too.
+    #expect(answer == DepositAnswer(isWaiting: true))
+    #expect(try Self.leave(stand, "own/mine", by: stand.administrator).number == 2)
+    try Self.leave(stand, "own/token", "two", by: caller)
+    var changes: [String] = []
+    stand.vault.hooks.announce = {
+      if case .item(let name, let change, _) = $0 { changes.append("\(name.text) \(change)") }
+    }
+    try stand.unlock()
+    #expect(try Self.value(stand, "own/token") == "two")
+    #expect(changes == ["own/token created", "own/mine created", "own/token updated"])
+    #expect(try stand.items.item(try ItemName("own/token"), for: stand.administrator).current.writer == "user:990")
+    #expect(stand.journal.value.contains { $0.contains("deposits: 3 taken in, 0 kept aside") })
+  }
+
+  @Test("are held against what whoever left them may do when they are taken in") func revoked() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/there")
+    try Self.give(stand, "user:990", "own/*", "deposit,set")
+    try Self.give(stand, "user:991,unit:x.service", "own/*", "deposit")
+    stand.vault.lock(because: .asked)
+    try Self.leave(stand, "own/there", by: RoomStand.caller(990))
+    try Self.leave(stand, "own/new", by: RoomStand.caller(990))
+    try Self.leave(stand, "own/other", by: RoomStand.caller(991, unit: "x.service"))
+    _ = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
+    try stand.unlock()
+    #expect(try Self.kept(stand) == [.denied, .denied])
+    #expect(try Self.value(stand, "own/there") == "*" && Self.value(stand, "own/other") == "left")
+    let told = try stand.items.deposits(after: 0, limit: 9)
+    #expect(told.allSatisfy { $0.author == "user:990" && !$0.isWaiting })
+    let status = stand.rooms.upkeep.status().warnings.first { $0.topic == .deposits }
+    #expect(status?.text == "2 deposits were kept aside")
+    let (name, version) = try stand.items.settleDeposit(told[0].number, isAccepted: true, for: stand.administrator)
+    #expect(name?.text == "own/there" && version == 2)
+    _ = try stand.items.settleDeposit(told[1].number, isAccepted: false, for: stand.administrator)
+    #expect(throws: Refusal.noSuchDeposit(told[1].number)) {
+      try stand.items.settleDeposit(told[1].number, isAccepted: false, for: stand.administrator)
+    }
+    #expect(!stand.rooms.upkeep.status().warnings.contains { $0.topic == .deposits })
+  }
+
+  @Test("neither clear a passed expiry nor enter an item of another class, unless an administrator left them")
+  func limits() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "user:990", "own/*", "deposit,set")
+    let caller = RoomStand.caller(990)
+    var change = ItemChange(name: try ItemName("own/expired"))
+    change.expires = .some(2500)
+    _ = try stand.items.set(change, .bytes(count: 1), for: stand.administrator) { out in
+      out.storeBytes(of: 65, as: UInt8.self)
+      return true
+    }
+    stand.hands.wall.value = 3000
+    #expect(try Self.leave(stand, "own/expired", by: caller).obstacle == .itemExpired)
+    #expect(try Self.leave(stand, "own/expired", by: stand.administrator).version == 2)
+    #expect(try Self.leave(stand, "own/expired", accessible: .always, by: caller).obstacle == .otherClass)
+    #expect(throws: Refusal.self) { try Self.leave(stand, "own/key", "no key", kind: .tlsKey, by: caller) }
+    #expect(throws: Refusal.tooLarge(limit: Keychain.maximumValue)) {
+      try Self.leave(stand, "own/large", String(repeating: "x", count: Keychain.maximumValue + 1), by: caller)
+    }
+  }
+
+  @Test("in a box count by the rights of who hands it in, and come once") func boxes() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "user:990", "own/*", "deposit,find")
+    let caller = RoomStand.caller(990)
+    let key = try stand.items.publicKey(for: caller)
+    func seal(_ name: String) throws -> String {
+      let item = DepositedItem(name: try ItemName(name), accessible: .whenUnlocked)
+      return try stand.items.seal(for: key.text, item, count: 1) { out in
+        out.storeBytes(of: 65, as: UInt8.self)
+        return true
+      }.box
+    }
+    let box = try seal("own/boxed")
+    #expect(throws: Self.denied) { try stand.items.deposit(box: box, for: RoomStand.caller(991), Said()) }
+    #expect(try stand.items.deposit(box: box, for: caller, Said()).version == 1)
+    #expect(try stand.items.deposit(box: box, for: caller, Said()).obstacle == .seen)
+    // The name that it is for shows when it is opened.
+    #expect(try stand.items.deposit(box: seal("else/where"), for: caller, Said()) == DepositAnswer())
+    #expect(try Self.kept(stand) == [.seen, .denied])
+    for text in ["", "vault-deposit:AAAA", String(box.dropLast(3))] {
+      #expect(throws: Refusal.self, "\(text)") { try stand.items.deposit(box: text, for: caller, Said()) }
+    }
+    stand.vault.lock(because: .asked)
+    #expect(try stand.items.deposit(box: seal("own/later"), for: caller, Said()).isWaiting)
+    try stand.unlock()
+    #expect(try Self.value(stand, "own/later") == "A")
+  }
+}

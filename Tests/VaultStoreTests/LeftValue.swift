@@ -1,0 +1,96 @@
+import VaultCore
+import VaultModel
+import VaultStore
+
+/// A value that somebody leaves for an item.
+struct LeftValue {
+  var name: String
+  var value: String
+  var accessible: AccessClass
+  var kind: ItemKind?
+  var attributes: [String: String]?
+  var base: Int?
+  var time: Int64
+  var author: String
+  var id = ItemID.random()
+
+  init(
+    _ name: String, _ value: String = "left", accessible: AccessClass = .whenUnlocked, kind: ItemKind? = nil,
+    attributes: [String: String]? = nil, base: Int? = nil, time: Int64 = 2000, by author: String = "user:990"
+  ) {
+    (self.name, self.value, self.accessible, self.kind) = (name, value, accessible, kind)
+    (self.attributes, self.base, self.time, self.author) = (attributes, base, time, author)
+  }
+
+  var depositor: Depositor { Depositor(uid: 990, groups: [990], isAdministrator: false, author: author) }
+
+  var item: DepositedItem {
+    get throws {
+      DepositedItem(name: try ItemName(name), accessible: accessible, kind: kind, attributes: attributes)
+    }
+  }
+
+  /// What is sealed, in a vault.
+  func encoded(for vault: [UInt8]) throws -> (plaintext: Scratch, stamp: DepositStamp) {
+    let scratch = Scratch()
+    let stamp = try DepositStamp(vault: VaultID(vault), id: id, time: time)
+    let value = Array(self.value.utf8)
+    DepositRecord.encode(
+      stamp, depositor, try item, base: base, value: unsafe value.span.bytes, into: scratch)
+    return (scratch, stamp)
+  }
+
+  /// A box for another vault's key.
+  func box(for key: DepositKey) throws -> [UInt8] {
+    let value = Array(self.value.utf8)
+    let box = try DepositBox.seal(try item, valueCount: value.count, to: key, time: time, Scratch()) { out in
+      for (index, byte) in value.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+      return true
+    }
+    return box ?? []
+  }
+}
+
+extension Keychain {
+  /// Leaves a value for the next unlock; its number.
+  @discardableResult
+  func leave(_ left: LeftValue) throws -> Int64 {
+    let (plaintext, stamp) = try left.encoded(for: vaultID)
+    return try leaveDeposit(plaintext, stamp, for: left.accessible, by: left.author)
+  }
+
+  /// Takes a value in at once.
+  func takeIn(
+    _ left: LeftValue, now: Int64, _ decide: @escaping DepositDecision = { _, _, _ in nil }
+  ) throws -> TakenDeposit.Result {
+    let (plaintext, stamp) = try left.encoded(for: vaultID)
+    return try takeInDeposit(plaintext, stamp, for: left.accessible, by: left.author, now: now, decide).result
+  }
+
+  /// Hands a box in, which is taken in at once where the vault is unlocked.
+  func handIn(_ box: [UInt8], now: Int64 = 2000, isUnlocked: Bool = true) throws -> TakenDeposit.Result? {
+    let scratch = Scratch()
+    let left = LeftValue("", time: now)
+    let stamp = try DepositStamp(vault: VaultID(vaultID), time: now)
+    DepositRecord.encode(stamp, left.depositor, box: box, into: scratch)
+    guard isUnlocked else {
+      _ = try leaveDeposit(scratch, stamp, for: .whenUnlocked, by: left.author)
+      return nil
+    }
+    return try takeInDeposit(scratch, stamp, for: .whenUnlocked, by: left.author, now: now) { _, _, _ in nil }.result
+  }
+
+  /// Takes in all that waits, and tells what came of each.
+  func takeInAll(
+    now: Int64 = 2000, _ decide: @escaping DepositDecision = { _, _, _ in nil }
+  ) throws -> [TakenDeposit.Result] {
+    var results: [TakenDeposit.Result] = []
+    _ = try takeInDeposits(now: now, decide) { results.append($0.result) }
+    return results
+  }
+
+  /// The reasons for which deposits are kept aside, by their numbers.
+  func keptAside() throws -> [DepositObstacle] {
+    try toldDeposits(after: 0, limit: 10_000).compactMap(\.obstacle)
+  }
+}
