@@ -83,8 +83,7 @@ import VaultModel
     let secret = SealedBox.secretKey()
     let seed = RandomBytes.secret(count: 32)
     var chain = try AuditChain(
-      origin: .unlocked, time: 5, first: 10, previous: AuditChain.beginning, seed: seed,
-      publicKey: SealedBox.publicKey(of: secret))
+      origin: .unlocked, time: 5, age: 3, after: Self.position, seed: seed, publicKey: SealedBox.publicKey(of: secret))
     let key = RandomBytes.secret(count: 32)
     let vault = VaultID.random()
     chain.mac = chain.mac(5, vault, key: key)

@@ -143,8 +143,9 @@ import VaultModel
     try cold.openAlways(bootKey: other.bootKey)
     try Self.write(1, to: cold)
     try cold.close()
-    // The MAC is behind 82 bytes.
-    let forged = "substr(sealed, 1, 82) || x'0102' || substr(sealed, 85)"
+    // The MAC is before the sealed seed.
+    let place = AuditChain.encodedCount - 80 - 32
+    let forged = "substr(sealed, 1, \(place)) || x'0102' || substr(sealed, \(place + 3))"
     try other.sql("UPDATE audit SET sealed = CAST(\(forged) AS BLOB) WHERE id = 1")
     #expect(
       try other.unlocked().joinAudit(rows: .max) == [
@@ -160,15 +161,15 @@ import VaultModel
       keychain.endAuditChain()
     }
     let size = keychain.auditFacts.bytes
-    #expect(try keychain.cutAudit(toBytes: size, from: 0) == 0)
-    #expect(try keychain.cutAudit(toBytes: size / 2, from: 0) == 24)
+    #expect(try keychain.cutAudit(toBytes: size, olderThan: nil, now: 5000) == 0)
+    #expect(try keychain.cutAudit(toBytes: size / 2, olderThan: nil, now: 5000) == 24)
     #expect(keychain.auditFacts.cut == 24 && keychain.auditFacts.entries == 40)
     #expect(keychain.auditFacts.bytes <= size / 2)
     let (entries, faults) = try Self.walk(keychain)
     #expect(faults == [] && Set(entries.keys) == Set(25...40))
     #expect(try keychain.verify().isOK)
     // Those that are older than a time; the one that is written stays.
-    #expect(try keychain.cutAudit(toBytes: .max, from: 1_000_000) == 8)
+    #expect(try keychain.cutAudit(toBytes: .max, olderThan: 0, now: 5000) == 8)
     #expect(try keychain.verify().isOK)
     try keychain.close()
     #expect(try Self.walk(Self.joined(fixture)).entries.keys.min() == 33)

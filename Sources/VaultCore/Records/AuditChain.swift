@@ -6,8 +6,9 @@ internal import VaultModel
 /// sealed under the chain's next key and bound to the row, and says what was before it: so one that was changed or taken
 /// away keeps none of the others from being read. As stored, numbers little-endian:
 ///
-///   1  format version, 1    1  origin    8  time    8  number of the first entry    32  ``link`` of what is before it
-///   32  commitment to the seed    32  MAC over all of these at the row    80  the seed, sealed to the vault's box
+///   1  format version, 1    1  origin    8  time    8  age    8  number of the first entry    32  ``link`` of what is before
+///   it    32  MAC of the ``AuditEnd`` before it    32  commitment to the seed    32  MAC over all of these at the row
+///   80  the seed, sealed to the vault's box
 ///
 /// A rekey seals the seed anew, and nothing else of it changes but the MAC.
 public struct AuditChain: Hashable, Sendable {
@@ -23,31 +24,50 @@ public struct AuditChain: Hashable, Sendable {
 
   /// The size of a stored beginning in bytes.
   public static let encodedCount = signedCount + RecordMark.count + 32 + SealedBox.overhead
-  private static let signedCount = 1 + 1 + 8 + 8 + Digest.count + Digest.count
+  private static let signedCount = 1 + 1 + 8 + 8 + 8 + Digest.count + RecordMark.count + Digest.count
   private static let formatVersion: UInt8 = 1
 
   public var origin: Origin
   /// Unix seconds.
   public var time: Int64
+  /// The age of the log then, in seconds: the time from the beginning of each chain to that of the next, of which no more than
+  /// ``longestStep`` counts. A clock that jumps ages no log.
+  public var age: Int64
   /// The number of its first entry.
   public var first: Int64
   /// The link to everything before it.
   public var previous: Digest
+  /// The MAC of the end that was found there: so the one who checks the log learns whether that was where the chain before
+  /// it ended.
+  public var ended: RecordMark
   public var commitment: Digest
   public var mac: RecordMark
   /// The seed, sealed to the vault's box.
   public var sealedSeed: [UInt8]
+
+  /// The most seconds between the beginnings of two chains by which the log ages.
+  public static let longestStep: Int64 = 86_400
+
+  /// The age of a log at a time, Unix seconds, whose last chain was begun at another.
+  public static func age(at now: Int64, since time: Int64, _ age: Int64) -> Int64 {
+    min(age, AuditPosition.most) + min(max(0, Seconds.from(time, to: now)), longestStep)
+  }
 
   /// The link that a log begins with.
   public static let beginning = Digest(of: RawSpan())
 
   /// A chain that begins with `seed`; its MAC is still to be made.
   ///
+  /// - Parameters:
+  ///   - end: the place that it comes after.
+  ///   - ended: the MAC of the end that is there.
   /// - Throws: ``CryptoError/malformed(_:)`` when `publicKey` is no key.
   public init(
-    origin: Origin, time: Int64, first: Int64, previous: Digest, seed: borrowing SecureBytes, publicKey: [UInt8]
+    origin: Origin, time: Int64, age: Int64 = 0, after end: AuditPosition, ended: RecordMark = .none,
+    seed: borrowing SecureBytes, publicKey: [UInt8]
   ) throws(CryptoError) {
-    (self.origin, self.time, self.first, self.previous) = (origin, time, first, previous)
+    (self.origin, self.time, self.age) = (origin, time, age)
+    (first, previous, self.ended) = (end.entries + 1, end.link, ended)
     commitment = AuditKey.commitment(to: seed)
     mac = .none
     sealedSeed = []
@@ -72,13 +92,16 @@ public struct AuditChain: Hashable, Sendable {
     guard let origin = Origin(rawValue: try reader.uint8(input)) else { throw .malformed("origin of audit chain") }
     self.origin = origin
     time = try reader.int64(input)
+    age = try reader.int64(input)
+    guard (0...AuditPosition.most).contains(age) else { throw .malformed("age of audit log") }
     first = try reader.int64(input)
-    guard first >= 1 else { throw .malformed("number of audit entry") }
+    guard (1...AuditPosition.most).contains(first) else { throw .malformed("number of audit entry") }
     guard let previous = Digest(input.extracting(try reader.range(Digest.count, input))),
+      let ended = RecordMark(input.extracting(try reader.range(RecordMark.count, input))),
       let commitment = Digest(input.extracting(try reader.range(Digest.count, input))),
       let mac = RecordMark(input.extracting(try reader.range(RecordMark.count, input)))
     else { throw .malformed("audit chain") }
-    (self.previous, self.commitment, self.mac) = (previous, commitment, mac)
+    (self.previous, self.ended, self.commitment, self.mac) = (previous, ended, commitment, mac)
     sealedSeed = try reader.array(32 + SealedBox.overhead, input)
     try reader.finish(input)
   }
@@ -91,9 +114,20 @@ public struct AuditChain: Hashable, Sendable {
       writer.uint8(Self.formatVersion, &out)
       writer.uint8(origin.rawValue, &out)
       writer.int64(time, &out)
+      writer.int64(age, &out)
       writer.int64(first, &out)
       previous.withBytes { writer.bytes($0, &out) }
+      ended.withBytes { writer.bytes($0, &out) }
       commitment.withBytes { writer.bytes($0, &out) }
+    }
+  }
+
+  /// True when somebody vouches for its entries, if that is so of the chain before it.
+  public func isVouchedFor(after isBefore: Bool) -> Bool {
+    switch origin {
+    case .unlocked: true
+    case .continued: isBefore
+    case .cold: mac != .none
     }
   }
 

@@ -39,8 +39,8 @@ public struct AuditPosition: Hashable, Sendable {
 
   static let encodedCount = 8 + 8 + 8 + Digest.count
 
-  /// More than any log comes to: sums of such numbers are far from what a number can hold.
-  private static let most: Int64 = 1 << 60
+  /// The most rows, entries and bytes that a log comes to: sums of such numbers are far from what a number can hold.
+  public static let most: Int64 = 1 << 53
 
   fileprivate func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
     writer.int64(row, &out)
@@ -53,7 +53,7 @@ public struct AuditPosition: Hashable, Sendable {
     row = try reader.int64(input)
     entries = try reader.int64(input)
     bytes = try reader.int64(input)
-    guard [row, entries, bytes].allSatisfy((0..<Self.most).contains) else { throw .malformed("audit position") }
+    guard [row, entries, bytes].allSatisfy((0...Self.most).contains) else { throw .malformed("audit position") }
     guard let link = Digest(input.extracting(try reader.range(Digest.count, input))) else {
       throw .malformed("audit position")
     }
@@ -106,6 +106,7 @@ public struct AuditEnd: Hashable, Sendable {
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of audit end") }
     position = try AuditPosition(&reader, input)
     chain = try reader.int64(input)
+    guard (0...position.row).contains(chain) else { throw .malformed("audit end") }
     guard let mac = RecordMark(input.extracting(try reader.range(RecordMark.count, input))) else {
       throw .malformed("audit end")
     }
@@ -117,18 +118,24 @@ public struct AuditEnd: Hashable, Sendable {
 /// The part of the audit log that is vouched for: where it begins, since older records were taken out, and how far it was
 /// known to be whole. It counts in the record of the strongest class, so that it changes while the vault is unlocked alone.
 ///
-/// As stored: 1  format version, 1    the position before the first record    the position up to which all is known.
+/// As stored: 1  format version, 1    1  whether anybody vouched for the chain before the first record, 1 or 0
+///   the position before the first record    the position up to which all is known.
 public struct AuditAnchor: Hashable, Sendable {
   public var cut: AuditPosition
   public var joined: AuditPosition
+  /// False when nobody vouched for the chain before ``cut``, which the next one may have gone on from.
+  public var isVouchedFor: Bool
 
   private static let formatVersion: UInt8 = 1
 
-  public init(cut: AuditPosition, joined: AuditPosition) { (self.cut, self.joined) = (cut, joined) }
+  public init(cut: AuditPosition, joined: AuditPosition, isVouchedFor: Bool = true) {
+    (self.cut, self.joined, self.isVouchedFor) = (cut, joined, isVouchedFor)
+  }
 
   public var encoded: [UInt8] {
-    ByteWriter.array(count: 1 + 2 * AuditPosition.encodedCount) { writer, out in
+    ByteWriter.array(count: 1 + 1 + 2 * AuditPosition.encodedCount) { writer, out in
       writer.uint8(Self.formatVersion, &out)
+      writer.uint8(isVouchedFor ? 1 : 0, &out)
       cut.write(&writer, &out)
       joined.write(&writer, &out)
     }
@@ -137,6 +144,9 @@ public struct AuditAnchor: Hashable, Sendable {
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of audit anchor") }
+    let flag = try reader.uint8(input)
+    guard flag <= 1 else { throw .malformed("audit anchor") }
+    isVouchedFor = flag == 1
     cut = try AuditPosition(&reader, input)
     joined = try AuditPosition(&reader, input)
     guard cut.row <= joined.row, cut.entries <= joined.entries, cut.bytes <= joined.bytes else {

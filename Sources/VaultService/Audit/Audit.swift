@@ -238,6 +238,10 @@ package final class Audit: SecretHolder {
         return
       }
       for fault in faults { record(.audit, .failed, nil, item: fault) }
+      if let note = keychain.auditNote {
+        record(.audit, .failed, nil, item: note)
+        log.error("the audit log: \(note)")
+      }
       cut(keychain)
       write(anchored: true)
     } catch { if error != .locked { log.error("the audit log could not be looked at: \(error.text)") } }
@@ -300,9 +304,8 @@ package final class Audit: SecretHolder {
 
   /// Takes the oldest entries out, where that is due.
   func cut(_ keychain: Keychain) {
-    let oldest = settings.age.map { Seconds.from($0, to: clock.wall()) } ?? .min
     do throws(VaultError) {
-      let gone = try keychain.cutAudit(toBytes: settings.size, from: oldest)
+      let gone = try keychain.cutAudit(toBytes: settings.size, olderThan: settings.age, now: clock.wall())
       if gone > 0 { record(.audit, .ok, nil, item: "\(gone) entries were taken out", detail: settings.text) }
     } catch { if error != .locked { log.error("the audit log could not be cut: \(error.text)") } }
   }

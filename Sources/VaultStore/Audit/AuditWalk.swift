@@ -1,4 +1,4 @@
-import VaultCore
+public import VaultCore
 public import VaultModel
 
 /// A walk over the audit log from one position to its end, in steps, which opens every record and looks whether it is the one
@@ -18,12 +18,16 @@ public final class AuditWalk {
 
   /// The most faults that are kept.
   private static let mostFaults = 64
+  /// The most chains that are looked at backwards for the one to begin at.
+  private static let mostSteps = 1024
 
   /// The faults until now, the first ones of them.
   public private(set) var faults: [Fault] = []
   /// The number of entries that nothing vouches for: those of chains that were begun before the first unlock and without
   /// the boot key.
   public private(set) var unvouched: Int64 = 0
+  /// The first and the last of these among those that were written since the vault was unlocked last.
+  private(set) var unvouchedSince: (first: Int64, last: Int64)?
   /// The number of entries that were met.
   public private(set) var entries: Int64 = 0
   /// The place that it has come to, as far as is known.
@@ -32,18 +36,24 @@ public final class AuditWalk {
   private(set) var whole: AuditPosition
   /// Where it has begun.
   private let start: AuditPosition
-  /// What is vouched for of the log.
-  private let joined: AuditPosition
+  /// What is vouched for of the log: where it begins, and up to where.
+  private let (cut, joined): (AuditPosition, AuditPosition)
+  /// The row up to which everything was taken out.
+  private var gone: Int64
+  /// True when all that it was to walk over was taken out meanwhile.
+  private var isOvertaken = false
   /// Where the log ends.
   private let end: AuditPosition
-  private let storedEnd: AuditEnd?
+  /// The end by the store, where this process has not written to the log yet: nobody but its MAC vouches for it.
+  private let foundEnd: AuditEnd?
+  private let readsUnwritten: Bool
   /// The places that somebody else has noted, by the number of the last entry before each.
   private var noted: [Int64: Digest]
   private let plaintext = Scratch()
   private var reading: Reading?
   /// True when rows were passed of whose entries nothing is known.
   private var isBroken = false
-  private var isVouchedFor = true
+  private var isVouchedFor: Bool
 
   /// The chain that is read.
   private struct Reading: ~Copyable {
@@ -52,13 +62,24 @@ public final class AuditWalk {
     var next: Int64
     var key: AuditKey
 
-    /// Opens a record of it; the keys of rows that are missing are passed over.
-    mutating func open(_ row: AuditRow, _ vault: VaultID, into plaintext: Scratch) throws(CryptoError) {
-      guard row.chain == chain, row.row >= next else { throw .authenticationFailed }
-      while next < row.row {
+    /// Passes over the keys of the rows before one; false where no chain is that long, or it is past that one.
+    mutating func skip(to row: Int64) -> Bool {
+      guard row >= next, row - chain <= AuditWriting.longest.rows + 1 else { return false }
+      while next < row {
         key.withNextKey { _ in }
         next += 1
       }
+      return true
+    }
+
+    /// The MAC of the end of the log, if this place is that of its last record; nil where it is not.
+    mutating func mac(of end: AuditPosition, _ vault: VaultID) -> RecordMark? {
+      next == end.row + 1 ? AuditEnd(end, chain: chain).mac(vault, key: &key) : nil
+    }
+
+    /// Opens a record of it; the keys of rows that are missing are passed over.
+    mutating func open(_ row: AuditRow, _ vault: VaultID, into plaintext: Scratch) throws(CryptoError) {
+      guard row.chain == chain, skip(to: row.row) else { throw .authenticationFailed }
       next += 1
       let place = AuditChain.place(row.row, chain: chain, vault)
       try key.withNextKey { (key: borrowing SecureBytes) throws(CryptoError) in
@@ -71,32 +92,46 @@ public final class AuditWalk {
 
   /// Begins a walk, from the oldest entry on or, with `isTail`, behind what is vouched for.
   ///
-  /// - Parameter noted: places that were noted elsewhere, to be compared: for the number of an entry what stood for all
-  ///   up to it.
+  /// - Parameters:
+  ///   - noted: places that were noted elsewhere, to be compared: for the number of an entry what stood for all up to it.
+  ///   - readsUnwritten: true to go on to the records that are not on the disk yet.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when the anchor is not the one that was stored last.
-  init(_ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:]) throws(VaultError) {
+  init(
+    _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], readsUnwritten: Bool = false
+  ) throws(VaultError) {
     let anchor = try keychain.anchor()
     joined = anchor?.joined ?? .start
-    position = anchor?.cut ?? .start
+    cut = anchor?.cut ?? .start
+    position = cut
+    isVouchedFor = anchor?.isVouchedFor ?? true
     // The keys of a chain come one after the other, so that one is walked over from its beginning.
     if isTail, let last = try keychain.database.auditRow(joined.row), last.chain > position.row + 1,
+      last.chain <= joined.row,
       let row = try keychain.database.auditRow(last.chain), row.isBeginning
     {
       position = AuditPosition(before: try Keychain.chain(row), in: row.row)
     }
-    (whole, start) = (position, position)
+    (whole, start, gone) = (position, position, cut.row)
     self.noted = noted
-    storedEnd = try keychain.storedEnd()
-    end = keychain.writtenAuditEnd ?? storedEnd?.position ?? .start
+    self.readsUnwritten = readsUnwritten
+    if let written = keychain.writtenAuditEnd {
+      (end, foundEnd) = (readsUnwritten ? keychain.auditEnd : written, nil)
+    } else {
+      let found = try keychain.storedEnd() ?? AuditEnd(.start, chain: 0)
+      (end, foundEnd) = (found.position, found)
+    }
   }
 
-  /// Begins a walk at the last chain that is early enough, of those that are there, or else at the oldest entry.
+  /// Begins a walk for a reader at the last chain that is early enough, of those that are there, or else at the oldest
+  /// entry, also where many would have to be looked at for that.
   convenience init(_ keychain: Keychain, isEarly: (AuditChain) -> Bool) throws(VaultError) {
-    try self.init(keychain, isTail: false)
-    var row = try keychain.database.lastAuditRow(upTo: end.row)
-    while row > position.row, let found = try keychain.database.auditRow(row), found.chain <= row,
-      let beginning = try keychain.database.auditRow(found.chain), let chain = try? Keychain.chain(beginning)
-    {
+    try self.init(keychain, isTail: false, readsUnwritten: true)
+    let written = keychain.writtenAuditEnd ?? end
+    var row = try keychain.database.lastAuditRow(upTo: written.row)
+    for _ in 0..<Self.mostSteps {
+      guard row > position.row, let found = try keychain.database.auditRow(row), found.chain > position.row,
+        let beginning = try keychain.database.auditRow(found.chain), let chain = try? Keychain.chain(beginning)
+      else { return }
       if isEarly(chain) {
         if found.chain - 1 > position.row { position = AuditPosition(before: chain, in: found.chain) }
         return
@@ -104,6 +139,9 @@ public final class AuditWalk {
       row = found.chain - 1
     }
   }
+
+  /// Where the part ends that is looked at: the number of its last entry, and what stands for all up to it.
+  public var checked: (entries: Int64, link: Digest) { (end.entries, end.link) }
 
   /// The progress: bytes that were passed, and those of the log.
   public var progress: (done: Int64, of: Int64) { (position.bytes, end.bytes) }
@@ -116,8 +154,9 @@ public final class AuditWalk {
     _ keychain: Keychain, rows: Int, _ body: (Int64, AuditEntry) -> Void = { _, _ in }
   ) throws(VaultError) -> Bool {
     // What was taken out meanwhile is none that is missing.
-    if let cut = try keychain.anchor()?.cut, cut.row > position.row {
-      position = cut
+    if let anchor = try keychain.anchor(), anchor.cut.row > position.row {
+      (position, isVouchedFor) = (anchor.cut, anchor.isVouchedFor)
+      (gone, isOvertaken) = (anchor.cut.row, anchor.cut.row > end.row)
       reading = nil
     }
     var left = rows
@@ -127,6 +166,11 @@ public final class AuditWalk {
         try meet(row, keychain, body)
         left -= 1 + row.bytes.count / 4096
         return left > 0
+      }
+      if readsUnwritten, left > 0 {
+        for row in keychain.unwrittenAudit where row.row > position.row && row.row <= end.row {
+          try meet(row, keychain, body)
+        }
       }
     } catch .corrupt(let reason) {
       add(nil, nil, "the audit log cannot be read on: \(reason)")
@@ -146,8 +190,12 @@ public final class AuditWalk {
       position.row = row.row - 1
     }
     if row.isBeginning { try begin(row, keychain) } else { try open(row, keychain, body) }
-    if position.row == joined.row, !isBroken, position.link != joined.link {
-      add(nil, position.entries, "the entries up to \(position.entries) are not those that were written")
+    if position.row == joined.row, !isBroken {
+      if position.link == joined.link {
+        position.bytes = joined.bytes
+      } else {
+        add(nil, position.entries, "the entries up to \(position.entries) are not those that were written")
+      }
     }
     if !isBroken, faults.isEmpty { whole = position }
   }
@@ -155,8 +203,10 @@ public final class AuditWalk {
   // MARK: Chains
 
   private func begin(_ row: AuditRow, _ keychain: Keychain) throws(VaultError) {
+    let isFirst = reading == nil && !isBroken
     var before = reading.take()
     guard let chain = try? Keychain.chain(row) else { return pass(row) }
+    checkEnd(before: chain, row.row, &before, keychain.vault)
     if !isBroken, chain.previous != position.link {
       add(position.entries, position.entries, "what was written up to entry \(position.entries) is not what is there")
     }
@@ -164,8 +214,8 @@ public final class AuditWalk {
     position.row = row.row - 1
     position.entries = chain.first - 1
     position.pass(chain)
-    isVouchedFor = true
-    if row.row > joined.row { try check(chain, row.row, &before, keychain) }
+    isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
+    check(chain, row.row, &before, isFirst: isFirst, keychain)
     let seed: SecureBytes
     do throws(VaultError) {
       seed = try keychain.withBoxKey { (key: borrowing SecureBytes) throws(VaultError) in
@@ -180,34 +230,28 @@ public final class AuditWalk {
     reading = Reading(chain: row.row, next: row.row + 1, key: AuditKey(seed: seed))
   }
 
-  /// Checks who has begun a chain that nothing vouches for yet.
-  private func check(
-    _ chain: AuditChain, _ row: Int64, _ before: inout Reading?, _ keychain: Keychain
-  ) throws(VaultError) {
-    let isRight: Bool
-    switch chain.origin {
-    case .unlocked: isRight = Self.isRight(chain, row, keychain.vault, keychain.keys.whenUnlocked.audit)
-    case .cold:
-      isVouchedFor = chain.mac != .none
-      isRight = !isVouchedFor || Self.isRight(chain, row, keychain.vault, keychain.keys.always.audit)
-    case .continued:
-      // Without all of the chain before it nobody can tell.
-      guard before != nil else {
-        isVouchedFor = false
-        return
-      }
-      isRight = chain.mac == chain.mac(row, keychain.vault, after: &before!.key)
-    }
-    if !isRight { add(chain.first, nil, "the entries from \(chain.first) on were begun by somebody else") }
+  /// Checks that a chain that was begun since somebody vouched for the log was so where the one before it has ended.
+  private func checkEnd(before chain: AuditChain, _ row: Int64, _ before: inout Reading?, _ vault: VaultID) {
+    // Where something is missing or was changed, that is said, and nobody can tell more.
+    guard !isBroken, faults.isEmpty, row > joined.row, row - 1 > gone else { return }
+    let isRight = before != nil && before!.mac(of: position, vault) == chain.ended
+    if !isRight { add(chain.first, nil, "what was written just before entry \(chain.first) was cut off") }
   }
 
-  private static func isRight(
-    _ chain: AuditChain, _ row: Int64, _ vault: VaultID, _ key: borrowing SecureBytes?
-  ) -> Bool {
-    switch key {
-    case .some(let key): chain.mac == chain.mac(row, vault, key: key)
-    case .none: false
+  /// Checks who has begun a chain.
+  private func check(
+    _ chain: AuditChain, _ row: Int64, _ before: inout Reading?, isFirst: Bool, _ keychain: Keychain
+  ) {
+    let isRight: Bool
+    switch chain.origin {
+    case .unlocked: isRight = keychain.isRight(chain, row)
+    case .cold: isRight = chain.mac == .none || keychain.isRight(chain, row)
+    case .continued where before != nil:
+      isRight = before!.skip(to: row) && chain.mac == chain.mac(row, keychain.vault, after: &before!.key)
+    // After a chain that was taken out, or cannot be read, nobody can tell.
+    case .continued: isRight = !isFirst || row <= joined.row || row - 1 <= gone
     }
+    if !isRight { add(chain.first, nil, "the entries from \(chain.first) on were begun by somebody else") }
   }
 
   // MARK: Records
@@ -232,7 +276,10 @@ public final class AuditWalk {
       position.pass(row.bytes, entries: count)
       if let link = noted.removeValue(forKey: position.entries), link != position.link { addNoted(position.entries) }
       entries += count
-      if !isVouchedFor { unvouched += count }
+      if !isVouchedFor {
+        unvouched += count
+        if row.row > joined.row { unvouchedSince = (unvouchedSince?.first ?? first, position.entries) }
+      }
     } catch { pass(row) }
   }
 
@@ -265,25 +312,34 @@ public final class AuditWalk {
   // MARK: The end
 
   private func conclude(_ keychain: Keychain) {
-    if isBroken || position.row < end.row || position.entries < end.entries {
-      let last = max(end.entries, position.entries + 1)
-      add(position.entries + 1, last, "missing, or not what was written", isRange: true)
-    } else if position.link != end.link {
-      add(nil, nil, "the end of the audit log is not what was written last")
-    } else if keychain.writtenAuditEnd == nil, let storedEnd, storedEnd.position != joined {
-      // Of a process that has ended: its key says that nothing is cut off.
-      if let own = reading?.chain, own == storedEnd.chain, reading!.next == position.row + 1 {
-        if storedEnd.mac != storedEnd.mac(keychain.vault, key: &reading!.key) {
-          add(nil, nil, "the end of the audit log was written by somebody else")
-        }
-      }
-    }
+    if !isOvertaken { checkEnd(keychain) }
     // Each was noted at the end of a record, of which some may have been taken out since.
     for entry in noted.keys.sorted() where entry > start.entries { addNoted(entry) }
-    let last = (try? keychain.database.lastAuditRow()) ?? 0
-    let written = keychain.writtenAuditEnd?.row ?? end.row
-    if last > written { add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written") }
     reading = nil
+  }
+
+  private func checkEnd(_ keychain: Keychain) {
+    let last = max(end.entries, joined.entries)
+    if position.entries < last {
+      add(position.entries + 1, last, "missing, or not what was written", isRange: true)
+    } else if position.row < joined.row {
+      add(nil, joined.entries, "the entries up to \(joined.entries) are not those that were written")
+    } else if isBroken || position.row < end.row {
+      add(position.entries + 1, position.entries + 1, "missing, or not what was written", isRange: true)
+    } else if position.link != end.link {
+      add(nil, nil, "the end of the audit log is not what was written last")
+    } else if let foundEnd, position.row > gone {
+      // Of a process that has ended: its key says that nothing is cut off, and nothing else does.
+      let mac = reading != nil ? reading!.mac(of: foundEnd.position, keychain.vault) : nil
+      let isRight = foundEnd.mac == mac && foundEnd.chain == reading?.chain
+      if !isRight { add(nil, nil, "the end of the audit log was written by somebody else") }
+    }
+    if let first = (try? keychain.database.firstAuditRow()) ?? nil, first <= cut.row {
+      add(nil, nil, "before entry \(cut.entries + 1) somebody else has written")
+    }
+    let lastRow = (try? keychain.database.lastAuditRow()) ?? 0
+    let written = keychain.writtenAuditEnd?.row ?? end.row
+    if lastRow > written { add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written") }
   }
 }
 

@@ -1,4 +1,5 @@
 import VaultCore
+import VaultModel
 
 /// The chain of the audit log that this process writes, and what of it is not on the disk yet.
 ///
@@ -10,8 +11,9 @@ struct AuditWriting: ~Copyable {
   static let longest = (rows: 1024, bytes: 512 << 10)
 
   var key: AuditKey
-  /// The row of the beginning of the chain.
+  /// The row of the beginning of the chain, its time, and the age of the log then.
   let chain: Int64
+  let (time, age): (Int64, Int64)
   let beginning: AuditPosition
   /// The end of the log, of what is not written as well.
   private(set) var end: AuditPosition
@@ -36,12 +38,16 @@ struct AuditWriting: ~Copyable {
     beginning = end
     self.end = end
     self.chain = end.row + 1
+    (time, age) = (chain.time, chain.age)
     self.unwritten.append(AuditRow(row: self.chain, chain: self.chain, bytes: chain.encoded))
     self.end.pass(chain)
   }
 
-  var isLong: Bool {
+  /// True when the next record is to begin another chain, also because a day has passed: the age of the log is known from
+  /// the beginnings of chains.
+  func isLong(at now: Int64) -> Bool {
     isOver || end.row - chain >= Self.longest.rows || end.bytes - beginning.bytes >= Self.longest.bytes
+      || now < Seconds.from(AuditChain.longestStep, to: time) || now >= Seconds.after(AuditChain.longestStep, time)
   }
 
   /// The number of bytes that are not written.

@@ -48,7 +48,8 @@ extension Keychain {
     guard block.count > 0 else { return }
     let (isFull, needsChain): (Bool, Bool)
     switch audit {
-    case .some(let writing): (isFull, needsChain) = (writing.unwrittenBytes > Self.mostUnwrittenAudit, writing.isLong)
+    case .some(let writing):
+      (isFull, needsChain) = (writing.unwrittenBytes > Self.mostUnwrittenAudit, writing.isLong(at: now))
     case .none: (isFull, needsChain) = (false, true)
     }
     if isFull { throw .diskFull }
@@ -59,7 +60,8 @@ extension Keychain {
   /// True when there are records that are not on the disk.
   public var hasUnwrittenAudit: Bool { !unwrittenAudit.isEmpty }
 
-  private var unwrittenAudit: [AuditRow] {
+  /// The records that are not on the disk.
+  var unwrittenAudit: [AuditRow] {
     switch audit {
     case .some(let writing): writing.unwritten
     case .none: []
@@ -106,6 +108,10 @@ extension Keychain {
   /// Begins a chain after the end of the log.
   private func beginChain(now: Int64) throws(VaultError) {
     let seed = RandomBytes.secret(count: 32)
+    // Another public key than the one that was stored last would have somebody else read this, and write it anew.
+    let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
+    let age = auditAge(at: now)
+    let found = try storedEnd() ?? AuditEnd(.start, chain: 0)
     var before = audit.take()
     let (end, written): (AuditPosition, AuditPosition)
     let unwritten: [AuditRow]
@@ -114,21 +120,18 @@ extension Keychain {
     case .some(let writing):
       (end, written, unwritten, origin) = (writing.end, writing.written, writing.unwritten, .continued)
     case .none:
-      end = try storedEnd()?.position ?? .start
-      (written, unwritten, origin) = (end, [], .cold)
+      (end, written, unwritten, origin) = (found.position, found.position, [], .cold)
     }
+    let ended = before?.storedEnd(vault).mac ?? found.mac
     let isUnlocked = keys.whenUnlocked.audit != nil
     var chain: AuditChain
-    do throws(VaultError) {
-      let publicKey = if let publicKey { publicKey } else { try storedPublicKey() }
-      do throws(CryptoError) {
-        chain = try AuditChain(
-          origin: isUnlocked ? .unlocked : origin, time: now, first: end.entries + 1, previous: end.link, seed: seed,
-          publicKey: publicKey)
-      } catch { throw .corrupt("the public key is none") }
+    do throws(CryptoError) {
+      chain = try AuditChain(
+        origin: isUnlocked ? .unlocked : origin, time: now, age: age, after: end, ended: ended, seed: seed,
+        publicKey: publicKey)
     } catch {
       audit = consume before
-      throw error
+      throw .corrupt("the public key is none")
     }
     let row = end.row + 1
     switch chain.origin {
@@ -139,7 +142,19 @@ extension Keychain {
     audit = AuditWriting(chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten)
   }
 
-  private func mac(_ chain: inout AuditChain, _ row: Int64, _ key: borrowing SecureBytes?) {
+  /// The age of the log at a time, Unix seconds, as its last chain tells.
+  private func auditAge(at now: Int64) -> Int64 {
+    switch audit {
+    case .some(let writing): return AuditChain.age(at: now, since: writing.time, writing.age)
+    case .none: break
+    }
+    guard let end = try? storedEnd(), let last = try? database.auditRow(end.position.row),
+      let row = try? database.auditRow(last.chain), row.isBeginning, let chain = try? Self.chain(row)
+    else { return 0 }
+    return AuditChain.age(at: now, since: chain.time, chain.age)
+  }
+
+  func mac(_ chain: inout AuditChain, _ row: Int64, _ key: borrowing SecureBytes?) {
     switch key {
     case .some(let key): chain.mac = chain.mac(row, vault, key: key)
     case .none: break
@@ -189,7 +204,9 @@ extension Keychain {
   /// it is yet to be joined.
   private func anchor(joining end: AuditPosition) throws(VaultError) -> AuditAnchor? {
     guard isAuditJoined, holdsIntegrityKey(.whenUnlocked) else { return nil }
-    return AuditAnchor(cut: try anchor()?.cut ?? .start, joined: end)
+    var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: end)
+    anchor.joined = end
+    return anchor
   }
 
   /// Stores an anchor within the open transaction of the database.
@@ -214,20 +231,23 @@ extension Keychain {
 
   // MARK: The cut
 
-  /// Takes out the oldest chains as long as the log is longer than `bytes`, or they are older than `time`; the one that is
+  /// Takes out the oldest chains as long as the log is longer than `bytes`, or they are older than that; the one that is
   /// written stays.
   ///
-  /// - Parameter time: Unix seconds.
+  /// - Parameters:
+  ///   - age: in seconds as ``AuditChain/age`` counts them; nil for any.
+  ///   - now: Unix seconds.
   /// - Returns: the number of entries that are gone.
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
-  public func cutAudit(toBytes bytes: Int64, from time: Int64) throws(VaultError) -> Int64 {
-    guard isAuditJoined, var anchor = try anchor() else { return 0 }
+  public func cutAudit(toBytes bytes: Int64, olderThan age: Int64?, now: Int64) throws(VaultError) -> Int64 {
+    guard isAuditJoined, !hasFailed, var anchor = try anchor() else { return 0 }
+    let oldest = age.map { auditAge(at: now) - $0 } ?? .min
     let before = anchor.cut.entries
-    while let next = try cutEnd(of: anchor.cut, upTo: anchor.joined, bytes: bytes, time) {
-      anchor.cut = next
+    while let next = try cutEnd(of: anchor, bytes: bytes, oldest) {
+      (anchor.cut, anchor.isVouchedFor) = next
       try database.begin()
       do throws(VaultError) {
-        try database.cutAudit(upTo: next.row)
+        try database.cutAudit(upTo: anchor.cut.row)
         try put(anchor)
         try database.commit()
       } catch {
@@ -239,11 +259,12 @@ extension Keychain {
     return anchor.cut.entries - before
   }
 
-  /// The end of the oldest chain, when that is to go; nil when it is to stay.
+  /// The end of the oldest chain, and whether anybody vouches for it, when it is to go; nil when it is to stay.
   private func cutEnd(
-    of cut: AuditPosition, upTo joined: AuditPosition, bytes: Int64, _ time: Int64
-  ) throws(VaultError) -> AuditPosition? {
-    var position = cut
+    of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64
+  ) throws(VaultError) -> (AuditPosition, isVouchedFor: Bool)? {
+    let (cut, joined) = (anchor.cut, anchor.joined)
+    var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
     var isToGo = false
     var next: AuditPosition?
     try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
@@ -252,10 +273,11 @@ extension Keychain {
       if row.isBeginning {
         let chain = try Self.chain(row)
         if position != cut {
-          // The time of a chain is that of its beginning; all of it is older than the next one.
-          if isToGo || chain.time < time { next = position }
+          // The age of a chain is that of its beginning; all of it is older than the next one.
+          if isToGo || chain.age <= oldest { next = position }
           return false
         }
+        isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
         isToGo = joined.bytes - cut.bytes > bytes
         position.pass(chain)
       } else {
@@ -266,7 +288,7 @@ extension Keychain {
     guard var next else { return nil }
     guard let row = try database.auditRow(next.row + 1), row.isBeginning else { return nil }
     next.entries = try Self.chain(row).first - 1
-    return next.entries >= cut.entries ? next : nil
+    return next.entries >= cut.entries ? (next, isVouchedFor) : nil
   }
 
   /// The beginning of a chain in a row.

@@ -19,6 +19,7 @@ extension Keychain {
     } catch .corrupt(let reason) {
       findings = [Finding(.damaged, reason)]
     }
+    unvouchedAudit = auditJoin?.unvouchedSince
     auditJoin = nil
     isAuditJoined = true
     endAuditChain()
@@ -26,11 +27,23 @@ extension Keychain {
     return findings.map(\.text)
   }
 
+  /// What an administrator should know of the part that was joined, though nothing is wrong with it: that a daemon that said
+  /// it had no boot key has written to it, where there is one. Nil where that is not so.
+  public var auditNote: String? {
+    guard opensWithBootKey, let (first, last) = unvouchedAudit else { return nil }
+    return "nobody vouches for entries \(first) to \(last): they were written without the boot key, which is there"
+  }
+
   /// A walk over the whole log.
   ///
   /// - Parameter noted: what was noted elsewhere: for the number of an entry what stood for all up to it.
   public func auditWalk(noted: [Int64: Digest]) throws(VaultError) -> AuditWalk {
     try noticing { () throws(VaultError) in try AuditWalk(self, isTail: false, noted: noted) }
+  }
+
+  /// A walk over all entries, for a reader, also those that are not on the disk yet.
+  public func auditWalk() throws(VaultError) -> AuditWalk {
+    try noticing { () throws(VaultError) in try AuditWalk(self, isTail: false, readsUnwritten: true) }
   }
 
   /// A walk over the end of the log, from a chain on that has the entry of that number, or begins before it.
@@ -43,6 +56,24 @@ extension Keychain {
     try noticing { () throws(VaultError) in try AuditWalk(self) { chain in chain.time < time } }
   }
 
+  /// True when the MAC of a beginning in a row is the one that a key of the vault gives it.
+  func isRight(_ chain: AuditChain, _ row: Int64) -> Bool {
+    switch chain.origin {
+    case .unlocked: Self.isRight(chain, row, vault, keys.whenUnlocked.audit)
+    case .cold: Self.isRight(chain, row, vault, keys.always.audit)
+    case .continued: false
+    }
+  }
+
+  private static func isRight(
+    _ chain: AuditChain, _ row: Int64, _ vault: VaultID, _ key: borrowing SecureBytes?
+  ) -> Bool {
+    switch key {
+    case .some(let key): chain.mac == chain.mac(row, vault, key: key)
+    case .none: false
+    }
+  }
+
   // MARK: Copies
 
   /// Goes on copying the log of another store, of the same vault, which has the same keys or those of a rekey; true when
@@ -50,7 +81,8 @@ extension Keychain {
   func copyAudit(of source: Keychain, rows: Int, upTo whole: AuditPosition? = nil) throws(VaultError) -> Bool {
     let known = whole ?? source.writtenAuditEnd
     guard let end = if let known { known } else { try source.storedEnd()?.position } else { return true }
-    let cut = try source.anchor()?.cut ?? .start
+    var anchor = try source.anchor() ?? AuditAnchor(cut: .start, joined: .start)
+    let cut = anchor.cut
     try database.cutAudit(upTo: cut.row)
     var left = rows
     var last = max(cut.row, try database.lastAuditRow())
@@ -64,9 +96,11 @@ extension Keychain {
     }
     guard last >= end.row else { return false }
     if let row = try source.database.auditRow(end.row) { chain = row.chain }
-    let stored = whole == nil ? try source.storedEnd() : nil
+    var stored = try source.storedEnd()
+    if stored?.position != end { stored = nil }
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
-    let anchor = AuditAnchor(cut: cut, joined: end)
+    // What nobody has looked at yet is vouched for by nobody.
+    if whole != nil || source.isAuditJoined { anchor.joined = end }
     let mark = try mark(anchor: anchor.encoded)
     changes.clear(Self.auditPlace, .whenUnlocked, stored: try classRecord(.whenUnlocked).sets[Self.auditPlace])
     note(.insert, .whenUnlocked, Self.auditPlace, .single, mark)
@@ -74,7 +108,7 @@ extension Keychain {
     return true
   }
 
-  /// The beginning of a chain, with its seed sealed to the box of this store.
+  /// The beginning of a chain, with its seed sealed to the box of this store, and a MAC of this one where it had one.
   private func reseal(_ row: AuditRow, of source: Keychain) throws(VaultError) -> AuditRow {
     var chain = try Self.chain(row)
     guard let publicKey, publicKey != source.publicKey else { return row }
@@ -84,6 +118,16 @@ extension Keychain {
       }
     }
     do throws(CryptoError) { try chain.seal(seed, to: publicKey) } catch { throw .corrupt("the public key is none") }
+    guard chain.origin == .continued || chain.mac == .none || source.isRight(chain, row.row) else {
+      throw .corrupt("a chain of the audit log was begun by somebody else")
+    }
+    if chain.mac != .none {
+      switch chain.origin {
+      case .unlocked: mac(&chain, row.row, keys.whenUnlocked.audit)
+      case .cold: mac(&chain, row.row, keys.always.audit)
+      case .continued: break
+      }
+    }
     return AuditRow(row: row.row, chain: row.chain, bytes: chain.encoded)
   }
 }

@@ -85,14 +85,8 @@ extension Keychain {
   /// - Throws: ``VaultError/locked`` before the first unlock, unless it is for `always` items: the key of that class vouches for
   ///   the one in the store, and who has that key may read those items anyway.
   private func depositKey(_ accessible: AccessClass) throws(VaultError) -> [UInt8] {
-    if let publicKey { return publicKey }
-    guard accessible == .always, holdsIntegrityKey(.always) else { throw .locked }
-    let stored = try storedPublicKey()
-    let mark = try mark(key: KeyName.box, stored, .always)
-    guard try classRecord(.always).sets[Self.place(key: KeyName.box)].isSet(RecordSet(), with: mark) else {
-      throw .corrupt("the public key is not the one that was stored last")
-    }
-    return stored
+    guard publicKey != nil || accessible == .always && holdsIntegrityKey(.always) else { throw .locked }
+    return try checkedPublicKey()
   }
 
   func withDepositKey<R: ~Copyable>(

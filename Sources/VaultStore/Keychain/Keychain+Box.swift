@@ -14,6 +14,21 @@ extension Keychain {
     return key
   }
 
+  /// The public key, as far as the keys in memory can tell that it is this vault's: for certain once the vault was unlocked;
+  /// with the keys of `always` items the one that was stored last; without any key whatever the store says.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when it is another one, or none.
+  func checkedPublicKey() throws(VaultError) -> [UInt8] {
+    if let publicKey { return publicKey }
+    let stored = try storedPublicKey()
+    guard holdsIntegrityKey(.always) else { return stored }
+    let mark = try mark(key: KeyName.box, stored, .always)
+    guard try classRecord(.always).sets[Self.place(key: KeyName.box)].isSet(RecordSet(), with: mark) else {
+      throw .corrupt("the public key is not the one that was stored last")
+    }
+    return stored
+  }
+
   /// Takes note of the public key that belongs to the keys in memory.
   func learnPublicKey() {
     switch keys.whenUnlocked.box {

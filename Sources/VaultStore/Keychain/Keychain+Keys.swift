@@ -36,6 +36,7 @@ extension Keychain {
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey), of: .always)
     recent.forget()
     keys.always = newAlways
+    opensWithBootKey = true
     vouch(for: .always)
     whenKeysTaken()
   }

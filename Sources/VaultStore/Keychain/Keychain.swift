@@ -47,6 +47,10 @@ public final class Keychain {
   var isAuditJoined = false
   /// The walk over that part, until it is over.
   var auditJoin: AuditWalk?
+  /// The first and the last entry of that part that nobody vouches for.
+  var unvouchedAudit: (first: Int64, last: Int64)?
+  /// True when the boot key has opened `always` items since the store was opened.
+  var opensWithBootKey = false
   /// The public key of the vault's box (``SealedBox``), 32 bytes, once the vault was unlocked since the store was opened; the
   /// one in the store could be somebody else's.
   public internal(set) var publicKey: [UInt8]?

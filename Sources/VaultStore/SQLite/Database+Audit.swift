@@ -4,7 +4,7 @@ import VaultModel
 /// A row of the audit log: the beginning of a chain, or a sealed record of one.
 struct AuditRow {
   let row: Int64
-  /// The row of the beginning of its chain; its own where it is one.
+  /// The row of the beginning of its chain; its own where it is one, and 0 where the file names none that can be.
   let chain: Int64
   let bytes: [UInt8]
 
@@ -48,7 +48,19 @@ extension Database {
   }
 
   private static func auditRow(_ row: Statement) throws(VaultError) -> AuditRow {
-    AuditRow(row: try row.integer(0), chain: try row.integer(1), bytes: try row.bytes(2, atMost: longestAudit))
+    let (number, chain) = (try row.integer(0), try row.integer(1))
+    guard (1...AuditPosition.most).contains(number) else {
+      throw .corrupt("row \(number) of the audit log is none that a log comes to")
+    }
+    return AuditRow(
+      row: number, chain: (1...number).contains(chain) ? chain : 0, bytes: try row.bytes(2, atMost: longestAudit))
+  }
+
+  /// The number of the first row; nil when there is none.
+  func firstAuditRow() throws(VaultError) -> Int64? {
+    try statements.audit.first.first { (row: Statement) throws(VaultError) -> Int64? in
+      row.isNull(0) ? nil : try row.integer(0)
+    } ?? nil
   }
 
   /// The number of the last row up to `end`; 0 when there is none.

@@ -94,12 +94,13 @@ struct Statements {
   }
 
   struct Audit {
-    let insert, one, after, last, cut: Statement
+    let insert, one, after, first, last, cut: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       insert = try c.prepare("INSERT INTO audit(id, chain, sealed) VALUES(?1, ?2, ?3)")
       one = try c.prepare("SELECT id, chain, sealed FROM audit WHERE id = ?1")
       after = try c.prepare("SELECT id, chain, sealed FROM audit WHERE id > ?1 ORDER BY id")
+      first = try c.prepare("SELECT min(id) FROM audit")
       last = try c.prepare("SELECT max(id) FROM audit WHERE id <= ?1")
       cut = try c.prepare("DELETE FROM audit WHERE id <= ?1")
     }

@@ -55,7 +55,7 @@ extension Keychain {
   /// while another check is under way.
   public var isVerified: Bool { lastResult == .ok }
   /// True when a check found a fault, or one was met outside of a check.
-  var hasFailed: Bool { lastResult == .failed }
+  public var hasFailed: Bool { lastResult == .failed }
 
   // MARK: Faults met outside of a check
 

@@ -52,6 +52,9 @@ public final class Salvage {
   private var areItemsSaved = false
   private var audit: AuditWalk?
   private var wholeAudit: AuditPosition?
+  private var losesAudit = false
+  /// The time at which it began, Unix seconds.
+  private let now: Int64
   private var direction = Direction.up
   // The last heads that were met on the way up and on the way down.
   private var lowest = Int64.min
@@ -71,7 +74,7 @@ public final class Salvage {
   ///   that could open what is saved; ``VaultError/storage(_:)``.
   public init(_ source: Keychain, in directory: String, now: Int64) throws(VaultError) {
     guard source.holdsAllKeys else { throw .locked }
-    self.source = source
+    (self.source, self.now) = (source, now)
     var result = Result()
     try Self.remove(directory)
     do throws(VaultError) {
@@ -112,7 +115,10 @@ public final class Salvage {
       }
       return areItemsSaved ? try saveAudit(&left) : false
     }
-    if isAtEnd { end() }
+    if isAtEnd {
+      if losesAudit { try noteLostAudit() }
+      end()
+    }
     return isAtEnd
   }
 
@@ -139,14 +145,27 @@ public final class Salvage {
         audit = walk
         guard try walk.step(source, rows: left) else { return false }
         for fault in walk.faults { result.lose(Finding(fault)) }
+        losesAudit = !walk.faults.isEmpty
         wholeAudit = walk.whole
         audit = nil
       }
       return try target.copyAudit(of: source, rows: left, upTo: wholeAudit)
     } catch .corrupt(let reason) {
       result.lose(Finding(.damaged, "the audit log is lost: \(reason)"))
+      losesAudit = true
       return true
     }
+  }
+
+  /// Says in the log itself that it is not all of it: the entries that are lost had the numbers of those that come now.
+  private func noteLostAudit() throws(VaultError) {
+    target.isAuditJoined = true
+    let last = target.nextAuditEntry - 1
+    let text = last == 0 ? "all entries are lost" : "the entries after \(last) are lost"
+    var block = AuditBlock()
+    block.add(.salvage, .failed, time: now, caller: nil, item: text, detail: "their numbers are given again")
+    try target.sealAudit(&block, now: now)
+    try target.writeAudit(anchored: true)
   }
 
   // MARK: The walk
