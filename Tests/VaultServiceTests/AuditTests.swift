@@ -1,3 +1,4 @@
+import CSQLite
 import Testing
 import VaultCore
 import VaultModel
@@ -190,5 +191,158 @@ import VaultStore
       #expect(!keychain.hasUnwrittenAudit, "it is on the disk")
     }
     #expect(entries == keychain.auditFacts.entries && entries > 0)
+  }
+  /// A process of the user that runs a program.
+  private static func program(_ path: String, unit: String? = nil) -> Caller {
+    var caller = RoomStand.caller()
+    caller = Caller(
+      door: .varlink, uid: caller.uid, groups: caller.groups, pid: caller.pid, started: nil, unit: nil, userUnit: unit,
+      session: caller.session, memory: Caller.Memory(executable: { path }))
+    return caller
+  }
+
+  private static func confine(_ stand: RoomStand, _ subject: String) throws {
+    stand.access.add(.presence, by: stand.administrator, with: [])
+    _ = try stand.access.give(
+      try Subject(parsing: subject), try ItemPattern("app/*"), try Rights(parsing: "get"), until: nil,
+      for: stand.administrator)
+  }
+
+  @Test("a program that has its grants alone reads what it did itself, and nothing else of its user") func confined()
+    throws
+  {
+    let stand = try RoomStand.unlocked()
+    for name in ["bank/pin", "app/x", "app/y", "app/z"] { try stand.set(name) }
+    let (app, other) = (Self.program("/opt/app"), Self.program("/opt/other"))
+    let (service, sibling) = (Self.program("/opt/app", unit: "app.service"), Self.program("/opt/app", unit: "b.scope"))
+    try Self.confine(stand, "user:1000,exe:/opt/app")
+    Self.get(stand, "bank/pin")
+    Self.get(stand, "bank/pin", other)
+    Self.get(stand, "app/x", app)
+    Self.get(stand, "app/y", service)
+    Self.get(stand, "app/z", sibling)
+    #expect(try Self.told(stand, by: app) == ["get ok app/x", "audit ok read"])
+    #expect(try Self.told(stand, by: service) == ["get ok app/y", "audit ok read"])
+    // By its unit as well, whatever it runs.
+    try Self.confine(stand, "unit:job.service")
+    let (job, shell) = (Self.program("/bin/job", unit: "job.service"), Self.program("/bin/sh", unit: "job.service"))
+    Self.get(stand, "app/x", job)
+    Self.get(stand, "app/y", shell)
+    #expect(try Self.told(stand, by: job) == ["get ok app/x", "audit ok read"])
+    #expect(try Self.told(stand).contains("get ok bank/pin"))
+  }
+
+  @Test("whoever reads on is judged anew: what was all of it ends when it is to be less") func judgedAnew() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("bank/pin")
+    let app = Self.program("/opt/app")
+    let reading = try stand.access.readAudit(AuditFilter(), for: app)
+    while try !reading.page(until: .max, now: { 0 }).isOver {}
+    var isTold = 0
+    reading.follow { isTold += 1 }
+    stand.hands.pass(seconds: 2)
+    try Self.confine(stand, "user:1000,exe:/opt/app")
+    Self.get(stand, "bank/pin")
+    stand.hands.pass(seconds: 2)
+    #expect(throws: Refusal.denied("you may read no more than what is about yourself now")) {
+      _ = try reading.page(until: .max) { 0 }
+    }
+    reading.end()
+    let times = isTold
+    Self.get(stand, "bank/pin", for: "again")
+    stand.hands.pass(seconds: 2)
+    #expect(isTold == times && reading.hasEnded)
+    // One that reads what it did itself is refused when its grants are taken back.
+    let machine = try RoomStand.unlocked(system: true)
+    let subject = try Subject(parsing: "unit:iothome.service")
+    _ = try machine.access.give(
+      subject, try ItemPattern("a"), try Rights(parsing: "get"), until: nil, for: machine.administrator)
+    let own = try machine.access.readAudit(AuditFilter(), for: Self.service)
+    _ = try machine.access.revoke(subject, nil, for: machine.administrator)
+    #expect(throws: Refusal.self) { _ = try own.page(until: .max) { 0 } }
+    own.end()
+  }
+
+  /// A stand whose log lacks a record, and which finds that at the unlock.
+  private static func failed(_ settings: VaultSettings) throws -> RoomStand {
+    let stand = try RoomStand.unlocked(settings)
+    try stand.set("a")
+    try stand.set("b")
+    stand.vault.wipe()
+    stand.vault.closeStore()
+    try stand.sql("DELETE FROM audit WHERE id = 2")
+    try stand.restart()
+    try stand.unlock()
+    stand.run()
+    #expect(try stand.vault.keychain().hasFailed)
+    return stand
+  }
+
+  @Test("of a store that has failed administrators read the log and save the rest, also where the log is required")
+  func rescue() throws {
+    var settings = VaultSettings()
+    settings.audit.mode = .required
+    let stand = try Self.failed(settings)
+    #expect(throws: Refusal.self) { try stand.items.get(ItemName("a"), for: stand.administrator) { _, _, _ in } }
+    var result: SalvageWork.Result?
+    let reader = SalvageWork.Reader(ObjectIdentifier(stand)) {
+      true
+    } tell: { _ in
+    } end: {
+      result = try? $0.get()
+    }
+    try stand.rooms.upkeep.salvage(reader, for: stand.administrator)
+    stand.run()
+    #expect(result?.saved == 2)
+    var size = 0
+    try stand.rooms.upkeep.backUp(isOfSalvage: true, for: stand.administrator) { backup in
+      size = backup.count
+      return nil
+    }
+    #expect(size > 0)
+    // What happens is in memory alone, is told from there, and is no part of what a check counts.
+    let told = try Self.told(stand)
+    #expect(told.contains("salvage ok ") && told.contains("get failed a"), "\(told)")
+    let reading = try stand.access.readAudit(AuditFilter(), noted: [:], for: stand.administrator)
+    while try !reading.page(until: .max, now: { 0 }).isOver {}
+    let found = try #require(reading.result)
+    let known = try stand.vault.keychain().auditFacts.entries
+    #expect(found.faults.contains { $0.first != nil } && found.total < known)
+    reading.end()
+    // Others are refused, and so is everything else.
+    #expect(throws: Refusal.self) { try stand.set("c") }
+  }
+
+  @Test("entries without the boot key are told at the unlock where it is there") func unvouched() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.restart(withBootKey: false)
+    stand.items.gaveUp(.get, try ItemName("a"), stand.rooms.vault.locked, for: stand.administrator, Said())
+    try stand.restart()
+    try stand.unlock()
+    let told = try Self.told(stand)
+    #expect(told.contains { $0.hasPrefix("audit failed nobody vouches for entries ") }, "\(told)")
+    #expect(stand.journal.value.contains { $0.hasPrefix("error: the audit log: nobody vouches for entries ") })
+  }
+
+  @Test("a clock that jumps takes nothing out") func clock() throws {
+    let stand = try RoomStand.unlocked()
+    Self.get(stand, "seen")
+    stand.vault.lock(because: .asked)
+    stand.hands.wall.value += 800 * 86_400
+    try stand.unlock()
+    stand.vault.lock(because: .asked)
+    try stand.unlock()
+    #expect(try Self.told(stand).contains("get missing seen"))
+  }
+}
+
+extension RoomStand {
+  /// Changes the file of the store, which is closed.
+  fileprivate func sql(_ statement: String) throws {
+    var database: OpaquePointer?
+    try #require(unsafe sqlite3_open(vault.directory + "/vault.db", &database) == SQLITE_OK)
+    let isDone = unsafe sqlite3_exec(database, statement, nil, nil, nil) == SQLITE_OK
+    unsafe sqlite3_close(database)
+    try #require(isDone)
   }
 }

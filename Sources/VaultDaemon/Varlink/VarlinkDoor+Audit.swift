@@ -23,39 +23,48 @@ extension VarlinkDoor {
 
   /// Tells the next entries, lets the others have their turn, and goes on while the client reads.
   private func tell(_ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection) {
-    answer(connection) { () throws(Refusal) in
-      let (found, isOver) = try reading.page(until: vault.clock.monotonic() + Turns.search, now: vault.clock.monotonic)
-      if isCheck {
-        if !isOver {
-          let (done, all) = reading.progress
-          let progress = Wire.Progress(done: Int(clamping: done), of: Int(clamping: all))
-          connection.reply(Wire.AuditReply(entries: [], progress: progress), continues: true)
-        }
-      } else {
-        var left = found[...]
-        while !left.isEmpty {
-          let page = left.prefix(Self.entriesAtATime).map { Wire.AuditEntry($0.number, $0.entry) }
-          left = left.dropFirst(Self.entriesAtATime)
-          connection.reply(Wire.AuditReply(entries: page), continues: true)
-        }
-      }
-      if isOver, !follows {
-        reading.end()
-        return connection.reply(end(reading, isCheck))
-      }
-      var isWanted = true
-      connection.hold {
-        isWanted = false
-        reading.end()
-      }
-      connection.current.holdsName = true
-      func goOn() {
-        connection.whenKeepingUp { [weak self, weak connection] in
-          if isWanted, let self, let connection { tell(reading, isCheck: isCheck, follows: follows, connection) }
-        }
-      }
-      if isOver { reading.follow(goOn) } else { goOn() }
+    // Its last reply is out.
+    guard !reading.hasEnded else { return }
+    do throws(Refusal) { try tellNext(reading, isCheck: isCheck, follows: follows, connection) } catch {
+      reading.end()
+      connection.fail(error)
     }
+  }
+
+  private func tellNext(
+    _ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection
+  ) throws(Refusal) {
+    let (found, isOver) = try reading.page(until: vault.clock.monotonic() + Turns.search, now: vault.clock.monotonic)
+    if isCheck {
+      if !isOver {
+        let (done, all) = reading.progress
+        let progress = Wire.Progress(done: Int(clamping: done), of: Int(clamping: all))
+        connection.reply(Wire.AuditReply(entries: [], progress: progress), continues: true)
+      }
+    } else {
+      var left = found[...]
+      while !left.isEmpty {
+        let page = left.prefix(Self.entriesAtATime).map { Wire.AuditEntry($0.number, $0.entry) }
+        left = left.dropFirst(Self.entriesAtATime)
+        connection.reply(Wire.AuditReply(entries: page), continues: true)
+      }
+    }
+    if isOver, !follows {
+      reading.end()
+      return connection.reply(end(reading, isCheck))
+    }
+    var isWanted = true
+    connection.hold {
+      isWanted = false
+      reading.end()
+    }
+    connection.current.holdsName = true
+    func goOn() {
+      connection.whenKeepingUp { [weak self, weak connection] in
+        if isWanted, let self, let connection { tell(reading, isCheck: isCheck, follows: follows, connection) }
+      }
+    }
+    if isOver { reading.follow(goOn) } else { goOn() }
   }
 
   private func end(_ reading: AuditReading, _ isCheck: Bool) -> Wire.AuditReply {

@@ -12,18 +12,31 @@ extension Access {
   ) throws(Refusal) -> AuditReading {
     let keychain = try vault.keychain()
     let asked = noted == nil ? "read" : "checked"
-    let standing = standing(of: caller)
-    try vault.audit.recording(.audit, caller, asked, detail: filter.asked) { () throws(Refusal) in
-      guard standing.isAdministrator || standing.hasAny || standing.isUndecided else {
-        throw .denied("this is for the vault's administrators, and for whom they granted something")
-      }
+    let isAdministrator = isAdministrator(caller)
+    try vault.audit.recording(.audit, caller, asked, detail: filter.asked, isRescue: isAdministrator) {
+      () throws(Refusal) in
+      _ = try auditScope(of: caller)
       if noted != nil { try checkAdministrator(caller) }
       guard vault.state.kind == .unlocked else { throw vault.locked }
     }
     // So that what has happened until now is told.
     vault.audit.write()
-    let own = standing.isAdministrator ? nil : AuditEntry.Caller(caller, isSystem: terms.isSystem)
-    return try AuditReading(vault.audit, keychain, filter, own: own, noted: noted, in: vault.holders)
+    let own = AuditEntry.Caller(caller, isSystem: terms.isSystem)
+    return try AuditReading(vault.audit, keychain, filter, own: own, noted: noted, in: vault.holders) {
+      [unowned self] () throws(Refusal) in try auditScope(of: caller)
+    }
+  }
+
+  /// What a caller may read of the log now.
+  ///
+  /// - Throws: the refusal of who has nothing to do with this vault.
+  private func auditScope(of caller: Caller) throws(Refusal) -> AuditReading.Scope {
+    let standing = standing(of: caller)
+    if standing.isAdministrator { return .all }
+    guard standing.hasAny || standing.isUndecided else {
+      throw .denied("this is for the vault's administrators, and for whom they granted something")
+    }
+    return standing.isConfined ? .program : .user
   }
 }
 

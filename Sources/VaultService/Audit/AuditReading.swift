@@ -53,6 +53,16 @@ extension AuditEntry.Caller {
 package final class AuditReading: SecretHolder {
   package typealias Found = (number: Int64, entry: AuditEntry)
 
+  /// The part of the log that somebody may read.
+  enum Scope {
+    case all
+    /// What is about its user, and its service where it is one.
+    case user
+    /// What is about the same program of its user, and the same unit: of one that has its grants alone, other programs of the
+    /// user are others.
+    case program
+  }
+
   /// What is known of the log after all of it was looked at.
   package struct Result {
     package struct Fault {
@@ -71,10 +81,11 @@ package final class AuditReading: SecretHolder {
     /// What stands for all of it, in hexadecimal.
     package let link: String
 
-    fileprivate init(_ walk: AuditWalk, _ facts: Keychain.AuditFacts) {
+    fileprivate init(_ walk: AuditWalk, cut: Int64) {
       faults = walk.faults.map { Fault(first: $0.first, last: $0.last, text: $0.text) }
       unvouched = walk.unvouched
-      (total, cut, link) = (facts.entries, facts.cut, facts.link.array.hex)
+      (total, link) = (walk.checked.entries, walk.checked.link.array.hex)
+      self.cut = cut
     }
   }
 
@@ -85,8 +96,13 @@ package final class AuditReading: SecretHolder {
 
   private let audit: Audit
   private let filter: AuditFilter
-  /// Whose entries are told alone; nil for an administrator.
-  private let own: AuditEntry.Caller?
+  /// Who reads it, as the log tells it, and what of it that is to be.
+  private let own: AuditEntry.Caller
+  private var scope: Scope
+  /// Decides that anew: grants come and go while somebody follows.
+  private let decide: () throws(Refusal) -> Scope
+  /// True when nobody reads on.
+  package private(set) var hasEnded = false
   private var walk: AuditWalk?
   /// The entries that others may tell more of, by their numbers.
   private var known: [Int64: AuditEntry] = [:]
@@ -99,12 +115,14 @@ package final class AuditReading: SecretHolder {
   package private(set) var progress: (done: Int64, of: Int64) = (0, 0)
 
   init(
-    _ audit: Audit, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller?, noted: [Int64: Digest]?,
-    in holders: SecretHolders
+    _ audit: Audit, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller, noted: [Int64: Digest]?,
+    in holders: SecretHolders, decide: @escaping () throws(Refusal) -> Scope
   ) throws(Refusal) {
     self.audit = audit
     self.filter = filter
     self.own = own
+    self.decide = decide
+    scope = try decide()
     next = filter.from ?? 1
     do throws(VaultError) {
       if let noted {
@@ -112,7 +130,7 @@ package final class AuditReading: SecretHolder {
       } else if let from = filter.from {
         walk = try keychain.auditWalk(from: from)
       } else {
-        walk = try keychain.auditWalk(since: filter.since ?? .min)
+        walk = if let since = filter.since { try keychain.auditWalk(since: since) } else { try keychain.auditWalk() }
       }
     } catch { throw Refusal(error) }
     super.init(in: holders)
@@ -122,6 +140,7 @@ package final class AuditReading: SecretHolder {
   ///
   /// - Throws: why it cannot go on.
   package func page(until end: Int64, now: () -> Int64) throws(Refusal) -> (found: [Found], isOver: Bool) {
+    try decideAnew()
     guard let keychain = audit.keychain(), let walk else { throw .busy("the vault was locked meanwhile") }
     var found: [Found] = []
     var isOver = false
@@ -132,7 +151,7 @@ package final class AuditReading: SecretHolder {
     } catch { throw Refusal(error) }
     progress = walk.progress
     if isOver {
-      result = Result(walk, keychain.auditFacts)
+      result = Result(walk, cut: keychain.auditFacts.cut)
       self.walk = nil
     }
     guard let last = filter.last else { return (found, isOver) }
@@ -140,6 +159,16 @@ package final class AuditReading: SecretHolder {
     kept.removeFirst(max(0, kept.count - last))
     defer { if isOver { kept = [] } }
     return (isOver ? kept : [], isOver)
+  }
+
+  private func decideAnew() throws(Refusal) {
+    let now = try decide()
+    guard scope == .all else {
+      // Whoever may read more by now begins anew.
+      if now != .all { scope = now }
+      return
+    }
+    guard now == .all else { throw .denied("you may read no more than what is about yourself now") }
   }
 
   private func meet(_ number: Int64, _ entry: AuditEntry, _ found: inout [Found]) {
@@ -155,13 +184,15 @@ package final class AuditReading: SecretHolder {
     }
     guard number >= next else { return }
     next = number + 1
-    if let own, !isAbout(own, entry) { return }
+    guard isShown(entry) else { return }
     if filter.matches(entry) { found.append((number, entry)) }
   }
 
-  /// True when an entry tells of what a process did that is no administrator: of its user, and of its service where it is one.
-  private func isAbout(_ own: AuditEntry.Caller, _ entry: AuditEntry) -> Bool {
+  /// True when an entry is of the part that is to be read.
+  private func isShown(_ entry: AuditEntry) -> Bool {
+    if scope == .all { return true }
     guard let caller = entry.caller, caller.uid == own.uid else { return false }
+    if scope == .program { return caller.unit == own.unit && caller.executable == own.executable }
     return own.unit?.hasSuffix(".service") == true ? caller.unit == own.unit : true
   }
 
@@ -170,7 +201,7 @@ package final class AuditReading: SecretHolder {
   /// Has it told when there are entries behind the end; `page` gives them then.
   package func follow(_ tell: @escaping () -> Void) {
     audit.follow(ObjectIdentifier(self)) { [weak self] in
-      guard let self, let keychain = audit.keychain() else { return }
+      guard let self, !hasEnded, let keychain = audit.keychain() else { return }
       // Without the keys there is nothing to read until the next unlock.
       guard walk == nil, let walk = try? keychain.auditWalk(from: next) else { return }
       self.walk = walk
@@ -179,6 +210,7 @@ package final class AuditReading: SecretHolder {
   }
 
   package func end() {
+    hasEnded = true
     audit.unfollow(ObjectIdentifier(self))
     walk = nil
     known = [:]

@@ -41,7 +41,9 @@ extension Upkeep {
     isOfSalvage: Bool, for caller: Caller, _ send: (OutgoingBackup) -> TransferWork<Void>?
   ) throws(Refusal) {
     let item = isOfSalvage ? "of what was salvaged" : nil
-    try vault.audit.recording(.backup, caller, item) { () throws(Refusal) in try begin(isOfSalvage, send) }
+    try vault.audit.recording(.backup, caller, item, isRescue: isOfSalvage) { () throws(Refusal) in
+      try begin(isOfSalvage, send)
+    }
   }
 
   private func begin(_ isOfSalvage: Bool, _ send: (OutgoingBackup) -> TransferWork<Void>?) throws(Refusal) {

@@ -30,10 +30,15 @@ extension Upkeep {
       warnings.append(VaultWarning(.bootKey, problem, "`always` items are served only after an unlock"))
     }
     if let problem = vault.audit.problem {
-      warnings.append(
-        VaultWarning(
-          .audit, "the audit log cannot be written: \(problem)",
-          vault.audit.isRequired ? "nothing is answered until it can" : "what happens may be missing in it"))
+      let effect =
+        if !vault.audit.isRequired {
+          "what happens may be missing in it"
+        } else if keychain.hasFailed {
+          "nothing is answered but what finds out what is left, and saves it"
+        } else {
+          "nothing is answered until it can"
+        }
+      warnings.append(VaultWarning(.audit, "the audit log cannot be written: \(problem)", effect))
     }
     let kept = keychain.keptDepositCount
     if kept > 0 {
