@@ -299,4 +299,31 @@ import VaultModel
     #expect(entries[9]?.action == .salvage && entries[9]?.item == "the entries after 8 are lost")
     #expect(try salvage.target.verify().isOK)
   }
+  @Test("without its end, or with one that cannot be read, the log is read and saved to its last row") func endless()
+    throws
+  {
+    for sql in [
+      "DELETE FROM meta WHERE name = 'audit-end'", "UPDATE meta SET value = x'00' WHERE name = 'audit-end'",
+      "UPDATE meta SET value = zeroblob(length(value)) WHERE name = 'audit-end'",
+    ] {
+      let fixture = try Self.log()
+      try fixture.sql(sql)
+      let keychain = try fixture.unlocked()
+      #expect(try keychain.joinAudit(rows: .max) == ["the audit log: the end of the audit log cannot be read"])
+      let (entries, faults) = try AuditStoreTests.walk(keychain)
+      #expect(entries.count == 14 && faults.map(\.text) == ["the end of the audit log cannot be read"])
+      let reader = try keychain.auditWalk(from: 13)
+      var found: [Int64] = []
+      while try !reader.step(keychain, rows: 10, { number, _ in found.append(number) }) {}
+      #expect(found == [13, 14])
+      let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 6000)
+      while try !salvage.step(items: 10) {}
+      #expect(try AuditStoreTests.walk(salvage.target).entries.count == 15)
+      #expect(try salvage.target.verify().isOK)
+      // Before the unlock nothing is written either, whoever has which key.
+      let cold = try Fixture(copying: fixture).open()
+      #expect(throws: VaultError.self) { try AuditStoreTests.write(1, to: cold) }
+      #expect(throws: VaultError.self) { try cold.writeAudit(anchored: false) }
+    }
+  }
 }

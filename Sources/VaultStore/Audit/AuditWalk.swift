@@ -47,6 +47,8 @@ public final class AuditWalk {
   /// The end by the store, where this process has not written to the log yet: nobody but its MAC vouches for it.
   private let foundEnd: AuditEnd?
   private let readsUnwritten: Bool
+  /// True when the store does not say where the log ends: then it is walked over to its last row.
+  private var isEndLost = false
   /// The places that somebody else has noted, by the number of the last entry before each.
   private var noted: [Int64: Digest]
   private let plaintext = Scratch()
@@ -117,8 +119,9 @@ public final class AuditWalk {
     if let written = keychain.writtenAuditEnd {
       (end, foundEnd) = (readsUnwritten ? keychain.auditEnd : written, nil)
     } else {
-      let found = try keychain.storedEnd() ?? AuditEnd(.start, chain: 0)
-      (end, foundEnd) = (found.position, found)
+      let found = try Self.foundEnd(of: keychain)
+      isEndLost = found == nil
+      (end, foundEnd) = (found?.position ?? joined, found)
     }
   }
 
@@ -127,10 +130,10 @@ public final class AuditWalk {
   convenience init(_ keychain: Keychain, isEarly: (AuditChain) -> Bool) throws(VaultError) {
     try self.init(keychain, isTail: false, readsUnwritten: true)
     let written = keychain.writtenAuditEnd ?? end
-    var row = try keychain.database.lastAuditRow(upTo: written.row)
+    var row = try keychain.database.lastAuditRow(upTo: isEndLost ? .max : written.row)
     for _ in 0..<Self.mostSteps {
-      guard row > position.row, let found = try keychain.database.auditRow(row), found.chain > position.row,
-        let beginning = try keychain.database.auditRow(found.chain), let chain = try? Keychain.chain(beginning)
+      guard row > position.row, let found = try? keychain.database.auditRow(row), found.chain > position.row,
+        let beginning = try? keychain.database.auditRow(found.chain), let chain = try? Keychain.chain(beginning)
       else { return }
       if isEarly(chain) {
         if found.chain - 1 > position.row { position = AuditPosition(before: chain, in: found.chain) }
@@ -141,7 +144,21 @@ public final class AuditWalk {
   }
 
   /// Where the part ends that is looked at: the number of its last entry, and what stands for all up to it.
-  public var checked: (entries: Int64, link: Digest) { (end.entries, end.link) }
+  public var checked: (entries: Int64, link: Digest) {
+    isEndLost ? (position.entries, position.link) : (end.entries, end.link)
+  }
+
+  /// The end by the store; nil when it cannot be read, or is missing where there is a log.
+  private static func foundEnd(of keychain: Keychain) throws(VaultError) -> AuditEnd? {
+    do throws(VaultError) {
+      if let end = try keychain.storedEnd() { return end }
+      let (last, anchor) = (try keychain.database.lastAuditRow(), try keychain.database.meta(MetaName.auditAnchor))
+      return last == 0 && anchor == nil ? AuditEnd(.start, chain: 0) : nil
+    } catch {
+      guard case .corrupt = error else { throw error }
+      return nil
+    }
+  }
 
   /// The progress: bytes that were passed, and those of the log.
   public var progress: (done: Int64, of: Int64) { (position.bytes, end.bytes) }
@@ -162,7 +179,7 @@ public final class AuditWalk {
     var left = rows
     do throws(VaultError) {
       try keychain.database.eachAuditRow(after: position.row) { (row: AuditRow) throws(VaultError) in
-        guard row.row <= end.row else { return false }
+        guard row.row <= end.row || isEndLost else { return false }
         try meet(row, keychain, body)
         left -= 1 + row.bytes.count / 4096
         return left > 0
@@ -326,6 +343,8 @@ public final class AuditWalk {
       add(nil, joined.entries, "the entries up to \(joined.entries) are not those that were written")
     } else if isBroken || position.row < end.row {
       add(position.entries + 1, position.entries + 1, "missing, or not what was written", isRange: true)
+    } else if isEndLost {
+      add(nil, nil, "the end of the audit log cannot be read")
     } else if position.link != end.link {
       add(nil, nil, "the end of the audit log is not what was written last")
     } else if let foundEnd, position.row > gone {
@@ -339,7 +358,9 @@ public final class AuditWalk {
     }
     let lastRow = (try? keychain.database.lastAuditRow()) ?? 0
     let written = keychain.writtenAuditEnd?.row ?? end.row
-    if lastRow > written { add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written") }
+    if lastRow > written, !isEndLost {
+      add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written")
+    }
   }
 }
 

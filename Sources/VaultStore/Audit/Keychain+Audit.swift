@@ -111,7 +111,7 @@ extension Keychain {
     // Another public key than the one that was stored last would have somebody else read this, and write it anew.
     let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
     let age = auditAge(at: now)
-    let found = try storedEnd() ?? AuditEnd(.start, chain: 0)
+    let found = try noticing { () throws(VaultError) in try storedEnd() } ?? AuditEnd(.start, chain: 0)
     var before = audit.take()
     let (end, written): (AuditPosition, AuditPosition)
     let unwritten: [AuditRow]

@@ -31,7 +31,8 @@ extension Keychain {
   /// it had no boot key has written to it, where there is one. Nil where that is not so.
   public var auditNote: String? {
     guard opensWithBootKey, let (first, last) = unvouchedAudit else { return nil }
-    return "nobody vouches for entries \(first) to \(last): they were written without the boot key, which is there"
+    let (entries, were) = first == last ? ("entry \(first)", "it was") : ("entries \(first) to \(last)", "they were")
+    return "nobody vouches for \(entries): \(were) written without the boot key, which is there"
   }
 
   /// A walk over the whole log.
@@ -96,7 +97,7 @@ extension Keychain {
     }
     guard last >= end.row else { return false }
     if let row = try source.database.auditRow(end.row) { chain = row.chain }
-    var stored = try source.storedEnd()
+    var stored = whole == nil ? try source.storedEnd() : (try? source.storedEnd()) ?? nil
     if stored?.position != end { stored = nil }
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
     // What nobody has looked at yet is vouched for by nobody.

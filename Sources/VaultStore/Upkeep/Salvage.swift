@@ -153,6 +153,8 @@ public final class Salvage {
     } catch .corrupt(let reason) {
       result.lose(Finding(.damaged, "the audit log is lost: \(reason)"))
       losesAudit = true
+      // What was copied until then has no end.
+      try target.database.cutAudit(upTo: .max)
       return true
     }
   }
