@@ -326,4 +326,25 @@ import VaultModel
       #expect(throws: VaultError.self) { try cold.writeAudit(anchored: false) }
     }
   }
+  @Test("without its anchor the log is read and saved from its first row on") func unanchored() throws {
+    for isCut in [false, true] {
+      let fixture = try Self.log()
+      let before = try fixture.unlocked()
+      #expect(try before.joinAudit(rows: .max) == [])
+      try AuditStoreTests.write(1, to: before)
+      if isCut { #expect(try before.cutAudit(toBytes: 1000, olderThan: nil, now: 5000) >= 12) }
+      let count = Int(before.auditFacts.entries - before.auditFacts.cut)
+      try before.close()
+      try fixture.sql("DELETE FROM meta WHERE name = 'audit-anchor'")
+      let keychain = try fixture.unlocked()
+      let reason = "the anchor of the audit log is not the one that was stored last"
+      #expect(try keychain.joinAudit(rows: .max) == ["the audit log: \(reason)"])
+      let (entries, faults) = try AuditStoreTests.walk(keychain)
+      #expect(entries.count == count && faults.map(\.text) == [reason])
+      let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 6000)
+      while try !salvage.step(items: 10) {}
+      #expect(try AuditStoreTests.walk(salvage.target).entries.count == count + 1)
+      #expect(try salvage.target.verify().isOK)
+    }
+  }
 }

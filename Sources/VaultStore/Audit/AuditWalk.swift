@@ -35,62 +35,29 @@ public final class AuditWalk {
   /// The last place up to which nothing was wrong.
   private(set) var whole: AuditPosition
   /// Where it has begun.
-  private let start: AuditPosition
+  let start: AuditPosition
   /// What is vouched for of the log: where it begins, and up to where.
-  private let (cut, joined): (AuditPosition, AuditPosition)
+  let (cut, joined): (AuditPosition, AuditPosition)
   /// The row up to which everything was taken out.
-  private var gone: Int64
+  var gone: Int64
   /// True when all that it was to walk over was taken out meanwhile.
-  private var isOvertaken = false
+  var isOvertaken = false
   /// Where the log ends.
-  private let end: AuditPosition
+  let end: AuditPosition
   /// The end by the store, where this process has not written to the log yet: nobody but its MAC vouches for it.
-  private let foundEnd: AuditEnd?
+  let foundEnd: AuditEnd?
   private let readsUnwritten: Bool
+  /// What is wrong with the anchor.
+  let anchorProblem: String?
   /// True when the store does not say where the log ends: then it is walked over to its last row.
-  private var isEndLost = false
+  var isEndLost = false
   /// The places that somebody else has noted, by the number of the last entry before each.
-  private var noted: [Int64: Digest]
+  var noted: [Int64: Digest]
   private let plaintext = Scratch()
-  private var reading: Reading?
+  var reading: Reading?
   /// True when rows were passed of whose entries nothing is known.
-  private var isBroken = false
-  private var isVouchedFor: Bool
-
-  /// The chain that is read.
-  private struct Reading: ~Copyable {
-    let chain: Int64
-    /// The row that the next key is for.
-    var next: Int64
-    var key: AuditKey
-
-    /// Passes over the keys of the rows before one; false where no chain is that long, or it is past that one.
-    mutating func skip(to row: Int64) -> Bool {
-      guard row >= next, row - chain <= AuditWriting.longest.rows + 1 else { return false }
-      while next < row {
-        key.withNextKey { _ in }
-        next += 1
-      }
-      return true
-    }
-
-    /// The MAC of the end of the log, if this place is that of its last record; nil where it is not.
-    mutating func mac(of end: AuditPosition, _ vault: VaultID) -> RecordMark? {
-      next == end.row + 1 ? AuditEnd(end, chain: chain).mac(vault, key: &key) : nil
-    }
-
-    /// Opens a record of it; the keys of rows that are missing are passed over.
-    mutating func open(_ row: AuditRow, _ vault: VaultID, into plaintext: Scratch) throws(CryptoError) {
-      guard row.chain == chain, skip(to: row.row) else { throw .authenticationFailed }
-      next += 1
-      let place = AuditChain.place(row.row, chain: chain, vault)
-      try key.withNextKey { (key: borrowing SecureBytes) throws(CryptoError) in
-        try row.bytes.withSpan { (sealed: RawSpan) throws(CryptoError) in
-          try plaintext.open(sealed, key: key, associatedData: place)
-        }
-      }
-    }
-  }
+  var isBroken = false
+  var isVouchedFor: Bool
 
   /// Begins a walk, from the oldest entry on or, with `isTail`, behind what is vouched for.
   ///
@@ -101,9 +68,10 @@ public final class AuditWalk {
   init(
     _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], readsUnwritten: Bool = false
   ) throws(VaultError) {
-    let anchor = try keychain.anchor()
+    let (anchor, problem) = try Self.anchor(of: keychain)
     joined = anchor?.joined ?? .start
-    cut = anchor?.cut ?? .start
+    cut = anchor?.cut ?? (problem == nil ? .start : Self.first(of: keychain))
+    anchorProblem = problem
     position = cut
     isVouchedFor = anchor?.isVouchedFor ?? true
     // The keys of a chain come one after the other, so that one is walked over from its beginning.
@@ -148,6 +116,22 @@ public final class AuditWalk {
     isEndLost ? (position.entries, position.link) : (end.entries, end.link)
   }
 
+  /// The anchor, or what is wrong with it: then the log is walked over from its first row on, and nothing vouches for it.
+  private static func anchor(of keychain: Keychain) throws(VaultError) -> (anchor: AuditAnchor?, problem: String?) {
+    do throws(VaultError) { return (try keychain.anchor(), nil) } catch {
+      guard case .corrupt(let reason) = error else { throw error }
+      return (nil, reason)
+    }
+  }
+
+  /// The place before the first row, as that says itself.
+  private static func first(of keychain: Keychain) -> AuditPosition {
+    guard let number = (try? keychain.database.firstAuditRow()) ?? nil,
+      let row = try? keychain.database.auditRow(number), row.isBeginning, let chain = try? Keychain.chain(row)
+    else { return .start }
+    return AuditPosition(before: chain, in: number)
+  }
+
   /// The end by the store; nil when it cannot be read, or is missing where there is a log.
   private static func foundEnd(of keychain: Keychain) throws(VaultError) -> AuditEnd? {
     do throws(VaultError) {
@@ -171,7 +155,7 @@ public final class AuditWalk {
     _ keychain: Keychain, rows: Int, _ body: (Int64, AuditEntry) -> Void = { _, _ in }
   ) throws(VaultError) -> Bool {
     // What was taken out meanwhile is none that is missing.
-    if let anchor = try keychain.anchor(), anchor.cut.row > position.row {
+    if let anchor = try Self.anchor(of: keychain).anchor, anchor.cut.row > position.row {
       (position, isVouchedFor) = (anchor.cut, anchor.isVouchedFor)
       (gone, isOvertaken) = (anchor.cut.row, anchor.cut.row > end.row)
       reading = nil
@@ -247,30 +231,6 @@ public final class AuditWalk {
     reading = Reading(chain: row.row, next: row.row + 1, key: AuditKey(seed: seed))
   }
 
-  /// Checks that a chain that was begun since somebody vouched for the log was so where the one before it has ended.
-  private func checkEnd(before chain: AuditChain, _ row: Int64, _ before: inout Reading?, _ vault: VaultID) {
-    // Where something is missing or was changed, that is said, and nobody can tell more.
-    guard !isBroken, faults.isEmpty, row > joined.row, row - 1 > gone else { return }
-    let isRight = before != nil && before!.mac(of: position, vault) == chain.ended
-    if !isRight { add(chain.first, nil, "what was written just before entry \(chain.first) was cut off") }
-  }
-
-  /// Checks who has begun a chain.
-  private func check(
-    _ chain: AuditChain, _ row: Int64, _ before: inout Reading?, isFirst: Bool, _ keychain: Keychain
-  ) {
-    let isRight: Bool
-    switch chain.origin {
-    case .unlocked: isRight = keychain.isRight(chain, row)
-    case .cold: isRight = chain.mac == .none || keychain.isRight(chain, row)
-    case .continued where before != nil:
-      isRight = before!.skip(to: row) && chain.mac == chain.mac(row, keychain.vault, after: &before!.key)
-    // After a chain that was taken out, or cannot be read, nobody can tell.
-    case .continued: isRight = !isFirst || row <= joined.row || row - 1 <= gone
-    }
-    if !isRight { add(chain.first, nil, "the entries from \(chain.first) on were begun by somebody else") }
-  }
-
   // MARK: Records
 
   private func open(
@@ -317,50 +277,13 @@ public final class AuditWalk {
     isBroken = false
   }
 
-  private func addNoted(_ entry: Int64) {
+  func addNoted(_ entry: Int64) {
     add(nil, nil, "what was noted elsewhere of entry \(entry) is not what is there")
   }
 
-  private func add(_ first: Int64?, _ last: Int64?, _ text: String, isRange: Bool = false) {
+  func add(_ first: Int64?, _ last: Int64?, _ text: String, isRange: Bool = false) {
     guard faults.count < Self.mostFaults else { return }
     faults.append(Fault(first: first, last: last, text: text, isRange: isRange))
-  }
-
-  // MARK: The end
-
-  private func conclude(_ keychain: Keychain) {
-    if !isOvertaken { checkEnd(keychain) }
-    // Each was noted at the end of a record, of which some may have been taken out since.
-    for entry in noted.keys.sorted() where entry > start.entries { addNoted(entry) }
-    reading = nil
-  }
-
-  private func checkEnd(_ keychain: Keychain) {
-    let last = max(end.entries, joined.entries)
-    if position.entries < last {
-      add(position.entries + 1, last, "missing, or not what was written", isRange: true)
-    } else if position.row < joined.row {
-      add(nil, joined.entries, "the entries up to \(joined.entries) are not those that were written")
-    } else if isBroken || position.row < end.row {
-      add(position.entries + 1, position.entries + 1, "missing, or not what was written", isRange: true)
-    } else if isEndLost {
-      add(nil, nil, "the end of the audit log cannot be read")
-    } else if position.link != end.link {
-      add(nil, nil, "the end of the audit log is not what was written last")
-    } else if let foundEnd, position.row > gone {
-      // Of a process that has ended: its key says that nothing is cut off, and nothing else does.
-      let mac = reading != nil ? reading!.mac(of: foundEnd.position, keychain.vault) : nil
-      let isRight = foundEnd.mac == mac && foundEnd.chain == reading?.chain
-      if !isRight { add(nil, nil, "the end of the audit log was written by somebody else") }
-    }
-    if let first = (try? keychain.database.firstAuditRow()) ?? nil, first <= cut.row {
-      add(nil, nil, "before entry \(cut.entries + 1) somebody else has written")
-    }
-    let lastRow = (try? keychain.database.lastAuditRow()) ?? 0
-    let written = keychain.writtenAuditEnd?.row ?? end.row
-    if lastRow > written, !isEndLost {
-      add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written")
-    }
   }
 }
 

@@ -79,10 +79,20 @@ extension Keychain {
 
   /// Goes on copying the log of another store, of the same vault, which has the same keys or those of a rekey; true when
   /// all is here that was written there, and is vouched for. A transaction must be open.
-  func copyAudit(of source: Keychain, rows: Int, upTo whole: AuditPosition? = nil) throws(VaultError) -> Bool {
-    let known = whole ?? source.writtenAuditEnd
+  ///
+  /// - Parameter part: the part that is to be copied, where it is not all.
+  func copyAudit(
+    of source: Keychain, rows: Int, _ part: (cut: AuditPosition, end: AuditPosition)? = nil
+  ) throws(VaultError) -> Bool {
+    let known = part?.end ?? source.writtenAuditEnd
     guard let end = if let known { known } else { try source.storedEnd()?.position } else { return true }
-    var anchor = try source.anchor() ?? AuditAnchor(cut: .start, joined: .start)
+    var anchor: AuditAnchor
+    if let part {
+      let isVouchedFor = ((try? source.anchor()) ?? nil)?.isVouchedFor ?? true
+      anchor = AuditAnchor(cut: part.cut, joined: part.end, isVouchedFor: isVouchedFor)
+    } else {
+      anchor = try source.anchor() ?? AuditAnchor(cut: .start, joined: .start)
+    }
     let cut = anchor.cut
     try database.cutAudit(upTo: cut.row)
     var left = rows
@@ -97,11 +107,11 @@ extension Keychain {
     }
     guard last >= end.row else { return false }
     if let row = try source.database.auditRow(end.row) { chain = row.chain }
-    var stored = whole == nil ? try source.storedEnd() : (try? source.storedEnd()) ?? nil
+    var stored = part == nil ? try source.storedEnd() : (try? source.storedEnd()) ?? nil
     if stored?.position != end { stored = nil }
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
     // What nobody has looked at yet is vouched for by nobody.
-    if whole != nil || source.isAuditJoined { anchor.joined = end }
+    if source.isAuditJoined { anchor.joined = end }
     let mark = try mark(anchor: anchor.encoded)
     changes.clear(Self.auditPlace, .whenUnlocked, stored: try classRecord(.whenUnlocked).sets[Self.auditPlace])
     note(.insert, .whenUnlocked, Self.auditPlace, .single, mark)

@@ -51,7 +51,7 @@ public final class Salvage {
   /// The walk over the audit log, once all items are saved, and the part of that which is whole.
   private var areItemsSaved = false
   private var audit: AuditWalk?
-  private var wholeAudit: AuditPosition?
+  private var wholeAudit: (cut: AuditPosition, end: AuditPosition)?
   private var losesAudit = false
   /// The time at which it began, Unix seconds.
   private let now: Int64
@@ -146,10 +146,10 @@ public final class Salvage {
         guard try walk.step(source, rows: left) else { return false }
         for fault in walk.faults { result.lose(Finding(fault)) }
         losesAudit = !walk.faults.isEmpty
-        wholeAudit = walk.whole
+        wholeAudit = (walk.cut, walk.whole)
         audit = nil
       }
-      return try target.copyAudit(of: source, rows: left, upTo: wholeAudit)
+      return try target.copyAudit(of: source, rows: left, wholeAudit)
     } catch .corrupt(let reason) {
       result.lose(Finding(.damaged, "the audit log is lost: \(reason)"))
       losesAudit = true

@@ -1,0 +1,103 @@
+import VaultCore
+
+// What a walk over the audit log looks at beside the records: who has begun each chain, and where each has ended.
+extension AuditWalk {
+  /// The chain that is read.
+  struct Reading: ~Copyable {
+    let chain: Int64
+    /// The row that the next key is for.
+    var next: Int64
+    var key: AuditKey
+
+    /// Passes over the keys of the rows before one; false where no chain is that long, or it is past that one.
+    mutating func skip(to row: Int64) -> Bool {
+      guard row >= next, row - chain <= AuditWriting.longest.rows + 1 else { return false }
+      while next < row {
+        key.withNextKey { _ in }
+        next += 1
+      }
+      return true
+    }
+
+    /// The MAC of the end of the log, if this place is that of its last record; nil where it is not.
+    mutating func mac(of end: AuditPosition, _ vault: VaultID) -> RecordMark? {
+      next == end.row + 1 ? AuditEnd(end, chain: chain).mac(vault, key: &key) : nil
+    }
+
+    /// Opens a record of it; the keys of rows that are missing are passed over.
+    mutating func open(_ row: AuditRow, _ vault: VaultID, into plaintext: Scratch) throws(CryptoError) {
+      guard row.chain == chain, skip(to: row.row) else { throw .authenticationFailed }
+      next += 1
+      let place = AuditChain.place(row.row, chain: chain, vault)
+      try key.withNextKey { (key: borrowing SecureBytes) throws(CryptoError) in
+        try row.bytes.withSpan { (sealed: RawSpan) throws(CryptoError) in
+          try plaintext.open(sealed, key: key, associatedData: place)
+        }
+      }
+    }
+  }
+
+  // MARK: Chains
+
+  /// Checks that a chain that was begun since somebody vouched for the log was so where the one before it has ended.
+  func checkEnd(before chain: AuditChain, _ row: Int64, _ before: inout Reading?, _ vault: VaultID) {
+    // Where something is missing or was changed, that is said, and nobody can tell more.
+    guard !isBroken, faults.isEmpty, anchorProblem == nil, row > joined.row, row - 1 > gone else { return }
+    let isRight = before != nil && before!.mac(of: position, vault) == chain.ended
+    if !isRight { add(chain.first, nil, "what was written just before entry \(chain.first) was cut off") }
+  }
+
+  /// Checks who has begun a chain.
+  func check(
+    _ chain: AuditChain, _ row: Int64, _ before: inout Reading?, isFirst: Bool, _ keychain: Keychain
+  ) {
+    let isRight: Bool
+    switch chain.origin {
+    case .unlocked: isRight = keychain.isRight(chain, row)
+    case .cold: isRight = chain.mac == .none || keychain.isRight(chain, row)
+    case .continued where before != nil:
+      isRight = before!.skip(to: row) && chain.mac == chain.mac(row, keychain.vault, after: &before!.key)
+    // After a chain that was taken out, or cannot be read, nobody can tell.
+    case .continued: isRight = !isFirst || row <= joined.row || row - 1 <= gone
+    }
+    if !isRight { add(chain.first, nil, "the entries from \(chain.first) on were begun by somebody else") }
+  }
+
+  // MARK: The end
+
+  func conclude(_ keychain: Keychain) {
+    if let anchorProblem { add(nil, nil, anchorProblem) }
+    if !isOvertaken { checkEnd(keychain) }
+    // Each was noted at the end of a record, of which some may have been taken out since.
+    for entry in noted.keys.sorted() where entry > start.entries { addNoted(entry) }
+    reading = nil
+  }
+
+  private func checkEnd(_ keychain: Keychain) {
+    let last = max(end.entries, joined.entries)
+    if position.entries < last {
+      add(position.entries + 1, last, "missing, or not what was written", isRange: true)
+    } else if position.row < joined.row {
+      add(nil, joined.entries, "the entries up to \(joined.entries) are not those that were written")
+    } else if isBroken || position.row < end.row {
+      add(position.entries + 1, position.entries + 1, "missing, or not what was written", isRange: true)
+    } else if isEndLost {
+      add(nil, nil, "the end of the audit log cannot be read")
+    } else if position.link != end.link {
+      add(nil, nil, "the end of the audit log is not what was written last")
+    } else if let foundEnd, anchorProblem == nil, position.row > gone {
+      // Of a process that has ended: its key says that nothing is cut off, and nothing else does.
+      let mac = reading != nil ? reading!.mac(of: foundEnd.position, keychain.vault) : nil
+      let isRight = foundEnd.mac == mac && foundEnd.chain == reading?.chain
+      if !isRight { add(nil, nil, "the end of the audit log was written by somebody else") }
+    }
+    if let first = (try? keychain.database.firstAuditRow()) ?? nil, first <= cut.row {
+      add(nil, nil, "before entry \(cut.entries + 1) somebody else has written")
+    }
+    let lastRow = (try? keychain.database.lastAuditRow()) ?? 0
+    let written = keychain.writtenAuditEnd?.row ?? end.row
+    if lastRow > written, !isEndLost {
+      add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written")
+    }
+  }
+}
