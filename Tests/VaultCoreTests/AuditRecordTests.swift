@@ -16,7 +16,10 @@ import VaultModel
     block.add(.lock, .ok, time: 102, caller: nil, item: "idle")
     block.add(.get, .ok, time: 160, caller: nil, repeats: AuditEntry.Repeats(of: 10, count: 4))
     block.add(.get, .denied, time: 160, caller: nil, item: "user:5", repeats: AuditEntry.Repeats(of: nil, count: 9))
-    #expect(block.count == 5)
+    block.add(
+      .get, .missing, time: 160, caller: other, item: "iothome/express.key", purpose: "to ask for trains",
+      isCounted: true)
+    #expect(block.count == 6)
     return block.withPlaintext(after: position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
   }
 
@@ -28,7 +31,7 @@ import VaultModel
 
   @Test("are read back as they were written, with their numbers") func round() throws {
     let found = try Self.read(Self.plaintext())
-    #expect(found.keys.sorted() == [10, 11, 12, 13, 14])
+    #expect(found.keys.sorted() == [10, 11, 12, 13, 14, 15])
     let caller = AuditEntry.Caller(
       door: "varlink", uid: 990, pid: 12, unit: "iothome.service", executable: "/usr/bin/x")
     #expect(
@@ -40,6 +43,44 @@ import VaultModel
     #expect(found[12]?.caller == nil && found[12]?.item == "idle")
     #expect(found[13]?.repeats == AuditEntry.Repeats(of: 10, count: 4))
     #expect(found[14]?.repeats == AuditEntry.Repeats(of: nil, count: 9))
+    var again = AuditEntry(
+      time: 160, action: .get, outcome: .missing, caller: AuditEntry.Caller(door: "varlink", uid: 0, pid: 0),
+      item: "iothome/express.key", purpose: "to ask for trains")
+    again.isCounted = true
+    #expect(found[15] == again)
+  }
+
+  @Test("have each text once, and each time, however many entries say it") func once() throws {
+    var block = AuditBlock()
+    // Of 300 texts some have the same place in the table of those that are known.
+    let texts = (0..<300).map { "\($0 % 7)" + String(repeating: "x", count: $0 % 30) + "\($0)" }
+    for text in texts { block.add(.get, .ok, time: 5, caller: nil, item: text, purpose: text) }
+    // A text of so many bytes as another that ends alike is not that one.
+    for text in ["a12345678", "b12345678", "a12345678", "", "1"] {
+      block.add(.set, .ok, time: 5, caller: nil, item: text, detail: texts[299])
+    }
+    let bytes = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    #expect(bytes.count < texts.reduce(0) { $0 + $1.utf8.count } + 305 * 9 + 100)
+    let found = try Self.read(bytes)
+    #expect(found.count == 305 && found.values.allSatisfy { $0.time == 5 })
+    for (index, text) in texts.enumerated() {
+      #expect(found[Int64(10 + index)]?.item == text && found[Int64(10 + index)]?.purpose == text)
+    }
+    #expect((310..<315).map { found[$0]?.item } == ["a12345678", "b12345678", "a12345678", nil, "1"])
+    #expect((310..<315).allSatisfy { found[$0]?.detail == texts[299] })
+    // What is there again is not there again in the next record.
+    block.empty()
+    block.add(.get, .ok, time: 5, caller: nil, item: texts[0])
+    let next = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    #expect(try Self.read(next)[10]?.item == texts[0] && Self.read(next)[10]?.time == 5)
+  }
+
+  @Test("that refer to a text or a time which is not there are refused") func unknown() {
+    let start = Self.plaintext().prefix(41)
+    // An entry at the time of the one before it, where there is none; and a text that comes later.
+    for entry: [UInt8] in [[3, 1, 1, 0], [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0x80]] {
+      #expect(throws: CryptoError.self) { try Self.read(start + entry) }
+    }
   }
 
   @Test("cut, longer or flipped anywhere, end in an error or in other entries, and in nothing worse") func changed() {

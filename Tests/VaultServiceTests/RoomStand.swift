@@ -39,6 +39,9 @@ final class RoomStand {
       }
     }
 
+    /// True when no work is due at any time.
+    var isAtRest: Bool { entries.isEmpty }
+
     func pass(seconds: Int64) { pass(seconds * 1_000_000_000) }
 
     func pass(_ nanoseconds: Int64) {

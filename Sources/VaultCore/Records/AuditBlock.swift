@@ -9,8 +9,11 @@ public import VaultModel
 ///   then records, each after its kind (1):
 ///   1  a caller: door    4  uid    4  pid    unit    executable; the texts of those that are not known are empty
 ///   2  an entry: 1  action    1  outcome    8  time    1  fields: bit 0 caller, 1 item, 2 detail, 3 purpose, 4 repeats,
-///      5 their entry    then of these those that are there: 2  the caller's place among those of the record    item
-///      detail    purpose    4  count    8  number of the entry
+///      5 their entry, 6 counted    then of these those that are there: 2  the caller's place among those of the record
+///      item    detail    purpose    4  count    8  number of the entry
+///   3  an entry at the time of the one before it: the same without its time
+///
+/// A text of an entry that the record has in one before is not there again: its size is 32768 + its place among these.
 public struct AuditBlock: ~Copyable, Sendable {
   /// The size of the plaintext from which on no more is added, in bytes.
   public static let capacity = 12 << 10
@@ -19,15 +22,27 @@ public struct AuditBlock: ~Copyable, Sendable {
 
   private static let formatVersion: UInt8 = 1
   private static let prefix = 1 + 8 + Digest.count
-  private enum Kind { static let (caller, entry): (UInt8, UInt8) = (1, 2) }
+  private enum Kind {
+    static let caller: UInt8 = 1
+    static let entry: UInt8 = 2
+    static let next: UInt8 = 3
+  }
   private enum Field {
-    static let (caller, item, detail, purpose, repeats, of): (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8) =
-      (1, 2, 4, 8, 16, 32)
-    static let all: UInt8 = 63
+    static let caller: UInt8 = 1
+    static let item: UInt8 = 2
+    static let detail: UInt8 = 4
+    static let purpose: UInt8 = 8
+    static let repeats: UInt8 = 16
+    static let of: UInt8 = 32
+    static let counted: UInt8 = 64
+    static let all: UInt8 = 127
   }
 
   private var memory = SecureBytes(count: largest)
   private var writer = ByteWriter(at: prefix)
+  private var texts = AuditTexts()
+  /// The time of the last entry.
+  private var time: Int64?
   /// The number of entries.
   public private(set) var count = 0
   private var callers = 0
@@ -57,34 +72,50 @@ public struct AuditBlock: ~Copyable, Sendable {
     return UInt16(callers - 1)
   }
 
-  /// Adds an entry, whose texts have to be as short as ``AuditEntry`` says.
+  /// Adds an entry, whose texts have to be as short as ``AuditEntry`` says; an empty one is none.
   ///
-  /// - Parameter caller: the place that ``add(_:)`` gave; nil for the daemon itself.
+  /// - Parameters:
+  ///   - caller: the place that ``add(_:)`` gave; nil for the daemon itself.
+  ///   - isCounted: see ``AuditEntry/isCounted``.
   public mutating func add(
-    _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, item: String? = nil,
-    detail: String? = nil, purpose: String? = nil, repeats: AuditEntry.Repeats? = nil
+    _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, item: RawSpan, detail: RawSpan,
+    purpose: RawSpan, repeats: AuditEntry.Repeats? = nil, isCounted: Bool = false
   ) {
     var fields: UInt8 = caller == nil ? 0 : Field.caller
-    if item != nil { fields |= Field.item }
-    if detail != nil { fields |= Field.detail }
-    if purpose != nil { fields |= Field.purpose }
+    if item.byteCount > 0 { fields |= Field.item }
+    if detail.byteCount > 0 { fields |= Field.detail }
+    if purpose.byteCount > 0 { fields |= Field.purpose }
     if let repeats { fields |= Field.repeats | (repeats.of == nil ? 0 : Field.of) }
+    if isCounted { fields |= Field.counted }
+    let isNext = time == self.time
+    self.time = time
     memory.withMutableBytes { out in
-      writer.uint8(Kind.entry, &out)
+      writer.uint8(isNext ? Kind.next : Kind.entry, &out)
       writer.uint8(action.rawValue, &out)
       writer.uint8(outcome.rawValue, &out)
-      writer.int64(time, &out)
+      if !isNext { writer.int64(time, &out) }
       writer.uint8(fields, &out)
       if let caller { writer.uint16(Int(caller), &out) }
-      if let item { writer.sized(item, &out) }
-      if let detail { writer.sized(detail, &out) }
-      if let purpose { writer.sized(purpose, &out) }
+      if item.byteCount > 0 { texts.write(item, &writer, &out) }
+      if detail.byteCount > 0 { texts.write(detail, &writer, &out) }
+      if purpose.byteCount > 0 { texts.write(purpose, &writer, &out) }
       if let repeats {
         writer.uint32(repeats.count, &out)
         if let of = repeats.of { writer.int64(of, &out) }
       }
     }
     count += 1
+  }
+
+  /// The same with texts that were not turned into bytes before.
+  public mutating func add(
+    _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, item: String = "",
+    detail: String = "", purpose: String = "", repeats: AuditEntry.Repeats? = nil, isCounted: Bool = false
+  ) {
+    // Bytes have no padding: all are initialized.
+    unsafe add(
+      action, outcome, time: time, caller: caller, item: item.utf8Span.span.bytes, detail: detail.utf8Span.span.bytes,
+      purpose: purpose.utf8Span.span.bytes, repeats: repeats, isCounted: isCounted)
   }
 
   /// Lends the plaintext, for the record that comes after what is before that position.
@@ -105,7 +136,8 @@ public struct AuditBlock: ~Copyable, Sendable {
   public mutating func empty() {
     memory.wipe()
     writer = ByteWriter(at: Self.prefix)
-    (count, callers) = (0, 0)
+    texts.forget()
+    (count, callers, time) = (0, 0, nil)
     filling += 1
   }
 
@@ -125,13 +157,14 @@ public struct AuditBlock: ~Copyable, Sendable {
     guard let previous = Digest(input.extracting(try reader.range(Digest.count, input))) else {
       throw .malformed("audit record")
     }
-    var callers: [AuditEntry.Caller] = []
+    var before = Before()
     var number = first
     while reader.remaining(input) > 0 {
-      switch try reader.uint8(input) {
-      case Kind.caller: callers.append(try caller(&reader, input))
-      case Kind.entry:
-        body(number, try entry(&reader, input, callers))
+      let kind = try reader.uint8(input)
+      switch kind {
+      case Kind.caller: before.callers.append(try caller(&reader, input))
+      case Kind.entry, Kind.next:
+        body(number, try entry(&reader, input, &before, isNext: kind == Kind.next))
         number += 1
       default: throw .malformed("kind of audit record")
       }
@@ -139,43 +172,51 @@ public struct AuditBlock: ~Copyable, Sendable {
     return (first, number - first, previous)
   }
 
+  /// What a plaintext has told so far that later entries refer to.
+  private struct Before {
+    var callers: [AuditEntry.Caller] = []
+    /// The texts of entries.
+    var texts: [String] = []
+    var time: Int64?
+  }
+
   private static func caller(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> AuditEntry.Caller {
-    let door = try text(&reader, input)
+    func text() throws(CryptoError) -> String { try reader.text(try reader.uint16(input), input) }
+    let door = try text()
     let uid = try reader.uint32(input)
     let pid = Int32(bitPattern: try reader.uint32(input))
-    let (unit, executable) = (try text(&reader, input), try text(&reader, input))
+    let (unit, executable) = (try text(), try text())
     return AuditEntry.Caller(
       door: door, uid: uid, pid: pid, unit: unit.isEmpty ? nil : unit, executable: executable.isEmpty ? nil : executable
     )
   }
 
   private static func entry(
-    _ reader: inout ByteReader, _ input: RawSpan, _ callers: [AuditEntry.Caller]
+    _ reader: inout ByteReader, _ input: RawSpan, _ before: inout Before, isNext: Bool
   ) throws(CryptoError) -> AuditEntry {
     guard let action = AuditAction(rawValue: try reader.uint8(input)),
       let outcome = AuditOutcome(rawValue: try reader.uint8(input))
     else { throw .malformed("action of audit entry") }
-    var entry = AuditEntry(time: try reader.int64(input), action: action, outcome: outcome)
+    guard let time = isNext ? before.time : try reader.int64(input) else { throw .malformed("time of audit entry") }
+    before.time = time
+    var entry = AuditEntry(time: time, action: action, outcome: outcome)
     let fields = try reader.uint8(input)
     guard fields & ~Field.all == 0, fields & Field.of == 0 || fields & Field.repeats != 0 else {
       throw .malformed("fields of audit entry")
     }
+    entry.isCounted = fields & Field.counted != 0
     if fields & Field.caller != 0 {
       let place = try reader.uint16(input)
-      guard callers.indices.contains(place) else { throw .malformed("caller of audit entry") }
-      entry.caller = callers[place]
+      guard before.callers.indices.contains(place) else { throw .malformed("caller of audit entry") }
+      entry.caller = before.callers[place]
     }
-    if fields & Field.item != 0 { entry.item = try text(&reader, input) }
-    if fields & Field.detail != 0 { entry.detail = try text(&reader, input) }
-    if fields & Field.purpose != 0 { entry.purpose = try text(&reader, input) }
+    if fields & Field.item != 0 { entry.item = try AuditTexts.read(&reader, input, &before.texts) }
+    if fields & Field.detail != 0 { entry.detail = try AuditTexts.read(&reader, input, &before.texts) }
+    if fields & Field.purpose != 0 { entry.purpose = try AuditTexts.read(&reader, input, &before.texts) }
     if fields & Field.repeats != 0 {
       let count = try reader.uint32(input)
       entry.repeats = AuditEntry.Repeats(of: fields & Field.of == 0 ? nil : try reader.int64(input), count: count)
     }
     return entry
-  }
-
-  private static func text(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> String {
-    try reader.text(try reader.uint16(input), input)
   }
 }

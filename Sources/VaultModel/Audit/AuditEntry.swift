@@ -41,6 +41,8 @@ public struct AuditEntry: Hashable, Sendable {
   public var purpose: String?
   /// For what happened more than once.
   public var repeats: Repeats?
+  /// True when what is equal was counted after it, so that a later entry may tell more of this one.
+  public var isCounted = false
 
   public init(
     time: Int64, action: AuditAction, outcome: AuditOutcome, caller: Caller? = nil, item: String? = nil,

@@ -17,7 +17,27 @@ public enum Printable {
   public static func quoted(_ text: String) -> String { "`\(cut(line(text), 80))`" }
 
   /// True when a terminal shows the text as it is.
-  public static func isPlain(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(\.isShown) }
+  public static func isPlain(_ text: String) -> Bool {
+    // Bytes have no padding: all are initialized.
+    unsafe isPlainASCII(text.utf8Span.span.bytes) || text.unicodeScalars.allSatisfy(\.isShown)
+  }
+
+  /// The same of almost every text: printable ASCII, of which eight bytes are looked at together.
+  private static func isPlainASCII(_ text: RawSpan) -> Bool {
+    let count = text.byteCount
+    for offset in stride(from: 0, to: count - 7, by: 8) { if !isPlain(text, at: offset) { return false } }
+    // Some of the last ones may be looked at twice.
+    if count >= 8 { return isPlain(text, at: count - 8) }
+    return (0..<count).allSatisfy { (0x20..<0x7F).contains(unsafe text.unsafeLoad(fromByteOffset: $0, as: UInt8.self)) }
+  }
+
+  /// True when each of eight bytes is from 0x20 to 0x7E: a smaller one, less 0x20, and a larger one, and 1, has the highest
+  /// bit. The lowest byte that is none of these says so, whatever it carries into the others.
+  private static func isPlain(_ text: RawSpan, at offset: Int) -> Bool {
+    // The offset is checked, and every bit pattern is an integer.
+    let word = unsafe text.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    return (word | (word &- 0x2020_2020_2020_2020) | (word &+ 0x0101_0101_0101_0101)) & 0x8080_8080_8080_8080 == 0
+  }
 
   /// The character itself where a terminal shows it, and otherwise its number.
   public static func spelled(_ scalar: Unicode.Scalar) -> String {

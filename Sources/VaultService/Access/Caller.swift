@@ -69,19 +69,19 @@ package struct Caller: Hashable, Sendable {
     package let digest: () -> String?
     /// Its standing with ``Access``, for as long as that is the same.
     var standing: Standing?
-    /// Its place among the callers of a filling of the audit log's block.
-    var audit: (filling: Int, place: UInt16)?
-    private var hashed: Int?
+    /// What the audit log knows of it.
+    var audit = AuditMemory()
+    private var hashed: Hasher?
 
-    /// What stands for the process, for as long as this one runs: the same over all of its connections.
-    func identity(_ caller: Caller) -> Int {
+    /// A hash that has taken up what tells the process from others, for as long as this one runs: the same over all of its
+    /// connections.
+    func hasher(_ caller: Caller) -> Hasher {
       if let hashed { return hashed }
       var hasher = Hasher()
       hasher.combine(caller)
       hasher.combine(executable())
-      let hash = hasher.finalize()
-      hashed = hash
-      return hash
+      hashed = hasher
+      return hasher
     }
 
     package init(

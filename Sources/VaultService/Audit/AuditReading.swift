@@ -91,9 +91,6 @@ package final class AuditReading: SecretHolder {
 
   /// The rows between two looks at the clock.
   private static let stride = 8
-  /// The most entries that are kept for those that tell more of them.
-  private static let mostKnown = 16_384
-
   private let audit: Audit
   private let filter: AuditFilter
   /// Who reads it, as the log tells it, and what of it that is to be.
@@ -104,8 +101,10 @@ package final class AuditReading: SecretHolder {
   /// True when nobody reads on.
   package private(set) var hasEnded = false
   private var walk: AuditWalk?
-  /// The entries that others may tell more of, by their numbers.
+  /// The entries that others may tell more of, by their numbers, and those that were met before these: of a minute there are
+  /// no more than either has.
   private var known: [Int64: AuditEntry] = [:]
+  private var earlier: [Int64: AuditEntry] = [:]
   /// The last ones that were found, where a number of the last ones is asked for.
   private var kept: [Found] = []
   /// The number of the next entry.
@@ -130,7 +129,13 @@ package final class AuditReading: SecretHolder {
       } else if let from = filter.from {
         walk = try keychain.auditWalk(from: from)
       } else {
-        walk = if let since = filter.since { try keychain.auditWalk(since: since) } else { try keychain.auditWalk() }
+        // From a minute before on, for what the first ones may tell more of.
+        walk =
+          if let since = filter.since {
+            try keychain.auditWalk(since: Seconds.after(-AuditRepeats.span, since))
+          } else {
+            try keychain.auditWalk()
+          }
       }
     } catch { throw Refusal(error) }
     super.init(in: holders)
@@ -174,12 +179,13 @@ package final class AuditReading: SecretHolder {
   private func meet(_ number: Int64, _ entry: AuditEntry, _ found: inout [Found]) {
     var entry = entry
     if let of = entry.repeats?.of {
-      // What it tells more of says everything but how often, and until when.
-      guard let first = known[of] else { return }
-      (entry.action, entry.outcome, entry.caller) = (first.action, first.outcome, first.caller)
-      (entry.item, entry.detail, entry.purpose) = (first.item, first.detail, first.purpose)
-    } else if entry.action == .get || entry.action == .use {
-      if known.count >= Self.mostKnown { known = [:] }
+      // What it tells more of says who asked and for what, unless that was taken out.
+      if let first = known[of] ?? earlier[of] {
+        (entry.caller, entry.item, entry.detail) = (first.caller, first.item, first.detail)
+        entry.purpose = first.purpose
+      }
+    } else if entry.isCounted {
+      if known.count >= AuditRepeats.mostOfAll { (earlier, known) = (known, [:]) }
       known[number] = entry
     }
     guard number >= next else { return }
@@ -213,14 +219,16 @@ package final class AuditReading: SecretHolder {
     hasEnded = true
     audit.unfollow(ObjectIdentifier(self))
     walk = nil
-    known = [:]
+    (known, earlier) = ([:], [:])
   }
 
   package override func letGo(for lock: Lock) {
     walk = nil
     // They name items.
-    (known, kept) = ([:], [])
+    (known, earlier, kept) = ([:], [:], [])
   }
 
-  package override func outlives(_ lock: Lock) -> Bool { walk != nil || !known.isEmpty || !kept.isEmpty }
+  package override func outlives(_ lock: Lock) -> Bool {
+    walk != nil || !known.isEmpty || !earlier.isEmpty || !kept.isEmpty
+  }
 }

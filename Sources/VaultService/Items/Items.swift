@@ -40,19 +40,20 @@ package final class Items {
     _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
     _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
+    let now = vault.clock.wall()
     do throws(Refusal) {
       if vault.audit.isRequired {
         // Read once for nobody, so that what is on the disk before the answer is what comes of it.
-        if let wait = try read(name, version, evenExpired, caller, { _, _, _ in }) { return wait }
-        vault.audit.record(.get, .ok, caller, item: name.text, version: version, said)
+        if let wait = try read(name, version, evenExpired, caller, now, { _, _, _ in }) { return wait }
+        vault.audit.record(.get, .ok, caller, at: now, item: name.text, version: version, said)
         try vault.audit.settle()
-        return try read(name, version, evenExpired, caller, answer)
+        return try read(name, version, evenExpired, caller, now, answer)
       }
-      let wait = try read(name, version, evenExpired, caller, answer)
-      if wait == nil { vault.audit.record(.get, .ok, caller, item: name.text, version: version, said) }
+      let wait = try read(name, version, evenExpired, caller, now, answer)
+      if wait == nil { vault.audit.record(.get, .ok, caller, at: now, item: name.text, version: version, said) }
       return wait
     } catch {
-      vault.audit.record(.get, error.outcome, caller, item: name.text, version: version, said)
+      vault.audit.record(.get, error.outcome, caller, at: now, item: name.text, version: version, said)
       try vault.audit.settle()
       throw error
     }
@@ -65,7 +66,7 @@ package final class Items {
   }
 
   private func read(
-    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ caller: Caller,
+    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ caller: Caller, _ now: Int64,
     _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let keychain = try vault.keychain()
@@ -74,7 +75,7 @@ package final class Items {
     guard permit.mayHave(.get) else { return try waitOrDeny(permit) }
     var requirement = Requirement.none
     do throws(VaultError) {
-      try keychain.withValue(of: name, version: version, now: vault.clock.wall(), evenExpired: evenExpired) { item in
+      try keychain.withValue(of: name, version: version, now: now, evenExpired: evenExpired) { item in
         requirement = item.policy.require
         return access.decide(.get, permit, item.policy, for: caller)
       } _: { item, number, value in

@@ -19,8 +19,9 @@ struct AuditWriting: ~Copyable {
   private(set) var end: AuditPosition
   /// The end of what is written.
   private(set) var written: AuditPosition
-  /// What is not written yet.
+  /// What is not written yet, and its size in bytes.
   private(set) var unwritten: [AuditRow] = []
+  private(set) var unwrittenBytes = 0
   /// True when the next record is to begin another chain.
   var isOver = false
 
@@ -40,6 +41,7 @@ struct AuditWriting: ~Copyable {
     self.chain = end.row + 1
     (time, age) = (chain.time, chain.age)
     self.unwritten.append(AuditRow(row: self.chain, chain: self.chain, bytes: chain.encoded))
+    unwrittenBytes = self.unwritten.reduce(0) { $0 + $1.bytes.count }
     self.end.pass(chain)
   }
 
@@ -50,9 +52,6 @@ struct AuditWriting: ~Copyable {
       || now < Seconds.from(AuditChain.longestStep, to: time) || now >= Seconds.after(AuditChain.longestStep, time)
   }
 
-  /// The number of bytes that are not written.
-  var unwrittenBytes: Int { unwritten.reduce(0) { $0 + $1.bytes.count } }
-
   /// Seals what is in a block as the next record.
   mutating func seal(_ block: inout AuditBlock, _ vault: VaultID) {
     let place = AuditChain.place(end.row + 1, chain: chain, vault)
@@ -61,6 +60,7 @@ struct AuditWriting: ~Copyable {
     }
     end.pass(sealed, entries: Int64(block.count))
     unwritten.append(AuditRow(row: end.row, chain: chain, bytes: sealed))
+    unwrittenBytes += sealed.count
     block.empty()
   }
 
@@ -69,7 +69,7 @@ struct AuditWriting: ~Copyable {
 
   /// Takes note that all is on the disk.
   mutating func haveWritten() {
-    unwritten = []
+    (unwritten, unwrittenBytes) = ([], 0)
     written = end
   }
 }

@@ -19,7 +19,9 @@ extension Keychain {
   }
 
   /// The most bytes of records that wait for a disk on which there is room.
-  public static let mostUnwrittenAudit = 1 << 20
+  public static let mostUnwrittenAudit = 2 << 20
+  /// So many bytes of records do not wait for more.
+  private static let longUnwrittenAudit = 1 << 20
 
   /// What is known of the log; before the first entry of this process what the store says of it, which nobody vouches for.
   public var auditFacts: AuditFacts {
@@ -46,19 +48,31 @@ extension Keychain {
   ///   ``VaultError/diskFull`` when too much waits already. The block is as it was then.
   public func sealAudit(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
     guard block.count > 0 else { return }
-    let (isFull, needsChain): (Bool, Bool)
-    switch audit {
-    case .some(let writing):
-      (isFull, needsChain) = (writing.unwrittenBytes > Self.mostUnwrittenAudit, writing.isLong(at: now))
-    case .none: (isFull, needsChain) = (false, true)
-    }
-    if isFull { throw .diskFull }
+    if unwrittenAuditBytes > Self.mostUnwrittenAudit { throw .diskFull }
+    let needsChain =
+      switch audit {
+      case .some(let writing): writing.isLong(at: now)
+      case .none: true
+      }
     if needsChain { try beginChain(now: now) }
     audit?.seal(&block, vault)
   }
 
   /// True when there are records that are not on the disk.
-  public var hasUnwrittenAudit: Bool { !unwrittenAudit.isEmpty }
+  public var hasUnwrittenAudit: Bool { unwrittenAuditBytes > 0 }
+
+  /// True when there are so many that they should not wait for more, and nothing is in the way.
+  public var hasLongUnwrittenAudit: Bool {
+    guard unwrittenAuditBytes >= Self.longUnwrittenAudit, case .none = transaction.state else { return false }
+    return !hasFailed
+  }
+
+  private var unwrittenAuditBytes: Int {
+    switch audit {
+    case .some(let writing): writing.unwrittenBytes
+    case .none: 0
+    }
+  }
 
   /// The records that are not on the disk.
   var unwrittenAudit: [AuditRow] {

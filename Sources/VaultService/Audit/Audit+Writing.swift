@@ -1,0 +1,163 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+// From the block to the disk.
+extension Audit {
+  struct Writing {
+    /// The longest time that an entry is in memory alone, in nanoseconds.
+    fileprivate static let interval: Int64 = 1_000_000_000
+    /// The longest time between two vouchings for the log while the vault is unlocked, in nanoseconds.
+    fileprivate static let anchorInterval: Int64 = 60 * 1_000_000_000
+    /// The number of entries, and the nanoseconds, after which the journal is told where the log is.
+    fileprivate static let (headEntries, headInterval): (Int64, Int64) = (1000, 3600 * 1_000_000_000)
+
+    fileprivate var commit: Timer.Cancel?
+    /// The time at which the next commit was put off, `CLOCK_BOOTTIME` nanoseconds: the present one to a second.
+    fileprivate(set) var began: Int64 = 0
+    /// The number of the first entry in the block.
+    var first: Int64 = 1
+    /// True when there is something on the disk that followers were not told of.
+    fileprivate var hasNews = false
+    /// The time of the last anchor, and of the last word to the journal, `CLOCK_BOOTTIME` nanoseconds.
+    fileprivate var anchored: Int64?
+    fileprivate var told: (time: Int64, entry: Int64)?
+    fileprivate(set) var lost = 0
+    fileprivate(set) var problem: String?
+    /// Told when there are new entries.
+    fileprivate var followers: [ObjectIdentifier: () -> Void] = [:]
+  }
+
+  func commitLater() {
+    guard writing.commit == nil else { return }
+    writing.began = clock.boot()
+    writing.commit = timer.after(Writing.interval) { [weak self] in
+      self?.writing.commit = nil
+      self?.write()
+    }
+  }
+
+  /// True when there is a store for an entry: what is in the block already has one.
+  var isReady: Bool { block.count > 0 || keychain() != nil }
+
+  /// True when the block has room for an entry, in a store that is there.
+  func hasRoom() -> Bool { block.count > 0 && !block.isFull || endBlock() }
+
+  /// Seals what is in the block, so that the next entry is its first one; false where there is no store.
+  @discardableResult
+  func endBlock() -> Bool {
+    guard let keychain = keychain() else { return false }
+    seal(keychain)
+    storeIfLong(keychain)
+    writing.first = keychain.nextAuditEntry
+    return true
+  }
+
+  /// Seals what is in the block; false where it cannot be sealed, and is lost and counted.
+  @discardableResult
+  func seal(_ keychain: Keychain) -> Bool {
+    guard block.count > 0 else { return true }
+    let count = block.count
+    do throws(VaultError) {
+      try keychain.sealAudit(&block, now: clock.wall())
+      return true
+    } catch {
+      writing.lost += count + forgetCounts(from: writing.first)
+      block.empty()
+      note(error)
+      return false
+    }
+  }
+
+  /// Writes what is sealed, if it is much: a second may have more than is kept while a disk is full.
+  private func storeIfLong(_ keychain: Keychain) {
+    if keychain.hasLongUnwrittenAudit, problem == nil { _ = store(keychain, anchored: false) }
+  }
+
+  /// Writes what there is, and waits until it is on the disk; false when that cannot be.
+  ///
+  /// - Parameter isForced: true to vouch for all of it now, where that can be.
+  @discardableResult
+  func write(anchored isForced: Bool = false) -> Bool {
+    guard let keychain = keychain() else { return true }
+    tellOfLost()
+    let isNew = block.count > 0 || keychain.hasUnwrittenAudit || writing.hasNews
+    guard seal(keychain) else {
+      // What was sealed before is written with the next one.
+      commitLater()
+      return false
+    }
+    guard isNew || isForced || problem != nil else { return true }
+    let now = clock.boot()
+    let isAnchored = isForced || writing.anchored.map { now - $0 >= Writing.anchorInterval } ?? true
+    guard store(keychain, anchored: isAnchored) else {
+      // Where the disk is full it is tried again, so that nothing waits until somebody asks for something.
+      commitLater()
+      return false
+    }
+    if isAnchored {
+      writing.anchored = now
+      if keychain.auditFacts.bytes > settings.size { cut(keychain) }
+    }
+    writing.hasNews = false
+    tellJournal(keychain, isForced: isForced)
+    for follower in writing.followers.values { follower() }
+    return true
+  }
+
+  private func store(_ keychain: Keychain, anchored: Bool) -> Bool {
+    do throws(VaultError) { try keychain.writeAudit(anchored: anchored) } catch {
+      note(error)
+      return false
+    }
+    writing.problem = nil
+    writing.hasNews = true
+    return true
+  }
+
+  private func note(_ error: VaultError) {
+    if problem == nil { log.error("the audit log cannot be written: \(error.text)") }
+    writing.problem = error.text
+  }
+
+  private func tellOfLost() {
+    guard lost > 0, problem == nil else { return }
+    let text = "\(lost) entries are lost"
+    writing.lost = 0
+    add(.audit, .failed, item: text)
+  }
+
+  /// Tells the journal where the log is, so that somebody who compares them sees when it is cut.
+  private func tellJournal(_ keychain: Keychain, isForced: Bool) {
+    let (now, facts) = (clock.boot(), keychain.auditFacts)
+    if let told = writing.told, !isForced || told.entry == facts.entries {
+      guard
+        facts.entries - told.entry >= Writing.headEntries
+          || facts.entries > told.entry && now - told.time >= Writing.headInterval
+      else { return }
+    }
+    writing.told = (now, facts.entries)
+    log.info("audit entry \(facts.entries) \(facts.link.array.hex)")
+  }
+
+  // MARK: Before an answer
+
+  /// True when an entry has to be on the disk before its answer.
+  package var isRequired: Bool { settings.mode == .required }
+
+  /// Has everything that was recorded be on the disk now, where that is required.
+  ///
+  /// - Throws: the refusal of what is asked where it cannot be.
+  func settle() throws(Refusal) {
+    guard isRequired, !write() else { return }
+    throw .storageFailed("the audit log, which is required, cannot be written: \(problem ?? "")")
+  }
+
+  // MARK: Readers
+
+  /// Has somebody told of new entries.
+  func follow(_ id: ObjectIdentifier, _ tell: @escaping () -> Void) { writing.followers[id] = tell }
+
+  /// Has somebody told no more.
+  func unfollow(_ id: ObjectIdentifier) { writing.followers[id] = nil }
+}

@@ -1,0 +1,41 @@
+import Testing
+import VaultModel
+
+@Suite("Texts that are looked at eight bytes at a time") struct PlainTextTests {
+  @Test("are plain when each of their characters is, wherever it stands") func plain() {
+    for count in 0..<20 {
+      for place in 0..<max(count, 1) {
+        for scalar in (0..<0x100).map({ Unicode.Scalar(UInt8($0)) }) + ["\u{202e}", "\u{1f600}", "\u{ad}"] {
+          var scalars = Array(repeating: Unicode.Scalar("~"), count: count)
+          if count > 0 { scalars[place] = scalar }
+          let text = String(String.UnicodeScalarView(scalars))
+          #expect(Printable.isPlain(text) == scalars.allSatisfy(\.isShown), "\(count) \(place) \(scalar.value)")
+        }
+      }
+    }
+  }
+
+  @Test("have another hash when any byte is another one, or missing") func hashed() {
+    func hash(_ text: String) -> Int {
+      var hasher = Hasher()
+      hasher.combine(text.utf8.count)
+      unsafe hasher.combine(words: text.utf8Span.span.bytes)
+      return hasher.finalize()
+    }
+    var seen: Set<Int> = []
+    var count = 0
+    for size in 0..<40 {
+      for place in 0..<max(size, 1) {
+        for letter in size == 0 ? [""] : ["b", "c"] {
+          let text =
+            String(repeating: "a", count: place) + letter + String(repeating: "a", count: max(0, size - place - 1))
+          seen.insert(hash(text))
+          count += 1
+        }
+      }
+    }
+    // The same text again has the same hash.
+    #expect(seen.count == count && hash("item/one") == hash("item/" + "one"))
+    #expect(hash("\u{e9}") != hash("e\u{301}"))
+  }
+}

@@ -1,0 +1,134 @@
+import Testing
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+@Suite("What the audit log counts") struct AuditCountTests {
+  @Test("gets that are equal in all but time are one entry and a count") func coalesced() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    try stand.set("b")
+    for _ in 0..<5 { AuditTests.get(stand, "a") }
+    for _ in 0..<2 { AuditTests.get(stand, "b") }
+    for _ in 0..<2 { AuditTests.get(stand, "a", for: "another purpose") }
+    stand.hands.pass(seconds: 61)
+    AuditTests.get(stand, "a")
+    stand.hands.pass(seconds: 1)
+    let gets = try AuditTests.told(stand).filter { $0.hasPrefix("get") }
+    #expect(
+      gets == ["get ok a", "get ok b", "get ok a", "get ok a ×4", "get ok b ×1", "get ok a ×1", "get ok a"])
+  }
+
+  @Test("what is not a get, was refused, or is of a name that only looks the same is told apart") func equal() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("\u{e9}")
+    try stand.set("e\u{301}")
+    for _ in 0..<2 { AuditTests.get(stand, "nope") }
+    for _ in 0..<2 { stand.vault.audit.record(.use, .ok, stand.administrator, item: "a") }
+    for name in ["\u{e9}", "e\u{301}"] { AuditTests.get(stand, name) }
+    for version in [1, 2, 1] {
+      _ = try? stand.items.get(ItemName("\u{e9}"), version: version, for: stand.administrator) { _, _, _ in }
+    }
+    stand.hands.pass(seconds: 61)
+    let told = try AuditTests.told(stand).filter { $0.hasPrefix("get") || $0.hasPrefix("use") }
+    #expect(
+      told.map { Array($0.unicodeScalars) }
+        == [
+          "get missing nope", "use ok a", "use ok a", "get ok \u{e9}", "get ok e\u{301}", "get ok \u{e9}",
+          "get missing \u{e9}", "get missing nope ×1", "get ok \u{e9} ×1",
+        ].map { Array($0.unicodeScalars) }, "\(told)")
+    // A count says by itself what came of it, for whoever has only that.
+    let keychain = try stand.vault.keychain()
+    let walk = try keychain.auditWalk(noted: [:])
+    var counts: [AuditEntry] = []
+    while try !walk.step(keychain, rows: 8, { _, entry in if entry.repeats != nil { counts.append(entry) } }) {}
+    #expect(counts.map(\.outcome) == [.missing, .ok] && counts.allSatisfy { $0.action == .get && $0.item == nil })
+  }
+
+  @Test("a minute is one by the clock of the log, also over a sleep and a clock that is set back") func minute() throws
+  {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    for wall: Int64 in [2000, 2001, 2059, 2060, 9000, 9001, 8000, 8001] {
+      stand.hands.wall.value = wall
+      AuditTests.get(stand, "a")
+    }
+    stand.hands.pass(seconds: 60)
+    let gets = try AuditTests.told(stand).filter { $0.hasPrefix("get") }
+    #expect(
+      gets == [
+        "get ok a", "get ok a ×2", "get ok a", "get ok a", "get ok a ×1", "get ok a", "get ok a ×1",
+      ])
+  }
+
+  @Test("what nobody repeats wakes nobody after a second") func asleep() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    AuditTests.get(stand, "a")
+    stand.hands.pass(seconds: 2)
+    #expect(stand.hands.isAtRest)
+    AuditTests.get(stand, "a")
+    #expect(!stand.hands.isAtRest)
+    stand.hands.pass(seconds: 62)
+    #expect(stand.hands.isAtRest)
+  }
+
+  @Test("nobody keeps the gets of others from being counted") func flood() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for number in 0..<4 * AuditRepeats.most {
+      AuditTests.get(stand, "\(number % (2 * AuditRepeats.most))", AuditTests.service)
+    }
+    for _ in 0..<3 { AuditTests.get(stand, "seen") }
+    stand.hands.pass(seconds: 61)
+    let told = try AuditTests.told(stand)
+    #expect(told.contains("get missing seen ×2"))
+    // The first ones are counted, and those for which there is no room are entries.
+    #expect(told.filter { $0 == "get denied 1" } == ["get denied 1"] && told.contains("get denied 1 ×1"))
+    let beyond = "get denied \(AuditRepeats.most)"
+    #expect(told.filter { $0.hasPrefix(beyond) } == [beyond, beyond])
+  }
+
+  @Test("what was counted is written before the store is closed") func closed() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    for _ in 0..<3 { AuditTests.get(stand, "a") }
+    stand.vault.closeStore()
+    stand.vault.openStore(because: .start)
+    try stand.unlock()
+    #expect(try AuditTests.told(stand).contains("get ok a ×2"))
+  }
+
+  @Test("a count is told with what it is about, also by who reads from after its entry on") func countsAlone() throws {
+    let stand = try RoomStand.unlocked()
+    for wall: Int64 in [2000, 2030] {
+      stand.hands.wall.value = wall
+      AuditTests.get(stand, "a")
+      // Another chain.
+      try stand.vault.keychain().endAuditChain()
+    }
+    stand.hands.pass(seconds: 61)
+    var filter = AuditFilter()
+    filter.since = 2001
+    filter.items = try ItemPattern("a")
+    #expect(try AuditTests.told(stand, filter) == ["get missing a ×1"])
+  }
+
+  @Test("beyond its part of the log a subject is counted, and the entries of others and its own earlier ones stay")
+  func budgets() throws {
+    var settings = VaultSettings()
+    settings.audit.size = 1 << 20
+    let stand = try RoomStand.unlocked(settings, system: true)
+    let long = String(repeating: "x", count: 500)
+    for number in 0..<2000 { AuditTests.get(stand, "\(long)\(number)", AuditTests.service) }
+    AuditTests.get(stand, "\(long)seen", RoomStand.caller(991))
+    AuditTests.get(stand, "seen", stand.administrator)
+    stand.hands.pass(seconds: 3601)
+    let told = try AuditTests.told(stand)
+    let own = told.filter { $0.hasPrefix("get denied \(long)") }
+    #expect(own.count > 50 && own.count < 200 && own.first == "get denied \(long)0")
+    // Those without any right have one part together, which the flood has used up; the administrator has another.
+    #expect(told.contains("get missing seen") && !told.contains("get denied \(long)seen"))
+    #expect(told.contains { $0.hasPrefix("get denied strangers ×") })
+  }
+}
