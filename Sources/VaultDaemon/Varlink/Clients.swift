@@ -9,9 +9,7 @@ final class Clients {
   private var connectionCount = 0
   private var heardCount = 0
   private var lastReader: ObjectIdentifier?
-  /// The processes behind the connections that were looked at last, the latest first: a descriptor for each of a few, and the usual
-  /// question costs one poll(2).
-  private var lastProcesses: [(connection: ObjectIdentifier, process: PeerProcess)] = []
+  private var processes = HeldProcesses()
   let known = KnownProcesses()
   /// True when the kernel tells the process that connected itself, at any time, and not its number.
   var areProcessesTold = false
@@ -52,32 +50,17 @@ final class Clients {
 
   func leave(_ connection: VarlinkConnection) {
     if connection.share.remove(connection) { connectionCount -= 1 }
-    let id = ObjectIdentifier(connection)
-    lastProcesses.removeAll { $0.connection == id }
   }
 
-  /// A number above all that it gave before, for the order in which connections were heard.
+  /// A number above all that it gave before, for the order in which connections were accepted, and heard.
   func heardNext() -> Int {
     heardCount += 1
     return heardCount
   }
 
-  /// The process behind a connection, which `find` takes hold of if it is not the one that was asked for last.
-  func process(of connection: VarlinkConnection, _ find: () -> PeerProcess?) -> PeerProcess? {
-    let id = ObjectIdentifier(connection)
-    if let place = lastProcesses.firstIndex(where: { $0.connection == id }) {
-      if place > 0 { lastProcesses.swapAt(0, place) }
-      return lastProcesses[0].process
-    }
-    if lastProcesses.count >= openFiles.processes { lastProcesses.removeLast() }
-    var found = find()
-    if found == nil, !lastProcesses.isEmpty {
-      // At the limit of open files there may be no other descriptor.
-      lastProcesses = []
-      found = find()
-    }
-    if let found { lastProcesses.insert((id, found), at: 0) }
-    return found
+  /// The process that made a connection, if it runs; `find` takes hold of it.
+  func runningProcess(of connection: VarlinkConnection, _ find: () -> PeerProcess?) -> PeerProcess? {
+    processes.running(connection.peer.pid, acceptedAs: connection.place, most: openFiles.processes, find)
   }
 
   /// True when this connection was the last one that sent something, too; it is from now on.

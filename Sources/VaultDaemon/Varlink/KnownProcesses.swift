@@ -28,6 +28,8 @@ final class KnownProcesses {
   private var units: [Cgroup: Units] = [:]
   /// The leader of the session that was asked for last.
   private var leader: (pid: pid_t, process: PeerProcess)?
+  /// The start of the process that was asked for last.
+  private var last: (process: PeerProcess, started: UInt64)?
   /// True when units are cgroups of the hierarchy that the kernel's numbers are of.
   private let areNumbered = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].contains { isSecondVersion($0) }
 
@@ -79,6 +81,15 @@ final class KnownProcesses {
   private static func isSecondVersion(_ directory: String) -> Bool {
     var system = statfs()
     return unsafe statfs(directory, &system) == 0 && system.f_type == 0x6367_7270  // CGROUP2_SUPER_MAGIC
+  }
+
+  /// The time at which a process started, as ``PeerProcess/start(of:)`` tells it.
+  func start(of pid: pid_t, _ process: PeerProcess) -> UInt64? {
+    if let started = process.started { return started }
+    if let last, last.process === process { return last.started }
+    guard let started = PeerProcess.start(of: pid) else { return nil }
+    last = (process, started)
+    return started
   }
 
   /// The time at which the leader of a session started, as ``PeerProcess/start(of:)`` tells it.

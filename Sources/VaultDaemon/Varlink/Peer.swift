@@ -28,7 +28,7 @@ extension Caller {
     self.init(unknown: peer)
     self.groups = [peer.gid] + groups.filter { $0 != peer.gid }
     // Of a process that cannot be seen from here nothing is believed; 0 would be this one.
-    guard peer.pid > 0, let started = process.started ?? PeerProcess.start(of: peer.pid) else { return }
+    guard peer.pid > 0, let started = known.start(of: peer.pid, process) else { return }
     let (unit, userUnit) = known.units(of: peer.pid, uid: peer.uid, process)
     let session = AuthenticationSession(of: peer, started: started, known)
     // The number was its own all the time if it still runs.

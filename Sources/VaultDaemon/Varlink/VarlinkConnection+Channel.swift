@@ -40,7 +40,7 @@ extension VarlinkConnection {
   private func meet() -> Bool {
     let began = door.vault.clock.monotonic()
     defer { door.turns.charge(share.answers, since: began) }
-    guard let process = peerProcess, process.isAlive else {
+    guard let process = peerProcess else {
       disown()
       return false
     }

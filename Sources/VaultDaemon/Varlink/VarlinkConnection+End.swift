@@ -46,7 +46,7 @@ extension VarlinkConnection {
   /// and receive. Nil, and the connection closes, when the client has not read what was sent before, or has not waited.
   func handOver(_ value: some WireValue) -> RawSocket? {
     current.onCancel = nil
-    guard let process = peerProcess, process.isAlive else {
+    guard let process = peerProcess else {
       disown()
       return nil
     }

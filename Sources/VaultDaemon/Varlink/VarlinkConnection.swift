@@ -13,6 +13,8 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
 
   let peer: Peer
   let door: VarlinkDoor
+  /// Its place in the order in which clients were accepted, as ``Clients/heardNext()`` counts.
+  let place: Int
   /// The process that connected, as far as the kernel tells of it; set when the connection is accepted.
   var caller: Caller
   /// The time at which the process of the peer's number had started at the accept; nil where the kernel knows the
@@ -41,6 +43,7 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
   init(peer: Peer, door: VarlinkDoor) {
     self.peer = peer
     self.door = door
+    place = door.clients.heardNext()
     caller = Caller(unknown: peer)
     share = door.clients.share(of: peer)
     super.init(in: door.vault.holders)
@@ -109,7 +112,7 @@ extension VarlinkConnection {
 
 extension VarlinkConnection {
   /// True when the process that connected runs. What an ended one has left open has no authority, whoever holds it now.
-  var isPeerAlive: Bool { peerProcess?.isAlive == true }
+  var isPeerAlive: Bool { peerProcess != nil }
 
   /// ``isPeerAlive``; where it is not, what it asked for is refused, whoever holds its socket.
   func checkPeer() -> Bool {
@@ -118,8 +121,9 @@ extension VarlinkConnection {
     return false
   }
 
+  /// The process that connected; nil when it has ended, or nothing can be known of it.
   var peerProcess: PeerProcess? {
-    clients.process(of: self) {
+    clients.runningProcess(of: self) {
       if let peerStarted { return PeerProcess(peer.pid, started: peerStarted) }
       return socket.flatMap { PeerProcess(at: $0, peer) }
     }
