@@ -16,13 +16,14 @@ enum Server {
       }
       // Between one and the next the others are looked at.
       .serverChannelOption(.maxMessagesPerRead, value: 1)
-      .childChannelOption(.allocator, value: WipingAllocator.allocator)
-      // A frame is read in one go or is long; a second read would only meet EAGAIN.
-      .childChannelOption(.maxMessagesPerRead, value: 1)
-      // `printf … | socat` closes its half before the answer comes.
-      .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          let options = channel.syncOptions
+          try options?.setOption(.allocator, value: WipingAllocator.allocator)
+          // A frame is read in one go or is long; a second read would only meet EAGAIN.
+          try options?.setOption(.maxMessagesPerRead, value: 1)
+          // `printf … | socat` closes its half before the answer comes.
+          try options?.setOption(.allowRemoteHalfClosure, value: true)
           let socket = ClientSocket(channel)
           let connection = VarlinkConnection(peer: try socket.peer(), door: bound.value)
           connection.socket = socket
