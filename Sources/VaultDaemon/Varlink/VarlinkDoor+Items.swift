@@ -47,7 +47,7 @@ extension VarlinkDoor {
   /// Has a large value wait for its turn, and for room; false where it need not.
   private func waitsForRoom(_ asked: AskedValue, _ connection: VarlinkConnection) -> Bool {
     let client = connection.plaintextClient
-    guard turns.isSpent || plaintext.mustWait(client),
+    guard turns.isLong || plaintext.mustWait(client),
       items.hasLongVersion(asked.name, above: Plaintext.small / 2, for: connection.caller)
     else { return false }
     let number = plaintext.wait(client) { [weak self, weak connection] in

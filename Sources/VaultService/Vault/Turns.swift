@@ -64,6 +64,9 @@ package final class Turns {
   /// True when so much was done since the loop looked at its sockets that what takes long has to wait.
   package var isSpent: Bool { spent >= limit }
 
+  /// True when a turn's whole time was spent, also where several users ask and turns are shorter.
+  package var isLong: Bool { spent >= length }
+
   /// True when several users have asked for something lately.
   package var isMixed: Bool { limit < length }
 
