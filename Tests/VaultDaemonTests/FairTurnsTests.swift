@@ -139,6 +139,70 @@ import Testing
     #expect(!stand.turns.isMixed)
   }
 
+  @Test("who has had less has the next turn, also where the other's work is counted in parts") func next() {
+    let stand = Stand()
+    let (one, other) = (Line(of: 1), Line(of: 2))
+    func count(_ line: Line, _ microseconds: Int64) {
+      let began = stand.now
+      stand.now += microseconds * 1000
+      stand.turns.charge(line, since: began)
+    }
+    count(one, 10)
+    count(other, 10)
+    stand.turns.looks()
+    var looks = 0
+    stand.turns.between = { looks += 1 }
+    for _ in 0..<2 { stand.turns.wait(one) { for _ in 0..<5 { count(one, 20) } } }
+    stand.turns.turn()
+    #expect(one.count == 1 && looks == 1 && !stand.turns.isNext(one))
+    var answered = 0
+    while stand.turns.isNext(other) {
+      count(other, 10)
+      answered += 1
+    }
+    #expect(answered == 10)
+  }
+
+  @Test("one for whom nothing was done since cuts in before its turn, unless it has had more") func cuttingIn() {
+    let stand = Stand()
+    let (one, other) = (Line(of: 1), Line(of: 2))
+    #expect(stand.ask(one, 10) && !stand.turns.mayCutIn(other))
+    stand.turns.turn()
+    #expect(stand.ask(other, 10) && stand.turns.isSpent)
+    #expect(stand.turns.mayCutIn(one) && !stand.turns.mayCutIn(other))
+    stand.work(one, 10)
+    #expect(!stand.turns.mayCutIn(one))
+    stand.turns.turn()
+    stand.work(one, 10)
+    #expect(stand.turns.mayCutIn(other))
+  }
+
+  @Test("what the loop itself does for a user counts, but not while it sleeps") func loop() {
+    let stand = Stand()
+    let (one, other) = (Line(of: 1), Line(of: 2))
+    #expect(stand.ask(one, 10))
+    stand.work(one, 10)
+    stand.turns.turn()
+    stand.work(one, 10)
+    #expect(stand.ask(other, 10))
+    // The other has had more than what waits, until enough is done for that one's connections.
+    for _ in 0..<3 {
+      stand.now += 20_000
+      stand.turns.chargeLoop(other)
+    }
+    #expect(!stand.turns.isNext(other))
+    for _ in 0..<3 {
+      stand.now += 30_000
+      stand.turns.chargeLoop(one)
+    }
+    #expect(stand.turns.isNext(other))
+    stand.now += 1_000_000_000
+    stand.turns.chargeLoop(other)
+    stand.now += 30_000
+    stand.turns.chargeLoop(one)
+    #expect(stand.turns.isNext(other))
+  }
+
   @Test("a user's own work of two kinds makes nobody look sooner") func kinds() {
     let stand = Stand()
     let (answers, works) = (Line(of: 1), Line(of: 1))

@@ -5,6 +5,9 @@ final class Clients {
   /// The number of shares that are kept of uids that have no connection.
   private static let mostGone = 256
 
+  /// The number of users at whose connections is looked between the loop's rounds.
+  private static let mostHeard = 4
+
   private var shares: [UInt32: UserShare] = [:]
   private var connectionCount = 0
   private var heardCount = 0
@@ -13,6 +16,9 @@ final class Clients {
   let known = KnownProcesses()
   /// True when the kernel tells the process that connected itself, at any time, and not its number.
   var areProcessesTold = false
+  /// The connection that each of the last few users was heard on, for ``lookAround(beside:amongEvents:)``.
+  private var lastHeard: [VarlinkConnection] = []
+  private var isLooking = false
   /// The buffer for requests that are not waited for.
   var incoming = Incoming()
   /// The number of refused clients that are still connected.
@@ -50,12 +56,37 @@ final class Clients {
 
   func leave(_ connection: VarlinkConnection) {
     if connection.share.remove(connection) { connectionCount -= 1 }
+    lastHeard.removeAll { $0 === connection }
   }
 
   /// A number above all that it gave before, for the order in which connections were accepted, and heard.
   func heardNext() -> Int {
     heardCount += 1
     return heardCount
+  }
+
+  /// Takes note that a connection has sent something.
+  func heard(_ connection: VarlinkConnection) {
+    connection.input.heard = heardNext()
+    if let index = lastHeard.firstIndex(where: { $0.share === connection.share }) {
+      if lastHeard[index] !== connection { lastHeard[index] = connection }
+    } else {
+      if lastHeard.count >= Self.mostHeard { lastHeard.removeLast() }
+      lastHeard.insert(connection, at: 0)
+    }
+  }
+
+  /// Takes what users who were heard lately have sent meanwhile, and answers it where they have had less than those who wait.
+  ///
+  /// It runs between any two pieces of work for one user, where several ask: what is done for one connection after the other before
+  /// the loop looks at its sockets again would keep all others waiting. To look costs a recv(2), a round of the loop ten times that.
+  func lookAround(beside share: UserShare?, amongEvents: Bool) {
+    guard !isLooking else { return }
+    isLooking = true
+    for connection in lastHeard where connection.share !== share {
+      connection.lookIn(amongEvents: amongEvents)
+    }
+    isLooking = false
   }
 
   /// The process that made a connection, if it runs; `find` takes hold of it.

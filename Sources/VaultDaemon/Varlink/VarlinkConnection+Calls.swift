@@ -12,13 +12,13 @@ extension VarlinkConnection {
   private static let backlog = 64 << 10
   private static let waitingBacklog = 4 << 10
 
-  func take(_ bytes: RawSpan) {
+  func take(_ bytes: RawSpan, isTurn: Bool = false) {
     // What was received was copied, and may be a password whose frame never ends, or a value that nobody takes.
     defer { Stack.wipeRegisters() }
     do throws(FrameError) { try input.inbound.append(bytes) } catch { return refuse(error) }
-    input.heard = clients.heardNext()
+    clients.heard(self)
     input.isReading = true
-    process()
+    process(isTurn: isTurn)
     input.isReading = false
     countHeld()
   }
@@ -148,9 +148,9 @@ extension VarlinkConnection {
     let isLittle = input.isScheduled || share.pendingBytes > Room.pendingBytes / 4
     let most = isLittle ? Self.waitingBacklog : Self.backlog
     let shouldRead = !input.inbound.hasFrame || input.inbound.pendingCount < most
-    guard shouldRead != input.isAccepting, let context else { return }
+    guard shouldRead != input.isAccepting else { return }
     input.isAccepting = shouldRead
-    try? context.channel.syncOptions?.setOption(.autoRead, value: shouldRead)
+    readOn()
   }
 
   private func watchHalfFrame() {

@@ -18,9 +18,12 @@ extension VarlinkConnection {
     self.context = nil
     outbox = nil
     socket = nil
+    // NIO tidies up after all that have closed, one after the other.
+    lookAround(amongEvents: false)
   }
 
   func channelActive(context: ChannelHandlerContext) {
+    defer { lookAround(amongEvents: true) }
     input.heard = clients.heardNext()
     clients.admit(self)
     // Where the kernel tells the process itself, it can be asked about in the turn of its uid as well.
@@ -32,6 +35,7 @@ extension VarlinkConnection {
     input.isScheduled = true
     door.turns.wait(share.answers) { [weak self] in
       guard let self, self.context != nil, !isClosing, meet() else { return }
+      lookAround(amongEvents: false)
       goOn(isTurn: true)
     }
   }
@@ -60,6 +64,9 @@ extension VarlinkConnection {
     cancel?()
     clients.leave(self)
     door.events.remove(ObjectIdentifier(self))
+    // When many close at once, NIO would free all that belongs to them in one go.
+    let channel = context.channel
+    if door.turns.isMixed { door.turns.wait(share.works) { withExtendedLifetime(channel) {} } }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -67,20 +74,58 @@ extension VarlinkConnection {
     defer { WipingAllocator.wipeInPlace(buffer) }
     guard !isClosing else { return }
     input.anticipation.cameBack(now: door.vault.clock.monotonic(), alone: clients.isLastReader(self))
-    buffer.withBytes { take($0) }
+    // Others of whom the loop has met much may come before its turn.
+    let isTurn = door.turns.mayCutIn(share.answers)
+    buffer.withBytes { take($0, isTurn: isTurn) }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
     outbox?.flush()
+    lookAround(amongEvents: true)
     for _ in 0..<Self.slice where !lookAgain() { return }
+  }
+
+  /// Counts what the loop has done for this connection, and lets other users in before it goes on with the next one. It is only for
+  /// where NIO calls, and nothing that is under way waits below it: requests are handled here.
+  ///
+  /// - Parameter amongEvents: true where it goes through the sockets at which it has met something.
+  private func lookAround(amongEvents: Bool) {
+    guard door.turns.isMixed else { return }
+    door.turns.chargeLoop(share.answers)
+    clients.lookAround(beside: share, amongEvents: amongEvents)
+  }
+
+  /// Takes the client's next request if it is there and nothing is in its way.
+  ///
+  /// - Parameter amongEvents: true where the loop goes through what it has met: this may be of it, and NIO takes it for a mistake to
+  ///   be told of something and find nothing. So it is not told until it looks again.
+  func lookIn(amongEvents: Bool) {
+    guard canTakeMore, door.turns.isNext(share.answers), takeDirectly(isTurn: true), amongEvents, !input.isPaused,
+      let context
+    else { return }
+    input.isPaused = true
+    readOn()
+    context.eventLoop.assumeIsolated().execute { [weak self] in
+      self?.input.isPaused = false
+      self?.readOn()
+    }
+  }
+
+  /// Has the loop read what comes, or not.
+  func readOn() {
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: input.isAccepting && !input.isPaused)
+  }
+
+  /// True when the client's next request would be the next thing to do for it.
+  private var canTakeMore: Bool {
+    input.inbound.pendingCount == 0 && current.onCancel == nil && input.isAccepting && isKeepingUp && !input.isScheduled
+      && !isClosing && !input.isEnded && !input.isProcessing
   }
 
   /// Takes the client's next request if it comes at once, without a turn of the loop for it.
   private func lookAgain() -> Bool {
     let now = door.vault.clock.monotonic()
-    guard input.inbound.pendingCount == 0, current.onCancel == nil, input.isAccepting, isKeepingUp,
-      !input.isScheduled, !isClosing,
-      !input.isEnded, !door.upkeep.runner.isBusy, door.turns.mayGo(share.answers), input.anticipation.looks(now: now)
+    guard canTakeMore, !door.upkeep.runner.isBusy, door.turns.mayGo(share.answers), input.anticipation.looks(now: now)
     else { return false }
     var isTaken = false
     repeat {
@@ -91,13 +136,13 @@ extension VarlinkConnection {
   }
 
   /// Takes what the client has sent by now, without a turn of the loop for it; false when it has sent nothing.
-  private func takeDirectly() -> Bool {
+  private func takeDirectly(isTurn: Bool = false) -> Bool {
     guard let socket else { return false }
     // One for all: it is lent to one at a time, and wiped before the next.
     var incoming = Incoming()
     swap(&incoming, &clients.incoming)
     let count = incoming.receive(from: socket)
-    if count > 0 { incoming.lend(count) { take($0) } }
+    if count > 0 { incoming.lend(count) { take($0, isTurn: isTurn) } }
     swap(&incoming, &clients.incoming)
     guard count > 0 else { return false }
     outbox?.flush()
@@ -123,7 +168,10 @@ extension VarlinkConnection {
     }
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { abandon() }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    abandon()
+    lookAround(amongEvents: true)
+  }
 }
 
 extension ByteBuffer {

@@ -85,6 +85,8 @@ extension VarlinkConnection {
     var lockedMeanwhile: Refusal?
     /// True when more is read of what the client sends.
     var isAccepting = true
+    /// True until the loop looks at its sockets again, where what it was to read was taken before.
+    var isPaused = false
     /// True when the rest of what was read is handled in a later turn of the loop.
     var isScheduled = false
     /// True when the client will send nothing more.

@@ -48,6 +48,7 @@ final class VarlinkDoor {
     self.timer = timer
     self.transferThread = transferThread
     self.lastWordThread = lastWordThread
+    turns.between = { [unowned clients] in clients.lookAround(beside: nil, amongEvents: false) }
     events = Events(in: Turns(on: loop, clock: vault.clock, length: Turns.telling), vault.holders)
     plaintext = Plaintext(in: turns, now: vault.clock.monotonic, after: { delay, work in _ = timer.after(delay, work) })
     vault.hooks.accessChanged = { [events] in events.reconsider() }

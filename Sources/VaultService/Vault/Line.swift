@@ -29,6 +29,9 @@ package final class Line {
   /// Fixes when its next work begins.
   func begin(at virtual: Int64) { start = max(virtual, finish) }
 
+  /// Puts off what waits: more of the line was done meanwhile.
+  func delay() { start = max(start, finish) }
+
   /// Takes the work out that has waited longest.
   func takeFirst() -> (() -> Void)? {
     guard done < works.count else { return nil }

@@ -16,6 +16,8 @@ package final class Turns {
   package static let length: Int64 = 5_000_000
   /// The same where several users ask: one request, so that who has had less is seen before the next.
   package static let shared: Int64 = 1_000
+  /// The most that the loop itself does for one connection at a time; if more has passed, it has slept.
+  private static let longestStep: Int64 = 40_000
   /// The time for which a user counts among those who ask, in nanoseconds.
   package static let memory: Int64 = 100_000_000
   /// The time that a search may look for items before its answer is written, which takes a while, too.
@@ -27,6 +29,8 @@ package final class Turns {
   private let now: () -> Int64
   private let ask: () -> Void
   private let atEnd: () -> Void
+  /// Runs after each work that waited where several users ask: sees who has come meanwhile.
+  package var between: () -> Void = {}
   /// The daemon's own work, and what is done for nobody in particular.
   private let own = Line(of: nil, weight: 4)
   /// The lines in which work waits, in the order in which they began to.
@@ -38,6 +42,8 @@ package final class Turns {
   /// The clock that counts work: where the work began that was done last, in nanoseconds.
   private var virtual: Int64 = 0
   private var spent: Int64 = 0
+  /// The time at which something was counted last, `CLOCK_MONOTONIC` nanoseconds.
+  private var counted: Int64 = 0
   private var limit: Int64
   private var lastOwner: Line.Owner?
   /// The time until which several users ask, `CLOCK_MONOTONIC` nanoseconds.
@@ -80,16 +86,38 @@ package final class Turns {
     return line.count == 0 && max(virtual, line.finish) <= next.start
   }
 
+  /// True when work of this line would have the next turn.
+  package func isNext(_ line: Line) -> Bool {
+    guard line.count == 0, line !== current else { return false }
+    return (next.map { line.finish < $0.start } ?? true) && (current.map { line.finish < $0.finish } ?? true)
+  }
+
+  /// True when work of this line would have the next turn, and something was done for another user meanwhile.
+  package func mayCutIn(_ line: Line) -> Bool { isMixed && line.owner != lastOwner && isNext(line) }
+
   /// Counts the time since `began`, `CLOCK_MONOTONIC` nanoseconds, as spent on work of this line.
   package func charge(_ line: Line, since began: Int64) {
     let now = now()
     charge(line, now - began, now: now)
   }
 
+  /// Counts the time since something was counted last as spent on work of this line: what the loop itself did for it, where
+  /// several users ask.
+  package func chargeLoop(_ line: Line) {
+    let now = now()
+    charge(line, min(now - counted, Self.longestStep), now: now)
+  }
+
   private func charge(_ line: Line, _ time: Int64, now: Int64) {
+    counted = now
     spent += time
-    virtual = max(virtual, line.finish)
-    line.finish = virtual + time / line.weight
+    // What is charged of a work in parts is one work: it began where its first part did.
+    if line !== current { virtual = max(virtual, line.finish) }
+    line.finish = max(virtual, line.finish) + time / line.weight
+    if line.count > 0, line !== current {
+      line.delay()
+      choose()
+    }
     if let owner = line.owner {
       if owner != lastOwner, lastOwner != nil { mixedUntil = now + Self.memory }
       lastOwner = owner
@@ -124,6 +152,7 @@ package final class Turns {
       charge(line, max(0, end - began - (spent - before)), now: end)
       current = nil
       if line.count > 0 { queue(line) }
+      if isMixed { between() }
     }
     if next != nil || isSpent { askOnce() }
   }
@@ -142,6 +171,10 @@ package final class Turns {
 
   private func dequeue(_ line: Line) {
     waiting.removeAll { $0 === line }
+    choose()
+  }
+
+  private func choose() {
     next = waiting.first
     for line in waiting where next.map({ line.start < $0.start }) ?? false { next = line }
   }
