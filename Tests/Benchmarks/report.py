@@ -10,10 +10,14 @@ lines = []
 series = {}
 
 
-def measure(program, *arguments, cpu=None, **options):
-    """What one of the programs beside this file, in C, prints."""
-    pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
-    command = pin + [os.path.join(PROGRAMS, program), *map(str, arguments)]
+def pinned(cpu):
+    """The beginning of a command that runs on one processor; any, where that is None."""
+    return ["taskset", "-c", str(cpu)] if cpu is not None else []
+
+
+def measure(program, *arguments, cpu=None, first=False, **options):
+    """What one of the programs beside this file, in C, prints; it is run before all others where it is to be `first`."""
+    command = pinned(cpu) + (["chrt", "--fifo", "1"] if first else []) + [os.path.join(PROGRAMS, program), *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout)
 
 

@@ -1,16 +1,20 @@
 """No uid starves another: many connections of several uids, and what one uid's processes cost those of another.
 
-Each gets an item that was granted to it. It takes root to be them."""
+Each gets an item that was granted to it. It takes root to be them. Who asks beside others does so with the server on one processor
+and all clients on the other, and who asks at its time is run before them: what is told is who gets a server's time, and not whom
+the kernel runs when. It is the same with both servers."""
 
 import json, os, statistics, subprocess
 from granting import ITEM, Machine, frame
-from report import PROGRAMS, ROUNDS, SECONDS, line, measure
+from report import PROGRAMS, ROUNDS, SECONDS, line, measure, pinned
 from world import Server
 
 HELD, HOLDERS = 10_000, (5001, 5002, 5003, 5004)
 ATTACKER, OTHER = 5001, 5002
 FRAME = frame("Get", name=ITEM)
 SETTINGS = "max-connections = 32768\n"
+# The processors of the servers and of all clients, beside others.
+SERVERS, CLIENTS = 0, os.cpu_count() - 1
 CROWDS = (("a client that never reads", "unread", 1), ("200 that never read", "unread", 200),
           ("one that sends a byte a second", "trickle", 1), ("1,000 that connect and vanish", "vanish", 1000),
           ("200 that ask without pause", "ask", 200), ("200 that do not wait for answers", "flood", 200))
@@ -19,8 +23,8 @@ CROWDS = (("a client that never reads", "unread", 1), ("200 that never read", "u
 class Crowd:
     """Connections of another uid, while `with` lasts."""
 
-    def __init__(self, socket, uid, role, count, frame=FRAME):
-        self.command = [os.path.join(PROGRAMS, "crowd"), socket, str(uid), role, str(count), frame]
+    def __init__(self, socket, uid, role, count, frame=FRAME, cpu=None):
+        self.command = pinned(cpu) + [os.path.join(PROGRAMS, "crowd"), socket, str(uid), role, str(count), frame]
         self.closed = 0
 
     def __enter__(self):
@@ -48,8 +52,8 @@ class Fair(Server):
         os.chmod(self.socket, 0o666)
 
 
-def pace(server, uid, rate, frame=FRAME, seconds=SECONDS):
-    return measure("pace", server.socket, uid, rate, seconds, frame)
+def pace(server, uid, rate, frame=FRAME, seconds=SECONDS, cpu=None, first=False):
+    return measure("pace", server.socket, uid, rate, seconds, frame, cpu=cpu, first=first)
 
 
 def descriptors(vault):
@@ -106,20 +110,26 @@ def judge(title, results):
 
 
 def beside(vault, fair):
+    for server in (vault, fair):
+        server.pin({SERVERS})
+
+    def asked_of(server, rate):
+        return pace(server, OTHER, rate, cpu=CLIENTS, first=rate > 0)
+
     for title, role, count in CROWDS:
         print(f"\nbeside {title}, of another uid")
-        calm = [pace(vault, OTHER, 1000) for _ in range(ROUNDS)]
+        calm = [asked_of(vault, 1000) for _ in range(ROUNDS)]
         alone, alone_fair, crowded, crowded_fair, paced, paced_fair = [], [], [], [], [], []
         for _ in range(ROUNDS):
-            alone.append(pace(vault, OTHER, 0)["rate"])
-            alone_fair.append(pace(fair, OTHER, 0)["rate"])
-            with Crowd(vault.socket, ATTACKER, role, count):
-                paced.append(pace(vault, OTHER, 1000))
-                crowded.append(pace(vault, OTHER, 0)["rate"])
+            alone.append(asked_of(vault, 0)["rate"])
+            alone_fair.append(asked_of(fair, 0)["rate"])
+            with Crowd(vault.socket, ATTACKER, role, count, cpu=CLIENTS):
+                paced.append(asked_of(vault, 1000))
+                crowded.append(asked_of(vault, 0)["rate"])
             # What a server without a protocol makes of half a frame or of one that nobody reads is nothing to compare with.
-            with Crowd(fair.socket, ATTACKER, role if role in ("ask", "vanish") else "ask", count):
-                paced_fair.append(pace(fair, OTHER, 1000))
-                crowded_fair.append(pace(fair, OTHER, 0)["rate"])
+            with Crowd(fair.socket, ATTACKER, role if role in ("ask", "vanish") else "ask", count, cpu=CLIENTS):
+                paced_fair.append(asked_of(fair, 1000))
+                crowded_fair.append(asked_of(fair, 0)["rate"])
         asked, answered = (sum(one[key] for one in paced) for key in ("asked", "answered"))
         line("1,000 a second: lost", asked - answered, "= 0", asked == answered)
         line("1,000 a second: median", statistics.median(one["p50_us"] for one in paced), unit="us",

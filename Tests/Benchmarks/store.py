@@ -265,7 +265,7 @@ def granted(large):
     if os.geteuid() != 0:
         return print("\nsearches of a granted user: skipped, it takes root to be one")
     print(f"\nsearches of users who were granted {FOLDER} of {ITEMS:,} items (ms)")
-    large.converse("Authenticate", {})
+    large.converse("Authenticate", {"interactive": True})
     # Items of as many folders; and one folder.
     apart = [item(i * (ITEMS // FOLDER), ITEMS)["name"] for i in range(FOLDER)]
     with large.connect() as connection:

@@ -203,6 +203,42 @@ import Testing
     #expect(stand.turns.isNext(other))
   }
 
+  @Test("an answer that took long counts as work, so that the user's next one need not wait") func longAnswer() {
+    let stand = Stand()
+    let (answers, works) = (Line(of: 1), Line(of: 1))
+    for microseconds: Int64 in [30, 3000] {
+      let began = stand.now
+      stand.now += microseconds * 1000
+      stand.turns.charge(answer: answers, orWork: works, since: began)
+    }
+    stand.work(works, 10)
+    #expect(stand.turns.isAwaited && stand.turns.mayGo(answers, isShort: true))
+    stand.turns.turn()
+    #expect(!stand.turns.isAwaited)
+    #expect(answers.finish == 30_000 && works.finish > 3_000_000)
+  }
+
+  @Test("who waits and has had less goes on among what the loop itself does for another") func lettingIn() {
+    let stand = Stand()
+    let (one, other) = (Line(of: 1), Line(of: 2))
+    #expect(stand.ask(one, 10))
+    stand.work(one, 10)
+    stand.turns.turn()
+    stand.work(one, 10, "one")
+    stand.work(other, 30, "first")
+    stand.turns.turn()
+    stand.work(other, 30, "second")
+    stand.turns.letIn(before: one)
+    #expect(!stand.done.contains("second"))
+    // What was done for the other's connections meanwhile, one after the other.
+    for _ in 0..<3 {
+      stand.now += 30_000
+      stand.turns.chargeLoop(one)
+    }
+    stand.turns.letIn(before: one)
+    #expect(stand.done.last == "second" && !stand.done.contains("one"))
+  }
+
   @Test("a user's own work of two kinds makes nobody look sooner") func kinds() {
     let stand = Stand()
     let (answers, works) = (Line(of: 1), Line(of: 1))

@@ -46,6 +46,22 @@ import VaultStore
     }
   }
 
+  @Test("waits for its turn among the works where others wait, if its value is large") func turn() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    let early = try stand.on { client in
+      try Self.storeLarge(client)
+      try client.vault.keychain().set(
+        ItemChange(name: ItemName("token")), value: ConnectionStand.secret(Array("t".utf8)), now: 1)
+      client.door.turns.wait(client.connection.share.works) {}
+      client.call("Get", #"{"name":"token"}"#)
+      client.call("Get", #"{"name":"large"}"#)
+      return client.messages()
+    }
+    #expect(early.count == 1 && early.first?.contains("token") == true, "\(early)")
+    try stand.goRound("the large value") { $0.messages().contains { $0.hasPrefix(#"{"parameters":{"name":"large""#) } }
+  }
+
   @Test("waits no longer than it said, also where it waited for room meanwhile") func deadline() throws {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }

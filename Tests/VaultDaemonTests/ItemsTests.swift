@@ -140,6 +140,10 @@ import VaultTesting
       let names = (0..<384).map { "\($0)" }
       #expect(try client.call("Delete", ["names": names + ["one more"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": names]).error == nil)
+      // What one call has stored, one call deletes.
+      let tagged = items(341, folders: 1, attributes: 2)
+      #expect(try client.call("SetMany", ["items": tagged]).error == nil)
+      #expect(try client.call("Delete", ["names": tagged.compactMap { $0["name"] as? String }]).error == nil)
     }
   }
 

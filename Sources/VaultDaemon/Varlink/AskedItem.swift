@@ -9,10 +9,8 @@ protocol AskedItem {
   var said: Said { get }
   /// The time until which it waits for an unlock, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
   var end: Int64? { get }
-  /// Has it wait for its turn, and for room for its answer; false where it need not.
-  func waitsForRoom(_ door: VarlinkDoor, _ connection: VarlinkConnection) -> Bool
-  /// Sends the answer, or tells what has to come before that.
-  func send(_ door: VarlinkDoor, _ connection: VarlinkConnection) throws(Refusal) -> Wait?
+  /// Sends the answer, or tells what has to come before that: also room, if it may have more than `longest` bytes.
+  func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo longest: Int) throws(Refusal) -> Wait?
 }
 
 extension VarlinkDoor {
@@ -28,12 +26,30 @@ extension VarlinkDoor {
   /// Answers a call now, or holds it until it can be answered.
   func send(_ asked: some AskedItem, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
-      if let wait = try asked.send(self, connection) { try hold(wait, asked, connection) }
+      if let wait = try asked.send(self, connection, upTo: longest(connection)) { try hold(wait, asked, connection) }
     }
   }
 
-  /// Holds a call that waits: for the boot key as long as that is on its way, for an unlock as long as the call says.
+  /// The bytes that an answer may have to be sent before others have had their turn, and without waiting for room.
+  private func longest(_ connection: VarlinkConnection) -> Int {
+    turns.isLong || turns.isAwaited || plaintext.mustWait(connection.plaintextClient) ? Plaintext.small / 2 : .max
+  }
+
+  /// Has a long answer wait for its turn among the works, and for room.
+  private func waitForRoom(_ asked: some AskedItem, _ connection: VarlinkConnection) {
+    let number = plaintext.wait(connection.plaintextClient) { [weak self, weak connection] in
+      guard let self, let connection, connection.isStillAsking else { return }
+      answer(connection) { () throws(Refusal) in
+        if let wait = try asked.send(self, connection, upTo: .max) { try hold(wait, asked, connection) }
+      }
+    }
+    connection.hold { [plaintext] in plaintext.remove(number) }
+    connection.current.holdsName = true
+  }
+
+  /// Holds a call that waits: for the boot key and for room as long as it takes, for an unlock as long as the call says.
   private func hold(_ wait: Wait, _ asked: some AskedItem, _ connection: VarlinkConnection) throws(Refusal) {
+    if wait == .room { return waitForRoom(asked, connection) }
     var limit: Int64?
     if wait == .unlock {
       guard let end = asked.end else { throw give(up: asked, vault.locked, connection) }
@@ -47,10 +63,9 @@ extension VarlinkDoor {
       connection.fail(give(up: asked, .timedOut, connection))
     } _: { [weak self, weak connection] in
       guard let self, let connection, connection.isStillAsking else { return nil }
-      if asked.waitsForRoom(self, connection) { return nil }
       var next: Wait?
       answer(connection) { () throws(Refusal) in
-        next = try asked.send(self, connection)
+        next = try asked.send(self, connection, upTo: longest(connection))
         guard let other = next, other != wait else { return }
         next = nil
         try hold(other, asked, connection)

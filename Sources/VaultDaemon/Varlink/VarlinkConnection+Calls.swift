@@ -46,7 +46,7 @@ extension VarlinkConnection {
         let began = door.vault.clock.monotonic()
         let line = input.inbound.hasDeferred ? share.works : share.answers
         // Also where it has to wait, or is no call: it was read.
-        defer { door.turns.charge(line, since: began) }
+        defer { door.turns.charge(answer: line, orWork: share.works, since: began) }
         guard try processNext(began, isTurn: isTurn) else { break }
         left -= 1
       }
@@ -85,7 +85,8 @@ extension VarlinkConnection {
     guard let frame = try input.inbound.next() else { return false }
     // What a long frame asks for is done in another turn than it was read in.
     let isLong = isNew && input.inbound.currentCount > Self.backlog
-    let hasTurn = isTurn && !isNew || door.turns.mayGo(share.works)
+    // The user's answers that wait go first, wherever this one's turn came.
+    let hasTurn = isTurn && !isNew || door.turns.mayGo(share.works) && share.answers.count == 0
     if !hasTurn || door.events.isFull || isLong, takesLong(frame) {
       input.inbound.putOff(frame)
       waitForTurn(in: share.works)

@@ -66,7 +66,7 @@ extension VarlinkConnection {
     door.events.remove(ObjectIdentifier(self))
     // When many close at once, NIO would free all that belongs to them in one go.
     let channel = context.channel
-    if door.turns.isMixed { door.turns.wait(share.works) { withExtendedLifetime(channel) {} } }
+    if door.turns.isMixed { door.turns.wait(share.answers) { withExtendedLifetime(channel) {} } }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -92,6 +92,7 @@ extension VarlinkConnection {
   private func lookAround(amongEvents: Bool) {
     guard door.turns.isMixed else { return }
     door.turns.chargeLoop(share.answers)
+    door.turns.letIn(before: share.answers)
     clients.lookAround(beside: share, amongEvents: amongEvents)
   }
 

@@ -25,9 +25,7 @@ extension VarlinkDoor {
       end = VarlinkDoor.end(ofWait: call.waitMilliseconds, clock)
     }
 
-    func waitsForRoom(_ door: VarlinkDoor, _ connection: VarlinkConnection) -> Bool { false }
-
-    func send(_ door: VarlinkDoor, _ connection: VarlinkConnection) throws(Refusal) -> Wait? {
+    func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo _: Int) throws(Refusal) -> Wait? {
       try door.items.code(name, evenExpired: evenExpired, for: connection.caller, said) { made in
         let reply = Wire.CodeReply(
           name: name.text, until: made.until, period: made.period, counter: made.counter.map(Int.init))

@@ -9,8 +9,7 @@ extension VarlinkDoor {
   func get(_ call: Wire.GetParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     let said = note(call.interactive, call.reason, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      let asked = AskedValue(call, try Self.itemName(call.name), said, vault.clock)
-      if !waitsForRoom(asked, connection) { send(asked, connection) }
+      send(AskedValue(call, try Self.itemName(call.name), said, vault.clock), connection)
     }
   }
 
@@ -29,34 +28,16 @@ extension VarlinkDoor {
       end = VarlinkDoor.end(ofWait: call.waitMilliseconds, clock)
     }
 
-    func waitsForRoom(_ door: VarlinkDoor, _ connection: VarlinkConnection) -> Bool {
-      door.waitsForRoom(self, connection)
-    }
-
-    func send(_ door: VarlinkDoor, _ connection: VarlinkConnection) throws(Refusal) -> Wait? {
-      try door.items.get(name, version: version, evenExpired: evenExpired, for: connection.caller, said) {
-        item, version, value in
+    func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo longest: Int) throws(Refusal) -> Wait? {
+      try door.items.get(
+        name, version: version, evenExpired: evenExpired, upTo: longest, for: connection.caller, said
+      ) { item, version, value in
         let reply = Wire.GetReply(name: name.text, version: version)
         connection.reply(content: ReplyContent(item.policy.accessible)) { writer in
           reply.write(to: &writer, secret: value)
         }
       }
     }
-  }
-
-  /// Has a large value wait for its turn, and for room; false where it need not.
-  private func waitsForRoom(_ asked: AskedValue, _ connection: VarlinkConnection) -> Bool {
-    let client = connection.plaintextClient
-    guard turns.isLong || plaintext.mustWait(client),
-      items.hasLongVersion(asked.name, above: Plaintext.small / 2, for: connection.caller)
-    else { return false }
-    let number = plaintext.wait(client) { [weak self, weak connection] in
-      guard let self, let connection, connection.isStillAsking else { return }
-      send(asked, connection)
-    }
-    connection.hold { [plaintext] in plaintext.remove(number) }
-    connection.current.holdsName = true
-    return true
   }
 
   func show(_ call: Wire.ShowParameters, _: borrowing Frame, _ connection: VarlinkConnection) {

@@ -25,6 +25,12 @@ package struct CallWeight {
     bytes += change.map { Keychain.weight(of: $0, on: item) } ?? item.versions.reduce(0) { $0 + $1.size }
   }
 
+  /// Counts an item that is deleted; nil where there is none.
+  package mutating func add(deleted item: ItemInfo?) {
+    items += 1
+    if let item { add(old: item) }
+  }
+
   private mutating func count(_ name: ItemName, _ attributes: [String: String]?) {
     tags += CallLimits.tags(name: name.text, attributes)
     text += CallLimits.text(name: name.text, attributes)

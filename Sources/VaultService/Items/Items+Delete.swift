@@ -34,8 +34,7 @@ extension Items {
       let permit = try permit(.admin, on: name, for: caller)
       let item = try? keychain.item(named: name)
       try check(.admin, permit, name, item?.policy, for: caller)
-      weight.add(name, nil)
-      if let item { weight.add(old: item) }
+      weight.add(deleted: item)
     }
     try weight.check()
     let kept = isForGood ? nil : vault.settings.trash

@@ -33,23 +33,25 @@ package final class Items {
 
   /// Lends one value to `answer`: the current one, or that of `version`. The bytes must not leave it.
   ///
-  /// - Parameter evenExpired: also lends the value of an item past its expiry.
-  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
+  /// - Parameters:
+  ///   - evenExpired: also lends the value of an item past its expiry.
+  ///   - longest: lends none of an item of which a version has more bytes; the caller may wait for ``Wait/room``.
+  /// - Returns: nil when it was lent; otherwise what the caller may wait for.
   /// - Throws: why there is none.
   package func get(
-    _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
-    _ answer: (ItemInfo, Int, RawSpan) -> Void
+    _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, upTo longest: Int = .max, for caller: Caller,
+    _ said: Said = Said(), _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let now = vault.clock.wall()
     do throws(Refusal) {
       if vault.audit.isRequired {
         // Read once for nobody, so that what is on the disk before the answer is what comes of it.
-        if let wait = try read(name, version, evenExpired, caller, now, { _, _, _ in }) { return wait }
+        if let wait = try read(name, version, evenExpired, longest, caller, now, { _, _, _ in }) { return wait }
         vault.audit.record(.get, .ok, caller, at: now, item: name.text, version: version, said)
         try vault.audit.settle()
-        return try read(name, version, evenExpired, caller, now, answer)
+        return try read(name, version, evenExpired, longest, caller, now, answer)
       }
-      let wait = try read(name, version, evenExpired, caller, now, answer)
+      let wait = try read(name, version, evenExpired, longest, caller, now, answer)
       if wait == nil { vault.audit.record(.get, .ok, caller, at: now, item: name.text, version: version, said) }
       return wait
     } catch {
@@ -66,7 +68,7 @@ package final class Items {
   }
 
   private func read(
-    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ caller: Caller, _ now: Int64,
+    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ longest: Int, _ caller: Caller, _ now: Int64,
     _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let keychain = try vault.keychain()
@@ -74,10 +76,13 @@ package final class Items {
     let permit = access.permit(caller, on: name)
     guard permit.mayHave(.get) else { return try waitOrDeny(permit) }
     var requirement = Requirement.none
+    var isLong = false
     do throws(VaultError) {
       try keychain.withValue(of: name, version: version, now: now, evenExpired: evenExpired) { item in
         requirement = item.policy.require
-        return access.decide(.get, permit, item.policy, for: caller)
+        let decision = access.decide(.get, permit, item.policy, for: caller)
+        isLong = decision == .allow && item.versions.contains { $0.size > longest }
+        return isLong ? .refuse : decision
       } _: { item, number, value in
         answer(item, number, value)
       }
@@ -85,18 +90,11 @@ package final class Items {
     } catch .locked {
       return vault.store.isAwaitingBootKey ? .bootKey : .unlock
     } catch .notAllowed(let decision) {
+      if isLong { return .room }
       throw decision == .ask ? .presenceRequired(name.text, requirement) : denied
     } catch {
       throw vault.refusal(error, name.text)
     }
-  }
-
-  /// True when an item that the caller may read has a version of more than so many bytes. An item that cannot be read has none.
-  package func hasLongVersion(_ name: ItemName, above count: Int, for caller: Caller) -> Bool {
-    guard access.permit(caller, on: name).mayHave(.get), let item = try? vault.openKeychain?.item(named: name) else {
-      return false
-    }
-    return item.versions.contains { $0.size > count }
   }
 
   /// Everything about one item but its value.

@@ -20,6 +20,8 @@ package final class Turns {
   private static let longestStep: Int64 = 40_000
   /// The time for which a user counts among those who ask, in nanoseconds.
   package static let memory: Int64 = 100_000_000
+  /// The time up to which what was done for a client at once is taken for an answer, and not for work, in nanoseconds.
+  package static let answer: Int64 = 1_000_000
   /// The time that a search may look for items before its answer is written, which takes a while, too.
   package static let search: Int64 = 2_500_000
   /// The time in which those who watch are told what happened, beside what is done for others, in nanoseconds.
@@ -73,6 +75,9 @@ package final class Turns {
   /// True when a turn's whole time was spent, also where several users ask and turns are shorter.
   package var isLong: Bool { spent >= length }
 
+  /// True when something waits for its turn.
+  package var isAwaited: Bool { next != nil || current.map { $0.count > 0 } ?? false }
+
   /// True when several users have asked for something lately.
   package var isMixed: Bool { limit < length }
 
@@ -99,6 +104,13 @@ package final class Turns {
   package func charge(_ line: Line, since began: Int64) {
     let now = now()
     charge(line, now - began, now: now)
+  }
+
+  /// The same of what was to be an answer: what took long is counted as work, so that the user's next answer does not wait until the
+  /// works have had as much.
+  package func charge(answer line: Line, orWork works: Line, since began: Int64) {
+    let now = now()
+    charge(now - began > Self.answer ? works : line, now - began, now: now)
   }
 
   /// Counts the time since something was counted last as spent on work of this line: what the loop itself did for it, where
@@ -140,21 +152,29 @@ package final class Turns {
   package func turn() {
     isAsked = false
     spent = 0
-    while !isSpent, let line = next {
-      dequeue(line)
-      guard let work = line.takeFirst() else { continue }
-      virtual = max(virtual, line.start)
-      current = line
-      let (began, before) = (now(), spent)
-      work()
-      // The work itself has charged some of it.
-      let end = now()
-      charge(line, max(0, end - began - (spent - before)), now: end)
-      current = nil
-      if line.count > 0 { queue(line) }
-      if isMixed { between() }
-    }
+    while !isSpent, let line = next { doFirst(of: line) }
     if next != nil || isSpent { askOnce() }
+  }
+
+  /// Runs what waits of those who have had less than `line`, for which the loop itself has done something.
+  package func letIn(before line: Line) {
+    guard isMixed, current == nil else { return }
+    while let next, next.owner != line.owner, next.start < line.finish { doFirst(of: next) }
+  }
+
+  private func doFirst(of line: Line) {
+    dequeue(line)
+    guard let work = line.takeFirst() else { return }
+    virtual = max(virtual, line.start)
+    current = line
+    let (began, before) = (now(), spent)
+    work()
+    // The work itself has charged some of it.
+    let end = now()
+    charge(line, max(0, end - began - (spent - before)), now: end)
+    current = nil
+    if line.count > 0 { queue(line) }
+    if isMixed { between() }
   }
 
   /// The loop looks at its sockets now: what was spent kept nobody waiting who is there.

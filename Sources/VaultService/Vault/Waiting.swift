@@ -4,6 +4,8 @@ package enum Wait: Hashable, CaseIterable, Sendable {
   case unlock
   /// For the boot key, which is on its way: not for a person.
   case bootKey
+  /// For the answer's turn, and for room for it: it is a long one.
+  case room
 }
 
 /// The calls that wait for the vault, by what they wait for and whose they are, in the order of their coming.
