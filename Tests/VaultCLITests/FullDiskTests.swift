@@ -73,6 +73,7 @@ struct FullDiskTests {
       let room = sandbox.store + "/vault.room"
       func hasRoom() -> Bool { unsafe access(room, F_OK) == 0 }
       #expect(!hasRoom(), "it would have been most of what is free")
+      #expect(try sandbox.must(["doctor"]).contains("too little was free to keep room aside for `vault rm`"))
       try remount("size=24m")
       try sandbox.must(["lock"])
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
@@ -81,7 +82,8 @@ struct FullDiskTests {
       #expect(stored > 10)
       let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
       #expect(filled.errors.contains("No space left on device"), "\(filled)")
-      #expect(try sandbox.must(["doctor"]).contains("warn  space: "))
+      let doctor = try sandbox.must(["doctor"])
+      #expect(doctor.contains("warn  space: ") && doctor.contains("and `vault rm` still deletes"))
 
       for number in 0..<stored - 2 { try sandbox.must(["rm", "fill/\(number)"]) }
       #expect(try sandbox.must(["trash", "list"]).split(separator: "\n").count == stored - 2)

@@ -5,8 +5,8 @@ struct FreeSpace {
   /// With less than this in bytes it is time to make some.
   static let low = 16 << 20
   let bytes: Int
-
-  init(bytes: Int) { self.bytes = bytes }
+  /// True when the daemon keeps room for deletions aside, as it does where there is enough.
+  let isRoomKept: Bool
 
   /// Nil where it cannot be told.
   init?(at path: String) {
@@ -14,11 +14,13 @@ struct FreeSpace {
     guard unsafe statvfs(path, &status) == 0 else { return nil }
     let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
     self.bytes = overflow ? .max : Int(clamping: bytes)
+    isRoomKept = unsafe access("\(path)/vault.room", F_OK) == 0
   }
 
   var diagnosis: Diagnosis {
     let text = "\(Sizes.text(bytes)) are free where the store is"
     guard bytes < Self.low else { return .ok("space", text) }
-    return .warn("space", text, fix: "free some: on a full disk nothing can be stored, and `vault rm` still deletes")
+    let rest = isRoomKept ? "`vault rm` still deletes" : "too little was free to keep room aside for `vault rm`"
+    return .warn("space", text, fix: "free some: on a full disk nothing can be stored, and \(rest)")
   }
 }
