@@ -129,6 +129,25 @@ import VaultStore
     #expect(own.count > 50 && own.count < 200 && own.first == "get denied \(long)0")
     // Those without any right have one part together, which the flood has used up; the administrator has another.
     #expect(told.contains("get missing seen") && !told.contains("get denied \(long)seen"))
-    #expect(told.contains { $0.hasPrefix("get denied strangers ×") })
+    #expect(told.contains("get denied strangers ×1"))
+    #expect(told.contains { $0.hasPrefix("get denied strangers ×") && $0.count > 22 })
+  }
+
+  @Test("a caller who connects for each call, and a call a second, have all that they make count as theirs")
+  func wholeSize() throws {
+    var settings = VaultSettings()
+    settings.audit.size = 1 << 20
+    for isAlone in [false, true] {
+      let stand = try RoomStand.unlocked(settings, system: true)
+      let long = "/" + String(repeating: "d", count: 700)
+      let before = try stand.vault.keychain().auditFacts.bytes
+      for number in 0..<3000 {
+        AuditTests.get(stand, "\(number)", isAlone ? RoomStand.caller(991) : RoomStand.caller(991, executable: long))
+        if isAlone { stand.hands.pass(seconds: 1) }
+      }
+      stand.hands.pass(seconds: 1)
+      let taken = try stand.vault.keychain().auditFacts.bytes - before
+      #expect(taken > 40 << 10 && taken < 72 << 10, "\(isAlone): \(taken)")
+    }
   }
 }

@@ -87,6 +87,25 @@ import VaultStore
     }
   }
 
+  @Test("take of their depositor's part of the audit log what an unlock records of them") func parts() throws {
+    var settings = VaultSettings()
+    settings.audit.size = 1 << 20
+    let stand = try RoomStand.unlocked(settings, system: true)
+    try Self.give(stand, "user:990", "own/*", "deposit")
+    try Self.give(stand, "user:991", "own/*", "deposit")
+    stand.vault.lock(because: .asked)
+    let long = String(repeating: "x", count: 400)
+    for number in 0..<500 { try Self.leave(stand, "own/\(long)\(number)", by: RoomStand.caller(990)) }
+    try Self.leave(stand, "own/other", by: RoomStand.caller(991))
+    try stand.unlock()
+    stand.hands.pass(seconds: 3601)
+    let told = try AuditTests.told(stand)
+    #expect(told.filter { $0.contains(long) }.count < 200)
+    #expect(told.contains("deposit ok user:990 ×1"))
+    // Its own, and what became of it.
+    #expect(told.filter { $0 == "deposit ok own/other" }.count == 2)
+  }
+
   @Test("that were left while the vault was locked are taken in by the unlock, before anybody waits on") func unlock()
     throws
   {

@@ -131,10 +131,13 @@ final class RoomStand {
   var items: Items { rooms.items }
 
   /// A caller of that uid, in a session of its own.
-  static func caller(_ uid: UInt32 = owner, session: Int32 = 100, unit: String? = nil) -> Caller {
+  static func caller(
+    _ uid: UInt32 = owner, session: Int32 = 100, unit: String? = nil, executable: String? = nil
+  ) -> Caller {
     Caller(
       door: .varlink, uid: uid, groups: [uid], pid: session, started: nil, unit: unit,
-      session: AuthenticationSession(uid: uid, scope: .session, pid: session, started: 1))
+      session: AuthenticationSession(uid: uid, scope: .session, pid: session, started: 1),
+      memory: Caller.Memory(executable: { executable }))
   }
 
   /// A caller who administers this vault.

@@ -55,6 +55,15 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// True when it is time to write it.
   public var isFull: Bool { writer.offset >= Self.capacity }
 
+  /// The bytes that a record takes beside what is in the block: what begins its plaintext, and what seals it.
+  public static let overhead = prefix + AEAD.overhead
+
+  /// The bytes that a caller takes.
+  public static func size(of caller: AuditEntry.Caller) -> Int {
+    let texts = caller.door.utf8.count + (caller.unit?.utf8.count ?? 0) + (caller.executable?.utf8.count ?? 0)
+    return 1 + 4 + 4 + 3 * 2 + texts
+  }
+
   /// The number of bytes that it takes.
   public var size: Int { writer.offset }
 

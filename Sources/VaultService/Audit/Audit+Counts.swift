@@ -43,9 +43,12 @@ extension Audit {
     subject.repeats.begin(key, outcome, as: entry, at: time)
   }
 
-  /// Counts what is beyond a subject's part of the log.
+  /// Counts what is beyond a subject's part of the log. The first of an hour is told at once, so that a daemon that is killed
+  /// before the hour's end has left word that there was more.
   func count(beyond subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome) {
-    subjects.count(subject, action, outcome)
+    if !subjects.count(subject, action, outcome) {
+      add(action, outcome, item: subject.name, repeats: AuditEntry.Repeats(of: nil, count: 1))
+    }
     if counting.endBeyond == nil {
       counting.endBeyond = timer.after(AuditSubjects.span) { [weak self] in self?.countBeyond() }
     }

@@ -76,11 +76,12 @@ package final class Audit: SecretHolder {
       key = one
     }
     commitLater()
+    // Where this ends a record, the next one has its caller anew.
+    guard hasRoom() else { return }
     let size = itemBytes.byteCount + detail.utf8.count + purposeBytes.byteCount
-    guard subject.take(texts: size, settings, now: writing.began) else {
+    guard subject.take(size + sizeBefore(caller), settings, now: writing.began) else {
       return count(beyond: subject, action, outcome)
     }
-    guard hasRoom() else { return }
     let isCounted = key != nil && counting.hasRoom && subject.repeats.hasRoom
     block.add(
       action, outcome, time: time, caller: place(of: caller), item: itemBytes,
@@ -88,6 +89,17 @@ package final class Audit: SecretHolder {
     let number = writing.first + Int64(block.count) - 1
     if isCounted, let key { begin(key, outcome, of: subject, as: number, at: time) }
     if sealsAtOnce { endBlock() }
+  }
+
+  /// Records something that the daemon does for a subject that has asked for it before, of whose part it takes.
+  func record(_ action: AuditAction, _ outcome: AuditOutcome, for name: String, item: String?, detail: String) {
+    guard settings.mode != .off, isReady else { return }
+    let subject = subjects.subject(name)
+    commitLater()
+    guard hasRoom() else { return }
+    guard subject.take((item?.utf8.count ?? 0) + detail.utf8.count + sizeBefore(nil), settings, now: writing.began)
+    else { return count(beyond: subject, action, outcome) }
+    add(action, outcome, item: item, detail: detail)
   }
 
   /// Adds an entry of the daemon itself.
@@ -109,17 +121,32 @@ package final class Audit: SecretHolder {
 
   /// The place of a caller in the block.
   private func place(of caller: Caller) -> UInt16 {
-    if let known = caller.memory.audit.place, known.filling == block.filling { return known.place }
-    let told: AuditEntry.Caller
-    if let known = caller.memory.audit.told, known.time == writing.began {
-      told = known.caller
-    } else {
-      told = AuditEntry.Caller(caller, isSystem: isSystem)
-      caller.memory.audit.told = (writing.began, told)
-    }
-    let place = block.add(told)
+    if let known = known(caller) { return known }
+    let place = block.add(told(of: caller))
     caller.memory.audit.place = (block.filling, place)
     return place
+  }
+
+  /// The same, where the block has the caller; nil where it has not.
+  private func known(_ caller: Caller) -> UInt16? {
+    guard let known = caller.memory.audit.place, known.filling == block.filling else { return nil }
+    return known.place
+  }
+
+  /// What entries tell of a caller.
+  private func told(of caller: Caller) -> AuditEntry.Caller {
+    if let known = caller.memory.audit.told, known.time == writing.began { return known.caller }
+    let told = AuditEntry.Caller(caller, isSystem: isSystem)
+    caller.memory.audit.told = (writing.began, told)
+    return told
+  }
+
+  /// The bytes that an entry takes before itself: a record of its own where it is the first one, and its caller where the
+  /// block does not have that yet.
+  private func sizeBefore(_ caller: Caller?) -> Int {
+    let record = block.count == 0 ? AuditBlock.overhead : 0
+    guard let caller, known(caller) == nil else { return record }
+    return record + AuditBlock.size(of: told(of: caller))
   }
 
   private func subject(of caller: Caller, _ action: AuditAction, _ outcome: AuditOutcome) -> AuditSubject {

@@ -6,7 +6,7 @@ internal import VaultModel
 final class AuditSubject {
   /// The number of parts of the log.
   private static let parts: Int64 = 16
-  /// The bytes that an entry takes beside its texts, roughly.
+  /// The bytes that an entry takes beside its texts, and what is counted after it, roughly.
   private static let entrySize = 48
 
   /// The subject, as grants name it.
@@ -17,17 +17,19 @@ final class AuditSubject {
 
   init(_ name: String) { self.name = name }
 
-  /// Takes an entry, whose texts have so many bytes, of its part; false when that is used up.
+  /// Takes an entry of its part; false when that is used up.
   ///
-  /// - Parameter now: `CLOCK_BOOTTIME` nanoseconds.
-  func take(texts: Int, _ settings: AuditSettings, now: Int64) -> Bool {
-    let size = Double(Self.entrySize + texts)
+  /// - Parameters:
+  ///   - bytes: the size of its texts, and of what has to be written before it.
+  ///   - now: `CLOCK_BOOTTIME` nanoseconds.
+  func take(_ bytes: Int, _ settings: AuditSettings, now: Int64) -> Bool {
+    let size = Double(Self.entrySize + bytes)
     let whole = Double(settings.size / Self.parts)
-    var bytes = left?.bytes ?? whole
-    if let age = settings.age, let time = left?.time { bytes += whole * Double(now - time) / (Double(age) * 1e9) }
-    bytes = min(whole, bytes)
-    let isEnough = bytes >= size
-    left = (isEnough ? bytes - size : bytes, now)
+    var free = left?.bytes ?? whole
+    if let age = settings.age, let time = left?.time { free += whole * Double(now - time) / (Double(age) * 1e9) }
+    free = min(whole, free)
+    let isEnough = free >= size
+    left = (isEnough ? free - size : free, now)
     return isEnough
   }
 }

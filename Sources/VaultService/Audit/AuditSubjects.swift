@@ -31,14 +31,22 @@ struct AuditSubjects {
   // MARK: Counts
 
   /// Counts what is beyond a subject's part.
-  mutating func count(_ subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome) {
-    counts[Kind(subject: subject.name, action: action, outcome: outcome), default: 0] &+= 1
+  ///
+  /// - Returns: false for the first one of its kind, of which the count begins: it is told at once.
+  mutating func count(_ subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome) -> Bool {
+    let kind = Kind(subject: subject.name, action: action, outcome: outcome)
+    guard let count = counts[kind] else {
+      counts[kind] = 0
+      return false
+    }
+    counts[kind] = count &+ 1
+    return true
   }
 
   /// What was counted of it, which is counted no more.
   mutating func takeCounts() -> [(subject: String, action: AuditAction, outcome: AuditOutcome, count: UInt32)] {
     defer { counts = [:] }
-    return counts.map { ($0.key.subject, $0.key.action, $0.key.outcome, $0.value) }
+    return counts.filter { $0.value > 0 }.map { ($0.key.subject, $0.key.action, $0.key.outcome, $0.value) }
       .sorted { ($0.0, $0.1.rawValue, $0.2.rawValue) < ($1.0, $1.1.rawValue, $1.2.rawValue) }
   }
 

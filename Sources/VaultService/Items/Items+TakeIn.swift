@@ -45,19 +45,24 @@ extension Items {
   /// - Parameter isOwnEntry: false where the caller's own entry is all: another one would show, to who sees how they are numbered,
   ///   what came of it.
   func tell(_ taken: TakenDeposit, isOwnEntry: Bool = true) {
-    let who = taken.depositor.map { "left by \($0.author)" }
     switch taken.result {
     case .stored(let version):
-      if isOwnEntry {
-        let detail = ["version \(version)", who].compactMap { $0 }.joined(separator: ", ")
-        vault.audit.record(.deposit, .ok, nil, item: taken.name?.text, detail: detail)
-      }
+      if isOwnEntry { record(taken, .ok, "version \(version)") }
       if let name = taken.name { vault.hooks.announce(.item(name, version == 1 ? .created : .updated)) }
     case .kept where !isOwnEntry: return
     case .kept(let number, let obstacle):
-      let detail = ["deposit \(number) kept aside: \(obstacle.text)", who].compactMap { $0 }.joined(separator: ", ")
-      vault.audit.record(.deposit, obstacle.outcome, nil, item: taken.name?.text, detail: detail)
+      record(taken, obstacle.outcome, "deposit \(number) kept aside: \(obstacle.text)")
     }
+  }
+
+  /// Records what came of a deposit. Whoever left it has it count as its own, so that nobody fills the log with what waits for an
+  /// unlock.
+  private func record(_ taken: TakenDeposit, _ outcome: AuditOutcome, _ detail: String) {
+    let item = taken.name?.text
+    guard let author = taken.depositor?.author else {
+      return vault.audit.record(.deposit, outcome, nil, item: item, detail: detail)
+    }
+    vault.audit.record(.deposit, outcome, for: author, item: item, detail: "\(detail), left by \(author)")
   }
 
   /// The next deposits above a number that wait or are kept aside, for an administrator.
