@@ -93,12 +93,12 @@ import VaultModel
     let (id, public1, public2) = (ItemID.random(), [UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
     func make(
       _ id: ItemID, _ vault: VaultID, _ accessible: AccessClass, _ publicKey: [UInt8], _ author: String,
-      _ sealed: [UInt8], _ key: borrowing SecureBytes
+      _ sealed: [UInt8], _ key: borrowing SecureBytes, row: Int64 = 1
     ) -> RecordMark {
       let tag = DepositorTag(of: author, key: key)
       return sealed.withSpan {
         DepositMAC.make(
-          DepositMAC.place(id, vault, accessible), publicKey: publicKey, tag, sealed: $0, key: key)
+          DepositMAC.place(id, vault, accessible), row: row, publicKey: publicKey, tag, sealed: $0, key: key)
       }
     }
     let macs = [
@@ -110,6 +110,8 @@ import VaultModel
       make(id, Self.vault, .always, public1, "user:2", [1], key),
       make(id, Self.vault, .always, public1, "user:1", [1, 0], key),
       make(id, Self.vault, .always, public1, "user:1", [1], other),
+      make(id, Self.vault, .always, public1, "user:1", [1], key, row: 2),
+      make(id, Self.vault, .always, public1, "user:1", [1], key, row: 1 << 56),
     ]
     #expect(Set(macs.map(\.array)).count == macs.count)
     #expect(macs[0] == make(id, Self.vault, .always, public1, "user:1", [1], key))

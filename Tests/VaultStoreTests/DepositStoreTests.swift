@@ -161,19 +161,47 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
-  @Test("of one caller in boxes are remembered up to a number") func rememberedOfOne() throws {
+  @Test("of one caller are remembered up to a number, of whatever class, and those of others beside them")
+  func rememberedOfOne() throws {
     let fixture = try Fixture.withItems(1)
     let keychain = try fixture.unlocked()
     let key = DepositKey(vault: keychain.identity, publicKey: try #require(keychain.publicKey))
-    let tag = try keychain.withDepositKey(.whenUnlocked) { (key: borrowing SecureBytes) in
-      DepositorTag(of: "user:990", key: key)
-    }
-    try keychain.transaction { () throws(VaultError) in
-      for _ in 0..<Keychain.mostSeenOfOne { try keychain.remember(.random(), of: tag.bytes) }
-    }
+    try Self.remember(keychain, Keychain.mostSeenOfOne - 3, by: "user:990")
+    keychain.lock(hidingNames: false)
+    for accessible in AccessClass.allCases { try keychain.leave(LeftValue("\(accessible)", accessible: accessible)) }
+    try keychain.leave(LeftValue("more"))
+    try keychain.leave(LeftValue("more", by: "user:991"))
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.takeInAll().map(Self.obstacle) == [nil, nil, nil, .tooMany, nil])
     #expect(try Self.obstacle(keychain.handIn(LeftValue("boxed").box(for: key))) == .tooMany)
-    // Not for what is left here, which need not be remembered.
+    // Not for what is taken in at once, which need not be remembered.
     #expect(try keychain.takeIn(LeftValue("left"), now: 2000) == .stored(version: 1))
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test(
+    "that are remembered are bounded in all, also those that are dropped, and keep nothing from being taken in at once")
+  func rememberedOfAll() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    try Self.remember(keychain, Keychain.mostSeen, by: "user:992")
+    keychain.lock(hidingNames: false)
+    try keychain.leave(LeftValue("waits"))
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.takeInAll().map(Self.obstacle) == [.tooMany])
+    #expect(try keychain.takeIn(LeftValue("left"), now: 2000) == .stored(version: 1))
+    let kept = try #require(try keychain.toldDeposits(after: 0, limit: 1).first)
+    try Self.remember(keychain, Keychain.mostDeposits - 1, by: "user:992")
+    expect(\.isInvalidValue) { _ = try keychain.dropDeposit(kept.number, now: 2000) }
+    #expect(try keychain.keptAside() == [.tooMany])
+    #expect(try keychain.verify().isOK)
+  }
+
+  private static func remember(_ keychain: Keychain, _ count: Int, by author: String) throws {
+    let tag = try keychain.seenTag(of: author)
+    try keychain.transaction { () throws(VaultError) in
+      for _ in 0..<count { try keychain.remember(.random(), of: tag.bytes) }
+    }
   }
 
   private static func obstacle(_ result: TakenDeposit.Result?) -> DepositObstacle? {

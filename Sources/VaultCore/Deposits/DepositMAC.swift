@@ -8,12 +8,17 @@ public enum DepositMAC {
     AssociatedData(vault: vault, table: .deposits, item: id, version: 0, accessible: accessible, policyRevision: 0)
   }
 
-  /// The MAC of a sealed deposit under the deposit key of its class: keyed BLAKE2b over its place, the public key and
+  /// The MAC of a sealed deposit under the deposit key of its class: keyed BLAKE2b over its place, its row, the public key and
   /// ``DepositorTag``, which have fixed sizes, and the box.
+  ///
+  /// - Parameter row: its number in the store, which says what was left before it: the last of several values for an item is
+  ///   the current one.
   public static func make(
-    _ place: AssociatedData, publicKey: [UInt8], _ tag: DepositorTag, sealed: RawSpan, key: borrowing SecureBytes
+    _ place: AssociatedData, row: Int64, publicKey: [UInt8], _ tag: DepositorTag, sealed: RawSpan,
+    key: borrowing SecureBytes
   ) -> RecordMark {
-    let before = place.bytes + publicKey + tag.bytes
+    let number = (0..<8).map { UInt8(truncatingIfNeeded: row >> ($0 * 8)) }
+    let before = place.bytes + number + publicKey + tag.bytes
     return before.withSpan { RecordMark($0, sealed, key: key) }
   }
 }

@@ -28,14 +28,14 @@ struct DepositIntake {
         try ReadDeposit.open(row, keychain, outer)
         read = try ReadDeposit(row.id, keychain, outer, inner)
       } catch { fault = error.obstacle }
-      judged = try store(read, fault, row.id, row.depositor, row.accessible, keychain)
+      judged = try store(read, fault, row.id, row.accessible, keychain)
     } else {
       judged = .kept(number: 0, .forged)
     }
     var taken = TakenDeposit(
       name: read?.item?.name, accessible: read?.item?.accessible, depositor: read?.record.depositor, result: judged)
     switch judged {
-    case .stored: try keychain.forget(row)
+    case .stored: try keychain.forget(row, of: read?.record.depositor.author)
     case .kept(_, let obstacle):
       try keychain.keep(row, obstacle)
       taken.result = .kept(number: row.row, obstacle)
@@ -45,35 +45,40 @@ struct DepositIntake {
 
   /// Takes in what never waited; otherwise the row that `seal` makes of it is kept aside.
   mutating func take(
-    _ plaintext: Scratch, _ id: ItemID, _ tag: DepositorTag, _ accessible: AccessClass, _ keychain: Keychain,
+    _ plaintext: Scratch, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
     _ seal: () throws(VaultError) -> DepositRow
   ) throws(VaultError) -> TakenDeposit {
     let read: ReadDeposit
     do throws(DepositFault) { read = try ReadDeposit(id, keychain, plaintext, inner) } catch {
       throw .invalidValue(error.obstacle.text)
     }
-    let judged = try store(read, nil, id, tag.bytes, accessible, keychain, outer: plaintext)
+    let judged = try store(read, nil, id, accessible, keychain, outer: plaintext)
     var taken = TakenDeposit(
       name: read.item?.name, accessible: read.item?.accessible, depositor: read.record.depositor, result: judged)
     if case .kept(_, let obstacle) = judged {
       var row = try seal()
       row.state = .kept
       row.sealed = [obstacle.rawValue] + row.sealed
-      taken.result = .kept(number: try keychain.insert(row).row, obstacle)
+      try keychain.add(row)
+      taken.result = .kept(number: row.row, obstacle)
     }
     return taken
   }
 
   /// Makes a deposit the value of its item; otherwise tells what keeps it from that.
+  ///
+  /// - Parameter outer: the plaintext of what never waited; nil for a row.
   private mutating func store(
-    _ read: ReadDeposit?, _ fault: DepositObstacle?, _ id: ItemID, _ tag: [UInt8], _ accessible: AccessClass,
-    _ keychain: Keychain, outer: Scratch? = nil
+    _ read: ReadDeposit?, _ fault: DepositObstacle?, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
+    outer: Scratch? = nil
   ) throws(VaultError) -> TakenDeposit.Result {
     if let fault { return .kept(number: 0, fault) }
     guard let read, let item = read.item, let value = read.value else {
       return .kept(number: 0, read?.fault ?? .malformed)
     }
-    if let obstacle = try obstacle(to: read, id, tag, item, accessible, keychain) { return .kept(number: 0, obstacle) }
+    if let obstacle = try obstacle(to: read, id, item, accessible, isRow: outer == nil, keychain) {
+      return .kept(number: 0, obstacle)
+    }
     let old: FoundItem?
     do throws(VaultError) { old = try keychain.find(item.name, marking: true) } catch .corrupt {
       return .kept(number: 0, .unreadable)
@@ -97,19 +102,23 @@ struct DepositIntake {
     guard let stored else { return .kept(number: 0, .invalid) }
     let base = made[item.name]?.base ?? old?.head.item.current.number ?? 0
     made[item.name] = (base, stored)
-    if let boxID = read.boxID { try keychain.remember(boxID, of: tag) }
+    if let boxID = read.boxID { try keychain.remember(boxID, of: keychain.seenTag(of: author).bytes) }
     return .stored(version: stored)
   }
 
   /// What keeps a deposit from being taken in, whatever the item is.
   private func obstacle(
-    to read: ReadDeposit, _ id: ItemID, _ tag: [UInt8], _ item: DepositedItem, _ accessible: AccessClass,
+    to read: ReadDeposit, _ id: ItemID, _ item: DepositedItem, _ accessible: AccessClass, isRow: Bool,
     _ keychain: Keychain
   ) throws(VaultError) -> DepositObstacle? {
     let table = try keychain.knownDeposits()
     if table.hasSeen(id) || read.boxID.map(table.hasSeen) == true { return .seen }
-    let ofOne = read.boxID == nil ? 0 : table.remembered(of: tag)
-    if table.remembered.count + 2 > Keychain.mostSeen || ofOne >= Keychain.mostSeenOfOne { return .tooMany }
+    // What waited, and a box, can be put back or handed in again, so they are remembered.
+    let new = (isRow ? 1 : 0) + (read.boxID == nil ? 0 : 1)
+    if new > 0 {
+      let ofOne = try table.remembered(of: keychain.seenTag(of: read.record.depositor.author).bytes)
+      if table.remembered.count + new > Keychain.mostSeen || ofOne + new > Keychain.mostSeenOfOne { return .tooMany }
+    }
     // What a box is for is not known when it is handed in: the strongest class vouches for it then.
     let isVouchedFor = accessible == item.accessible || read.boxID != nil && accessible == .whenUnlocked
     if !isVouchedFor { return .otherClass }

@@ -15,6 +15,8 @@ struct DepositTable {
   /// The rows that are only remembered, and the age of the class at which they need not be; nil for one that tells none.
   private(set) var remembered: [Int64: Int64?] = [:]
   private var rememberedByTag: [[UInt8]: Int] = [:]
+  /// The number of the last row.
+  private(set) var last: Int64 = 0
   /// How many rows of an identity are kept or remembered.
   private var seen: [ItemID: Int] = [:]
   /// True once the rows that are kept or remembered are known to be those that were stored last.
@@ -25,10 +27,13 @@ struct DepositTable {
 
   func sizes(of tag: [UInt8]) -> Sizes { byTag[tag] ?? (0, 0) }
 
-  /// The number of boxes of a caller that are remembered.
+  /// The number of deposits of a caller that are remembered.
   func remembered(of tag: [UInt8]) -> Int { rememberedByTag[tag] ?? 0 }
 
-  mutating func add(_ row: Database.DepositOutline) { count(row, 1) }
+  mutating func add(_ row: Database.DepositOutline) {
+    last = max(last, row.row)
+    count(row, 1)
+  }
 
   mutating func remove(_ row: Database.DepositOutline) { count(row, -1) }
 
@@ -106,13 +111,20 @@ extension Keychain {
     return depositTable ?? DepositTable()
   }
 
+  /// The number of the next row: above those of all others, so that deposits are taken in as they were left.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` where somebody has used up the numbers.
+  func nextDeposit() throws(VaultError) -> Int64 {
+    let last = try knownDeposits().last
+    guard last < .max else { throw .corrupt("vault.db: a deposit has a number that no deposit comes to") }
+    return last + 1
+  }
+
   /// Stores a new row; a transaction must be open.
-  func add(_ row: DepositRow) throws(VaultError) -> DepositRow {
-    var row = row
-    row.row = try database.insertDeposit(row)
+  func add(_ row: DepositRow) throws(VaultError) {
+    try database.insertDeposit(row)
     if row.isCounted { try noteDeposit(.insert, row) }
     depositTable?.add(row.outline)
-    return row
   }
 
   /// Has a row take the place of another one of its number; a transaction must be open.

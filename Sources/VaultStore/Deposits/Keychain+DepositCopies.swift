@@ -21,7 +21,7 @@ extension Keychain {
           (copy.state, copy.sealed) = (.kept, [DepositObstacle.forged.rawValue] + row.sealed)
         }
       }
-      _ = try add(copy)
+      try add(copy)
       return true
     }
     depositTable = nil
@@ -34,14 +34,14 @@ extension Keychain {
     guard let read = source.open(row, outer, inner), let item = read.item, let value = read.value else { return nil }
     let record = read.record
     guard read.boxID != nil else {
-      return try sealDeposit(outer, row.id, row.accessible, record.depositor.author)
+      return try sealDeposit(outer, row.id, row.accessible, record.depositor.author, row: row.row)
     }
     let stamp = DepositStamp(vault: vault, id: row.id, time: read.time)
     inner.withBytes { bytes in
       DepositRecord.encode(
         stamp, record.depositor, item, base: nil, value: bytes.extracting(value), into: outer)
     }
-    return try sealDeposit(outer, row.id, row.accessible, record.depositor.author)
+    return try sealDeposit(outer, row.id, row.accessible, record.depositor.author, row: row.row)
   }
 
   /// Has this store, which has the same keys, have the deposits of a damaged one that are those that were stored last.
@@ -69,7 +69,7 @@ extension Keychain {
       counted = []
       lose(Finding(.damaged, "the deposits that were kept aside are lost: they are not those that were stored last"))
     }
-    for row in counted + waiting { _ = try add(row) }
+    for row in counted + waiting { try add(row) }
     depositTable = nil
   }
 }

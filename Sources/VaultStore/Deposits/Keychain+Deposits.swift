@@ -8,8 +8,8 @@ extension Keychain {
   public static let (mostDeposits, mostDepositBytes) = (8192, 64 << 20)
   /// The same for what one caller left for items of one class.
   public static let (mostDepositsOfOne, mostDepositBytesOfOne) = (1024, 8 << 20)
-  /// The most deposits that are remembered, so that none is taken in twice, and the most boxes of one caller among them.
-  static let (mostSeen, mostSeenOfOne) = (32_768, 4096)
+  /// The most deposits that are remembered, so that none is taken in twice, and the most of one caller among them.
+  static let (mostSeen, mostSeenOfOne) = (32_768, 8192)
   /// The seconds after which a deposit is not taken in any more, and is not remembered.
   public static let depositAge: Int64 = 30 * 86_400
   /// The seconds by which a deposit may be ahead.
@@ -33,17 +33,19 @@ extension Keychain {
   ) throws(VaultError) -> Int64 {
     try noticing { () throws(VaultError) in
       let row = try write { () throws(VaultError) in
-        let row = try sealDeposit(plaintext, stamp.id, accessible, author)
-        return try insert(row)
+        let row = try sealDeposit(plaintext, stamp.id, accessible, author, row: nextDeposit())
+        try checkRoom(for: row.depositor, size: row.sealed.count)
+        try add(row)
+        return row
       }
       leftDeposits[row.row] = row.id
       return row.row
     }
   }
 
-  /// The row of a deposit, for which there is room.
+  /// A deposit in the row of that number.
   func sealDeposit(
-    _ plaintext: Scratch, _ id: ItemID, _ accessible: AccessClass, _ author: String
+    _ plaintext: Scratch, _ id: ItemID, _ accessible: AccessClass, _ author: String, row: Int64
   ) throws(VaultError) -> DepositRow {
     let publicKey = try depositKey(accessible)
     let place = DepositMAC.place(id, vault, accessible)
@@ -53,17 +55,11 @@ extension Keychain {
         let box = try plaintext.withBytes { (bytes: RawSpan) throws(CryptoError) in
           try SealedBox.seal(bytes, to: publicKey)
         }
-        let mac = box.withSpan { DepositMAC.make(place, publicKey: publicKey, tag, sealed: $0, key: key) }
+        let mac = box.withSpan { DepositMAC.make(place, row: row, publicKey: publicKey, tag, sealed: $0, key: key) }
         return DepositRow(
-          row: 0, id: id, accessible: accessible, state: .waiting, depositor: tag.bytes, sealed: mac.array + box)
+          row: row, id: id, accessible: accessible, state: .waiting, depositor: tag.bytes, sealed: mac.array + box)
       } catch { throw .corrupt("the public key is none") }
     }
-  }
-
-  /// Stores a new row, if there is room for it. A transaction must be open.
-  func insert(_ row: DepositRow) throws(VaultError) -> DepositRow {
-    try checkRoom(for: row.depositor, size: row.sealed.count)
-    return try add(row)
   }
 
   /// - Throws: ``VaultError/invalidValue(_:)`` when as much was left as can be.

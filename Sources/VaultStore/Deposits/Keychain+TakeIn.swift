@@ -76,8 +76,8 @@ extension Keychain {
       try checkRoom(for: tag.bytes, size: plaintext.withBytes { $0.byteCount } + SealedBox.overhead + RecordMark.count)
       return try write { () throws(VaultError) in
         var intake = DepositIntake(self, now: now, decide)
-        return try intake.take(plaintext, stamp.id, tag, accessible, self) { () throws(VaultError) in
-          try sealDeposit(plaintext, stamp.id, accessible, author)
+        return try intake.take(plaintext, stamp.id, accessible, self) { () throws(VaultError) in
+          try sealDeposit(plaintext, stamp.id, accessible, author, row: nextDeposit())
         }
       }
     }
@@ -166,7 +166,7 @@ extension Keychain {
       let stored = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
         try set(change, value: bytes.extracting(value), now: now)
       }
-      if let id = opened.boxID { try remember(id, of: row.depositor) }
+      if let id = opened.boxID { try remember(id, of: seenTag(of: writer).bytes) }
       return (item.name, stored.number)
     }
   }
@@ -185,9 +185,14 @@ extension Keychain {
       guard holdsAllKeys else { throw .locked }
       try knownDeposits(verified: true)
       guard let row = try database.deposit(number), row.state == .kept else { return nil }
+      // A box takes two places.
+      guard try knownDeposits().remembered.count + 2 <= Self.mostSeen + Self.mostDeposits else {
+        throw .invalidValue("more was settled within 30 days than the vault remembers")
+      }
+      let author = row.obstacle?.isAuthentic == true ? open(row, Scratch(), Scratch())?.record.depositor.author : nil
       return try write { () throws(VaultError) in
         let result = try body(row)
-        try forget(row)
+        try forget(row, of: author)
         touch(.whenUnlocked, now: now)
         return result
       }
@@ -206,21 +211,28 @@ extension Keychain {
 
   /// Has a row only be remembered, so that what it held is not taken in again; one that is not authentic is removed: it would keep
   /// what has its identity from being taken in.
-  func forget(_ row: DepositRow) throws(VaultError) {
+  ///
+  /// - Parameter author: whoever left it; nil where it cannot be read.
+  func forget(_ row: DepositRow, of author: String?) throws(VaultError) {
     let isForged = row.obstacle.map { [.forged, .seen].contains($0) } ?? false
     guard !isForged else { return try remove(row) }
     var seen = row
     seen.state = .seen
-    seen.depositor = []
+    if let author { seen.depositor = try seenTag(of: author).bytes }
     seen.sealed = rememberedUntil
     try replace(row, by: seen)
   }
 
+  /// The tag by which what is remembered of a caller is counted, whatever class it was for.
+  func seenTag(of author: String) throws(VaultError) -> DepositorTag {
+    try withDepositKey(.whenUnlocked) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
+  }
+
   /// Has the identity of a box be remembered, which a caller with that tag has handed in.
   func remember(_ id: ItemID, of tag: [UInt8]) throws(VaultError) {
-    _ = try add(
+    try add(
       DepositRow(
-        row: 0, id: id, accessible: .whenUnlocked, state: .seen, depositor: tag, sealed: rememberedUntil))
+        row: nextDeposit(), id: id, accessible: .whenUnlocked, state: .seen, depositor: tag, sealed: rememberedUntil))
   }
 
   /// The age of the strongest class up to which what is settled now is remembered: what is not ahead by more than can be is

@@ -86,7 +86,7 @@ extension DepositRow {
     let box = Array(envelope.dropFirst(RecordMark.count))
     let place = DepositMAC.place(id, keychain.vault, accessible)
     let expected = try keychain.withDepositKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
-      box.withSpan { DepositMAC.make(place, publicKey: publicKey, tag, sealed: $0, key: key) }
+      box.withSpan { DepositMAC.make(place, row: row, publicKey: publicKey, tag, sealed: $0, key: key) }
     }
     return mac == expected
   }

@@ -19,7 +19,7 @@ struct DepositRow {
   /// The class that it enters.
   let accessible: AccessClass
   var state: State
-  /// The tag of who left it, or handed in a box; otherwise empty where it is only remembered.
+  /// The tag of who left it, or handed in a box. What is only remembered has that of the strongest class.
   var depositor: [UInt8]
   var sealed: [UInt8]
 
@@ -104,16 +104,16 @@ extension Database {
 
   private static let foreignDeposit = VaultError.corrupt("vault.db: a deposit is none of ours")
 
-  /// Stores a new row, and tells its number.
-  func insertDeposit(_ deposit: DepositRow) throws(VaultError) -> Int64 {
+  /// Stores a new row under its number.
+  func insertDeposit(_ deposit: DepositRow) throws(VaultError) {
     let insert = statements.deposits.insert
-    try deposit.id.withBytes { (bytes: RawSpan) throws(VaultError) in try insert.bind(1, bytes) }
-    try insert.bind(2, Int64(deposit.accessible.rawValue))
-    try insert.bind(3, deposit.state.rawValue)
-    try insert.bind(4, deposit.depositor)
-    try insert.bind(5, deposit.sealed)
+    try insert.bind(1, deposit.row)
+    try deposit.id.withBytes { (bytes: RawSpan) throws(VaultError) in try insert.bind(2, bytes) }
+    try insert.bind(3, Int64(deposit.accessible.rawValue))
+    try insert.bind(4, deposit.state.rawValue)
+    try insert.bind(5, deposit.depositor)
+    try insert.bind(6, deposit.sealed)
     try runOnOneRow(insert, "a deposit")
-    return connection.lastRow
   }
 
   /// Changes the state of a row, and what comes with it.

@@ -119,7 +119,7 @@ struct Statements {
         WHEN \(DepositRow.State.kept.rawValue) THEN substr(sealed, 1, 1) ELSE x'' END FROM deposits ORDER BY id
         """)
       insert = try c.prepare(
-        "INSERT INTO deposits(item, class, state, depositor, sealed) VALUES(?1, ?2, ?3, ?4, ?5)")
+        "INSERT INTO deposits(id, item, class, state, depositor, sealed) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")
       update = try c.prepare("UPDATE deposits SET state = ?2, depositor = ?3, sealed = ?4 WHERE id = ?1")
       delete = try c.prepare("DELETE FROM deposits WHERE id = ?1")
     }
