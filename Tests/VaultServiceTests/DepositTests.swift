@@ -87,6 +87,23 @@ import VaultStore
     }
   }
 
+  @Test("are bounded in bytes as if all were kept aside, so that the bound tells nobody what was") func hiddenBytes()
+    throws
+  {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/there")
+    let large = String(repeating: "x", count: Keychain.mostDepositBytesOfOne / 9)
+    var left: [Int] = []
+    for (uid, name) in [(UInt32(990), "own/there"), (991, "own/new")] {
+      try Self.give(stand, "user:\(uid)", "own/*", "deposit")
+      var count = 0
+      while count < 20, (try? Self.leave(stand, name, large, by: RoomStand.caller(uid))) != nil { count += 1 }
+      left.append(count)
+    }
+    #expect(left == [8, 8])
+    #expect(try Self.kept(stand).count == 8 + 7)
+  }
+
   @Test("take of their depositor's part of the audit log what an unlock records of them") func parts() throws {
     var settings = VaultSettings()
     settings.audit.size = 1 << 20

@@ -118,7 +118,7 @@ extension Items {
         // It counts what others left.
         return DepositAnswer(number: access.isAdministrator(caller) ? Int(number) : nil, isWaiting: true)
       }
-      if !isKnowing { try countUnknown(author) }
+      if !isKnowing { try countUnknown(author, valueInHand.withBytes { $0.byteCount }) }
       let now = vault.clock.wall()
       let taken = try keychain.takeInDeposit(valueInHand, stamp, for: accessible, by: author, now: now) {
         [access] in access.decide(deposit: $1, by: $0, $2)
@@ -131,13 +131,17 @@ extension Items {
   }
 
   /// Bounds what a caller has taken in at once as if all of it were kept aside, so that the bound tells nobody what was.
-  private func countUnknown(_ author: String) throws(VaultError) {
+  private func countUnknown(_ author: String, _ plaintext: Int) throws(VaultError) {
     let day: Int64 = 86_400 * 1_000_000_000
     let now = vault.clock.boot()
     if now - depositsSince >= day { (depositsAtOnce, depositsSince) = ([:], now) }
-    let count = depositsAtOnce[author] ?? 0
-    guard count < Keychain.mostDepositsOfOne else { throw .invalidValue("as much of yours waits as the vault keeps") }
-    depositsAtOnce[author] = count + 1
+    var sum = depositsAtOnce[author] ?? (0, 0)
+    sum.count += 1
+    sum.bytes += Keychain.depositSize(plaintext)
+    guard sum.count <= Keychain.mostDepositsOfOne, sum.bytes <= Keychain.mostDepositBytesOfOne else {
+      throw .invalidValue("as much of yours waits as the vault keeps")
+    }
+    depositsAtOnce[author] = sum
   }
 
   private func answer(

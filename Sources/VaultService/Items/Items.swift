@@ -20,8 +20,9 @@ package final class Items {
   let access: Access
   /// For the value that is being stored; empty between two calls.
   let valueInHand = Scratch()
-  /// How often callers who may not know what came of it have left something at once, since that time, `CLOCK_BOOTTIME` nanoseconds.
-  var depositsAtOnce: [String: Int] = [:]
+  /// How often callers who may not know what came of it have left something at once, and its bytes, since that time,
+  /// `CLOCK_BOOTTIME` nanoseconds.
+  var depositsAtOnce: [String: (count: Int, bytes: Int)] = [:]
   var depositsSince: Int64 = .min / 2
 
   package init(_ vault: Vault, _ access: Access) {

@@ -62,6 +62,9 @@ extension Keychain {
     }
   }
 
+  /// The bytes that what ``DepositRecord`` encoded takes where it is kept aside.
+  public static func depositSize(_ plaintext: Int) -> Int { 1 + RecordMark.count + plaintext + SealedBox.overhead }
+
   /// - Throws: ``VaultError/invalidValue(_:)`` when as much was left as can be.
   func checkRoom(for tag: [UInt8], size: Int) throws(VaultError) {
     let table = try knownDeposits()

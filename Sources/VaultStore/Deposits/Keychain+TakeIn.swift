@@ -73,7 +73,7 @@ extension Keychain {
       guard holdsAllKeys else { throw .locked }
       try knownDeposits(verified: true)
       let tag = try withDepositKey(accessible) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
-      try checkRoom(for: tag.bytes, size: plaintext.withBytes { $0.byteCount } + SealedBox.overhead + RecordMark.count)
+      try checkRoom(for: tag.bytes, size: Self.depositSize(plaintext.withBytes { $0.byteCount }))
       return try write { () throws(VaultError) in
         var intake = DepositIntake(self, now: now, decide)
         return try intake.take(plaintext, stamp.id, accessible, self) { () throws(VaultError) in
