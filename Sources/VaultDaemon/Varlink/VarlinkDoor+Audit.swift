@@ -7,6 +7,8 @@ internal import VaultWire
 extension VarlinkDoor {
   /// Entries in one reply.
   private static let entriesAtATime = 100
+  /// The time after which a reader of whom nothing was found hears how far it is, in nanoseconds.
+  private static let silence: Int64 = 1_000_000_000
   /// The most that are asked for by their number.
   private static let mostOfTheLast = 100_000
 
@@ -22,7 +24,7 @@ extension VarlinkDoor {
   }
 
   /// Tells the next entries, lets the others have their turn, and goes on while the client reads.
-  private func tell(_ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection) {
+  func tell(_ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection) {
     // Its last reply is out.
     guard !reading.hasEnded else { return }
     do throws(Refusal) { try tellNext(reading, isCheck: isCheck, follows: follows, connection) } catch {
@@ -34,14 +36,16 @@ extension VarlinkDoor {
   private func tellNext(
     _ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection
   ) throws(Refusal) {
-    let (found, isOver) = try reading.page(until: vault.clock.monotonic() + Turns.search, now: vault.clock.monotonic)
-    if isCheck {
-      if !isOver {
-        let (done, all) = reading.progress
-        let progress = Wire.Progress(done: Int(clamping: done), of: Int(clamping: all))
-        connection.reply(Wire.AuditReply(entries: [], progress: progress), continues: true)
-      }
-    } else {
+    let now = vault.clock.monotonic()
+    let (found, isOver) = try reading.page(until: now + Turns.search, now: vault.clock.monotonic)
+    if !found.isEmpty { reading.told = now }
+    if !isOver, isCheck || now - reading.told >= Self.silence {
+      reading.told = now
+      let (done, all) = reading.progress
+      let progress = Wire.Progress(done: Int(clamping: done), of: Int(clamping: all))
+      connection.reply(Wire.AuditReply(entries: [], progress: progress), continues: true)
+    }
+    if !isCheck {
       var left = found[...]
       while !left.isEmpty {
         let page = left.prefix(Self.entriesAtATime).map { Wire.AuditEntry($0.number, $0.entry) }

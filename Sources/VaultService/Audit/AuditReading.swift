@@ -112,6 +112,8 @@ package final class AuditReading: SecretHolder {
   /// What came of it; nil before the end.
   package private(set) var result: Result?
   package private(set) var progress: (done: Int64, of: Int64) = (0, 0)
+  /// The time at which its reader heard of it last, `CLOCK_MONOTONIC` nanoseconds.
+  package var told: Int64
 
   init(
     _ audit: Audit, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller, noted: [Int64: Digest]?,
@@ -122,6 +124,7 @@ package final class AuditReading: SecretHolder {
     self.own = own
     self.decide = decide
     scope = try decide()
+    told = audit.clock.monotonic()
     next = filter.from ?? 1
     do throws(VaultError) {
       if let noted {
