@@ -32,6 +32,28 @@ import VaultModel
     #expect(result.findings.contains { $0.text == "item \(Int64.max) has a number that was never given" })
   }
 
+  @Test("the highest row is known again after an insert that was taken back, and after a deletion")
+  func highestRow() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try keychain.put("a")
+    try keychain.put("b")
+    #expect(try keychain.database.lastRow() == 2)
+    #expect(throws: VaultError.noSuchItem) {
+      try keychain.transaction { () throws(VaultError) in
+        guard let new = try? name("c") else { return }
+        try keychain.set(ItemChange(name: new), value: secret("c"), now: 2000)
+        #expect(try keychain.database.lastRow() == 3)
+        throw .noSuchItem
+      }
+    }
+    #expect(try keychain.database.lastRow() == 2)
+    try keychain.put("d")
+    #expect(try keychain.database.lastRow() == 3 && keychain.database.lastRow(upTo: 2) == 2)
+    try keychain.delete([name("d")])
+    #expect(try keychain.database.lastRow() == 2)
+  }
+
   @Test("a version that waits where an older one is to go is not replaced, and the whole change is taken back")
   func olderVersion() throws {
     let fixture = try Fixture()

@@ -69,7 +69,7 @@ public struct AssociatedData: Sendable {
   }
 
   /// The encoding.
-  public var bytes: [UInt8] { storage.indices.map { storage[$0] } }
+  public var bytes: [UInt8] { unsafe storage.span.withUnsafeBufferPointer { unsafe [UInt8]($0) } }
 
   /// `vault 1`, the first field of everything that is authenticated.
   static let format: InlineArray<7, UInt8> = [0x76, 0x61, 0x75, 0x6C, 0x74, 0x20, 0x31]

@@ -12,13 +12,19 @@ public struct Extensions: Hashable, Sendable {
 
   /// Fields of this program, in ascending order of their types.
   init(_ fields: [(type: UInt8, content: [UInt8])]) {
-    bytes = fields.flatMap { field in
-      [field.type, UInt8(truncatingIfNeeded: field.content.count), UInt8(field.content.count >> 8)] + field.content
+    var bytes: [UInt8] = []
+    for (type, content) in fields {
+      bytes.append(type)
+      bytes.append(UInt8(truncatingIfNeeded: content.count))
+      bytes.append(UInt8(content.count >> 8))
+      bytes.append(contentsOf: content)
     }
+    self.bytes = bytes
   }
 
   /// The same fields, with this content in the one of a type; nil for without it.
   func replacing(_ type: UInt8, with content: [UInt8]?) -> Extensions {
+    if bytes.isEmpty { return content.map { Extensions([(type, $0)]) } ?? self }
     var fields = self.fields.filter { $0.type != type }
     if let content { fields.append((type, content)) }
     return Extensions(fields.sorted { $0.type < $1.type })

@@ -10,32 +10,37 @@ enum HeadAuthors {
   /// The most bytes that a text has: a uid and the name of a unit.
   static let maximumBytes = 300
 
-  private static func all(_ item: ItemInfo) -> [String?] { [item.creator] + item.versions.map(\.writer) }
-
   /// Refuses what the encoding has no room for.
   static func validate(_ item: ItemInfo) throws(CryptoError) {
-    for text in all(item) {
-      if let text, !(1...maximumBytes).contains(text.utf8.count) { throw .limits("author") }
-    }
+    try validate(item.creator)
+    for version in item.versions { try validate(version.writer) }
+  }
+
+  private static func validate(_ text: String?) throws(CryptoError) {
+    if let text, !(1...maximumBytes).contains(text.utf8.count) { throw .limits("author") }
   }
 
   /// The field's content; nil where nothing is known.
   static func encode(_ item: ItemInfo) -> [UInt8]? {
-    let authors = all(item)
     var texts: [String] = []
-    let places = authors.map { author -> UInt8 in
-      guard let author else { return 0 }
-      if let place = texts.firstIndex(where: { $0.utf8.elementsEqual(author.utf8) }) { return UInt8(place + 1) }
+    var (content, places): ([UInt8], [UInt8]) = ([0], [])
+    func add(_ author: String?) {
+      guard let author else { return places.append(0) }
+      if let place = texts.firstIndex(where: { $0.utf8.elementsEqual(author.utf8) }) {
+        return places.append(UInt8(place + 1))
+      }
       texts.append(author)
-      return UInt8(texts.count)
+      let count = author.utf8.count
+      content.append(UInt8(truncatingIfNeeded: count))
+      content.append(UInt8(count >> 8))
+      content.append(contentsOf: author.utf8)
+      places.append(UInt8(texts.count))
     }
+    add(item.creator)
+    for version in item.versions { add(version.writer) }
     if texts.isEmpty { return nil }
-    return [UInt8(texts.count)] + texts.flatMap(sized) + places
-  }
-
-  private static func sized(_ text: String) -> [UInt8] {
-    let bytes = Array(text.utf8)
-    return [UInt8(truncatingIfNeeded: bytes.count), UInt8(bytes.count >> 8)] + bytes
+    content[0] = UInt8(texts.count)
+    return content + places
   }
 
   /// Puts what a field says into an item.

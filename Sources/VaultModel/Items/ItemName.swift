@@ -43,15 +43,18 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   public var description: String { text }
 
-  public static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+  public static func == (left: Self, right: Self) -> Bool {
+    let (left, right) = (left.text.utf8.span, right.text.utf8.span)
+    guard left.count == right.count else { return false }
+    for index in left.indices where left[index] != right[index] { return false }
+    return true
+  }
 
   /// Orders names by their bytes.
   public static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
 
-  public func hash(into hasher: inout Hasher) {
-    for byte in text.utf8 { hasher.combine(byte) }
-    hasher.combine(UInt8(0xFF))
-  }
+  // Texts of the same bytes are equal as texts too, and have one hash.
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
   /// True when the text is a name of printable ASCII, no segment of which begins with a dot: almost every name is, and
   /// one look at each byte tells. What is not may still be a name.

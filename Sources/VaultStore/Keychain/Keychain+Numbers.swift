@@ -21,8 +21,10 @@ extension Keychain {
     guard let own = facts[accessible]?.nextRow else { throw Self.unreadableRecord(accessible) }
     // No overflow: no record that can be read has a row above the last one.
     let end = min(own + Self.rowsApart, ClassRecord.lastRow)
-    let known = AccessClass.allCases.compactMap { isVouchedFor[$0] ? facts[$0]?.nextRow : nil }.filter { $0 < end }
-    let row = max(own, known.max() ?? 1, try database.lastRow(upTo: end - 1) + 1)
+    var row = max(own, try database.lastRow(upTo: end - 1) + 1)
+    for other in AccessClass.allCases where isVouchedFor[other] {
+      if let next = facts[other]?.nextRow, next < end { row = max(row, next) }
+    }
     if row < end { return row }
     // Somebody has put an item just below the end.
     guard own < end, let free = try database.freeRow(in: own..<end) else {

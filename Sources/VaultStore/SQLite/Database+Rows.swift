@@ -147,6 +147,13 @@ extension Database {
 
   /// The highest row up to `end` that an item has; 0 when there is none.
   func lastRow(upTo end: Int64 = .max) throws(VaultError) -> Int64 {
+    let last: Int64
+    if let highestRow { last = highestRow } else { last = try readLastRow(upTo: .max) }
+    highestRow = last
+    return last <= end ? last : try readLastRow(upTo: end)
+  }
+
+  private func readLastRow(upTo end: Int64) throws(VaultError) -> Int64 {
     try statements.heads.lastRow.bind(1, end)
     return try statements.heads.lastRow.first { (row: Statement) throws(VaultError) in
       row.isNull(0) ? 0 : try row.integer(0)
@@ -171,6 +178,7 @@ extension Database {
   /// - Throws: ``VaultError/corrupt(_:)`` when the row is taken.
   func insertHead(_ columns: HeadColumns, sealed: [UInt8], value: [UInt8]) throws(VaultError) {
     try write(statements.heads.insert, columns, sealed, value)
+    if let highest = highestRow { highestRow = max(highest, columns.row) }
   }
 
   /// Replaces the head of an item and the current value beside it.
@@ -254,6 +262,7 @@ extension Database {
   /// - Parameter olderValues: the number of versions that it has beside the current one.
   /// - Throws: ``VaultError/corrupt(_:)`` when the head is not there, or there are fewer or more older values.
   func delete(row: Int64, olderValues: Int) throws(VaultError) {
+    highestRow = nil
     try statements.heads.delete.bind(1, row)
     try runOnOneRow(statements.heads.delete, "the head of item \(row)")
     try statements.values.deleteAll.bind(1, row)

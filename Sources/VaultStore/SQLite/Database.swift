@@ -16,6 +16,8 @@ final class Database {
   let lock: StoreLock?
   let connection: SQLiteConnection
   let statements: Statements
+  /// The highest row that an item has; nil until somebody asks, and once it may be another one.
+  var highestRow: Int64?
 
   /// Opens the database in the directory `path`.
   ///
@@ -202,6 +204,7 @@ final class Database {
 
   /// Undoes everything since ``begin()``. An error may have done so already.
   func rollback() {
+    highestRow = nil
     guard connection.isInTransaction else { return }
     // If even this fails, the transaction was never committed and the next opening drops it.
     try? statements.transaction.rollback.run()
