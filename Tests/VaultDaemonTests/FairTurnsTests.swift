@@ -218,27 +218,6 @@ import Testing
     #expect(answers.finish == 30_000 && works.finish > 3_000_000)
   }
 
-  @Test("who waits and has had less goes on among what the loop itself does for another") func lettingIn() {
-    let stand = Stand()
-    let (one, other) = (Line(of: 1), Line(of: 2))
-    #expect(stand.ask(one, 10))
-    stand.work(one, 10)
-    stand.turns.turn()
-    stand.work(one, 10, "one")
-    stand.work(other, 30, "first")
-    stand.turns.turn()
-    stand.work(other, 30, "second")
-    stand.turns.letIn(before: one)
-    #expect(!stand.done.contains("second"))
-    // What was done for the other's connections meanwhile, one after the other.
-    for _ in 0..<3 {
-      stand.now += 30_000
-      stand.turns.chargeLoop(one)
-    }
-    stand.turns.letIn(before: one)
-    #expect(stand.done.last == "second" && !stand.done.contains("one"))
-  }
-
   @Test("a user's own work of two kinds makes nobody look sooner") func kinds() {
     let stand = Stand()
     let (answers, works) = (Line(of: 1), Line(of: 1))

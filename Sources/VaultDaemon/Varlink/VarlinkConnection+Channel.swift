@@ -92,7 +92,6 @@ extension VarlinkConnection {
   private func lookAround(amongEvents: Bool) {
     guard door.turns.isMixed else { return }
     door.turns.chargeLoop(share.answers)
-    door.turns.letIn(before: share.answers)
     clients.lookAround(beside: share, amongEvents: amongEvents)
   }
 

@@ -152,29 +152,21 @@ package final class Turns {
   package func turn() {
     isAsked = false
     spent = 0
-    while !isSpent, let line = next { doFirst(of: line) }
+    while !isSpent, let line = next {
+      dequeue(line)
+      guard let work = line.takeFirst() else { continue }
+      virtual = max(virtual, line.start)
+      current = line
+      let (began, before) = (now(), spent)
+      work()
+      // The work itself has charged some of it.
+      let end = now()
+      charge(line, max(0, end - began - (spent - before)), now: end)
+      current = nil
+      if line.count > 0 { queue(line) }
+      if isMixed { between() }
+    }
     if next != nil || isSpent { askOnce() }
-  }
-
-  /// Runs what waits of those who have had less than `line`, for which the loop itself has done something.
-  package func letIn(before line: Line) {
-    guard isMixed, current == nil else { return }
-    while let next, next.owner != line.owner, next.start < line.finish { doFirst(of: next) }
-  }
-
-  private func doFirst(of line: Line) {
-    dequeue(line)
-    guard let work = line.takeFirst() else { return }
-    virtual = max(virtual, line.start)
-    current = line
-    let (began, before) = (now(), spent)
-    work()
-    // The work itself has charged some of it.
-    let end = now()
-    charge(line, max(0, end - began - (spent - before)), now: end)
-    current = nil
-    if line.count > 0 { queue(line) }
-    if isMixed { between() }
   }
 
   /// The loop looks at its sockets now: what was spent kept nobody waiting who is there.
