@@ -16,6 +16,8 @@ extension Failure {
         : "the vault \(cause.hasPrefix("by ") ? "was" : "is") locked\(Sentence.cause(cause))"
       self.init(.retry, text, "open it with `vault unlock`")
     case .timedOut: self.init(.retry, "the vault stayed locked for all of the wait", "open it with `vault unlock`")
+    case .unanswered:
+      self.init(.retry, "nobody answered the request for all of the wait", "ask for `vault approve`")
     case .noSuchItem(let name, true):
       self.init(
         .missing,
@@ -29,6 +31,9 @@ extension Failure {
       self.init(.missing, "there is no deposit \(number)", "see `vault deposits`")
     case .noSuchGrant(let subject):
       self.init(.missing, "\(Printable.text(subject)) has no such grant", "see `vault grants`")
+    case .noSuchRequest(let number?):
+      self.init(.missing, "there is no request \(number), or not any more", "see `vault requests`")
+    case .noSuchRequest(nil): self.init(.missing, "nothing of that kind was denied", "see `vault requests`")
     case .invalidGrant(let reason):
       self.init(.usage, Printable.text(reason), "see vault-access(7)")
     case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id)", "see `vault slot list`")

@@ -11,7 +11,9 @@ import VaultWire
     "each fault of the daemon has its exit code",
     arguments: [
       (Fault.noVault, Exit.configuration), (.vaultExists, .exists), (.locked(state: "cold", cause: "start"), .retry),
-      (.timedOut, .retry), (.noSuchItem(name: "a"), .missing), (.noSuchVersion(name: "a", version: 2), .missing),
+      (.timedOut, .retry), (.unanswered, .retry), (.noSuchRequest(number: 5), .missing),
+      (.noSuchRequest(number: nil), .missing), (.noSuchItem(name: "a"), .missing),
+      (.noSuchVersion(name: "a", version: 2), .missing),
       (.noSuchSlot(id: 3), .missing), (.lastSlot, .denied), (.alreadyExists(name: "a", failed: nil), .exists),
       (.expired(name: "a", expires: 0), .invalid), (.invalidName(name: "..", reason: "r", failed: nil), .invalid),
       (.invalidValue(kind: "wifi", reason: "r", failed: nil), .invalid),

@@ -25,7 +25,12 @@ import VaultTesting
     for method in ["Lock", "ListSlots", "ConfirmGrants", "MarkStale"] {
       #expect(try ask(method).contains(denied), "\(method)")
     }
-    for method in ["Init", "Unlock", "ChangePassword", "Verify", "Salvage", "Monitor", "Rekey"] {
+    for parameters in [#""number":1"#, #""subject":"user:0","name":"a""#] {
+      for method in ["Approve", "Deny", "ForgetDenial"] {
+        #expect(try ask(method, "{\(parameters)}").contains(denied), "\(method)")
+      }
+    }
+    for method in ["Requests", "Init", "Unlock", "ChangePassword", "Verify", "Salvage", "Monitor", "Rekey"] {
       #expect(try ask(method, "{}", #","more":true"#).contains(denied), "\(method)")
     }
     #expect(try ask("Backup", "{}", #","upgrade":true"#).contains(denied))

@@ -12,7 +12,10 @@ import VaultModel
     ending.until = 1 << 40
     (used.until, used.used) = (-1, 3)
     return
-      ([.grant(grant), .grant(ending), .grant(used), .confined(subject), .unconfirmed(since: 9)]
+      ([
+        .grant(grant), .grant(ending), .grant(used), .confined(subject), .unconfirmed(since: 9),
+        .denied(subject, try ItemName("iothome/a")),
+      ]
       as [GrantRecord.Content]).map { GrantRecord($0) }
   }
 

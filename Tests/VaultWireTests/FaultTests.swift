@@ -4,7 +4,8 @@ import VaultWire
 /// Every error with all its fields.
 enum FaultSamples {
   static let vault: [Fault] = [
-    .noVault, .vaultExists, .locked(state: "cold", cause: "start"), .timedOut,
+    .noVault, .vaultExists, .locked(state: "cold", cause: "start"), .timedOut, .unanswered,
+    .noSuchRequest(number: 123_456),
     .noSuchItem(name: "a/é", unverified: true),
     .noSuchVersion(name: "a", version: 2), .noSuchSlot(id: 3), .lastSlot, .noSuchGrant(subject: "user:1"),
     .invalidGrant(reason: "r"), .alreadyExists(name: "a", failed: 0),

@@ -90,6 +90,9 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     number: 1, time: 2, action: "get", outcome: "ok", door: "socket", uid: 1000, user: "ana", pid: 3, unit: "a.service",
     executable: "/usr/bin/é", item: "a", detail: "d", purpose: "\"\n", count: 4, of: 1)
   static let auditFault = Wire.AuditFault(first: 1, last: 2, text: "t")
+  static let request = Wire.Request(
+    number: 123_456, state: "pending", subject: "user:1", right: "get", name: "a", missing: true, reason: "r", uid: 1,
+    user: "u", pid: 2, unit: "x.service", executable: "/x", count: 3, first: 4, last: 5, uses: 6, until: 7, by: 8)
   static let empty = Wire.Empty()
 
   static let all: [WireSubject] = types + reading + writing + deposits + grants + audit + conversations
@@ -154,7 +157,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Monitor.in", empty),
     WireSubject(
       "Monitor.out",
-      Wire.MonitorReply(event: "item", time: 1, state: "s", cause: "c", name: "n", change: "moved", to: "t")),
+      Wire.MonitorReply(event: "item", time: 1, state: "s", cause: "c", name: "n", change: "moved", to: "t", number: 5)),
   ]
 
   private static let writing = [
@@ -204,6 +207,16 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("ConfirmGrants.out", Wire.ConfirmGrantsReply(grants: 3)),
     WireSubject("ForgetSubject.in", Wire.ForgetSubjectParameters(subject: "unit:a.service", interactive: true)),
     WireSubject("ForgetSubject.out", empty),
+    WireSubject("Request", request), WireSubject("Requests.in", empty),
+    WireSubject("Requests.out", Wire.RequestsReply(requests: [request, request])),
+    WireSubject(
+      "Approve.in",
+      Wire.ApproveParameters(number: 5, uses: 2, for: 3, session: true, pid: 4, always: true, interactive: true)),
+    WireSubject("Approve.out", Wire.ApproveReply(subject: "user:1", right: "get", name: "a")),
+    WireSubject("Deny.in", Wire.DenyParameters(number: 5, always: true, interactive: true)),
+    WireSubject("Deny.out", Wire.DenyReply(subject: "user:1", name: "a")),
+    WireSubject("ForgetDenial.in", Wire.ForgetDenialParameters(subject: "user:1", name: "a", interactive: true)),
+    WireSubject("ForgetDenial.out", empty),
   ]
 
   private static let deposits = [

@@ -5,11 +5,12 @@ public import VaultModel
 ///
 /// As stored, numbers little-endian, texts UTF-8:
 ///
-///   1  format version, 1    1  content: 1 a grant, 2 a confined subject, 3 unconfirmed
+///   1  format version, 1    1  content: 1 a grant, 2 a confined subject, 3 unconfirmed, 4 a denial
 ///   a grant: 2  subject's size    …  subject    2  pattern's size    …  pattern    1  rights    8  created
 ///     1  bit 0: it ends, bit 1: it was used    8  end, only if it ends    8  last use, only if it was used
 ///   a confined subject: 2  size    …  subject
 ///   unconfirmed: 8  since
+///   a denial: 2  subject's size    …  subject    2  name's size    …  name
 ///   2  size of the extension fields    …  extension fields (see Extensions)
 ///
 /// There is one encoding for each record: what decodes, encodes to the same bytes.
@@ -21,6 +22,8 @@ public struct GrantRecord: Hashable, Sendable {
     case confined(Subject)
     /// No grant counts before somebody has confirmed all of them: the vault came from a backup then, Unix seconds.
     case unconfirmed(since: Int64)
+    /// Processes that are this subject may not ask for the item of that name any more.
+    case denied(Subject, ItemName)
   }
 
   /// Its random identity, the same in each class.
@@ -58,6 +61,7 @@ extension GrantRecord {
           + (grant.until == nil ? 0 : 8) + (grant.used == nil ? 0 : 8)
       case .confined(let subject): 2 + subject.description.utf8.count
       case .unconfirmed: 8
+      case .denied(let subject, let name): 2 + subject.description.utf8.count + 2 + name.text.utf8.count
       }
     return 2 + content + extensions.encodedCount
   }
@@ -83,6 +87,10 @@ extension GrantRecord {
       case .unconfirmed(let since):
         writer.uint8(3, &out)
         writer.int64(since, &out)
+      case .denied(let subject, let name):
+        writer.uint8(4, &out)
+        writer.sized(subject.description, &out)
+        writer.sized(name.text, &out)
       }
       extensions.write(&writer, &out)
       precondition(writer.offset == out.byteCount, "a grant's size was computed wrongly")
@@ -100,6 +108,12 @@ extension GrantRecord {
     case 1: content = .grant(try Self.grant(&reader, input))
     case 2: content = .confined(try Self.subject(&reader, input))
     case 3: content = .unconfirmed(since: try reader.int64(input))
+    case 4:
+      let subject = try Self.subject(&reader, input)
+      guard let name = try? ItemName(try reader.text(try reader.uint16(input), input)) else {
+        throw .malformed("name of denial")
+      }
+      content = .denied(subject, name)
     default: throw .malformed("unknown content of grant")
     }
     extensions = try Extensions(&reader, input)

@@ -7,14 +7,14 @@ protocol AskedItem {
   /// What it asks for, and the caller's own words for that.
   var action: AuditAction { get }
   var said: Said { get }
-  /// The time until which it waits for an unlock, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
+  /// The time until which it waits for an unlock, or for an administrator's answer, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
   var end: Int64? { get }
   /// Sends the answer, or tells what has to come before that: also room, if it may have more than `longest` bytes.
   func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo longest: Int) throws(Refusal) -> Wait?
 }
 
 extension VarlinkDoor {
-  /// The longest time that a call waits for an unlock, in milliseconds.
+  /// The longest time that a call waits for a person, in milliseconds.
   private static let longestWait = 86_400_000
 
   /// The time at which a wait of so many milliseconds is over, `CLOCK_MONOTONIC` nanoseconds; nil for none.
@@ -47,20 +47,22 @@ extension VarlinkDoor {
     connection.current.holdsName = true
   }
 
-  /// Holds a call that waits: for the boot key and for room as long as it takes, for an unlock as long as the call says.
+  /// Holds a call that waits: for the boot key and for room as long as it takes, for a person as long as the call says.
   private func hold(_ wait: Wait, _ asked: some AskedItem, _ connection: VarlinkConnection) throws(Refusal) {
-    if wait == .room { return waitForRoom(asked, connection) }
     var limit: Int64?
-    if wait == .unlock {
-      guard let end = asked.end else { throw give(up: asked, vault.locked, connection) }
-      let left = end - vault.clock.monotonic()
-      guard left > 0 else { throw give(up: asked, .timedOut, connection) }
-      limit = left
+    var late = Refusal.timedOut
+    switch wait {
+    case .room: return waitForRoom(asked, connection)
+    case .bootKey: break
+    case .unlock: limit = try left(asked, orElse: vault.locked, late, connection)
+    case .approval:
+      late = .unanswered
+      limit = try left(asked, orElse: .unapproved, late, connection)
     }
     let attempt = Attempt(for: wait, in: vault.waiting, connection.share.answers, within: limit, timer) {
       [weak self, weak connection] in
       guard let self, let connection else { return }
-      connection.fail(give(up: asked, .timedOut, connection))
+      connection.fail(give(up: asked, late, connection))
     } _: { [weak self, weak connection] in
       guard let self, let connection, connection.isStillAsking else { return nil }
       var next: Wait?
@@ -73,6 +75,20 @@ extension VarlinkDoor {
       return next
     }
     connection.hold { attempt.callOff() }
+    // It is known to administrators by its name, which a lock may hide.
+    if case .approval = wait { connection.current.holdsName = true }
+  }
+
+  /// The nanoseconds for which a call may wait for a person yet.
+  ///
+  /// - Throws: the refusal of one that does not wait, or no longer.
+  private func left(
+    _ asked: some AskedItem, orElse refusal: Refusal, _ late: Refusal, _ connection: VarlinkConnection
+  ) throws(Refusal) -> Int64 {
+    guard let end = asked.end else { throw give(up: asked, refusal, connection) }
+    let left = end - vault.clock.monotonic()
+    guard left > 0 else { throw give(up: asked, late, connection) }
+    return left
   }
 
   /// The refusal of a call that waits no longer, which is recorded.

@@ -113,7 +113,7 @@ final class Events: SecretHolder {
     switch event {
     case .item(let name, _, let new): (item, to) = (name, new)
     case .state: isOfState = true
-    case .integrityFailed: break
+    case .integrityFailed, .request: break
     }
     var nameless = reply
     (nameless.name, nameless.to) = (nil, nil)

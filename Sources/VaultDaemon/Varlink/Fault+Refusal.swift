@@ -13,11 +13,13 @@ extension Fault {
     case .vaultExists: self = .vaultExists
     case .locked(let state): self = .locked(state: state.kind.rawValue, cause: state.cause.text)
     case .timedOut: self = .timedOut
+    case .unanswered: self = .unanswered
     case .noSuchItem(let name, let isVerified): self = .noSuchItem(name: name, unverified: isVerified ? nil : true)
     case .noSuchVersion(let name, let version): self = .noSuchVersion(name: name, version: version)
     case .noSuchSlot(let id): self = .noSuchSlot(id: id)
     case .lastSlot: self = .lastSlot
     case .noSuchGrant(let subject): self = .noSuchGrant(subject: subject)
+    case .noSuchRequest(let number): self = .noSuchRequest(number: number)
     case .invalidGrant(let reason): self = .invalidGrant(reason: reason)
     case .alreadyExists(let name): self = .alreadyExists(name: name, failed: failed)
     case .expired(let name, let time): self = .expired(name: name, expires: time)

@@ -20,7 +20,8 @@ extension MethodName {
     case .unlock, .lock: .openers
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
-      .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .deposits, .settleDeposit:
+      .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .deposits, .settleDeposit,
+      .requests, .approve, .deny, .forgetDenial:
       .administrators
     }
   }

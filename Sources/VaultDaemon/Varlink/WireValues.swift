@@ -82,6 +82,8 @@ extension Wire.MonitorReply {
       self.init(event: "item", time: time, name: name.text, change: change.rawValue, to: new?.text)
     case .integrityFailed(let cause):
       self.init(event: "integrity", time: time, state: "failed", cause: cause)
+    case .request(let number, let change):
+      self.init(event: "request", time: time, change: change.rawValue, number: number)
     }
   }
 }

@@ -33,6 +33,11 @@ public enum AuditAction: UInt8, Named, Sendable {
   case call = 22
   /// Somebody was asked to show its presence for an item.
   case proof = 23
+  /// A caller without a grant asked for an item, so that an administrator may decide.
+  case request = 24
+  case approve = 25
+  /// A request, or an approval, was denied, or a denial forgotten.
+  case deny = 26
 
   /// The name people and programs write.
   public var name: String { "\(self)" }

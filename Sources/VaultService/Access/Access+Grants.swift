@@ -59,6 +59,7 @@ extension Access {
     } catch { throw refusal(error) }
     book.put(record, insteadOf: Set(old.map(\.id)))
     for record in new { if case .confined(let subject) = record.content { book.confine(subject, record.id) } }
+    settleRequests()
     vault.log.info("\(subject) was granted \(rights.names.joined(separator: ",")) by uid \(caller.uid)")
     vault.hooks.accessChanged()
     return old.first?.grant
@@ -83,7 +84,8 @@ extension Access {
     let keychain = try administer(caller)
     let found = book.all.filter { $0.grant.subject == subject && (pattern == nil || $0.grant.pattern == pattern) }
     let isAllKnown = AccessClass.allCases.allSatisfy(book.knows)
-    guard !found.isEmpty || !isAllKnown else { throw .noSuchGrant(subject.description) }
+    let approvals = requests.revoke(subject) { pattern?.matches($0) ?? true }
+    guard !found.isEmpty || !approvals.isEmpty || !isAllKnown else { throw .noSuchGrant(subject.description) }
     let ids = Set(found.map(\.id))
     var unstored: String?
     do throws(VaultError) {
@@ -94,7 +96,7 @@ extension Access {
     if !isAllKnown { book.revokeComing(subject, pattern) }
     vault.log.info("grants of \(subject) were revoked by uid \(caller.uid)")
     vault.hooks.accessChanged()
-    return (found.map(\.grant), unstored)
+    return (found.map(\.grant) + approvals.compactMap(grant), unstored)
   }
 
   /// Has the grants of a vault that came from a backup count, and tells how many there are.
@@ -111,6 +113,7 @@ extension Access {
       try keychain.changeGrants(removing: Set(book.unconfirmed.keys), adding: [], now: vault.clock.wall())
     } catch { throw refusal(error) }
     book.confirm()
+    settleRequests()
     vault.log.info("the grants were confirmed by uid \(caller.uid)")
     vault.hooks.accessChanged()
     return book.all.count
@@ -259,6 +262,7 @@ extension Access {
   func reset() {
     book.forgetAll()
     uses = [:]
+    requests.reset()
   }
 
   private func storePending(_ keychain: Keychain) {
@@ -290,7 +294,7 @@ extension Access {
   // MARK: Parts
 
   /// The store, for a change that is an administrator's, who in a user's vault has shown to be there just now.
-  private func administer(_ caller: Caller) throws(Refusal) -> Keychain {
+  func administer(_ caller: Caller) throws(Refusal) -> Keychain {
     try checkAdministrator(caller)
     let keychain = try vault.keychain()
     guard terms.isSystem || isShown(Self.administration, by: caller) else {
@@ -321,12 +325,12 @@ extension Access {
     }
   }
 
-  private func groups(of subject: Subject) -> [UInt32] {
+  func groups(of subject: Subject) -> [UInt32] {
     for case .user(let uid) in subject.parts { return vault.groups(uid) }
     return []
   }
 
-  private func refusal(_ error: VaultError) -> Refusal {
+  func refusal(_ error: VaultError) -> Refusal {
     switch error {
     case .locked: vault.locked
     case .invalidValue(let reason): .invalidGrant(reason)

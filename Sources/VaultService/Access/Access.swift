@@ -30,11 +30,18 @@ package final class Access: SecretHolder {
   var hidesGrants = false
   /// When grants were used that the store does not know of yet.
   var uses: [ItemID: Int64] = [:]
+  /// What was asked for without a grant, and what came of that.
+  let requests: Requests
 
   package init(_ terms: Terms, _ vault: Vault) {
     self.terms = terms
     self.vault = vault
+    requests = Requests(in: vault.holders)
     super.init(in: vault.holders)
+    requests.changed = { [unowned vault] number, change in
+      vault.hooks.announce(.request(number, change))
+      if change != .asked { vault.waiting.go(.approval(number)) { true } }
+    }
   }
 
   // MARK: Decisions

@@ -7,6 +7,7 @@ struct GrantBook {
   /// forged who has the key of that class alone.
   private struct Page {
     var grants: [(id: ItemID, grant: Grant)] = []
+    var denied: [RequestTarget: ItemID] = [:]
     var isUnconfirmed = false
     /// False when they are not those that were stored, so that none of them is here.
     var isTrusted = true
@@ -52,6 +53,7 @@ struct GrantBook {
       case .unconfirmed(let since):
         page.isUnconfirmed = true
         unconfirmed[record.id] = since
+      case .denied(let subject, let name): page.denied[RequestTarget(subject, name)] = record.id
       }
     }
     pages[accessible] = page
@@ -122,6 +124,17 @@ struct GrantBook {
     changed()
   }
 
+  /// Puts in that a subject may not ask for an item any more.
+  mutating func deny(_ target: RequestTarget, _ id: ItemID) {
+    for accessible in pages.keys { pages[accessible]?.denied[target] = id }
+    changed()
+  }
+
+  mutating func forgetDenial(of target: RequestTarget) {
+    for accessible in pages.keys { pages[accessible]?.denied[target] = nil }
+    changed()
+  }
+
   mutating func confirm() {
     unconfirmed = [:]
     for accessible in pages.keys { pages[accessible]?.isUnconfirmed = false }
@@ -172,6 +185,22 @@ struct GrantBook {
   /// True when a caller of which these parts hold has its grants alone.
   func confines(_ caller: CallerParts) -> Bool {
     caller.keys.contains { confinedByPart[$0]?.contains(where: caller.wasAll) == true }
+  }
+
+  /// The subject that holds a caller of which these parts hold to its grants: the one that says most of it.
+  func confining(_ caller: CallerParts) -> Subject? {
+    let found = caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.isAll)
+    return found.max { ($0.parts.count, $1.description) < ($1.parts.count, $0.description) }
+  }
+
+  /// True when a subject may not ask for an item any more.
+  func denies(_ target: RequestTarget) -> Bool { pages.values.contains { $0.denied[target] != nil } }
+
+  /// Everything that nobody may ask for any more, with the ids of the records that say so.
+  var denied: [RequestTarget: Set<ItemID>] {
+    pages.values.reduce(into: [:]) { all, page in
+      for (target, id) in page.denied { all[target, default: []].insert(id) }
+    }
   }
 
   /// The grants, for items of each class, of a caller of which these parts hold.

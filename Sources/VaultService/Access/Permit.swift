@@ -17,6 +17,12 @@ package struct Permit {
     self.isUndecided = isUndecided
   }
 
+  /// The permit of who has these rights, of whatever class the item is.
+  init(_ rights: Rights) {
+    self.init(isUndecided: false)
+    (whenUnlocked, afterFirstUnlock, always) = (rights, rights, rights)
+  }
+
   /// The rights where the item is of that class.
   package subscript(accessible: AccessClass) -> Rights {
     get {

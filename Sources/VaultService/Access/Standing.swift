@@ -10,6 +10,8 @@ final class Standing {
   let isConfined: Bool
   /// The caller's grants for items of each class; nil for a class whose grants nobody can read now.
   let grants: [AccessClass: GrantIndex?]
+  /// The subject as which the caller asks for what it has no grant for, once that was looked up.
+  var subject: Subject??
 
   init(revision: Int, isAdministrator: Bool, isConfined: Bool, grants: [AccessClass: GrantIndex?]) {
     self.revision = revision

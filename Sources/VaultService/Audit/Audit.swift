@@ -63,7 +63,8 @@ package final class Audit: SecretHolder {
   ) {
     guard settings.mode != .off, isReady else { return }
     let item = Self.cut(item ?? "")
-    let detail = Self.cut(detail ?? version.map { "version \($0)" } ?? "")
+    let given = detail
+    let detail = Self.cut(Self.detail(given, version))
     let purpose = Self.line(said?.purpose ?? "")
     // Each is turned into bytes once: that takes as long as their hash.
     let (itemBytes, purposeBytes) = unsafe (item.utf8Span.span.bytes, purpose.utf8Span.span.bytes)
@@ -71,7 +72,7 @@ package final class Audit: SecretHolder {
     let time = time ?? clock.wall()
     var key: UInt?
     if action == .get, settings.mode == .on {
-      let one = AuditRepeats.key(outcome, caller, itemBytes, version, purposeBytes)
+      let one = AuditRepeats.key(outcome, caller, itemBytes, version, purposeBytes, detail: given)
       if count(one, of: subject, at: time) { return }
       key = one
     }
@@ -162,11 +163,16 @@ package final class Audit: SecretHolder {
   // MARK: Texts
 
   /// A caller's own words, as they are kept.
-  private static func line(_ words: String) -> String {
+  static func line(_ words: String) -> String {
     // A character has one byte at least.
     if words.utf8.count <= AuditEntry.longestPurpose, Printable.isPlain(words) { return words }
     // Cut before it is looked at: it may be as long as a frame.
     return String(Printable.line(String(words.unicodeScalars.prefix(200))).prefix(AuditEntry.longestPurpose))
+  }
+
+  @inline(__always) private static func detail(_ text: String?, _ version: Int?) -> String {
+    guard let version else { return text ?? "" }
+    return text.map { "\($0), version \(version)" } ?? "version \(version)"
   }
 
   /// A text of at most so many bytes.

@@ -34,13 +34,15 @@ struct AuditRepeats {
 
   /// What stands for all that is equal: Swift's hash, whose key is drawn at the start of the process.
   static func key(
-    _ outcome: AuditOutcome, _ caller: Caller, _ item: RawSpan, _ version: Int?, _ purpose: RawSpan
+    _ outcome: AuditOutcome, _ caller: Caller, _ item: RawSpan, _ version: Int?, _ purpose: RawSpan,
+    detail: String?
   ) -> UInt {
     var hasher = caller.memory.hasher(caller)
     // Two names that look the same can be two items': their bytes count. The sizes say which are whose.
     hasher.combine(
       Int(outcome.rawValue) << 33 | (version == nil ? 0 : 1 << 32) | item.byteCount << 16 | purpose.byteCount)
     if let version { hasher.combine(version) }
+    if let detail { hasher.combine(detail) }
     hasher.combine(words: item)
     hasher.combine(words: purpose)
     return UInt(bitPattern: hasher.finalize())

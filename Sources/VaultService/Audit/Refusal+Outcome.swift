@@ -5,10 +5,10 @@ extension Refusal {
   /// What came of a call that was refused so, for the audit log.
   package var outcome: AuditOutcome {
     switch self {
-    case .denied: .denied
+    case .denied, .unanswered: .denied
     case .locked, .timedOut: .locked
     case .presenceRequired: .presence
-    case .noSuchItem, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchDeposit, .noVault: .missing
+    case .noSuchItem, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchRequest, .noSuchDeposit, .noVault: .missing
     case .expired: .expired
     case .authenticationFailed, .mistypedRecoveryCode, .backingOff, .accountExpired, .tooManyTries, .presenceFailed:
       .unproven

@@ -32,9 +32,11 @@ extension Items {
     do throws(Refusal) {
       try vault.audit.settle()
       // Where its entry has to be on the disk before, that is written between the making and the answer.
-      return try make(name, evenExpired, caller) { (code: borrowing MadeCode) throws(Refusal) in
-        vault.audit.record(.use, .ok, caller, item: name.text, detail: "code", said)
+      return try make(name, evenExpired, caller, said) { (code: borrowing MadeCode, approval) throws(Refusal) in
+        let detail = approval.map { "code, by approval \($0)" } ?? "code"
+        vault.audit.record(.use, .ok, caller, item: name.text, detail: detail, said)
         try vault.audit.settle()
+        if let approval { access.requests.use(approval) }
         answer(code)
       }
     } catch {
@@ -45,13 +47,19 @@ extension Items {
   }
 
   private func make(
-    _ name: ItemName, _ evenExpired: Bool, _ caller: Caller,
-    _ answer: (borrowing MadeCode) throws(Refusal) -> Void
+    _ name: ItemName, _ evenExpired: Bool, _ caller: Caller, _ said: Said,
+    _ answer: (borrowing MadeCode, _ approval: Int?) throws(Refusal) -> Void
   ) throws(Refusal) -> Wait? {
     defer { Stack.wipe() }
     let keychain = try vault.keychain()
-    let permit = access.permit(caller, on: name)
-    guard permit.mayHave(.use) else { return try waitOrDeny(permit) }
+    var permit = access.permit(caller, on: name)
+    var approval: Int?
+    if !permit.mayHave(.use) {
+      guard let approved = access.approval(.use, name, for: caller) else {
+        return try waitOrAsk(.use, name, permit, caller, said)
+      }
+      (permit, approval) = approved
+    }
     let now = vault.clock.wall()
     var requirement = Requirement.none
     func make() throws(VaultError) -> Making {
@@ -81,7 +89,7 @@ extension Items {
     }
     if let refusal = made.refusal { throw refusal }
     switch made.code {
-    case .some(let code): try answer(code)
+    case .some(let code): try answer(code, approval)
     case .none: break
     }
     if made.next != nil { vault.hooks.announce(.item(name, .updated)) }

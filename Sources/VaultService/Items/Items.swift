@@ -44,17 +44,20 @@ package final class Items {
     _ said: Said = Said(), _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let now = vault.clock.wall()
+    var approval: Int?
     do throws(Refusal) {
       if vault.audit.isRequired {
         // Read once for nobody, so that what is on the disk before the answer is what comes of it.
-        if let wait = try read(name, version, evenExpired, longest, caller, now, { _, _, _ in }) { return wait }
-        vault.audit.record(.get, .ok, caller, at: now, item: name.text, version: version, said)
+        let wait = try read(name, version, evenExpired, longest, caller, said, now, &approval) { _, _, _ in }
+        if let wait { return wait }
+        record(name, version, approval, caller, now, said)
         try vault.audit.settle()
-        return try read(name, version, evenExpired, longest, caller, now, answer)
       }
-      let wait = try read(name, version, evenExpired, longest, caller, now, answer)
-      if wait == nil { vault.audit.record(.get, .ok, caller, at: now, item: name.text, version: version, said) }
-      return wait
+      let wait = try read(name, version, evenExpired, longest, caller, said, now, &approval, answer)
+      guard wait == nil else { return wait }
+      if let approval { access.requests.use(approval) }
+      if !vault.audit.isRequired { record(name, version, approval, caller, now, said) }
+      return nil
     } catch {
       vault.audit.record(.get, error.outcome, caller, at: now, item: name.text, version: version, said)
       try vault.audit.settle()
@@ -62,20 +65,32 @@ package final class Items {
     }
   }
 
-  /// Takes note that a call waited for the vault, and was refused at the end of its time.
+  private func record(
+    _ name: ItemName, _ version: Int?, _ approval: Int?, _ caller: Caller, _ now: Int64, _ said: Said
+  ) {
+    let detail = approval.map { "by approval \($0)" }
+    vault.audit.record(.get, .ok, caller, at: now, item: name.text, detail: detail, version: version, said)
+  }
+
+  /// Takes note that a call waited for the vault, or for an administrator, and was refused at the end of its time.
   package func gaveUp(_ action: AuditAction, _ name: ItemName, _ refusal: Refusal, for caller: Caller, _ said: Said) {
     vault.audit.record(action, refusal.outcome, caller, item: name.text, said)
     try? vault.audit.settle()
   }
 
   private func read(
-    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ longest: Int, _ caller: Caller, _ now: Int64,
-    _ answer: (ItemInfo, Int, RawSpan) -> Void
+    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ longest: Int, _ caller: Caller, _ said: Said,
+    _ now: Int64, _ approval: inout Int?, _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let keychain = try vault.keychain()
     if let version, version < 1 { throw .invalid("version") }
-    let permit = access.permit(caller, on: name)
-    guard permit.mayHave(.get) else { return try waitOrDeny(permit) }
+    var permit = access.permit(caller, on: name)
+    if !permit.mayHave(.get) {
+      guard let approved = access.approval(.get, name, for: caller) else {
+        return try waitOrAsk(.get, name, permit, caller, said)
+      }
+      (permit, approval) = approved
+    }
     var requirement = Requirement.none
     var isLong = false
     do throws(VaultError) {
@@ -241,9 +256,14 @@ package final class Items {
     if !access.isShown(policy, by: caller) { throw .presenceRequired(name.text, policy.require) }
   }
 
-  /// The answer to a call for a value of who has no right to it, as far as can be told now.
-  func waitOrDeny(_ permit: Permit) throws(Refusal) -> Wait {
-    guard permit.isUndecided else { throw denied }
+  /// The answer to a call for a value of who has no right to it, as far as can be told now: an administrator may be asked.
+  func waitOrAsk(
+    _ right: Right, _ name: ItemName, _ permit: Permit, _ caller: Caller, _ said: Said
+  ) throws(Refusal) -> Wait {
+    guard permit.isUndecided else {
+      guard let number = try access.ask(right, name, for: caller, said) else { throw denied }
+      return .approval(number)
+    }
     return vault.store.isAwaitingBootKey ? .bootKey : .unlock
   }
 

@@ -11,4 +11,6 @@ package enum VaultEvent {
   case item(ItemName, Change, to: ItemName? = nil)
   /// The check of the store failed, for that reason.
   case integrityFailed(String)
+  /// Something came of a request, by its number: for administrators.
+  case request(Int, RequestChange)
 }

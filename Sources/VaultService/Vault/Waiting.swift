@@ -1,11 +1,13 @@
 /// The reason why a call cannot be answered now, and an event after which it may be.
-package enum Wait: Hashable, CaseIterable, Sendable {
+package enum Wait: Hashable, Sendable {
   /// For the vault to be unlocked.
   case unlock
   /// For the boot key, which is on its way: not for a person.
   case bootKey
   /// For the answer's turn, and for room for it: it is a long one.
   case room
+  /// For an administrator's answer to the request of that number.
+  case approval(Int)
 }
 
 /// The calls that wait for the vault, by what they wait for and whose they are, in the order of their coming.

@@ -1,0 +1,211 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+// Asking for what no grant allows, and answering that.
+extension Access {
+  /// What was asked for without a grant, and what came of it.
+  package struct ToldRequests {
+    /// Those that wait for an answer, and whether there is no item of that name.
+    package var pending: [(request: PendingRequest, isMissing: Bool)] = []
+    /// What counts now, and until when, Unix seconds.
+    package var approvals: [(approval: Approval, until: Int64?)] = []
+    /// What nobody is asked about, and until when, Unix seconds; nil for as long as nobody forgets it.
+    package var denials: [(target: RequestTarget, until: Int64?)] = []
+  }
+
+  // MARK: Asking
+
+  /// Takes note that a caller, whom no grant lets do that, asks for it.
+  ///
+  /// - Returns: the number of the request, for whose answer the caller may wait; nil where nobody is asked.
+  /// - Throws: the refusal where that cannot be recorded.
+  func ask(_ right: Right, _ name: ItemName, for caller: Caller, _ said: Said) throws(Refusal) -> Int? {
+    guard let purpose = said.purpose, !purpose.isEmpty, let subject = subject(of: caller) else { return nil }
+    let words = Audit.line(purpose)
+    let target = RequestTarget(subject, name)
+    guard words.contains(where: { !$0.isWhitespace }), !book.denies(target) else { return nil }
+    let asked = requests.ask(
+      right, target, words, caller, { Asker($0, isSystem: terms.isSystem) }, now: vault.clock.boot(),
+      at: vault.clock.wall())
+    guard let (number, isNew) = asked else { return nil }
+    guard isNew else { return number }
+    vault.audit.record(.request, .ok, caller, item: name.text, detail: "\(right.name), number \(number)", said)
+    do throws(Refusal) { try vault.audit.settle() } catch {
+      requests.drop(number, .dropped)
+      throw error
+    }
+    return number
+  }
+
+  /// The subject as which a caller asks, such as grants name: its user and the service that it is; in a user's vault, for one of
+  /// the user's own programs, the subject that holds it to its grants.
+  private func subject(of caller: Caller) -> Subject? {
+    let standing = standing(of: caller)
+    if let known = standing.subject { return known }
+    let isOwn = !terms.isSystem && caller.uid == terms.owner
+    let subject =
+      isOwn
+      ? book.confining(CallerParts(caller, isSystem: false))
+      : try? Subject(parsing: caller.author(isSystem: terms.isSystem))
+    standing.subject = .some(subject)
+    return subject
+  }
+
+  /// What a caller without a grant may do by an approval, and the number of that; nil where there is none.
+  func approval(_ right: Right, _ name: ItemName, for caller: Caller) -> (Permit, Int?)? {
+    guard !requests.approvals.isEmpty, let subject = subject(of: caller) else { return nil }
+    let target = RequestTarget(subject, name)
+    guard let approval = requests.approval(right, target, caller, now: vault.clock.boot()) else { return nil }
+    return (Permit(Rights(approval.right)), approval.number)
+  }
+
+  /// Ends the requests that grants have answered.
+  func settleRequests() {
+    for request in requests.pending {
+      let (subject, name) = (request.target.subject, request.target.name)
+      if permit(CallerParts(subject, groups: groups(of: subject)), on: name).has(request.right, nil) {
+        requests.drop(request.number, .approved)
+      }
+    }
+  }
+
+  // MARK: Answering
+
+  /// Approves a request.
+  ///
+  /// - Parameter process: the number of the process that the administrator was shown, where that matters.
+  /// - Returns: the request.
+  /// - Throws: the refusal, also of the subject that asked, and where there is no such item.
+  package func approve(
+    _ number: Int, _ terms: ApprovalTerms, process: Int32? = nil, for caller: Caller
+  ) throws(Refusal) -> PendingRequest {
+    let request = requests.request(number)
+    let detail = [request.map { "\($0.target.subject) \($0.right.name)" }, terms.text, "number \(number)"]
+      .compactMap { $0 }.joined(separator: ", ")
+    return try vault.audit.recording(.approve, caller, request?.target.name.text, detail: detail) {
+      () throws(Refusal) in
+      let keychain = try administer(caller)
+      guard let request else { throw .noSuchRequest(number) }
+      try checkApprover(of: request, terms, process, caller)
+      do throws(VaultError) { _ = try keychain.item(named: request.target.name) } catch {
+        throw vault.refusal(error, request.target.name.text)
+      }
+      if terms.isForGood {
+        try grant(request, terms, caller)
+      } else if !requests.approve(request, terms, by: caller.uid, now: vault.clock.boot()) {
+        throw .busy("as many approvals count as the vault keeps")
+      }
+      return request
+    }
+  }
+
+  private func checkApprover(
+    of request: PendingRequest, _ terms: ApprovalTerms, _ process: Int32?, _ caller: Caller
+  ) throws(Refusal) {
+    if CallerParts(caller, isSystem: self.terms.isSystem).isAll(of: request.target.subject) {
+      throw .denied("whoever asked may not approve it")
+    }
+    guard terms.isOfSession else { return }
+    guard request.asker.started != nil else {
+      throw .invalidGrant("nothing tells the process that asked from a later one of its number")
+    }
+    if let process, process != request.asker.pid {
+      throw .busy("another process of that subject has asked meanwhile")
+    }
+  }
+
+  /// Gives a grant of what was asked for, beside what the subject has for that name already.
+  private func grant(_ request: PendingRequest, _ terms: ApprovalTerms, _ caller: Caller) throws(Refusal) {
+    guard let pattern = try? ItemPattern(request.target.name.text), pattern.isExact else {
+      throw .invalidGrant("the name has a * or a ? in it, and a grant for it would be one for other items, too")
+    }
+    let now = vault.newestTime
+    let until = terms.seconds.map { Seconds.after($0, now) }
+    var rights = Rights(request.right)
+    let old = book.all.first { $0.grant.subject == request.target.subject && $0.grant.pattern == pattern }?.grant
+    if let old, old.counts(at: now) {
+      guard old.until == until else {
+        throw .invalidGrant("there is a grant for the same already that ends at another time; change that one")
+      }
+      rights.formUnion(old.rights)
+    }
+    _ = try give(request.target.subject, pattern, rights, until: until, for: caller)
+    requests.drop(request.number, .approved)
+  }
+
+  /// Denies a request, or takes an approval back; nobody is asked for that again for a while or, with `isForGood`, before that is
+  /// forgotten.
+  package func deny(_ number: Int, isForGood: Bool, for caller: Caller) throws(Refusal) -> RequestTarget {
+    let target = requests.request(number)?.target ?? requests.approvals.first { $0.number == number }?.target
+    let detail = [target?.subject.description, isForGood ? "always" : nil, "number \(number)"]
+      .compactMap { $0 }.joined(separator: ", ")
+    return try vault.audit.recording(.deny, caller, target?.name.text, detail: detail) { () throws(Refusal) in
+      try checkAdministrator(caller)
+      guard let target else { throw .noSuchRequest(number) }
+      if isForGood { try remember(denialOf: target, caller) }
+      requests.deny(number, target, now: vault.clock.boot())
+      return target
+    }
+  }
+
+  private func remember(denialOf target: RequestTarget, _ caller: Caller) throws(Refusal) {
+    let keychain = try administer(caller)
+    guard !book.denies(target) else { return }
+    let record = GrantRecord(.denied(target.subject, target.name))
+    do throws(VaultError) {
+      try keychain.changeGrants(removing: [], adding: [record], now: vault.clock.wall())
+    } catch { throw refusal(error) }
+    book.deny(target, record.id)
+  }
+
+  /// Has a subject that was denied an item ask for it again.
+  package func forgetDenial(of target: RequestTarget, for caller: Caller) throws(Refusal) {
+    let detail = "\(target.subject), forgotten"
+    try vault.audit.recording(.deny, caller, target.name.text, detail: detail) { () throws(Refusal) in
+      let keychain = try administer(caller)
+      // What is remembered may be known only then.
+      guard vault.state.kind == .unlocked else { throw vault.locked }
+      let ids = book.denied[target] ?? []
+      if !ids.isEmpty {
+        do throws(VaultError) {
+          try keychain.changeGrants(removing: ids, adding: [], now: vault.clock.wall())
+        } catch { throw refusal(error) }
+        book.forgetDenial(of: target)
+      }
+      guard requests.forgetDenial(of: target) || !ids.isEmpty else { throw .noSuchRequest(nil) }
+    }
+  }
+
+  // MARK: Telling
+
+  /// Everything that was asked for and that somebody decided about, for administrators.
+  package func toldRequests() throws(Refusal) -> ToldRequests {
+    let keychain = try vault.keychain()
+    let (now, time) = (vault.clock.boot(), vault.clock.wall())
+    func until(_ end: Int64) -> Int64 { Seconds.after((end - now) / 1_000_000_000, time) }
+    requests.forgetOver(now)
+    var told = ToldRequests()
+    for request in requests.pending {
+      var isMissing = false
+      do throws(VaultError) { _ = try keychain.item(named: request.target.name) } catch {
+        isMissing = error == .noSuchItem
+      }
+      told.pending.append((request, isMissing))
+    }
+    told.approvals = requests.approvals.map { ($0, $0.end.map(until)) }
+    let remembered = book.denied.keys.map { (target: $0, until: Int64?.none) }
+    let cooling = requests.denials.filter { now < $0.end && !book.denies($0.target) }
+    told.denials = (remembered + cooling.map { ($0.target, until($0.end)) }).sorted {
+      ($0.target.subject.description, $0.target.name.text) < ($1.target.subject.description, $1.target.name.text)
+    }
+    return told
+  }
+
+  /// An approval that was taken back, as a grant is told.
+  func grant(_ approval: Approval) -> Grant? {
+    guard let pattern = try? ItemPattern(approval.target.name.text) else { return nil }
+    return Grant(
+      subject: approval.target.subject, pattern: pattern, rights: Rights(approval.right), created: vault.newestTime)
+  }
+}

@@ -1,0 +1,242 @@
+import Testing
+import VaultModel
+
+@testable import VaultService
+
+@Suite("Approvals") struct ApprovalTests {
+  private static let denied = RequestStand.denied
+
+  @Test("are given by administrators, and never by the subject that asked") func own() throws {
+    let stand = try RequestStand()
+    let number = try stand.number("a")
+    var group = RequestStand.caller(990, pid: 60)
+    group.groups.append(RoomStand.administrators)
+    #expect(throws: Refusal.denied("whoever asked may not approve it")) { try stand.approve(number, by: group) }
+    #expect(throws: Refusal.self) { try stand.approve(number, by: RequestStand.caller(991)) }
+    #expect(throws: Refusal.noSuchRequest(number + 1)) { try stand.approve(number + 1) }
+    var other = RequestStand.caller(991, pid: 61)
+    other.groups.append(RoomStand.administrators)
+    try stand.approve(number, by: other)
+    #expect(try stand.ask("a") == .served)
+  }
+
+  @Test("count once and for five minutes, unless they say otherwise") func once() throws {
+    let stand = try RequestStand()
+    let number = try stand.number("a")
+    try stand.approve(number)
+    #expect(try stand.ask("b") != .served)
+    #expect(try stand.ask("a", RequestStand.caller(991)) != .served)
+    #expect(try stand.ask("a", for: nil) == .served)
+    #expect(try stand.ask("a", for: nil) == Self.denied)
+    let next = try stand.number("a")
+    #expect(next != number)
+    try stand.approve(next)
+    stand.rooms.hands.pass(seconds: 300)
+    #expect(try stand.ask("a", for: nil) == Self.denied)
+    try stand.approve(try stand.number("a"), uses: 3)
+    for _ in 0..<3 { #expect(try stand.ask("a") == .served) }
+    #expect(try stand.ask("a") != .served)
+  }
+
+  @Test("end by the clock that goes on while the machine sleeps") func time() throws {
+    let stand = try RequestStand()
+    try stand.approve(try stand.number("a"), seconds: 900)
+    stand.rooms.hands.pass(899_999_999_999)
+    for _ in 0..<5 { #expect(try stand.ask("a") == .served) }
+    #expect(try stand.access.toldRequests().approvals.count == 1)
+    // However the clock on the wall is set.
+    stand.rooms.hands.wall.value -= 5000
+    stand.rooms.hands.pass(1)
+    #expect(try stand.ask("a") != .served)
+    #expect(try stand.access.toldRequests().approvals.isEmpty)
+    for (uses, seconds) in [(0, 1), (1, 0), (-1, 1), (1, -1), (1, .max), (.max, 1)] as [(Int, Int64)] {
+      #expect(throws: Refusal.self) { try ApprovalTerms(uses: uses, seconds: seconds) }
+    }
+    #expect(throws: Refusal.self) { try ApprovalTerms(uses: 1, isForGood: true) }
+    #expect(throws: Refusal.self) { try ApprovalTerms(isOfSession: true, isForGood: true) }
+    #expect(try ApprovalTerms(uses: 2).seconds == 86_400 && ApprovalTerms().seconds == 300)
+  }
+
+  @Test("of a session are for the one process, until any lock") func session() throws {
+    let stand = try RequestStand()
+    let number = try stand.number("a")
+    #expect(throws: Refusal.busy("another process of that subject has asked meanwhile")) {
+      try stand.approve(number, session: true, process: 51)
+    }
+    try stand.approve(number, session: true, process: 50)
+    stand.rooms.hands.pass(seconds: 400)
+    for _ in 0..<3 { #expect(try stand.ask("a", for: nil) == .served) }
+    for other in [
+      RequestStand.caller(pid: 51), RequestStand.caller(started: 6), RoomStand.caller(990, session: 50),
+    ] {
+      #expect(try stand.ask("a", other, for: nil) == Self.denied)
+    }
+    stand.rooms.vault.lock(because: .idle)
+    try stand.rooms.unlock()
+    #expect(try stand.ask("a", for: nil) == Self.denied)
+    // Also one that locks nothing any more.
+    let next = try stand.number("a")
+    stand.rooms.vault.lock(because: .asked)
+    try stand.approve(next, session: true)
+    stand.rooms.vault.lock(because: .asked)
+    #expect(stand.access.requests.approvals.isEmpty)
+    try stand.rooms.unlock()
+    // What nothing tells from a later process has no session.
+    let unknown = try stand.number("b", RoomStand.caller(990, session: 50))
+    #expect(throws: Refusal.self) { try stand.approve(unknown, session: true) }
+  }
+
+  @Test("for ever are a grant for that very name, beside what the subject has for it") func always() throws {
+    let stand = try RequestStand(items: ["a", "**", "b?"])
+    let subject = try Subject(parsing: "user:990")
+    let administrator = stand.rooms.administrator
+    _ = try stand.access.give(subject, try ItemPattern("a"), Rights(.find), until: nil, for: administrator)
+    let number = try stand.number("a")
+    #expect(throws: Refusal.self) { try stand.approve(number, seconds: 60, always: true) }
+    try stand.approve(number, always: true)
+    #expect(try stand.ask("a", RequestStand.caller(pid: 70)) == .served)
+    #expect(try stand.rooms.items.item(try ItemName("a"), for: RequestStand.caller()).name.text == "a")
+    #expect(stand.pending.isEmpty && stand.access.requests.approvals.isEmpty)
+    // A name that is a pattern would be for what nobody has asked for.
+    for name in ["**", "b?"] {
+      let number = try stand.number(name)
+      #expect(throws: Refusal.self, "\(name)") { try stand.approve(number, always: true) }
+    }
+    #expect(stand.access.book.all.count == 1)
+    try stand.approve(try stand.number("**"), seconds: 60)
+    #expect(try stand.ask("**") == .served && stand.ask("b?") != .served)
+    try stand.rooms.set("c")
+    try stand.approve(try stand.number("c"), seconds: 60, always: true)
+    #expect(stand.access.book.all.contains { $0.grant.until == stand.rooms.vault.newestTime + 60 })
+  }
+
+  @Test("are of the right that was asked for, and take no requirement away") func rights() throws {
+    let stand = try RequestStand()
+    try stand.rooms.set("code", kind: .totp, "MY")
+    let caller = RequestStand.caller()
+    func code() throws -> Bool {
+      var isMade = false
+      _ = try stand.rooms.items.code(try ItemName("code"), for: caller, Said(purpose: "p")) { _ in isMade = true }
+      return isMade
+    }
+    #expect(try !code())
+    #expect(stand.pending.map(\.right) == [.use])
+    try stand.approve(stand.pending[0].number, uses: 2)
+    #expect(try stand.ask("code", for: nil) == Self.denied)
+    #expect(try code() && code() && !code())
+    // Who may read it may have it used.
+    try stand.approve(try stand.number("code"))
+    #expect(try code() && !code())
+    try stand.rooms.set("guarded", require: .password)
+    try stand.approve(try stand.number("guarded"))
+    #expect(try stand.ask("guarded") == .refused(.presenceRequired("guarded", .password)))
+    #expect(stand.access.requests.approvals.count == 1)
+    // Nothing but the value.
+    try stand.approve(try stand.number("a"), uses: 5)
+    let name = try ItemName("a")
+    #expect(throws: Refusal.self) { try stand.rooms.items.item(name, for: caller) }
+    #expect(throws: Refusal.self) { try stand.rooms.set("a", by: caller) }
+    #expect(try !stand.access.can(nil, .get, name, for: caller))
+  }
+
+  @Test("are taken back at once by deny, and by revoke") func takenBack() throws {
+    let stand = try RequestStand()
+    let number = try stand.number("a")
+    try stand.approve(number, seconds: 900)
+    try stand.deny(number)
+    #expect(try stand.ask("a") == Self.denied)
+    stand.rooms.hands.pass(seconds: 60)
+    let subject = try Subject(parsing: "user:990")
+    for pattern in [nil, try ItemPattern("*")] {
+      try stand.approve(try stand.number("a"), seconds: 900)
+      #expect(try stand.ask("a") == .served)
+      let gone = try stand.access.revoke(subject, pattern, for: stand.rooms.administrator)
+      #expect(gone.revoked.map(\.pattern.text) == ["a"])
+      #expect(try stand.ask("a", for: nil) == Self.denied)
+    }
+    #expect(throws: Refusal.noSuchGrant("user:990")) {
+      try stand.access.revoke(subject, nil, for: stand.rooms.administrator)
+    }
+  }
+
+  @Test("that were denied are asked for again after a minute, and after longer each time") func cooling() throws {
+    let stand = try RequestStand()
+    for minutes in [1, 2, 4, 8, 16, 32, 60, 60] as [Int64] {
+      try stand.deny(try stand.number("a"))
+      #expect(try stand.ask("a") == Self.denied)
+      #expect(try stand.ask("a", RequestStand.caller(pid: 51)) == Self.denied)
+      stand.rooms.hands.pass(minutes * 60_000_000_000 - 1)
+      #expect(try stand.ask("a") == Self.denied && stand.pending.isEmpty)
+      #expect(try stand.access.toldRequests().denials.count == 1)
+      stand.rooms.hands.pass(1)
+    }
+    // Others, and other items, are not meant.
+    try stand.deny(try stand.number("a"))
+    _ = try stand.number("b")
+    _ = try stand.number("a", RequestStand.caller(991))
+    try stand.access.forgetDenial(of: stand.access.requests.denials[0].target, for: stand.rooms.administrator)
+    _ = try stand.number("a")
+    // Long after, the first time is a minute again.
+    let number = try stand.number("a")
+    stand.rooms.hands.pass(seconds: 7200)
+    try stand.deny(number)
+    stand.rooms.hands.pass(seconds: 60)
+    _ = try stand.number("a")
+  }
+
+  @Test("that were denied for ever are asked for no more, until that is forgotten") func denied() throws {
+    let stand = try RequestStand()
+    try stand.deny(try stand.number("a"), always: true)
+    let target = RequestTarget(try Subject(parsing: "user:990"), try ItemName("a"))
+    for _ in 0..<2 {
+      stand.rooms.hands.pass(seconds: 100_000)
+      #expect(try stand.ask("a") == Self.denied)
+      #expect(try stand.access.toldRequests().denials.map(\.until) == [nil])
+      try stand.rooms.restart()
+      try stand.rooms.unlock()
+    }
+    // Grants count all the same.
+    _ = try stand.access.give(
+      target.subject, try ItemPattern("*"), Rights(.get), until: nil, for: stand.rooms.administrator)
+    #expect(try stand.ask("a") == .served)
+    _ = try stand.access.revoke(target.subject, nil, for: stand.rooms.administrator)
+    #expect(try stand.ask("a") == Self.denied)
+    try stand.access.forgetDenial(of: target, for: stand.rooms.administrator)
+    #expect(throws: Refusal.noSuchRequest(nil)) {
+      try stand.access.forgetDenial(of: target, for: stand.rooms.administrator)
+    }
+    _ = try stand.number("a")
+  }
+
+  @Test("and what they were used for are on the record") func record() throws {
+    let stand = try RequestStand()
+    let number = try stand.number("a")
+    try stand.approve(number, uses: 2)
+    for _ in 0..<2 { #expect(try stand.ask("a") == .served) }
+    let other = try stand.number("b")
+    try stand.deny(other)
+    #expect(throws: Refusal.self) { try stand.approve(other) }
+    let reading = try stand.access.readAudit(AuditFilter(), for: stand.rooms.administrator)
+    let (found, _) = try reading.page(until: .max) { 0 }
+    let told = found.map { "\($0.entry.action) \($0.entry.outcome) \($0.entry.item ?? "") \($0.entry.detail ?? "")" }
+    #expect(
+      told.suffix(7) == [
+        "request ok a get, number \(number)", "approve ok a user:990 get, 2 uses, for 86400 s, number \(number)",
+        "get ok a by approval \(number)", "request ok b get, number \(other)", "deny ok b user:990, number \(other)",
+        "approve missing  once, for 300 s, number \(other)", "audit ok read ",
+      ], "\(told)")
+    reading.end()
+  }
+
+  @Test("are bounded") func bound() throws {
+    let stand = try RequestStand()
+    for uid in 0..<UInt32(Requests.mostApprovals) {
+      try stand.approve(try stand.number("a", RequestStand.caller(2000 + uid)), seconds: 60)
+    }
+    let number = try stand.number("a")
+    #expect(throws: Refusal.busy("as many approvals count as the vault keeps")) { try stand.approve(number) }
+    stand.rooms.hands.pass(seconds: 60)
+    try stand.approve(number)
+    #expect(stand.access.requests.approvals.count == 1)
+  }
+}

@@ -1,0 +1,70 @@
+import Testing
+import VaultModel
+
+@testable import VaultService
+
+/// A machine's vault, callers who have no grant there, and what becomes of what they ask for.
+struct RequestStand {
+  let rooms: RoomStand
+
+  init(_ settings: VaultSettings = VaultSettings(), items: [String] = ["a", "b"]) throws {
+    rooms = try RoomStand.unlocked(settings, system: true)
+    for item in items { try rooms.set(item) }
+  }
+
+  var access: Access { rooms.access }
+  var pending: [PendingRequest] { access.requests.pending }
+
+  /// A process of that user.
+  static func caller(_ uid: UInt32 = 990, pid: Int32 = 50, started: UInt64 = 5, unit: String? = nil) -> Caller {
+    var caller = RoomStand.caller(uid, session: pid, unit: unit)
+    caller.started = started
+    return caller
+  }
+
+  /// What a caller is told that asks for an item.
+  enum Answer: Equatable {
+    case served
+    /// It may wait for an answer to the request of that number.
+    case asked(Int)
+    case wait(Wait)
+    case refused(Refusal)
+  }
+
+  @discardableResult
+  func ask(_ name: String, _ caller: Caller = caller(), for purpose: String? = "to work") throws -> Answer {
+    let name = try ItemName(name)
+    var isServed = false
+    do throws(Refusal) {
+      let wait = try rooms.items.get(name, for: caller, Said(purpose: purpose)) { _, _, _ in
+        isServed = true
+      }
+      if case .approval(let number) = wait { return .asked(number) }
+      if let wait { return .wait(wait) }
+    } catch { return .refused(error) }
+    #expect(isServed)
+    return .served
+  }
+
+  /// The number of the request that a caller makes.
+  func number(_ name: String, _ caller: Caller = caller()) throws -> Int {
+    guard case .asked(let number) = try ask(name, caller) else { throw RequestStandError() }
+    return number
+  }
+
+  struct RequestStandError: Error {}
+
+  func approve(
+    _ number: Int, uses: Int? = nil, seconds: Int64? = nil, session: Bool = false, always: Bool = false,
+    process: Int32? = nil, by caller: Caller? = nil
+  ) throws(Refusal) {
+    let terms = try ApprovalTerms(uses: uses, seconds: seconds, isOfSession: session, isForGood: always)
+    _ = try access.approve(number, terms, process: process, for: caller ?? rooms.administrator)
+  }
+
+  func deny(_ number: Int, always: Bool = false) throws(Refusal) {
+    _ = try access.deny(number, isForGood: always, for: rooms.administrator)
+  }
+
+  static let denied = Answer.refused(.denied("you may not do this"))
+}
