@@ -12,6 +12,7 @@ struct CodeRequest {
 
   func run() throws(Failure) {
     let session = try Session(command.globals)
+    session.vault.reason = command.reason
     let code = try first(session)
     if command.watch { return try watch(code, session) }
     if command.clip { Output.note(try Clipboard.put(code.digits)) } else { try print(code) }

@@ -15,6 +15,8 @@ struct GetRequest: Equatable {
   var field: String?
   var version: Int?
   var waitSeconds: Int64?
+  /// What it is for, in words for an administrator and the audit log.
+  var reason: String?
   var clip = false
   /// Whether it is drawn for a phone, which shows the value itself.
   var qr = false
@@ -54,6 +56,7 @@ struct GetRequest: Equatable {
 
   func run() throws(Failure) {
     let session = try Session(socket: socket, system: system, startsDaemon: true)
+    session.vault.reason = reason
     if let field, field != "value", field != "uri" { return try print(field: field, session) }
     let item = try read(session) { vault in
       try vault.read(name, version: version, wait: waitSeconds.map { .seconds($0) }, expired: expired)

@@ -104,6 +104,7 @@ final class Session {
 
   /// Calls the daemon, and again after what it asks for, an unlock or a person's presence, when somebody is there.
   func unlocking<R: ~Copyable>(for reason: String? = nil, _ body: (Vault) throws -> R) throws(Failure) -> R {
+    let purpose = vault.reason
     // An item can need both, the unlock first.
     for _ in 1...2 {
       var fault: Fault?
@@ -116,7 +117,9 @@ final class Session {
         }
       } catch {
         guard Keyboard.isAttended, let fault else { throw error }
-        vault.reason = reason
+        // What a person is asked for is not what the call is for.
+        vault.reason = purpose ?? reason
+        defer { vault.reason = purpose }
         switch fault {
         case .locked, .rekeyRests: try unlock()
         case .presenceRequired("", _): try authenticateForGrants()

@@ -240,6 +240,8 @@ import VaultTesting
       (["name=\"w", "find"], ["=name=\"web\""]), (["kind=t", "rm"], ["=kind=tls-key", "=kind=totp"]),
       (["", "lock"], []),
       (["we", "--socket", "/nowhere", "get"], []), (["we", "get", "--system"], []),
+      (["", "requests"], ["=list", "=forget"]), (["", "approve"], []), (["--se", "approve"], ["=--session"]),
+      (["we", "requests", "forget", "user:1"], ["=web"]), (["--al", "deny"], ["=--always"]),
       (["", "deposits"], ["=list", "=accept", "=drop"]), (["we", "deposit"], ["=web"]),
       (["", "deposit", "--key"], [":files"]), (["", "deposit", "--sealed"], [":files"]),
       (["", "show-key", "-o"], [":files"]),

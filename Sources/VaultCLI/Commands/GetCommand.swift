@@ -22,9 +22,15 @@ struct GetCommand: ParsableCommand {
   var version: Int?
 
   @Option(
-    help: ArgumentHelp("Wait that long for the vault to be unlocked, such as 30s or 5m.", valueName: "duration"),
+    help: ArgumentHelp(
+      "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
     transform: Sizes.seconds)
   var wait: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      "What it is for: without a grant, an administrator is asked, see `vault requests`.", valueName: "text"))
+  var reason: String?
 
   @Flag(
     name: .shortAndLong, help: "Put the value on the clipboard instead of printing it; it is cleared after 45 seconds.")
@@ -54,6 +60,7 @@ struct GetCommand: ParsableCommand {
     request.field = field
     request.version = version
     request.waitSeconds = wait
+    request.reason = reason
     request.clip = clip
     request.qr = qr
     request.expired = expired

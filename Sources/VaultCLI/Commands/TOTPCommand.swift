@@ -13,9 +13,15 @@ struct TOTPCommand: ParsableCommand {
   var name: String
 
   @Option(
-    help: ArgumentHelp("Wait that long for the vault to be unlocked, such as 30s or 5m.", valueName: "duration"),
+    help: ArgumentHelp(
+      "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
     transform: Sizes.seconds)
   var wait: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      "What it is for: without a grant, an administrator is asked, see `vault requests`.", valueName: "text"))
+  var reason: String?
 
   @Flag(
     name: .shortAndLong, help: "Put the code on the clipboard instead of printing it; it is cleared after 45 seconds.")

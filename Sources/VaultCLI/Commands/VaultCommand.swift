@@ -26,7 +26,8 @@ struct VaultCommand: ParsableCommand {
         name: "Access",
         subcommands: [
           PasswdCommand.self, SlotCommand.self, RekeyCommand.self, GrantCommand.self, RevokeCommand.self,
-          GrantsCommand.self, CanCommand.self, AuditCommand.self, ShowKeyCommand.self,
+          GrantsCommand.self, CanCommand.self, RequestsCommand.self, ApproveCommand.self, DenyCommand.self,
+          AuditCommand.self, ShowKeyCommand.self,
         ]),
       CommandGroup(
         name: "Store",

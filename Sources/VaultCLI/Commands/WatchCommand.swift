@@ -31,6 +31,9 @@ struct WatchCommand: ParsableCommand {
       let target = event.to.map { " to \(Printable.text($0))" } ?? ""
       return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? "an item"))\(target)"
     }
+    if event.event == "request" {
+      return "\(time) request \(event.number ?? 0) \(Printable.text(event.change ?? "changed"))"
+    }
     let subject = event.event == "state" ? "" : "\(Printable.text(event.event)) "
     let cause = event.cause.map(Sentence.cause) ?? ""
     return "\(time) \(subject)\(Printable.text(event.state ?? ""))\(cause)"

@@ -11,6 +11,8 @@ enum Completes: String {
   case trash
   /// The number of a deposit that was kept aside.
   case deposit
+  /// The number of a request, or of an approval where one can be taken back.
+  case request
   /// A folder.
   case folder
   /// A field of the item that the command names.

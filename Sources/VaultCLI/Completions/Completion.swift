@@ -102,6 +102,7 @@ struct Completion {
     case .own(.item): offers = items(text)
     case .own(.trash): offers = names(source.trash())
     case .own(.deposit): offers = source.deposits()
+    case .own(.request): offers = source.requests()
     case .own(.folder): offers = source.children(text).filter { !$0.isWhole }
     case .own(.field): offers = fields()
     case .own(.attribute): offers = PredicateOffers(text, source).attributes()

@@ -37,6 +37,17 @@ struct CompletionSource {
     }
   }
 
+  /// The numbers of requests and approvals, with what they are for.
+  func requests() -> [Completion.Offer] {
+    var found: [Wire.Request] = []
+    _ = texts { vault, _ in found = try vault.requests() }
+    return found.prefix(CompletionSource.most).compactMap { request in
+      request.number.map {
+        Completion.Offer(text: "\($0)", help: Printable.text("\(request.subject) \(request.name)"))
+      }
+    }
+  }
+
   /// The keys of all attributes.
   func keys() -> [String] { texts { vault, each in try vault.attributes(each: each) } }
 

@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct RequestsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "requests",
+    abstract: "List what was asked for without a grant and what was answered, or forget a denial.",
+    subcommands: [RequestsListCommand.self, RequestsForgetCommand.self],
+    defaultSubcommand: RequestsListCommand.self)
+}
+
+struct RequestsListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List what waits for an answer, which approvals count now, and what nobody is asked about.",
+    discussion: "A number is drawn at random, and gone when vaultd restarts. See `vault approve` and `vault deny`.")
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let requests = try Session(globals).unlocking { vault in try vault.requests() }
+    try RequestReport.write(requests, json: globals.json)
+    if requests.isEmpty, !globals.json, Keyboard.isAttended { Output.note("nobody asks for anything") }
+  }
+}
+
+struct RequestsForgetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget",
+    abstract: "Have a subject that was denied an item ask for it again.")
+
+  @Argument(help: ArgumentHelp("Who, as `vault requests` shows it.", valueName: "subject"))
+  var subject: String
+
+  @Argument(help: ArgumentHelp("For which item.", valueName: "item"), completion: ItemNames.completion)
+  var item: String
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    try session.unlocking(for: "to forget a denial") { vault in try vault.forgetDenial(of: subject, item) }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("forgotten")
+        writer.string(item)
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("\(Printable.text(subject)) may ask for \(Printable.quoted(item)) again")
+    }
+  }
+}
+
+/// The number of a request on the command line.
+enum RequestNumber {
+  static func parse(_ text: String) throws -> Int {
+    guard let number = Int(text), number > 0 else {
+      throw ValidationError("'\(Printable.line(text))' is no number of a request; see `vault requests`")
+    }
+    return number
+  }
+}

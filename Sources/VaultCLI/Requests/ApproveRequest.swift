@@ -1,0 +1,65 @@
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The work of `vault approve`.
+struct ApproveRequest {
+  let command: ApproveCommand
+
+  init(_ command: ApproveCommand) { self.command = command }
+
+  func run() throws(Failure) {
+    let session = try Session(command.globals)
+    let request = try find(session)
+    if request.missing == true { throw Failure(Fault.noSuchItem(name: request.name, unverified: nil)) }
+    if !command.yes { try ask(request) }
+    let approval = Vault.Approval(
+      uses: command.once ? 1 : command.uses, seconds: command.seconds.map { Int(clamping: $0) },
+      session: command.session ? request.pid : nil, always: command.always)
+    let reply = try session.unlocking(for: "to approve a request") { vault in
+      try vault.approve(command.number, approval)
+    }
+    if command.globals.json {
+      try Output.json { reply.write(to: &$0) }
+    } else if Keyboard.isAttended {
+      Output.note(
+        "\(Printable.text(reply.subject)) may \(Printable.text(reply.right)) \(Printable.quoted(reply.name)) \(terms)")
+    }
+  }
+
+  private func find(_ session: Session) throws(Failure) -> Wire.Request {
+    let all = try session.unlocking { vault in try vault.requests() }
+    guard let found = all.first(where: { $0.number == command.number && $0.state == "pending" }) else {
+      throw Failure(Fault.noSuchRequest(number: command.number))
+    }
+    return found
+  }
+
+  private func ask(_ request: Wire.Request) throws(Failure) {
+    guard Keyboard.isAttended else {
+      throw Failure(
+        .usage,
+        "this would let \(Printable.text(request.subject)) \(Printable.text(request.right ?? "")) "
+          + Printable.quoted(request.name), "add --yes if that is meant")
+    }
+    let keyboard = try Keyboard(otherwise: "add --yes")
+    try keyboard.show(request.sentences(STDERR_FILENO).map { "  \($0)\n" }.joined())
+    guard try keyboard.confirm("Approve it, \(terms)?") else { throw Failure(Fault.cancelled) }
+  }
+
+  /// For how long and how often, in words.
+  private var terms: String {
+    let time = command.seconds.map { "for \(Seconds.format($0))" }
+    if command.always { return time ?? "always" }
+    if command.session {
+      let uses = command.uses.map { "\($0) times" }
+      return (["for that process, until a lock", time, uses] as [String?]).compactMap { $0 }.joined(separator: ", ")
+    }
+    switch command.uses {
+    case .some(let uses) where uses > 1: return "\(uses) times, \(time ?? "within a day")"
+    case nil where !command.once && time != nil: return time ?? ""
+    default: return "once, \(time ?? "within five minutes")"
+    }
+  }
+}

@@ -1,0 +1,65 @@
+internal import Glibc
+internal import VaultModel
+internal import VaultWire
+
+/// The list of requests: JSON lines, lines with tabs, or a table on a terminal.
+enum RequestReport {
+  static func write(_ requests: [Wire.Request], json: Bool) throws(Failure) {
+    if json {
+      for request in requests { try Output.json { request.write(to: &$0) } }
+    } else if Output.isTerminal {
+      var table = table(requests)
+      if table.count > 0 { try Output.text(table.text()) }
+    } else {
+      for request in requests { try Output.line(line(request)) }
+    }
+  }
+
+  static func table(_ requests: [Wire.Request]) -> Table {
+    var table = Table("NO", "STATE", "SUBJECT", "MAY", "ITEM", "ABOUT")
+    for request in requests {
+      table.add(
+        .init(request.number.map { "\($0)" } ?? ""), .init(request.state, isRed: request.state == "denied"),
+        .init(request.subject), .init(request.right ?? ""), .init(request.name), .init(about(request, STDOUT_FILENO)))
+    }
+    return table
+  }
+
+  /// All of it, with tabs between. A text from anywhere must not look like another line, or another field.
+  private static func line(_ request: Wire.Request) -> String {
+    let fields = [
+      request.number.map { "\($0)" }, request.state, request.subject, request.right, request.name,
+      about(request, STDOUT_FILENO),
+    ]
+    return fields.map { Printable.line($0 ?? "") }.joined(separator: "\t")
+  }
+
+  private static func about(_ request: Wire.Request, _ output: Int32) -> String {
+    var parts: [String] = []
+    if request.missing == true { parts.append("no such item") }
+    if let last = request.last { parts.append("asked \(request.times), last \(LocalTime.text(last, to: output))") }
+    if request.state == "approved", let pid = request.pid { parts.append("process \(pid)") }
+    if let uses = request.uses { parts.append(uses == 1 ? "once" : "\(uses) times") }
+    if let until = request.until { parts.append("until \(LocalTime.text(until, to: output))") }
+    if let reason = request.reason { parts.append("“\(reason)”") }
+    return parts.joined(separator: ", ")
+  }
+}
+
+extension Wire.Request {
+  fileprivate var times: String { (count ?? 1) == 1 ? "once" : "\(count ?? 1) times" }
+
+  /// What it is, for a person who is asked. The caller's own words stand last, on a line of their own.
+  func sentences(_ output: Int32) -> [String] {
+    var lines = [
+      "\(Printable.text(subject)) asks to \(Printable.text(right ?? "")) \(Printable.quoted(name))"
+    ]
+    let process = [user ?? uid.map { "uid \($0)" }, unit, executable].compactMap { $0 }.map { Printable.text($0) }
+    let when = last.map { ", last \(LocalTime.text($0, to: output))" } ?? ""
+    lines.append(
+      "asked \(times)\(when), by process \(pid ?? 0)"
+        + (process.isEmpty ? "" : " (\(process.joined(separator: ", ")))"))
+    if let reason { lines.append("in its own words: “\(Printable.text(reason))”") }
+    return lines
+  }
+}

@@ -1,0 +1,63 @@
+public import VaultWire
+
+extension Vault {
+  /// An administrator's yes to a request: once within five minutes, unless it says otherwise.
+  public struct Approval: Sendable {
+    /// How often it counts; without ``seconds``, within a day.
+    public var uses: Int?
+    /// The seconds for which it counts, of a clock that goes on while the machine sleeps.
+    public var seconds: Int?
+    /// The process that asked last, as ``Vault/requests()`` has shown it: for that alone, until any lock.
+    public var session: Int?
+    /// True for a grant, until ``seconds`` have passed.
+    public var always: Bool
+
+    /// Says what is approved.
+    public init(uses: Int? = nil, seconds: Int? = nil, session: Int? = nil, always: Bool = false) {
+      (self.uses, self.seconds, self.session, self.always) = (uses, seconds, session, always)
+    }
+  }
+
+  /// What was asked for without a grant and waits for an answer, which approvals count now, and what nobody is asked about. For
+  /// administrators.
+  public func requests() throws(ClientError) -> [Wire.Request] {
+    try gather(.requests, Wire.Empty()) { replies throws(ClientError) in
+      var found: [Wire.Request] = []
+      var size = AnswerSize(limit: longestReport)
+      while let response = try replies.next(timeout: timeout) {
+        try size.add(response)
+        found += try response.decode(Wire.RequestsReply.self).requests
+      }
+      return found
+    }
+  }
+
+  /// Approves the request of that number. In a user's vault it takes ``authenticateForGrants(answer:)`` before.
+  @discardableResult
+  public func approve(_ number: Int, _ approval: Approval = Approval()) throws(ClientError) -> Wire.ApproveReply {
+    try call(
+      .approve, again: false,
+      Wire.ApproveParameters(
+        number: number, uses: approval.uses, for: approval.seconds, session: approval.session == nil ? nil : true,
+        pid: approval.session, always: approval.always ? true : nil, interactive: attended)
+    ).decode()
+  }
+
+  /// Denies the request of that number, or takes an approval back: nobody is asked about it again for a while or, with `always`,
+  /// before ``forgetDenial(of:_:)``.
+  @discardableResult
+  public func deny(_ number: Int, always: Bool = false) throws(ClientError) -> Wire.DenyReply {
+    try call(
+      .deny, again: false,
+      Wire.DenyParameters(number: number, always: always ? true : nil, interactive: attended)
+    ).decode()
+  }
+
+  /// Has a subject that was denied the item `name` ask for it again.
+  public func forgetDenial(of subject: String, _ name: String) throws(ClientError) {
+    _ = try call(
+      .forgetDenial, again: false,
+      Wire.ForgetDenialParameters(subject: subject, name: name, interactive: attended)
+    ).decode(Wire.Empty.self)
+  }
+}
