@@ -87,61 +87,40 @@ import VaultTesting
   }
 
   /// Asks as another user, in a process of its own, and as the one that runs the tests.
-  private static let script = """
-    import json, os, socket, sys
-    rest = {}
-    def connect():
-        client = socket.socket(socket.AF_UNIX)
-        client.settimeout(60)
-        client.connect(sys.argv[1])
-        return client
-    def answer(client):
-        text = rest.get(client, b"")
-        while b"\\0" not in text:
-            part = client.recv(4096)
-            assert part, "the connection has ended"
-            text += part
-        message, rest[client] = text.split(b"\\0", 1)
-        message = json.loads(message)
-        if "error" in message:
-            return message["error"].split(".")[-1] + " " + message["parameters"].get("reason", "")
-        return message["parameters"]
-    def call(client, method, more=False, **parameters):
-        message = {"method": "io.vaultd.Vault." + method, "parameters": parameters, "more": more}
-        client.sendall(json.dumps(message).encode() + b"\\0")
-        return answer(client)
-    owner = connect()
-    ready, tell = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.setgroups([])
-        os.setgid(65534)
-        os.setuid(65534)
-        own = connect()
-        print(call(own, "Get", name="own/a")["value"])
-        for name in ["other", "missing"]: print(call(own, "Get", name=name))
-        print([item["name"] for item in call(own, "Find")["items"]])
-        watcher = connect()
-        print(call(watcher, "Monitor", more=True)["event"])
-        os.write(tell, b"x")
-        for _ in range(2):
-            event = answer(watcher)
-            print(event["name"], event["change"])
-        os.write(tell, b"x")
-        print(answer(watcher))
-        print(call(own, "Get", name="own/a"))
-        sys.stdout.flush()
-        os._exit(0)
-    os.close(tell)
-    assert os.read(ready, 1), "the other user has ended"
-    for method, parameters in [
-        ("Set", {"name": "other", "value": "x", "update": True}), ("Move", {"from": "other", "to": "own/b"}),
-        ("Move", {"from": "own/b", "to": "away"}),
-    ]:
-        done = call(owner, method, **parameters)
-        assert type(done) is dict, done
-    assert os.read(ready, 1), "the other user has ended"
-    call(owner, "Revoke", subject="user:65534")
-    os.waitpid(child, 0)
-    """
+  private static let script =
+    VarlinkScript.prelude + """
+      owner = connect()
+      ready, tell = os.pipe()
+      child = os.fork()
+      if child == 0:
+          os.setgroups([])
+          os.setgid(65534)
+          os.setuid(65534)
+          own = connect()
+          print(call(own, "Get", name="own/a")["value"])
+          for name in ["other", "missing"]: print(call(own, "Get", name=name))
+          print([item["name"] for item in call(own, "Find")["items"]])
+          watcher = connect()
+          print(call(watcher, "Monitor", more=True)["event"])
+          os.write(tell, b"x")
+          for _ in range(2):
+              event = answer(watcher)
+              print(event["name"], event["change"])
+          os.write(tell, b"x")
+          print(answer(watcher))
+          print(call(own, "Get", name="own/a"))
+          sys.stdout.flush()
+          os._exit(0)
+      os.close(tell)
+      assert os.read(ready, 1), "the other user has ended"
+      for method, parameters in [
+          ("Set", {"name": "other", "value": "x", "update": True}), ("Move", {"from": "other", "to": "own/b"}),
+          ("Move", {"from": "own/b", "to": "away"}),
+      ]:
+          done = call(owner, method, **parameters)
+          assert type(done) is dict, done
+      assert os.read(ready, 1), "the other user has ended"
+      call(owner, "Revoke", subject="user:65534")
+      os.waitpid(child, 0)
+      """
 }

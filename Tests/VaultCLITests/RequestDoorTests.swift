@@ -177,40 +177,20 @@ struct RequestDoorTests {
   }
 
   /// Asks as another user, in a process of its own, and answers as the one that runs the tests.
-  private static let prelude = """
-    import json, os, socket, sys
-    rest = {}
-    def connect():
-        client = socket.socket(socket.AF_UNIX)
-        client.settimeout(60)
-        client.connect(sys.argv[1])
-        return client
-    def answer(client):
-        text = rest.get(client, b"")
-        while b"\\0" not in text:
-            part = client.recv(65536)
-            assert part, "the connection has ended"
-            text += part
-        message, rest[client] = text.split(b"\\0", 1)
-        message = json.loads(message)
-        if "error" in message:
-            reason = message.get("parameters", {}).get("reason")
-            return message["error"].split(".")[-1] + (" " + reason if reason else "")
-        return message["parameters"].get("value", message["parameters"])
-    def send(client, method, more=False, **parameters):
-        message = {"method": "io.vaultd.Vault." + method, "parameters": parameters, "more": more}
-        client.sendall(json.dumps(message).encode() + b"\\0")
-    def call(client, method, more=False, **parameters):
-        send(client, method, more, **parameters)
-        return answer(client)
-    ready, go = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.setgroups([])
-        os.setgid(65534)
-        os.setuid(65534)
+  private static let prelude =
+    VarlinkScript.prelude + """
+      parameters = answer
+      def answer(client):
+          found = parameters(client)
+          return found.get("value", found) if type(found) is dict else found
+      ready, go = os.pipe()
+      child = os.fork()
+      if child == 0:
+          os.setgroups([])
+          os.setgid(65534)
+          os.setuid(65534)
 
-    """
+      """
   /// The end of the one and the beginning of the other.
   private static let between = """
 

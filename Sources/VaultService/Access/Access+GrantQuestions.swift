@@ -1,0 +1,115 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultStore
+
+// Telling who has which grants, and may do what.
+extension Access {
+  /// A grant as it is told.
+  package struct ToldGrant {
+    package let grant: Grant
+    /// True when it counts now.
+    package let isActive: Bool
+  }
+
+  /// A way to choose among grants.
+  package struct GrantFilter {
+    /// Those that a process which is this subject has.
+    package var subject: Subject?
+    /// Those that are for the item of this name.
+    package var name: ItemName?
+    /// Those that were not used for so many seconds.
+    package var unused: Int64?
+
+    package init(subject: Subject? = nil, name: ItemName? = nil, unused: Int64? = nil) {
+      (self.subject, self.name, self.unused) = (subject, name, unused)
+    }
+  }
+
+  /// The grants that a filter leaves, for an administrator; for anybody else those of the caller itself.
+  package func grants(_ filter: GrantFilter, for caller: Caller) throws(Refusal) -> [ToldGrant] {
+    _ = try vault.keychain()
+    let standing = standing(of: caller)
+    guard standing.isAdministrator || !standing.isUndecided else { throw vault.locked }
+    guard knowsGrants else { throw vault.locked }
+    let now = vault.newestTime
+    let parts = filter.subject.map { CallerParts($0, groups: groups(of: $0)) }
+    let own = standing.isAdministrator ? nil : Set(standing.grants.values.flatMap { $0?.entries ?? [] }.map(\.id))
+    return book.all.compactMap { id, grant in
+      if let own, !own.contains(id) { return nil }
+      if let parts, !parts.isAll(of: grant.subject) { return nil }
+      if let name = filter.name, !grant.pattern.matches(name) { return nil }
+      var grant = grant
+      if let used = uses[id] { grant.used = used }
+      if let unused = filter.unused, Seconds.from(grant.used ?? grant.created, to: now) < unused { return nil }
+      return ToldGrant(grant: grant, isActive: book.counting.contains(id) && grant.counts(at: now))
+    }
+    .sorted {
+      ($0.grant.subject.description, $0.grant.pattern.text) < ($1.grant.subject.description, $1.grant.pattern.text)
+    }
+  }
+
+  /// The subjects that are held to their grants in a user's vault, for an administrator.
+  package func confinedSubjects(for caller: Caller) -> [Subject] {
+    isAdministrator(caller) ? book.confined.keys.sorted { $0.description < $1.description } : []
+  }
+
+  /// Since when grants wait for somebody to confirm them, Unix seconds; nil when they do not.
+  package var unconfirmedSince: Int64? { book.unconfirmed.values.min() }
+
+  /// True when a process that is a subject may do that to the item of this name, also where there is none. Administrators may ask about
+  /// all, others about themselves: `subject` is nil for the caller.
+  package func can(_ subject: Subject?, _ right: Right, _ name: ItemName, for caller: Caller) throws(Refusal) -> Bool {
+    let keychain = try vault.keychain()
+    let isAdministrator = isAdministrator(caller)
+    let permit: Permit
+    if let subject, isAdministrator {
+      permit = self.permit(subject, on: name)
+    } else {
+      let parts = CallerParts(caller, isSystem: terms.isSystem)
+      if let subject, !parts.isAll(of: subject) { throw .denied("you may ask about yourself alone") }
+      permit = self.permit(caller, on: name)
+    }
+    if permit.isAdministrator { return true }
+    // Nothing is looked up for who cannot have the right: the time that it takes would tell whether there is such an item.
+    if permit.mayHave(right), permit.has(right, (try? keychain.item(named: name))?.policy.accessible) { return true }
+    if permit.isUndecided { throw vault.locked }
+    return false
+  }
+
+  /// What a process has that is a subject, as far as that says it.
+  private func permit(_ subject: Subject, on name: ItemName) -> Permit {
+    let parts = CallerParts(subject, groups: groups(of: subject))
+    if parts.holds(.user(terms.isSystem ? 0 : terms.owner))
+      || terms.administrators.map({ parts.holds(.group($0)) }) == true,
+      terms.isSystem || !book.confines(parts)
+    {
+      return .administrator
+    }
+    return permit(parts, on: name)
+  }
+
+  /// What a process of which these parts hold may do to an item by grants.
+  func permit(_ parts: CallerParts, on name: ItemName) -> Permit {
+    let found = book.grants(for: parts)
+    let now = vault.newestTime
+    var permit = Permit(isUndecided: AccessClass.allCases.contains { found[$0] == nil })
+    for (accessible, entries) in found {
+      permit[accessible] = GrantIndex(entries) { _, _ in }.rights(on: name, now: now)
+    }
+    return permit
+  }
+
+  /// True when grants are known, those for items of some class at least.
+  package var knowsGrants: Bool { AccessClass.allCases.contains(where: book.knows) }
+
+  /// The subjects that have a right to the item of this name by a grant that counts, and their rights.
+  package func subjects(on name: ItemName) -> [(subject: Subject, rights: Rights)] {
+    let now = vault.newestTime
+    var found: [Subject: Rights] = [:]
+    for (id, grant) in book.all where book.counting.contains(id) && grant.counts(at: now) && grant.pattern.matches(name)
+    {
+      found[grant.subject, default: []].formUnion(grant.rights)
+    }
+    return found.map { ($0.key, $0.value) }.sorted { $0.subject.description < $1.subject.description }
+  }
+}
