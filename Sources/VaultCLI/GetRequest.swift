@@ -15,7 +15,7 @@ struct GetRequest: Equatable {
   var field: String?
   var version: Int?
   var waitSeconds: Int64?
-  /// What it is for, in words for an administrator and the audit log.
+  /// The purpose of the call, in words for an administrator and the audit log.
   var reason: String?
   var clip = false
   /// Whether it is drawn for a phone, which shows the value itself.

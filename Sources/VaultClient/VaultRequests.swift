@@ -3,7 +3,7 @@ public import VaultWire
 extension Vault {
   /// An administrator's yes to a request: once within five minutes, unless it says otherwise.
   public struct Approval: Sendable {
-    /// How often it counts; without ``seconds``, within a day.
+    /// The number of times that it counts; without ``seconds``, within a day.
     public var uses: Int?
     /// The seconds for which it counts, of a clock that goes on while the machine sleeps.
     public var seconds: Int?
@@ -18,7 +18,7 @@ extension Vault {
     }
   }
 
-  /// What was asked for without a grant and waits for an answer, which approvals count now, and what nobody is asked about. For
+  /// Asks for the requests that wait for an answer, the approvals that count now, and what nobody is asked about. For
   /// administrators.
   public func requests() throws(ClientError) -> [Wire.Request] {
     try gather(.requests, Wire.Empty()) { replies throws(ClientError) in

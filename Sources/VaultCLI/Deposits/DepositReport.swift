@@ -41,7 +41,7 @@ enum DepositReport {
 extension Wire.DepositInfo {
   fileprivate var state: String { waiting ? "waiting" : "kept\(reason.map { ": \($0)" } ?? "")" }
 
-  /// What it is, for a person who is asked what shall become of it.
+  /// A description for the person who is asked what shall become of it.
   var sentence: String {
     let about = [kind, accessible, size.map { Sizes.text($0) }, sealed == true ? "sealed elsewhere" : nil]
       .compactMap { $0 }.map { Printable.text($0) }.joined(separator: ", ")

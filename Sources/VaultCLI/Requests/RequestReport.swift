@@ -49,7 +49,7 @@ enum RequestReport {
 extension Wire.Request {
   fileprivate var times: String { (count ?? 1) == 1 ? "once" : "\(count ?? 1) times" }
 
-  /// What it is, for a person who is asked. The caller's own words stand last, on a line of their own.
+  /// A description for the person who is asked. The caller's own words stand last, on a line of their own.
   func sentences(_ output: Int32) -> [String] {
     var lines = [
       "\(Printable.text(subject)) asks to \(Printable.text(right ?? "")) \(Printable.quoted(name))"

@@ -181,7 +181,7 @@ public struct AuditBlock: ~Copyable, Sendable {
     return (first, number - first, previous)
   }
 
-  /// What a plaintext has told so far that later entries refer to.
+  /// The parts of a plaintext so far that later entries refer to.
   private struct Before {
     var callers: [AuditEntry.Caller] = []
     /// The texts of entries.

@@ -25,8 +25,12 @@ extension VarlinkDoor {
 
   /// Answers a call now, or holds it until it can be answered.
   func send(_ asked: some AskedItem, _ connection: VarlinkConnection) {
+    send(asked, connection, upTo: longest(connection))
+  }
+
+  private func send(_ asked: some AskedItem, _ connection: VarlinkConnection, upTo longest: Int) {
     answer(connection) { () throws(Refusal) in
-      if let wait = try asked.send(self, connection, upTo: longest(connection)) { try hold(wait, asked, connection) }
+      if let wait = try asked.send(self, connection, upTo: longest) { try hold(wait, asked, connection) }
     }
   }
 
@@ -38,10 +42,7 @@ extension VarlinkDoor {
   /// Has a long answer wait for its turn among the works, and for room.
   private func waitForRoom(_ asked: some AskedItem, _ connection: VarlinkConnection) {
     let number = plaintext.wait(connection.plaintextClient) { [weak self, weak connection] in
-      guard let self, let connection, connection.isStillAsking else { return }
-      answer(connection) { () throws(Refusal) in
-        if let wait = try asked.send(self, connection, upTo: .max) { try hold(wait, asked, connection) }
-      }
+      if let self, let connection, connection.isStillAsking { send(asked, connection, upTo: .max) }
     }
     connection.hold { [plaintext] in plaintext.remove(number) }
     connection.current.holdsName = true

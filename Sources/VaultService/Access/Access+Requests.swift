@@ -4,7 +4,7 @@ internal import VaultStore
 
 // Asking for what no grant allows, and answering that.
 extension Access {
-  /// What was asked for without a grant, and what came of it.
+  /// The requests for what no grant allows, and what came of them.
   package struct ToldRequests {
     /// Those that wait for an answer, and whether there is no item of that name.
     package var pending: [(request: PendingRequest, isMissing: Bool)] = []

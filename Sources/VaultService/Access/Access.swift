@@ -30,7 +30,7 @@ package final class Access: SecretHolder {
   var hidesGrants = false
   /// When grants were used that the store does not know of yet.
   var uses: [ItemID: Int64] = [:]
-  /// What was asked for without a grant, and what came of that.
+  /// The requests for what no grant allows, and what came of them.
   let requests: Requests
 
   package init(_ terms: Terms, _ vault: Vault) {

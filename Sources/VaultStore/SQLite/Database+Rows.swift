@@ -147,10 +147,9 @@ extension Database {
 
   /// The highest row up to `end` that an item has; 0 when there is none.
   func lastRow(upTo end: Int64 = .max) throws(VaultError) -> Int64 {
-    let last: Int64
-    if let highestRow { last = highestRow } else { last = try readLastRow(upTo: .max) }
-    highestRow = last
-    return last <= end ? last : try readLastRow(upTo: end)
+    if highestRow == nil { highestRow = try readLastRow(upTo: .max) }
+    if let highestRow, highestRow <= end { return highestRow }
+    return try readLastRow(upTo: end)
   }
 
   private func readLastRow(upTo end: Int64) throws(VaultError) -> Int64 {
