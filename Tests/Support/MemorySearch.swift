@@ -105,11 +105,13 @@ public struct MemorySearch {
     return found
   }
 
-  /// The places of each key that is there as it is, by the key's name; one pass for all of them.
+  /// The places of each key that is there as it is, by the key's name; one pass for all of them. Of a short one all of it has
+  /// to be there.
   public func find(_ keys: [String: [UInt8]]) -> [String: Set<String>] {
     let keys = Array(keys)
-    for (_, key) in keys { precondition(key.count >= 2 * Self.width, "a shorter key would be found by chance") }
-    let found = places(of: keys.map { Self.needles($0.value, width: Self.width) })
+    for (_, key) in keys { precondition(key.count > Self.width, "a shorter key would be found by chance") }
+    let found = places(
+      of: keys.map { Self.needles($0.value, width: $0.value.count < 2 * Self.width ? $0.value.count : Self.width) })
     return Dictionary(uniqueKeysWithValues: found.map { (keys[$0].key, $1) })
   }
 

@@ -23,6 +23,10 @@ struct RequestDoorTests {
     return sandbox
   }
 
+  private static func word(_ length: Int) -> String {
+    String((0..<length).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
+  }
+
   private func chmod(_ path: String, _ mode: mode_t) { unsafe Glibc.chmod(path, mode) }
 
   private func run(_ sandbox: Sandbox, _ asker: String, _ owner: String) throws -> String {
@@ -137,18 +141,31 @@ struct RequestDoorTests {
     #expect(output.contains("value of b") && !output.contains("value of a"), "\(output)")
   }
 
-  @Test("where names are hidden a lock ends what waits, and forgets it") func hidden() throws {
+  @Test("where names are hidden a lock ends what waits, and leaves none of the names in memory") func hidden() throws {
     let sandbox = try sandbox("hide-names = true\n")
     defer { sandbox.close() }
+    // A short text stands in the list itself, a long one elsewhere.
+    let names = (1...3).map { _ in Self.word(40) } + (1...12).map { _ in Self.word(14) }
+    let asking = names.map { "call(own, 'Get', name='\($0)', reason='\($0.prefix(13))')" }.joined(separator: "\n")
     let output = try run(
-      sandbox, #"print(call(connect(), "Get", name="a", reason="one", wait_ms=60000))"#,
+      sandbox,
       """
-      asked("one")
+      waiting, own = connect(), connect()
+      send(waiting, "Get", name="a", reason="one", wait_ms=60000)
+      \(asking)
+      print(answer(waiting))
+      """,
+      """
+      asked("\(names[14].prefix(13))")
+      call(owner, "Deny", number=asked("\(names[3].prefix(13))"))
       call(owner, "Lock")
       left = requests()
       assert left == [], left
       """)
     #expect(output == "Locked\n")
+    guard MemorySearch.isPossible else { return }
+    let words = Dictionary(uniqueKeysWithValues: names.map { ($0, Array($0.utf8)) })
+    #expect(try MemorySearch(pid: try #require(sandbox.daemonPid)).find(words).isEmpty)
   }
 
   @Test("administrators alone are told of requests, by their numbers") func events() throws {

@@ -156,10 +156,12 @@ final class Requests: SecretHolder {
   // MARK: Locks
 
   /// Forgets everything: the names must not stay, or the store is another one.
+  ///
+  /// The lists go as a whole: one that is emptied keeps its memory, in which short names stand that moved there.
   func reset() {
     let numbers = pending.map(\.number)
-    (approvals, denials) = ([], [])
-    for number in numbers { drop(number, .dropped) }
+    (pending, approvals, denials) = ([], [], [])
+    for number in numbers { changed(number, .dropped) }
   }
 
   override func letGo(for lock: Lock) {
