@@ -43,6 +43,7 @@ let package = Package(
     .executable(name: "vault-tpm2", targets: ["vault-tpm2"]),
     .executable(name: "vault-keyring", targets: ["vault-keyring"]),
     .executable(name: "vault-qr", targets: ["vault-qr"]),
+    .executable(name: "vault-agent", targets: ["vault-agent"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
     // The internals that the nested benchmark and fuzz builds measure.
     .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultWire", "VaultModel"]),
@@ -99,6 +100,11 @@ let package = Package(
       swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I/usr/include/libsecret-1"])]),
     .target(
       name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "CQREncode", "CLinux"], swiftSettings: strict),
+    // Puts questions to a person: the daemon itself starts no program of the user's and speaks to no desktop.
+    .target(
+      name: "VaultAgent",
+      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "CSystemd", "CLinux"],
+      swiftSettings: strict),
     .target(
       name: "VaultService", dependencies: ["VaultStore", "VaultSigning", "VaultCore", "VaultModel", "CLinux"],
       swiftSettings: strict),
@@ -129,6 +135,9 @@ let package = Package(
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault-qr", dependencies: ["VaultQR", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
+      linkerSettings: boundAtStart),
+    .executableTarget(
+      name: "vault-agent", dependencies: ["VaultAgent", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
       linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], exclude: ["start.order"], swiftSettings: strict,
@@ -198,10 +207,16 @@ let package = Package(
       exclude: ["helper.sh", "peers.py"],
       swiftSettings: strict),
     .testTarget(
+      name: "VaultAgentTests",
+      dependencies: [
+        "VaultAgent", "VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting", "vaultd", "vault-agent",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "VaultCLITests",
       dependencies: [
         "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting", "vaultd",
-        "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr",
+        "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-agent",
       ],
       swiftSettings: strict),
   ]

@@ -9,7 +9,7 @@ extension Vault {
   /// It blocks for as long as nothing happens. Throws ``ClientError/disconnected`` when the daemon goes away: what
   /// happens until the next call is missed then, so look again after it.
   public func monitor(_ each: (Vault.Event) throws -> Bool) throws {
-    var replies = try stream(.monitor, timeout: timeout, Wire.Empty())
+    var replies = try stream(.monitor, timeout: timeout, Wire.MonitorParameters())
     while let response = try replies.next(timeout: nil) {
       guard try each(response.decode()) else { return }
     }

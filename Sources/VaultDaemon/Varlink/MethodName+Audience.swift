@@ -15,9 +15,9 @@ extension MethodName {
     case .getInfo, .getInterfaceDescription, .status, .respond, .generate, .get, .code, .set, .setMany, .copy, .show,
       .find,
       .children, .attributes, .delete, .undelete, .restoreVersion, .move, .history, .monitor, .audit, .grants, .can,
-      .authenticate, .deposit, .sealDeposit, .depositSealed, .publicKey:
+      .authenticate, .deposit, .sealDeposit, .depositSealed, .publicKey, .receipt:
       .anybody
-    case .unlock, .lock: .openers
+    case .unlock, .lock, .attend, .dismiss: .openers
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
       .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .deposits, .settleDeposit,

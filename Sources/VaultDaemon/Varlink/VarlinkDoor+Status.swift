@@ -40,7 +40,7 @@ extension VarlinkDoor {
       pid: Int(getpid()))
   }
 
-  func monitor(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
+  func monitor(_: Wire.MonitorParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     switch items.mayWatchAnything(connection.caller) {
     case nil: return connection.fail(Refusal.locked(vault.state))
     case false: return connection.fail(Refusal.denied("you may watch nothing here"))

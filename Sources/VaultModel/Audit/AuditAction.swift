@@ -38,6 +38,12 @@ public enum AuditAction: UInt8, Named, Sendable {
   case approve = 25
   /// A request, or an approval, was denied, or a denial forgotten.
   case deny = 26
+  /// An agent began to attend a person's session, or ended.
+  case attend = 27
+  /// A person did not want to answer now.
+  case dismiss = 28
+  /// A watcher did something with a version of an item.
+  case receipt = 29
 
   /// The name people and programs write.
   public var name: String { "\(self)" }

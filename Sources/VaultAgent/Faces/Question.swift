@@ -1,0 +1,45 @@
+internal import VaultWire
+
+/// A question for a person.
+///
+/// Its text is plain: one line in each string, without control, bidi or zero-width characters, and not escaped for anything.
+struct Question {
+  /// The kinds of answers that are wanted.
+  enum Kind: Equatable {
+    /// A secret, typed without echo.
+    case secret
+    /// A line, typed with echo.
+    case visible
+    /// Yes or no.
+    case choice
+    /// Once, for the process, always, or no. `session` is false where nothing tells the process from another one.
+    case approval(session: Bool)
+    /// Nothing that is typed: a finger on the reader.
+    case presence
+  }
+
+  let kind: Kind
+  /// What is wanted, in one line: ``iothome.service asks to get `iothome/express.key` ``.
+  let title: String
+  /// The facts below it: the prompt of PAM or of the vault, who asks, and for how long a yes counts.
+  let facts: [String]
+  /// The caller's own words, to be shown as its own and last; nil where it says nothing.
+  let words: String?
+  /// The name of the field for the answer, such as "Vault password".
+  let prompt: String
+  /// The inquiry, for what is told as JSON.
+  let inquiry: Wire.Inquiry
+  /// True of the machine's vault.
+  let isSystem: Bool
+}
+
+/// A person's answer.
+enum Answer: ~Copyable {
+  case typed(SecretBuffer)
+  case yes
+  case no
+  /// To an approval.
+  case once, session, always
+  /// The person does not want to answer now.
+  case dismissed
+}
