@@ -7,6 +7,8 @@ protocol AskedItem {
   /// What it asks for, and the caller's own words for that.
   var action: AuditAction { get }
   var said: Said { get }
+  /// True where it waits for a person only if an agent can ask one.
+  var asks: Bool { get }
   /// The time until which it waits for an unlock, or for an administrator's answer, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
   var end: Int64? { get }
   /// Sends the answer, or tells what has to come before that: also room, if it may have more than `longest` bytes.
@@ -16,10 +18,12 @@ protocol AskedItem {
 extension VarlinkDoor {
   /// The longest time that a call waits for a person, in milliseconds.
   private static let longestWait = 86_400_000
+  /// The time that a call waits for a person whom an agent asks, unless it says otherwise, in milliseconds.
+  private static let usualWait = 120_000
 
   /// The time at which a wait of so many milliseconds is over, `CLOCK_MONOTONIC` nanoseconds; nil for none.
-  static func end(ofWait milliseconds: Int?, _ clock: Clock) -> Int64? {
-    guard let milliseconds, milliseconds > 0 else { return nil }
+  static func end(ofWait milliseconds: Int?, asks: Bool, _ clock: Clock) -> Int64? {
+    guard let milliseconds = milliseconds ?? (asks ? usualWait : nil), milliseconds > 0 else { return nil }
     return clock.monotonic() + Int64(min(milliseconds, longestWait)) * 1_000_000
   }
 
@@ -30,7 +34,12 @@ extension VarlinkDoor {
 
   private func send(_ asked: some AskedItem, _ connection: VarlinkConnection, upTo longest: Int) {
     answer(connection) { () throws(Refusal) in
-      if let wait = try asked.send(self, connection, upTo: longest) { try hold(wait, asked, connection) }
+      do throws(Refusal) {
+        if let wait = try asked.send(self, connection, upTo: longest) { try hold(wait, asked, connection) }
+      } catch {
+        guard case .presenceRequired(_, let requirement) = error, asked.end != nil else { throw error }
+        try holdForPresence(requirement, orElse: error, asked, connection)
+      }
     }
   }
 
@@ -52,13 +61,25 @@ extension VarlinkDoor {
   private func hold(_ wait: Wait, _ asked: some AskedItem, _ connection: VarlinkConnection) throws(Refusal) {
     var limit: Int64?
     var late = Refusal.timedOut
+    var waiter: Waiter?
+    let giveUp = { [weak self, weak connection] (end: Waiter.End, refusal: Refusal) in
+      guard asked.asks, let self, let connection, connection.isStillAsking else { return }
+      connection.fail(self.give(up: asked, end == .dismissed ? .cancelled : refusal, connection))
+    }
     switch wait {
     case .room: return waitForRoom(asked, connection)
-    case .bootKey: break
-    case .unlock: limit = try left(asked, orElse: vault.locked, late, connection)
-    case .approval:
+    case .bootKey, .presence: break
+    case .unlock:
+      limit = try left(asked, orElse: vault.locked, late, connection)
+      let joined = attendance.joinUnlock(connection.caller, asked.said) { [vault] in giveUp($0, vault.locked) }
+      waiter = try self.waiter(joined, asked, orElse: vault.locked, connection)
+    case .approval(let number):
       late = .unanswered
       limit = try left(asked, orElse: .unapproved, late, connection)
+      if asked.asks {
+        let joined = attendance.joinApproval(number, connection.caller, asked.said) { giveUp($0, .unapproved) }
+        waiter = try self.waiter(joined, asked, orElse: .unapproved, connection)
+      }
     }
     let attempt = Attempt(for: wait, in: vault.waiting, connection.share.answers, within: limit, timer) {
       [weak self, weak connection] in
@@ -68,16 +89,64 @@ extension VarlinkDoor {
       guard let self, let connection, connection.isStillAsking else { return nil }
       var next: Wait?
       answer(connection) { () throws(Refusal) in
-        next = try asked.send(self, connection, upTo: longest(connection))
+        do throws(Refusal) { next = try asked.send(self, connection, upTo: longest(connection)) } catch {
+          guard case .presenceRequired(_, let requirement) = error else { throw error }
+          return try holdForPresence(requirement, orElse: error, asked, connection)
+        }
         guard let other = next, other != wait else { return }
         next = nil
         try hold(other, asked, connection)
       }
       return next
     }
-    connection.hold { attempt.callOff() }
+    // The waiter goes with the closure, however the call ends.
+    connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
     // It is known to administrators by its name, which a lock may hide.
     if case .approval = wait { connection.current.holdsName = true }
+  }
+
+  /// Holds a call whose item requires a person, for as long as agents ask for one.
+  private func holdForPresence(
+    _ requirement: Requirement, orElse refusal: Refusal, _ asked: some AskedItem, _ connection: VarlinkConnection
+  ) throws(Refusal) {
+    let limit = try left(asked, orElse: refusal, .timedOut, connection)
+    let joined = attendance.joinPresence(asked.name, requirement, connection.caller, asked.said) {
+      [weak self, weak connection] end in
+      guard let self, let connection, connection.isStillAsking else { return }
+      connection.fail(give(up: asked, end == .dismissed ? .cancelled : refusal, connection))
+    }
+    let waiter: Waiter
+    switch joined {
+    case .waits(let joined): waiter = joined
+    case .isDismissed: throw give(up: asked, .cancelled, connection)
+    case .nobody: throw refusal
+    }
+    let attempt = Attempt(
+      for: .presence(waiter.inquiry), in: vault.waiting, connection.share.answers, within: limit, timer
+    ) { [weak self, weak connection] in
+      guard let self, let connection else { return }
+      connection.fail(give(up: asked, .timedOut, connection))
+    } _: { [weak self, weak connection] in
+      if let self, let connection, connection.isStillAsking { send(asked, connection) }
+      return nil
+    }
+    connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
+    // Agents are told it by its name.
+    connection.current.holdsName = true
+  }
+
+  /// The place of a call among those that agents ask a person for; nil where it waits all the same.
+  ///
+  /// - Throws: the refusal of a call that waits for what agents ask, and nobody does.
+  private func waiter(
+    _ joined: Attendance.Joined, _ asked: some AskedItem, orElse refusal: Refusal, _ connection: VarlinkConnection
+  ) throws(Refusal) -> Waiter? {
+    switch joined {
+    case .waits(let waiter): return waiter
+    case .isDismissed: if asked.asks { throw give(up: asked, .cancelled, connection) }
+    case .nobody: if asked.asks { throw give(up: asked, refusal, connection) }
+    }
+    return nil
   }
 
   /// The nanoseconds for which a call may wait for a person yet.

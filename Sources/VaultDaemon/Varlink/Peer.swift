@@ -15,7 +15,7 @@ extension Caller {
       door: .varlink, uid: peer.uid, groups: [], pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
       memory: Memory(
         executable: { Program.path(of: peer.pid) }, former: { Program.path(of: peer.pid, evenGone: true) },
-        digest: { Program.digest(of: peer.pid) }))
+        digest: { Program.digest(of: peer.pid) }, ancestry: { Ancestry.of(peer.pid) }))
   }
 
   /// The process that connected, while it runs: what cannot be learned of it counts as nothing.

@@ -5,14 +5,76 @@ internal import VaultWire
 // Attend and Dismiss.
 extension VarlinkDoor {
   func attend(_ call: Wire.AttendParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    connection.fail(Refusal.invalid("faces"))
+    answer(connection) { () throws(Refusal) in
+      let agent = try attendance.attend(call.faces, for: connection.caller) { [weak connection] in
+        connection?.fail(Refusal.denied("what let you attend was revoked"))
+      } send: { [vault, weak connection] event in
+        guard let connection, !connection.isClosing else { return false }
+        // One that does not read is cut off, as those who watch are.
+        guard connection.isKeepingUp else {
+          connection.close()
+          return false
+        }
+        connection.reply(Wire.AttendReply(event, at: vault.clock.wall()), continues: true)
+        return !connection.isClosing
+      }
+      connection.hold { [attendance] in attendance.end(agent) }
+      attendance.begin(agent)
+    }
   }
 
   func dismiss(_ call: Wire.DismissParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    connection.fail(Refusal.invalid("inquiry"))
+    answer(connection) { () throws(Refusal) in
+      try attendance.dismiss(call.inquiry, isUnable: call.unable ?? false, for: connection.caller)
+      connection.reply(Wire.Empty())
+    }
   }
+}
 
-  func receipt(_ call: Wire.ReceiptParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    connection.fail(Refusal.invalid("name"))
+extension Wire.Agent {
+  init(_ agent: Agent) {
+    let process = agent.process
+    self.init(
+      number: agent.number, uid: Int(process.uid), user: UserName.of(process.uid), pid: Int(process.pid),
+      unit: process.unit, faces: agent.faces, since: agent.since)
+  }
+}
+
+extension Wire.Asker {
+  fileprivate init(_ asker: Asker, _ words: String = "") {
+    self.init(
+      uid: Int(asker.uid), user: UserName.of(asker.uid), pid: Int(asker.pid), unit: asker.unit,
+      executable: asker.executable, terminal: asker.terminal, chain: asker.chain,
+      reason: words.isEmpty ? nil : words)
+  }
+}
+
+extension Wire.Inquiry {
+  fileprivate init(_ told: ToldInquiry) {
+    self.init(
+      number: told.number, about: told.about, askers: told.askers.map { Wire.Asker($0.asker, $0.words) },
+      count: told.count, name: told.name, missing: told.isMissing ? true : nil,
+      subject: told.subject.map { VarlinkDoor.named($0) }, right: told.right?.name, require: told.require?.name,
+      reuse: told.reuse.map { Int(clamping: $0) }, idle: told.idle.map { Int(clamping: $0) },
+      age: told.age.map { Int(clamping: $0) })
+  }
+}
+
+extension Wire.AttendReply {
+  fileprivate init(_ event: AttendanceEvent, at time: Int64) {
+    switch event {
+    case .attending(let number): self.init(event: "attending", time: time, agent: number)
+    case .inquiry(let told): self.init(event: "inquiry", time: time, inquiry: Wire.Inquiry(told))
+    case .withdrawn(let number, let why):
+      self.init(event: "withdrawn", time: time, number: number, why: why.rawValue)
+    case .notice(.locking(let reason, let at)):
+      self.init(event: "notice", time: time, notice: "locking", cause: reason.rawValue, at: at)
+    case .notice(.state(let state)):
+      self.init(event: "notice", time: time, notice: state.kind.rawValue, cause: state.cause.text)
+    case .notice(.failedUnlock(let asker)):
+      self.init(event: "notice", time: time, notice: "failed-unlock", asker: Wire.Asker(asker))
+    case .notice(.integrity(let reason)):
+      self.init(event: "notice", time: time, notice: "integrity", cause: reason)
+    }
   }
 }

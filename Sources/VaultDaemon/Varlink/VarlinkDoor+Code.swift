@@ -18,11 +18,13 @@ extension VarlinkDoor {
     let evenExpired: Bool
     let said: Said
     let action = AuditAction.use
+    let asks: Bool
     let end: Int64?
 
     init(_ call: Wire.CodeParameters, _ name: ItemName, _ said: Said, _ clock: Clock) {
       (self.name, evenExpired, self.said) = (name, call.expired ?? false, said)
-      end = VarlinkDoor.end(ofWait: call.waitMilliseconds, clock)
+      asks = call.ask ?? false
+      end = VarlinkDoor.end(ofWait: call.waitMilliseconds, asks: asks, clock)
     }
 
     func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo _: Int) throws(Refusal) -> Wait? {

@@ -20,12 +20,14 @@ extension VarlinkDoor {
     let evenExpired: Bool
     let said: Said
     let action = AuditAction.get
+    let asks: Bool
     let end: Int64?
 
     init(_ call: Wire.GetParameters, _ name: ItemName, _ said: Said, _ clock: Clock) {
       (self.name, version, evenExpired) = (name, call.version, call.expired ?? false)
       self.said = said
-      end = VarlinkDoor.end(ofWait: call.waitMilliseconds, clock)
+      asks = call.ask ?? false
+      end = VarlinkDoor.end(ofWait: call.waitMilliseconds, asks: asks, clock)
     }
 
     func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo longest: Int) throws(Refusal) -> Wait? {

@@ -36,8 +36,9 @@ extension VarlinkDoor {
       methods: methods.map { Wire.Method($0) },
       warnings: ([refusedSettings].compactMap { $0 } + status.warnings + (triggers?.warnings ?? [])).map {
         Wire.Warning($0)
-      }, version: Version.text,
-      pid: Int(getpid()))
+      },
+      agents: attendance.agents.map { Wire.Agent($0) },
+      requests: access.pendingRequests, version: Version.text, pid: Int(getpid()))
   }
 
   func monitor(_: Wire.MonitorParameters, _: borrowing Frame, _ connection: VarlinkConnection) {

@@ -13,6 +13,7 @@ final class VarlinkDoor {
   let access: Access
   let ways: WaysIn
   let upkeep: Upkeep
+  let attendance: Attendance
   let clients: Clients
   /// The turns by which the loop is shared among the clients.
   let turns: Turns
@@ -43,6 +44,7 @@ final class VarlinkDoor {
     access = rooms.access
     ways = rooms.waysIn
     upkeep = rooms.upkeep
+    attendance = rooms.attendance
     self.clients = clients
     self.turns = turns
     self.timer = timer
@@ -51,8 +53,14 @@ final class VarlinkDoor {
     turns.between = { [unowned clients] in clients.lookAround(beside: nil, amongEvents: false) }
     events = Events(in: Turns(on: loop, clock: vault.clock, length: Turns.telling), vault.holders)
     plaintext = Plaintext(in: turns, now: vault.clock.monotonic, after: { delay, work in _ = timer.after(delay, work) })
-    vault.hooks.accessChanged = { [events] in events.reconsider() }
-    vault.hooks.announce = { [events, vault] in events.announce($0, at: vault.clock.wall()) }
+    vault.hooks.accessChanged = { [events, attendance] in
+      events.reconsider()
+      attendance.reconsider()
+    }
+    vault.hooks.announce = { [events, vault, attendance] in
+      events.announce($0, at: vault.clock.wall())
+      attendance.happened($0)
+    }
   }
 
   /// Answers one call, now or by holding the connection.

@@ -179,6 +179,9 @@ extension Access {
 
   // MARK: Telling
 
+  /// The number of requests that wait for an answer.
+  package var pendingRequests: Int { requests.pending.count }
+
   /// Everything that was asked for and that somebody decided about, for administrators.
   package func toldRequests() throws(Refusal) -> ToldRequests {
     let keychain = try vault.keychain()

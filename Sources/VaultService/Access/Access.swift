@@ -166,7 +166,11 @@ package final class Access: SecretHolder {
 
   /// Remembers what a caller's session has shown just now, and the slots by which it counts.
   func add(_ evidence: Authorizations.Evidence, by caller: Caller, with slots: [SlotRecord]) {
-    guard let session = caller.session else { return }
+    if let session = caller.session { add(evidence, in: session, with: slots) }
+  }
+
+  /// The same for any session.
+  func add(_ evidence: Authorizations.Evidence, in session: AuthenticationSession, with slots: [SlotRecord]) {
     authorizations.add(evidence, by: session, with: slots, now: vault.clock.boot())
   }
 

@@ -65,6 +65,8 @@ package struct Caller: Hashable, Sendable {
     package let executable: () -> String?
     /// The same, or the path that the file had before it was removed or another took its place, as an upgrade does.
     package let formerExecutable: () -> String?
+    /// The terminal of the process, and the names of it and of the processes that it comes from, itself first.
+    package let ancestry: () -> (terminal: String?, chain: [String])
     /// The SHA-256 of that file, in hexadecimal; nil where that cannot be told.
     package let digest: () -> String?
     /// Its standing with ``Access``, for as long as that is the same.
@@ -86,11 +88,13 @@ package struct Caller: Hashable, Sendable {
 
     package init(
       executable: @escaping () -> String? = { nil }, former: (() -> String?)? = nil,
-      digest: @escaping () -> String? = { nil }
+      digest: @escaping () -> String? = { nil },
+      ancestry: @escaping () -> (terminal: String?, chain: [String]) = { (nil, []) }
     ) {
       self.executable = executable
       formerExecutable = former ?? executable
       self.digest = digest
+      self.ancestry = ancestry
     }
 
     /// Drops what names items.

@@ -17,6 +17,9 @@ package struct Asker: Hashable, Sendable {
   package let unit: String?
   /// The file that it ran: advice, since it may be another's.
   package let executable: String?
+  /// The terminal that it belongs to, and the names of it and of the processes that it comes from: advice as well.
+  package let terminal: String?
+  package let chain: [String]
 
   /// The longest text in bytes.
   private static let longest = 512
@@ -25,6 +28,7 @@ package struct Asker: Hashable, Sendable {
     (uid, pid, started) = (caller.uid, caller.pid, caller.started)
     unit = caller.grantedUnit(isSystem: isSystem)
     executable = caller.memory.executable().flatMap { $0.utf8.count <= Self.longest ? $0 : nil }
+    (terminal, chain) = caller.memory.ancestry()
   }
 
   /// True for the same process: a number alone may be another's by now.

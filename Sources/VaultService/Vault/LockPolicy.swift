@@ -52,6 +52,14 @@ package struct LockPolicy: Sendable {
     refresh()
   }
 
+  /// The time of a warning that comes `lead` nanoseconds before the next deadline; nil where all the time that led to that is not
+  /// longer.
+  package func warning(_ lead: Int64) -> Int64? {
+    guard let next, let unlockedAt, next.at != .max else { return nil }
+    let start = next.reason == .idle ? lastPerson : unlockedAt
+    return next.at - start > lead ? next.at - lead : nil
+  }
+
   /// The deadline that has passed at `now`, if one has.
   package func due(at now: Int64) -> Deadline? {
     guard let next, next.at <= now else { return nil }

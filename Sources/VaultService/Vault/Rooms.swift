@@ -10,6 +10,7 @@ package final class Rooms {
   package let waysIn: WaysIn
   package let presence: Presence
   package let upkeep: Upkeep
+  package let attendance: Attendance
   package let conversations = Conversations()
 
   /// Everything that the rooms need of the world around them.
@@ -65,6 +66,7 @@ package final class Rooms {
       vault, access, presence, attempts, conversations, worker: world.worker, timer: world.timer,
       keystores: world.keystores, credentials: world.credentials, isSystem: terms.isSystem)
     upkeep = Upkeep(vault, waysIn, world.runner)
+    attendance = Attendance(vault, access, items, world.timer)
     vault.openStore(because: .start)
   }
 

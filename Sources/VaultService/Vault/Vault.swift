@@ -22,6 +22,8 @@ package final class Vault {
   package private(set) var state: LockState
   var store: OpenStore
   var policy: LockPolicy
+  /// The lock that was warned of, `CLOCK_BOOTTIME` nanoseconds.
+  private var warned: Int64?
   /// The time that the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
   private var sleptBefore: Int64
   /// The reactions of the other rooms to what happens here.
@@ -49,6 +51,12 @@ package final class Vault {
     var keysEnd: () -> Int64? = { nil }
     /// Forgets them.
     var endKeys: () -> Void = {}
+    /// How long before a lock somebody wants to be told of it, in nanoseconds; nil where nobody does.
+    var warnsOfLocks: () -> Int64? = { nil }
+    /// Told then, with the time of the lock, Unix seconds.
+    var willLock: ((reason: LockPolicy.Reason, time: Int64)) -> Void = { _ in }
+    /// Told of whom an attempt to unlock did not recognise.
+    var unlockFailed: (Caller) -> Void = { _ in }
 
     package init() {}
   }
@@ -224,6 +232,15 @@ package final class Vault {
     }
     if let end = hooks.keysEnd(), end <= now { hooks.endKeys() }
     if let due = policy.due(at: now) { return lock(because: LockState.Cause(due.reason)) }
+    guard let warning, warning <= now, let locksAt else { return }
+    warned = policy.next?.at
+    hooks.willLock((locksAt.reason, locksAt.time))
+  }
+
+  /// The time at which a lock is to be warned of, `CLOCK_BOOTTIME` nanoseconds; nil where that was done, or there is none.
+  private var warning: Int64? {
+    guard let lead = hooks.warnsOfLocks(), let next = policy.next, next.at != warned else { return nil }
+    return policy.warning(lead)
   }
 
   package func timerFired() {
@@ -231,8 +248,8 @@ package final class Vault {
     armNext()
   }
 
-  /// Has the timer fire when the next thing is due: a lock, or the end of the keys that outlive locks.
-  func armNext() { hooks.arm([policy.next?.at, hooks.keysEnd()].compactMap { $0 }.min()) }
+  /// Has the timer fire when the next thing is due: a lock, a warning of one, or the end of the keys that outlive locks.
+  func armNext() { hooks.arm([policy.next?.at, warning, hooks.keysEnd()].compactMap { $0 }.min()) }
 
   /// The time at which it locks by itself, in Unix seconds, and the reason; nil when it does not.
   package var locksAt: (time: Int64, reason: LockPolicy.Reason)? {

@@ -8,6 +8,8 @@ package enum Wait: Hashable, Sendable {
   case room
   /// For an administrator's answer to the request of that number.
   case approval(Int)
+  /// For a person to show presence, asked for by the inquiry of that number.
+  case presence(Int)
 }
 
 /// The calls that wait for the vault, by what they wait for and whose they are, in the order of their coming.

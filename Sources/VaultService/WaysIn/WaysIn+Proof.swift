@@ -9,20 +9,29 @@ extension WaysIn {
     prove(item.policy, of: item.name.text, Purpose(.other("to use \(item.name.text)"), said), said, prompter)
   }
 
+  /// Has a person show what an item asks for in the session of somebody else, which waits for the inquiry of that number.
+  package func prove(
+    _ item: ItemInfo, for inquiry: Int, _ attendance: Attendance, _ said: Said, _ prompter: any Prompter
+  ) {
+    let purpose = Purpose(.other("to use \(item.name.text)"), said)
+    prove(item.policy, of: item.name.text, purpose, said, prompter, inquiry: (inquiry, attendance))
+  }
+
   /// Has a person show what a change of grants asks for in a user's vault.
   package func proveForGrants(_ said: Said, _ prompter: any Prompter) {
     prove(Access.administration, of: nil, Purpose(.other("to change what programs may do"), said), said, prompter)
   }
 
   private func prove(
-    _ policy: Policy, of name: String?, _ purpose: Purpose, _ said: Said, _ prompter: any Prompter
+    _ policy: Policy, of name: String?, _ purpose: Purpose, _ said: Said, _ prompter: any Prompter,
+    inquiry: (number: Int, attendance: Attendance)? = nil
   ) {
     let caller = prompter.caller
     let keychain: Keychain
     do throws(Refusal) {
       keychain = try vault.keychain()
       guard caller.session != nil else { throw .denied("the process that asked is not the one that connected") }
-      if access.isShown(policy, by: caller) { return prompter.finish(.done) }
+      if inquiry == nil, access.isShown(policy, by: caller) { return prompter.finish(.done) }
       // Nobody sits at a system service: it must not make people think that it is theirs to let in.
       guard said.isInteractive, !caller.isSystemService else { throw .presenceRequired(name ?? "", policy.require) }
     } catch { return refuse(prompter, error, .proof, name) }
@@ -30,7 +39,13 @@ extension WaysIn {
     conversation.namesItem = name != nil
     showEvidence(for: policy.require, conversation, keychain, purpose) { [unowned self] evidence, slots in
       guard conversation.mayConclude else { return }
-      access.add(evidence, by: caller, with: slots)
+      if let (number, attendance) = inquiry {
+        guard let session = attendance.session(of: number) else { return conversation.fail(.noSuchRequest(number)) }
+        access.add(evidence, in: session, with: slots)
+        attendance.isShown(number)
+      } else {
+        access.add(evidence, by: caller, with: slots)
+      }
       conversation.finish()
     }
   }

@@ -22,7 +22,10 @@ extension WaysIn {
     let conversation = converse(prompter, .unlock, nil, said)
     // Said where the vault takes note of it.
     let refused = conversation.record
-    conversation.record = { outcome, done in if outcome != .ok { refused(outcome, done) } }
+    conversation.record = { [vault] outcome, done in
+      if outcome != .ok { refused(outcome, done) }
+      if outcome == .unproven { vault.hooks.unlockFailed(prompter.caller) }
+    }
     conversation.endsWhenUnlocked = seconds == nil
     authenticate(conversation, method: method, purpose: Purpose(.unlock, said)) {
       [unowned self] vaultKey, slot in
