@@ -22,11 +22,13 @@ struct CodeRequest {
     }
   }
 
-  /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
+  /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask, on its terminal
+  /// or through an agent.
   private func first(_ session: Session) throws(Failure) -> OneTimeCode {
     let wait = command.wait.map { Duration.seconds($0) }
     func read(_ vault: Vault) throws -> OneTimeCode {
-      try vault.code(command.name, wait: wait, expired: command.expired)
+      try vault.code(
+        command.name, wait: wait, expired: command.expired, ask: wait == nil && !Keyboard.isAttended)
     }
     if wait != nil { return try session.call(read) }
     return try session.unlocking(for: "vault totp \(command.name)", read)

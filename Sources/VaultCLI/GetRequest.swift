@@ -59,7 +59,7 @@ struct GetRequest: Equatable {
     session.vault.reason = reason
     if let field, field != "value", field != "uri" { return try print(field: field, session) }
     let item = try read(session) { vault in
-      try vault.read(name, version: version, wait: waitSeconds.map { .seconds($0) }, expired: expired)
+      try vault.read(name, version: version, wait: waitSeconds.map { .seconds($0) }, expired: expired, ask: asks)
     }
     try deliver(item, session)
   }
@@ -72,6 +72,9 @@ struct GetRequest: Equatable {
     if Output.isTerminal || clip { ItemNotes.show(name, session) }
     try write(item.bytes, version: item.version)
   }
+
+  /// Without a terminal a person is asked by an agent, where one attends.
+  private var asks: Bool { waitSeconds == nil && !Keyboard.isAttended }
 
   /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
   private func read<R: ~Copyable>(_ session: Session, _ body: (Vault) throws -> R) throws(Failure) -> R {

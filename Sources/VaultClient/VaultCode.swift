@@ -14,12 +14,15 @@ extension Vault {
   /// - Parameters:
   ///   - wait: how long to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
   ///   - expired: whether an item past its expiry will do.
-  public func code(_ name: String, wait: Duration? = nil, expired: Bool = false) throws(ClientError) -> OneTimeCode {
+  ///   - ask: whether to wait where an agent attends that can ask a person, for `wait` or else for two minutes.
+  public func code(
+    _ name: String, wait: Duration? = nil, expired: Bool = false, ask: Bool = false
+  ) throws(ClientError) -> OneTimeCode {
     let response = try call(
-      .code, again: true, wait: wait,
+      .code, again: true, wait: wait ?? (ask ? Self.usualAsking : nil),
       Wire.CodeParameters(
         name: name, waitMilliseconds: wait?.milliseconds, reason: reason, interactive: attended,
-        expired: expired ? true : nil))
+        expired: expired ? true : nil, ask: ask ? true : nil))
     let reply: Wire.CodeReply = try response.decode()
     guard let node = reply.code, let digits = response.frame.secret(node) else {
       throw .protocolViolation("parameter code")

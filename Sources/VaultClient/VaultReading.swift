@@ -11,16 +11,20 @@ public struct Value: ~Copyable, Sendable {
 }
 
 extension Vault {
+  /// The time for which a call waits for a person whom an agent asks, unless it says otherwise.
+  static let usualAsking = Duration.seconds(120)
+
   /// The value of the item `name`: the exact bytes that were stored.
   ///
   /// - Parameters:
   ///   - version: which version; nil means the current one.
   ///   - wait: how long to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
   ///   - expired: whether an item past its expiry will do.
+  ///   - ask: whether to wait where an agent attends that can ask a person, for `wait` or else for two minutes.
   public func get(
-    _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false
+    _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false, ask: Bool = false
   ) throws(ClientError) -> SecretBuffer {
-    let value = try read(name, version: version, wait: wait, expired: expired)
+    let value = try read(name, version: version, wait: wait, expired: expired, ask: ask)
     return value.bytes
   }
 
@@ -42,15 +46,15 @@ extension Vault {
   }
 
   /// The value of the item `name` with what is known of it; the parameters are those of
-  /// ``get(_:version:wait:expired:)``.
+  /// ``get(_:version:wait:expired:ask:)``.
   public func read(
-    _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false
+    _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false, ask: Bool = false
   ) throws(ClientError) -> Value {
     let response = try call(
-      .get, again: true, wait: wait,
+      .get, again: true, wait: wait ?? (ask ? Self.usualAsking : nil),
       Wire.GetParameters(
         name: name, version: version, waitMilliseconds: wait?.milliseconds, reason: reason, interactive: attended,
-        expired: expired ? true : nil))
+        expired: expired ? true : nil, ask: ask ? true : nil))
     let reply: Wire.GetReply = try response.decode()
     do throws(ParameterError) {
       guard let bytes = try response.frame.content(reply.value, reply.data) else { throw ParameterError("value") }

@@ -5,8 +5,8 @@ struct GetCommand: ParsableCommand {
     commandName: "get",
     abstract: "Print an item's value, byte for byte.",
     discussion: """
-      A newline is added only for a terminal. On a terminal a locked vault is unlocked first; elsewhere the command \
-      ends at once with exit code 75, or waits with --wait.
+      A newline is added only for a terminal. On a terminal a locked vault is unlocked first; elsewhere an agent asks \
+      for that, and without one the command ends at once with exit code 75, or waits with --wait.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

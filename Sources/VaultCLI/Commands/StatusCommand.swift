@@ -56,6 +56,10 @@ struct StatusCommand: ParsableCommand {
       let reason = method.obstacle.map { ", \(Printable.text($0))" } ?? ""
       lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))
     }
+    for agent in status.agents ?? [] { lines.append(row("agent", text(agent, now: now))) }
+    if let requests = status.requests, requests > 0 {
+      lines.append(row("requests", "\(requests) \(requests == 1 ? "waits" : "wait"); see `vault requests`"))
+    }
     for warning in status.warnings { lines.append(row("warning", Style.yellow(text(warning, now: now)))) }
     if status.version != ClientVersion.text {
       let text = "\(ClientVersion.difference(from: status)); \(ClientVersion.restart(status, system: system))"
@@ -67,6 +71,14 @@ struct StatusCommand: ParsableCommand {
 
   private static func text(_ warning: Wire.Warning, now: Int64) -> String {
     (warning.since.map { "since \(moment($0, now: now)): " } ?? "") + Printable.text(warning.sentence)
+  }
+
+  /// The process of an agent, its faces and since when it attends.
+  private static func text(_ agent: Wire.Agent, now: Int64) -> String {
+    let user = agent.user.map { Printable.text($0) } ?? "uid \(agent.uid)"
+    let unit = agent.unit.map { " (\(Printable.text($0)))" } ?? ""
+    let faces = agent.faces.map { Printable.text($0) }.joined(separator: ", ")
+    return "\(user), process \(agent.pid)\(unit), asks by \(faces), since \(moment(agent.since, now: now))"
   }
 
   private static func row(_ name: String, _ text: String) -> String {

@@ -71,7 +71,9 @@ extension VarlinkDoor {
     case .bootKey, .presence: break
     case .unlock:
       limit = try left(asked, orElse: vault.locked, late, connection)
-      let joined = attendance.joinUnlock(connection.caller, asked.said) { [vault] in giveUp($0, vault.locked) }
+      let joined = attendance.joinUnlock(connection.caller, asked.said, waitsAnyway: !asked.asks) { [vault] in
+        giveUp($0, vault.locked)
+      }
       waiter = try self.waiter(joined, asked, orElse: vault.locked, connection)
     case .approval(let number):
       late = .unanswered

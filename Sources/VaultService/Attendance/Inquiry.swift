@@ -17,33 +17,46 @@ final class Inquiry {
 
   let number: Int
   let matter: Matter
-  /// The calls that wait, by their numbers.
-  private(set) var waiters: [Int: Waiter] = [:]
+  /// What tells each call that it waits in vain, by the numbers of those that wait.
+  private(set) var waiters: [Int: (Waiter.End) -> Void] = [:]
   /// Those that are told of, and their numbers.
-  private(set) var askers: [(waiter: Int, asker: Asker, words: String)] = []
+  private var first: [Place] = []
   /// True where it has changed since it was told.
   var hasChanged = false
   private var next = 0
+
+  private struct Place {
+    let waiter: Int
+    let caller: Caller
+    let words: String
+    var asker: Asker?
+  }
 
   init(_ number: Int, _ matter: Matter) { (self.number, self.matter) = (number, matter) }
 
   var count: Int { waiters.count }
 
-  /// - Parameter asker: the process of the caller, which takes a while to look at.
-  func add(_ waiter: Waiter, _ words: String, _ asker: () -> Asker) {
+  /// Has a call wait; its number.
+  func add(_ caller: Caller, _ words: String, giveUp: @escaping (Waiter.End) -> Void) -> Int {
     next += 1
-    waiter.number = next
-    waiters[next] = waiter
-    if askers.count < Self.mostTold { askers.append((next, asker(), words)) }
+    waiters[next] = giveUp
+    if first.count < Self.mostTold { first.append(Place(waiter: next, caller: caller, words: words)) }
     hasChanged = true
+    return next
+  }
+
+  /// Those that are told of. It takes a while to look at a process, so that is done once, when somebody is to be told.
+  func askers(isSystem: Bool) -> [(asker: Asker, words: String)] {
+    for index in first.indices where first[index].asker == nil {
+      first[index].asker = Asker(first[index].caller, isSystem: isSystem)
+    }
+    return first.compactMap { place in place.asker.map { ($0, place.words) } }
   }
 
   func remove(_ number: Int) {
     guard waiters.removeValue(forKey: number) != nil else { return }
-    if let index = askers.firstIndex(where: { $0.waiter == number }) {
-      // As a whole, lest a copy of the last one stays behind the end.
-      askers = Array(askers[..<index] + askers[(index + 1)...])
-    }
+    // As a whole, lest a copy of the last one stays behind the end.
+    if first.contains(where: { $0.waiter == number }) { first = first.filter { $0.waiter != number } }
     hasChanged = true
   }
 }
@@ -59,13 +72,11 @@ package final class Waiter {
   }
 
   package let inquiry: Int
-  /// Told where it waits in vain; not of an answer.
-  let giveUp: (End) -> Void
-  fileprivate(set) var number = 0
+  private let number: Int
   private weak var attendance: Attendance?
 
-  init(_ inquiry: Int, _ attendance: Attendance, giveUp: @escaping (End) -> Void) {
-    (self.inquiry, self.attendance, self.giveUp) = (inquiry, attendance, giveUp)
+  init(_ number: Int, of inquiry: Int, _ attendance: Attendance) {
+    (self.number, self.inquiry, self.attendance) = (number, inquiry, attendance)
   }
 
   deinit { attendance?.leave(inquiry, number) }

@@ -1,0 +1,48 @@
+package import VaultModel
+internal import VaultStore
+
+// What becomes of an inquiry: an answer that an agent brings, or a dismissal.
+extension Attendance {
+  /// The item of the presence inquiry of that number, of which the caller was told as an agent.
+  package func item(of number: Int, for caller: Caller) throws(Refusal) -> ItemInfo {
+    let inquiry = try inquiry(number, toldTo: caller)
+    guard case .presence(let name, _, _) = inquiry.matter else { throw .invalid("inquiry") }
+    return try items.itemToProve(name, for: caller)
+  }
+
+  /// The session that waits for the presence inquiry of that number; nil where it is over.
+  func session(of number: Int) -> AuthenticationSession? {
+    if case .presence(_, _, let session) = inquiries[number]?.matter { session } else { nil }
+  }
+
+  /// Takes note that presence was shown: those who wait go on.
+  func isShown(_ number: Int) {
+    close(number, .answered)
+    vault.waiting.go(.presence(number)) { true }
+  }
+
+  /// Takes note that a person does not want to answer now or, with `isUnable`, that this agent cannot ask.
+  package func dismiss(_ number: Int, isUnable: Bool, for caller: Caller) throws(Refusal) {
+    let inquiry = try inquiry(number, toldTo: caller)
+    if isUnable {
+      for agent in agents where agent.isProcess(of: caller) { agent.unable.insert(number) }
+      return checkSomebodyCanAsk(number)
+    }
+    try vault.audit.recording(.dismiss, caller, name(inquiry), detail: "\(about(inquiry)), number \(number)") {
+      () throws(Refusal) in
+      let now = vault.clock.boot()
+      dismissals = dismissals.filter { $0.value > now }
+      dismissals[inquiry.matter] = now + Self.coolDown
+      close(number, .dismissed)
+      for giveUp in Array(inquiry.waiters.values) { giveUp(.dismissed) }
+    }
+  }
+
+  private func inquiry(_ number: Int, toldTo caller: Caller) throws(Refusal) -> Inquiry {
+    guard let inquiry = inquiries[number] else { throw .noSuchRequest(number) }
+    guard agents.contains(where: { $0.isProcess(of: caller) && $0.told.contains(number) }) else {
+      throw .denied("it was not asked of this process")
+    }
+    return inquiry
+  }
+}

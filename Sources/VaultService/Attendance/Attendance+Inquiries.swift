@@ -1,0 +1,139 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultStore
+
+// What people are wanted for, the calls that wait for it, and who can ask.
+extension Attendance {
+  /// The outcome of a wish to have a person asked.
+  package enum Joined {
+    case waits(Waiter)
+    /// The person did not want to answer a while ago.
+    case isDismissed
+    /// No agent can ask.
+    case nobody
+  }
+
+  /// Has agents ask for the vault to be opened.
+  ///
+  /// - Parameter waitsAnyway: the call waits for the unlock whoever makes it: an agent that comes later is told of it.
+  package func joinUnlock(
+    _ caller: Caller, _ said: Said, waitsAnyway: Bool, giveUp: @escaping (Waiter.End) -> Void
+  ) -> Joined {
+    join(.unlock, caller, said, waitsAnyway: waitsAnyway, giveUp)
+  }
+
+  /// Has agents ask for the presence that an item requires, in the session of the caller.
+  package func joinPresence(
+    _ name: ItemName, _ requirement: Requirement, _ caller: Caller, _ said: Said,
+    giveUp: @escaping (Waiter.End) -> Void
+  ) -> Joined {
+    guard let session = caller.session else { return .nobody }
+    let matter = Inquiry.Matter.presence(name, requirement, session)
+    if numbers[matter] == nil {
+      let open = inquiries.values.compactMap { inquiry -> UInt32? in
+        if case .presence(_, _, let session) = inquiry.matter { session.uid } else { nil }
+      }
+      guard open.count < Self.mostPresence, open.count(where: { $0 == session.uid }) < Self.mostPresenceOfOne else {
+        return .nobody
+      }
+    }
+    return join(matter, caller, said, giveUp)
+  }
+
+  /// Waits with others for the answer to a request, of which agents have been told.
+  package func joinApproval(
+    _ number: Int, _ caller: Caller, _ said: Said, giveUp: @escaping (Waiter.End) -> Void
+  ) -> Joined {
+    join(.approval(number), caller, said, giveUp)
+  }
+
+  private func join(
+    _ matter: Inquiry.Matter, _ caller: Caller, _ said: Said, waitsAnyway: Bool = false,
+    _ giveUp: @escaping (Waiter.End) -> Void
+  ) -> Joined {
+    if agents.isEmpty, !waitsAnyway { return .nobody }
+    if isCooling(matter) { return .isDismissed }
+    let number = numbers[matter] ?? open(freeNumber(matter), matter)
+    guard let inquiry = inquiries[number] else { return .nobody }
+    guard waitsAnyway || canBeAsked(inquiry) else {
+      closeUnlessWanted(inquiry)
+      return .nobody
+    }
+    let place = inquiry.add(caller, Audit.line(said.purpose ?? ""), giveUp: giveUp)
+    tellLater()
+    return .waits(Waiter(place, of: number, self))
+  }
+
+  /// Has a call wait no more; where it was the last one, nobody is wanted any more.
+  func leave(_ number: Int, _ waiter: Int) {
+    guard let inquiry = inquiries[number] else { return }
+    inquiry.remove(waiter)
+    closeUnlessWanted(inquiry)
+    tellLater()
+  }
+
+  /// Ends an inquiry for which nobody waits. A request waits for an administrator in any case.
+  private func closeUnlessWanted(_ inquiry: Inquiry) {
+    if case .approval = inquiry.matter { return }
+    if inquiry.count == 0 { close(inquiry.number, .gone) }
+  }
+
+  @discardableResult func open(_ number: Int, _ matter: Inquiry.Matter) -> Int {
+    inquiries[number] = Inquiry(number, matter)
+    numbers[matter] = number
+    return number
+  }
+
+  private func freeNumber(_ matter: Inquiry.Matter) -> Int {
+    if case .approval(let number) = matter { return number }
+    while true {
+      let number = access.requests.draw()
+      if inquiries[number] == nil, access.requests.request(number) == nil { return number }
+    }
+  }
+
+  /// Ends an inquiry, and tells those who were told of it.
+  func close(_ number: Int, _ why: AttendanceEvent.Withdrawal) {
+    guard let inquiry = inquiries.removeValue(forKey: number) else { return }
+    numbers[inquiry.matter] = nil
+    for agent in agents where agent.told.remove(number) != nil {
+      agent.unable.remove(number)
+      send(.withdrawn(number, why), to: agent)
+    }
+  }
+
+  func isCooling(_ matter: Inquiry.Matter) -> Bool {
+    guard let end = dismissals[matter] else { return false }
+    if end > vault.clock.boot() { return true }
+    dismissals[matter] = nil
+    return false
+  }
+
+  // MARK: Who can ask
+
+  /// True when an agent is there whose user's answer counts, and that can ask.
+  private func canBeAsked(_ inquiry: Inquiry) -> Bool {
+    agents.contains { !$0.unable.contains(inquiry.number) && mayHear($0, of: inquiry) }
+  }
+
+  /// Has those wait no more for whom nobody can ask.
+  func checkSomebodyCanAsk(_ number: Int) {
+    guard let inquiry = inquiries[number], !canBeAsked(inquiry) else { return }
+    for giveUp in Array(inquiry.waiters.values) { giveUp(.nobody) }
+  }
+
+  /// True when the answer of the agent's user counts.
+  func mayHear(_ agent: Agent, of inquiry: Inquiry) -> Bool {
+    switch inquiry.matter {
+    case .unlock: return (try? access.checkOpener(agent.caller)) != nil
+    case .approval(let number):
+      guard let request = access.requests.request(number), access.isAdministrator(agent.caller) else { return false }
+      return !CallerParts(agent.caller, isSystem: access.terms.isSystem).isAll(of: request.target.subject)
+    case .presence(let name, let requirement, _):
+      guard (try? items.itemToProve(name, for: agent.caller)) != nil else { return false }
+      // A finger counts for whom a way in is for; the vault's password may be anybody's who knows it.
+      let slots = vault.openKeychain?.slots ?? []
+      return requirement != .biometry || slots.contains { $0.terms?.users.contains(agent.caller.uid) == true }
+    }
+  }
+}

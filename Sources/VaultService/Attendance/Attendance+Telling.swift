@@ -1,0 +1,108 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+// What agents are told.
+extension Attendance {
+  /// Takes note of what happens in the vault.
+  package func happened(_ event: VaultEvent) {
+    if agents.isEmpty, inquiries.isEmpty { return }
+    switch event {
+    case .state(let state):
+      if state.kind == .unlocked, let number = numbers[.unlock] { close(number, .answered) }
+      if state.kind == .unlocked { dismissals[.unlock] = nil }
+      if state.kind == .unlocked || state.kind == .locked { tell(.notice(.state(state))) }
+    case .integrityFailed(let reason): tell(.notice(.integrity(reason)))
+    case .request(let number, .asked):
+      open(number, .approval(number))
+      tellLater()
+    case .request(let number, let change): close(number, change == .dropped ? .gone : .answered)
+    case .item(let name, _, _): itemChanged(name)
+    }
+  }
+
+  /// Tells all agents.
+  func tell(_ event: AttendanceEvent) {
+    for agent in agents where mayHear(agent, of: event) { send(event, to: agent) }
+  }
+
+  private func mayHear(_ agent: Agent, of event: AttendanceEvent) -> Bool {
+    if case .notice(.state) = event { return true }
+    return access.isAdministrator(agent.caller)
+  }
+
+  func send(_ event: AttendanceEvent, to agent: Agent) { if !agent.send(event) { end(agent) } }
+
+  /// Has calls that wait for presence look at an item again that has changed: it may be gone, or ask for something else.
+  private func itemChanged(_ name: ItemName) {
+    for inquiry in Array(inquiries.values) {
+      guard case .presence(name, _, _) = inquiry.matter else { continue }
+      vault.waiting.go(.presence(inquiry.number)) { true }
+    }
+  }
+
+  /// Tells of what is new or has changed, in the next turn of the loop unless something was told a moment ago: no call that
+  /// only begins to wait meets an agent that goes away meanwhile.
+  func tellLater() {
+    guard telling == nil, !agents.isEmpty else { return }
+    telling = timer.after(max(0, lastTold + Self.pause - vault.clock.monotonic())) { [weak self] in
+      guard let self else { return }
+      telling = nil
+      lastTold = vault.clock.monotonic()
+      tellChanged()
+    }
+  }
+
+  private func tellChanged() {
+    for inquiry in inquiries.values.filter({ $0.hasChanged || isNew($0) }) {
+      inquiry.hasChanged = false
+      for agent in agents { tell(inquiry, to: agent) }
+    }
+  }
+
+  private func isNew(_ inquiry: Inquiry) -> Bool { !agents.contains { $0.told.contains(inquiry.number) } }
+
+  func tell(_ inquiry: Inquiry, to agent: Agent) {
+    guard !agent.unable.contains(inquiry.number), mayHear(agent, of: inquiry), let told = told(inquiry) else { return }
+    agent.told.insert(inquiry.number)
+    send(.inquiry(told), to: agent)
+  }
+
+  // MARK: Words
+
+  func about(_ inquiry: Inquiry) -> String {
+    switch inquiry.matter {
+    case .unlock: "unlock"
+    case .presence: "presence"
+    case .approval: "approval"
+    }
+  }
+
+  func name(_ inquiry: Inquiry) -> String? {
+    switch inquiry.matter {
+    case .unlock: nil
+    case .presence(let name, _, _): name.text
+    case .approval(let number): access.requests.request(number)?.target.name.text
+    }
+  }
+
+  private func told(_ inquiry: Inquiry) -> ToldInquiry? {
+    var told = ToldInquiry(number: inquiry.number, about: about(inquiry), name: name(inquiry))
+    told.askers = inquiry.askers(isSystem: access.terms.isSystem)
+    told.count = inquiry.count
+    switch inquiry.matter {
+    case .unlock: (told.idle, told.age) = (vault.settings.idle, vault.settings.maximumAge)
+    case .presence(let name, let requirement, _):
+      told.require = requirement
+      told.reuse = (try? vault.keychain().item(named: name)).map { Int64($0.policy.reuseWindow) }
+    case .approval(let number):
+      guard let request = access.requests.request(number) else { return nil }
+      (told.subject, told.right, told.askers) = (
+        request.target.subject, request.right, [(request.asker, request.words)]
+      )
+      told.count = max(1, inquiry.count)
+      told.isMissing = (try? vault.keychain().item(named: request.target.name)) == nil
+    }
+    return told
+  }
+}

@@ -1,0 +1,115 @@
+import VaultModel
+
+@testable import VaultService
+
+/// The rooms of a vault, agents that note what they are told, and calls that wait for a person.
+final class AttendanceStand {
+  /// An agent, and what it was told.
+  final class Listener {
+    fileprivate(set) var agent: Agent?
+    /// `attending`, `unlock COUNT`, `presence NAME COUNT`, `approval NAME COUNT`, `withdrawn WHY` and `notice KIND`, in order.
+    var told: [String] = []
+    var numbers: [Int] = []
+    var askers: [Asker] = []
+    var isRefused = false
+    /// False once it takes nothing more.
+    var reads = true
+
+    /// What it was told since the last call of this.
+    func take() -> [String] {
+      defer { told = [] }
+      return told
+    }
+
+    fileprivate func note(_ event: AttendanceEvent) -> Bool {
+      guard reads else { return false }
+      switch event {
+      case .attending: told.append("attending")
+      case .inquiry(let inquiry):
+        told.append(([inquiry.about, inquiry.name].compactMap { $0 } + ["\(inquiry.count)"]).joined(separator: " "))
+        numbers.append(inquiry.number)
+        askers = inquiry.askers.map(\.asker)
+      case .withdrawn(_, let why): told.append("withdrawn \(why.rawValue)")
+      case .notice(.locking(let reason, let at)): told.append("notice locking \(reason.rawValue) \(at)")
+      case .notice(.state(let state)): told.append("notice \(state.kind.rawValue)")
+      case .notice(.failedUnlock(let asker)): told.append("notice failed-unlock \(asker.uid)")
+      case .notice(.integrity(let reason)): told.append("notice integrity \(reason)")
+      }
+      return true
+    }
+  }
+
+  /// A call that waits, and what it was told.
+  final class Call {
+    fileprivate(set) var waiter: Waiter?
+    fileprivate(set) var joined = ""
+    fileprivate(set) var end: Waiter.End?
+
+    /// Has it wait no more.
+    func leave() { waiter = nil }
+
+    fileprivate func give(up end: Waiter.End) {
+      self.end = end
+      waiter = nil
+    }
+  }
+
+  let rooms: RoomStand
+
+  init(_ settings: VaultSettings = VaultSettings(), system: Bool = false) throws {
+    rooms = try RoomStand.unlocked(settings, system: system)
+    rooms.vault.hooks.announce = { [attendance] in attendance.happened($0) }
+    rooms.vault.hooks.accessChanged = { [attendance] in attendance.reconsider() }
+  }
+
+  var attendance: Attendance { rooms.rooms.attendance }
+  var vault: Vault { rooms.vault }
+
+  static func process(_ pid: Int32, uid: UInt32 = RoomStand.owner, executable: String? = nil) -> Caller {
+    var caller = RoomStand.caller(uid, session: pid, executable: executable)
+    caller.started = UInt64(pid)
+    return caller
+  }
+
+  func attend(_ caller: Caller = process(10), faces: [String] = ["terminal"]) throws(Refusal) -> Listener {
+    let listener = Listener()
+    let agent = try attendance.attend(faces, for: caller) {
+      listener.isRefused = true
+    } send: {
+      listener.note($0)
+    }
+    listener.agent = agent
+    attendance.begin(agent)
+    return listener
+  }
+
+  func leave(_ listener: Listener) { if let agent = listener.agent { attendance.end(agent) } }
+
+  private func call(_ join: (@escaping (Waiter.End) -> Void) -> Attendance.Joined) -> Call {
+    let call = Call()
+    switch join({ [weak call] in call?.give(up: $0) }) {
+    case .waits(let waiter): (call.waiter, call.joined) = (waiter, "waits")
+    case .isDismissed: call.joined = "dismissed"
+    case .nobody: call.joined = "nobody"
+    }
+    return call
+  }
+
+  func askUnlock(_ caller: Caller = process(50), waitsAnyway: Bool = false) -> Call {
+    call { attendance.joinUnlock(caller, Said(purpose: "to work"), waitsAnyway: waitsAnyway, giveUp: $0) }
+  }
+
+  func askPresence(_ name: String, _ caller: Caller = process(50)) throws -> Call {
+    let name = try ItemName(name)
+    return call { attendance.joinPresence(name, .password, caller, Said(purpose: "to work"), giveUp: $0) }
+  }
+
+  func askApproval(_ number: Int, _ caller: Caller) -> Call {
+    call { attendance.joinApproval(number, caller, Said(purpose: "to work"), giveUp: $0) }
+  }
+
+  /// Lets a turn of the loop pass, in which agents are told of what is new.
+  func turn() { rooms.hands.pass(0) }
+
+  func lock() { vault.lock(because: .asked) }
+}

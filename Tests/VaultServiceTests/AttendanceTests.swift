@@ -1,0 +1,207 @@
+import Testing
+import VaultModel
+
+@testable import VaultService
+
+@Suite("Agents") struct AttendanceTests {
+  @Test("are told once of ten who wait for an unlock, and that it was answered") func tenReaders() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    stand.lock()
+    #expect(agent.take() == ["attending", "notice locked"])
+    let calls = (0..<10).map { stand.askUnlock(AttendanceStand.process(50 + $0)) }
+    stand.turn()
+    #expect(agent.take() == ["unlock 10"] && agent.askers.map(\.pid) == Array(50..<58))
+    try stand.rooms.unlock()
+    #expect(agent.take() == ["withdrawn answered", "notice unlocked"])
+    #expect(calls.allSatisfy { $0.joined == "waits" && $0.end == nil })
+    #expect(stand.rooms.hands.isAtRest)
+  }
+
+  @Test("tell of a dismissal to all who wait, and nobody is asked for the same for a minute") func dismissal() throws {
+    let stand = try AttendanceStand()
+    let agents = try [stand.attend(), stand.attend(AttendanceStand.process(11))]
+    stand.lock()
+    let calls = (0..<10).map { stand.askUnlock(AttendanceStand.process(50 + $0)) }
+    stand.turn()
+    for agent in agents { #expect(agent.take().last == "unlock 10") }
+    let number = try #require(agents[0].numbers.last)
+    try stand.attendance.dismiss(number, isUnable: false, for: AttendanceStand.process(11))
+    for agent in agents { #expect(agent.take() == ["withdrawn dismissed"]) }
+    #expect(calls.allSatisfy { $0.end == .dismissed })
+    stand.rooms.hands.pass(seconds: 59)
+    #expect(stand.askUnlock().joined == "dismissed" && agents[0].take() == [])
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(stand.askUnlock().joined == "waits")
+  }
+
+  @Test("are done with a dismissal once the vault is unlocked otherwise") func dismissalEnds() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    stand.lock()
+    let call = stand.askUnlock()
+    stand.turn()
+    try stand.attendance.dismiss(try #require(agent.numbers.last), isUnable: false, for: AttendanceStand.process(10))
+    #expect(call.end == .dismissed)
+    try stand.rooms.unlock()
+    stand.lock()
+    #expect(stand.askUnlock().joined == "waits")
+  }
+
+  @Test("are wanted at once: with none there is nobody to ask") func nobody() throws {
+    let stand = try AttendanceStand()
+    try stand.rooms.set("a", require: .password)
+    #expect(try stand.askPresence("a").joined == "nobody")
+    stand.lock()
+    #expect(stand.askUnlock().joined == "nobody")
+    #expect(stand.rooms.hands.isAtRest)
+  }
+
+  @Test("that come later are told of the calls that wait anyway") func later() throws {
+    let stand = try AttendanceStand()
+    stand.lock()
+    let call = stand.askUnlock(waitsAnyway: true)
+    #expect(call.joined == "waits")
+    let agent = try stand.attend()
+    #expect(agent.take() == ["attending", "unlock 1"])
+    stand.leave(agent)
+    #expect(call.joined == "waits")
+    let next = try stand.attend()
+    #expect(next.take() == ["attending", "unlock 1"])
+    call.leave()
+    #expect(next.take() == ["withdrawn gone"])
+  }
+
+  @Test("are told that nobody waits any more when the last call has ended") func gone() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    stand.lock()
+    let calls = [stand.askUnlock(), stand.askUnlock()]
+    stand.turn()
+    _ = agent.take()
+    calls[0].leave()
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(agent.take() == ["unlock 1"])
+    calls[1].leave()
+    #expect(agent.take() == ["withdrawn gone"])
+    #expect(stand.rooms.hands.isAtRest)
+  }
+
+  @Test("are told of changes no more than four times a second") func pace() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    stand.lock()
+    _ = agent.take()
+    var calls: [AttendanceStand.Call] = []
+    for _ in 0..<1000 {
+      calls.append(stand.askUnlock())
+      stand.rooms.hands.pass(1_000_000)
+    }
+    stand.rooms.hands.pass(seconds: 1)
+    let told = agent.take()
+    #expect((4...6).contains(told.count) && told.last == "unlock 1000", "\(told)")
+  }
+
+  @Test("of another process are asked nothing by it: it answers no inquiry that it was not told of") func otherProcess()
+    throws
+  {
+    let stand = try AttendanceStand()
+    try stand.rooms.set("a", require: .password)
+    let agent = try stand.attend()
+    let call = try stand.askPresence("a")
+    stand.turn()
+    let number = try #require(agent.numbers.last)
+    var reused = AttendanceStand.process(10)
+    reused.started = 11
+    var unknown = AttendanceStand.process(10)
+    unknown.started = nil
+    for other in [AttendanceStand.process(12), reused, unknown, AttendanceStand.process(10, uid: 2000)] {
+      let refusal = Refusal.denied("it was not asked of this process")
+      #expect(throws: refusal) { try stand.attendance.dismiss(number, isUnable: false, for: other) }
+      #expect(throws: refusal) { try stand.attendance.dismiss(number, isUnable: true, for: other) }
+      #expect(throws: refusal) { _ = try stand.attendance.item(of: number, for: other) }
+    }
+    #expect(throws: Refusal.noSuchRequest(number ^ 1)) {
+      try stand.attendance.dismiss(number ^ 1, isUnable: false, for: AttendanceStand.process(10))
+    }
+    #expect(call.end == nil)
+    #expect(try stand.attendance.item(of: number, for: AttendanceStand.process(10)).name.text == "a")
+  }
+
+  @Test("ask until the last of them cannot: then who waits is told that there is nobody") func unable() throws {
+    let stand = try AttendanceStand()
+    let agents = try [stand.attend(), stand.attend(AttendanceStand.process(11))]
+    stand.lock()
+    let (asking, waiting) = (stand.askUnlock(), stand.askUnlock(waitsAnyway: true))
+    stand.turn()
+    let number = try #require(agents[0].numbers.last)
+    try stand.attendance.dismiss(number, isUnable: true, for: AttendanceStand.process(10))
+    #expect(asking.end == nil)
+    // One that cannot ask is told no more of it.
+    _ = agents.map { $0.take() }
+    let third = stand.askUnlock()
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(agents.map { $0.take() } == [[], ["unlock 3"]])
+    stand.leave(agents[1])
+    #expect([asking.end, third.end] == [.nobody, .nobody])
+    #expect(stand.askUnlock().joined == "nobody")
+    _ = waiting
+  }
+
+  @Test("that end before they were told of an inquiry end it as well") func endUntold() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    stand.lock()
+    let call = stand.askUnlock()
+    stand.leave(agent)
+    #expect(call.end == .nobody)
+  }
+
+  @Test("that do not read are ended, and those who wait with them") func deaf() throws {
+    let stand = try AttendanceStand()
+    let (deaf, other) = (try stand.attend(), try stand.attend(AttendanceStand.process(11)))
+    stand.lock()
+    let call = stand.askUnlock()
+    deaf.reads = false
+    stand.turn()
+    #expect(stand.attendance.agents.count == 1 && call.end == nil && other.take().last == "unlock 1")
+    other.reads = false
+    _ = stand.askUnlock()
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(stand.attendance.agents.isEmpty && call.end == .nobody)
+  }
+
+  @Test("are bounded, as are their words") func bounds() throws {
+    let stand = try AttendanceStand(system: true)
+    for faces in [
+      [], ["a b"], ["A"], [""], ["\u{202E}"], [String(repeating: "a", count: 33)], Array(repeating: "a", count: 9),
+    ] {
+      #expect(throws: Refusal.invalid("faces")) {
+        _ = try stand.attend(AttendanceStand.process(10, uid: 0), faces: faces)
+      }
+    }
+    for pid in 1...8 { _ = try stand.attend(AttendanceStand.process(Int32(pid), uid: 0)) }
+    let full = Refusal.busy("as many agents attend as the vault takes")
+    #expect(throws: full) { _ = try stand.attend(AttendanceStand.process(9, uid: 0)) }
+    for index in 0..<32 {
+      var caller = AttendanceStand.process(Int32(20 + index), uid: UInt32(1000 + index / 8))
+      caller.groups.insert(RoomStand.administrators)
+      if index < 24 { _ = try stand.attend(caller) } else { #expect(throws: full) { _ = try stand.attend(caller) } }
+    }
+    #expect(stand.attendance.agents.count == 32)
+  }
+
+  @Test("are none of others than those whose answer counts, and the attempt is on the record") func standing() throws {
+    let stand = try AttendanceStand()
+    #expect(throws: Refusal.self) { _ = try stand.attend(AttendanceStand.process(10, uid: 2000)) }
+    // Nothing tells it from a later process of its number.
+    #expect(throws: Refusal.self) { _ = try stand.attend(RoomStand.caller(session: 10)) }
+    let agent = try stand.attend(AttendanceStand.process(10, executable: "/opt/app"))
+    stand.rooms.access.add(.password, by: stand.rooms.administrator, with: [])
+    _ = try stand.rooms.access.give(
+      try Subject(parsing: "user:1000,exe:/opt/app"), try ItemPattern("x"), Rights(.get), until: nil,
+      for: stand.rooms.administrator)
+    #expect(agent.isRefused && stand.attendance.agents.isEmpty)
+    #expect(throws: Refusal.self) { _ = try stand.attend(AttendanceStand.process(10, executable: "/opt/app")) }
+  }
+}
