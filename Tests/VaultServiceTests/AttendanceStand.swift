@@ -85,9 +85,11 @@ final class AttendanceStand {
 
   func leave(_ listener: Listener) { if let agent = listener.agent { attendance.end(agent) } }
 
-  private func call(_ join: (@escaping (Waiter.End) -> Void) -> Attendance.Joined) -> Call {
+  private func call(
+    waitsAnyway: Bool = false, _ join: (@escaping (Waiter.End) -> Void) -> Attendance.Joined
+  ) -> Call {
     let call = Call()
-    switch join({ [weak call] in call?.give(up: $0) }) {
+    switch join({ [weak call] end in if !waitsAnyway { call?.give(up: end) } }) {
     case .waits(let waiter): (call.waiter, call.joined) = (waiter, "waits")
     case .isDismissed: call.joined = "dismissed"
     case .nobody: call.joined = "nobody"
@@ -96,7 +98,9 @@ final class AttendanceStand {
   }
 
   func askUnlock(_ caller: Caller = process(50), waitsAnyway: Bool = false) -> Call {
-    call { attendance.joinUnlock(caller, Said(purpose: "to work"), waitsAnyway: waitsAnyway, giveUp: $0) }
+    call(waitsAnyway: waitsAnyway) {
+      attendance.joinUnlock(caller, Said(purpose: "to work"), waitsAnyway: waitsAnyway, giveUp: $0)
+    }
   }
 
   func askPresence(_ name: String, _ caller: Caller = process(50)) throws -> Call {

@@ -15,7 +15,7 @@ struct TOTPCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
-    transform: Sizes.seconds)
+    transform: Sizes.wait)
   var wait: Int64?
 
   @Option(
