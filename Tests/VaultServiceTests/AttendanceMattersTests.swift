@@ -59,12 +59,12 @@ import VaultModel
     let number = try #require(call.waiter?.inquiry)
     var isMadeAgain = false
     let line = Line(of: 1)
-    let attempt = Attempt(
-      for: .presence(number), in: stand.vault.waiting, line, within: nil, stand.rooms.hands.timer, late: {}
-    ) {
+    let makeAgain: () -> Wait? = {
       isMadeAgain = true
       return nil
     }
+    let attempt = Attempt(
+      for: .presence(number), in: stand.vault.waiting, line, within: nil, stand.rooms.hands.timer, late: {}, makeAgain)
     stand.attendance.happened(.item(try ItemName("b"), .deleted))
     stand.rooms.run()
     #expect(!isMadeAgain)
