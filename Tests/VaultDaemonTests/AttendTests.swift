@@ -19,8 +19,7 @@ import VaultModel
     }
   }
 
-  @Test("needs an answer in many parts, and ends as a stream with an error where its user may attend no more")
-  func refused() throws {
+  @Test("is none where the call takes one answer alone, or names a face in other letters") func refused() throws {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     try stand.on { client in
