@@ -76,6 +76,12 @@ extension Vault {
     try converse(.authenticate, Wire.AuthenticateParameters(reason: reason, interactive: attended), answer)
   }
 
+  /// Has a person show what the inquiry of that number is about, for the sessions of those who wait for it. For agents that were
+  /// told of it by ``attend(faces:_:)``.
+  public func authenticate(inquiry: Int, answer: Answer) throws {
+    try converse(.authenticate, Wire.AuthenticateParameters(interactive: attended, inquiry: inquiry), answer)
+  }
+
   /// Replaces the password. `answer` is asked for the old one (or the recovery code, when `method` is `recovery`),
   /// then for the new one. `kind` is whose secret is replaced, `password` or `login`; nil means that of `method`.
   public func changePassword(
@@ -117,7 +123,7 @@ extension Vault {
   private func converse<Last: WireValue>(
     _ method: MethodName, _ parameters: some WireValue, makesCode: Bool = false, _ answer: Answer
   ) throws -> Last {
-    var replies = try stream(method, timeout: keyTimeout, parameters)
+    var replies = try stream(method, timeout: keyTimeout, cancellation: cancellation, parameters)
     var rules = PromptRules(makesCode: makesCode)
     guard let (last, continues) = try converse(&replies, as: Last.self, &rules, answer), !continues else {
       throw ClientError.protocolViolation("a conversation without an end")

@@ -23,6 +23,9 @@ public struct Vault {
   /// The time that a call that derives keys from passwords may take: slow machines need seconds.
   public var keyTimeout: Duration? = .seconds(120)
 
+  /// A descriptor that ends conversations, and attending, with ``Fault/cancelled`` once it can be read.
+  public var cancellation: Int32?
+
   /// The most bytes of items that are kept together, those of more than a million.
   var longestListing = 256 << 20
   /// The most bytes of what a check says, or a salvage, which a daemon ends after some hundred kilobytes.

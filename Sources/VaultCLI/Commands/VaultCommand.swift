@@ -32,6 +32,6 @@ struct VaultCommand: ParsableCommand {
       CommandGroup(
         name: "Store",
         subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self]),
-      CommandGroup(name: "Other", subcommands: [DoctorCommand.self, CompletionsCommand.self]),
+      CommandGroup(name: "Other", subcommands: [AgentCommand.self, DoctorCommand.self, CompletionsCommand.self]),
     ])
 }

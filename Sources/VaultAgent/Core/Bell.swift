@@ -1,0 +1,22 @@
+internal import CLinux
+internal import Glibc
+
+/// Wakes the one thread that waits for it (eventfd(2)).
+final class Bell: Sendable {
+  private let descriptor: Int32
+
+  init() throws(Withdrawal.Errno) {
+    descriptor = eventfd(0, Int32(EFD_CLOEXEC))
+    if descriptor < 0 { throw Withdrawal.Errno(code: errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  func ring() { eventfd_write(descriptor, 1) }
+
+  /// Waits until it has rung since the last wait.
+  func wait() {
+    var count: eventfd_t = 0
+    _ = unsafe eventfd_read(descriptor, &count)
+  }
+}

@@ -1,0 +1,143 @@
+internal import VaultWire
+
+/// The errors that a server's lines can have.
+enum AssuanError: Error, Equatable {
+  /// The text is no line of the protocol; it is for the journal and holds nothing of what was sent.
+  case malformed(String)
+}
+
+/// One line of an Assuan server (libassuan's manual, "Server responses").
+enum AssuanReply: ~Copyable {
+  case ok
+  /// The number of a libgpg-error: the source in the high bits, the code in the lower sixteen.
+  case failed(UInt32)
+  /// The decoded bytes of a `D` line.
+  case data(SecretBuffer)
+  /// A status, a comment, or an empty line: nothing that counts.
+  case other
+}
+
+/// The lines of an Assuan server, out of bytes as they come. What it holds and what it gave is wiped.
+struct AssuanReader: ~Copyable {
+  /// The longest line in bytes, its line feed left out (libassuan's manual: LINELENGTH is 1002 with CR and LF).
+  static let longestLine = 1000
+
+  private var held = SecretBuffer(capacity: 2 * longestLine)
+
+  init() {}
+
+  /// Takes bytes that have come.
+  ///
+  /// - Throws: when more comes without a line feed than a line may have.
+  mutating func append(_ bytes: RawSpan) { held.append(bytes) }
+
+  /// Takes the next whole line; nil when there is none yet.
+  mutating func next() throws(AssuanError) -> AssuanReply? {
+    let end = held.withBytes { bytes -> Int? in
+      let bytes = Span<UInt8>(_bytes: bytes)
+      return (0..<min(bytes.count, Self.longestLine + 1)).first { bytes[$0] == UInt8(ascii: "\n") }
+    }
+    guard let end else {
+      guard held.count <= Self.longestLine else { throw .malformed("a line is longer than \(Self.longestLine) bytes") }
+      return nil
+    }
+    let reply = try held.withBytes { bytes throws(AssuanError) in
+      try Self.parse(Span<UInt8>(_bytes: bytes.extracting(0..<end)))
+    }
+    held.removeFirst(end + 1)
+    return reply
+  }
+
+  private static func parse(_ line: Span<UInt8>) throws(AssuanError) -> AssuanReply {
+    if line.count == 0 || line[0] == UInt8(ascii: "#") { return .other }
+    if begins(line, "D ") { return .data(try decoded(line)) }
+    if isWord(line, "OK") { return .ok }
+    if begins(line, "ERR ") { return .failed(try number(line, from: 4)) }
+    if isWord(line, "S") { return .other }
+    // `INQUIRE` asks for something that nobody has here, and `END` answers nothing.
+    throw .malformed("a line is no reply")
+  }
+
+  private static func isWord(_ line: Span<UInt8>, _ word: StaticString) -> Bool {
+    begins(line, word)
+      && (line.count == word.utf8CodeUnitCount || line[word.utf8CodeUnitCount] == UInt8(ascii: " "))
+  }
+
+  private static func begins(_ line: Span<UInt8>, _ word: StaticString) -> Bool {
+    let count = word.utf8CodeUnitCount
+    guard line.count >= count else { return false }
+    // The literal has so many bytes and lives as long as the program.
+    return (0..<count).allSatisfy { unsafe line[$0] == word.utf8Start[$0] }
+  }
+
+  private static func number(_ line: Span<UInt8>, from start: Int) throws(AssuanError) -> UInt32 {
+    var number: UInt32 = 0
+    var index = start
+    while index < line.count, case let digit = line[index], (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) {
+      let (ten, tooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, overflow) = ten.addingReportingOverflow(UInt32(digit - UInt8(ascii: "0")))
+      guard !tooLarge, !overflow else { throw .malformed("the number of an error is too large") }
+      number = sum
+      index += 1
+    }
+    guard index > start, index == line.count || line[index] == UInt8(ascii: " ") else {
+      throw .malformed("an error has no number")
+    }
+    return number
+  }
+
+  private static func decoded(_ line: Span<UInt8>) throws(AssuanError) -> SecretBuffer {
+    var data = SecretBuffer(capacity: line.count)
+    var index = 2
+    while index < line.count {
+      guard line[index] == UInt8(ascii: "%") else {
+        data.append(line[index])
+        index += 1
+        continue
+      }
+      guard index + 2 < line.count, let high = digit(line[index + 1]), let low = digit(line[index + 2]) else {
+        throw .malformed("an escape is no byte")
+      }
+      data.append(high << 4 | low)
+      index += 3
+    }
+    return data
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}
+
+/// The commands of an Assuan client.
+enum AssuanCommand {
+  /// The most bytes of a command's text, so that the line with it stays within the protocol's limit.
+  private static let longestText = 900
+
+  /// The line of `command` with `text` behind it, escaped and cut to what a line may hold.
+  static func line(_ command: String, _ text: String) -> String {
+    var escaped = ""
+    var count = 0
+    for scalar in text.unicodeScalars {
+      let piece: String =
+        switch scalar {
+        case "%": "%25"
+        case "\n": "%0A"
+        case _ where scalar.value < 0x20 || scalar.value == 0x7F: "?"
+        default: String(scalar)
+        }
+      guard count + piece.utf8.count <= longestText else {
+        escaped += "…"
+        break
+      }
+      escaped += piece
+      count += piece.utf8.count
+    }
+    return "\(command) \(escaped)\n"
+  }
+}

@@ -1,0 +1,24 @@
+public import VaultWire
+
+extension Vault {
+  /// Attends a person's session: hands over what a person is wanted for, and what one should hear of, until `each` says false.
+  ///
+  /// It blocks for as long as nothing happens. Throws ``ClientError/disconnected`` when the daemon goes away.
+  ///
+  /// - Parameter faces: the ways in which the person is asked, in their order.
+  public func attend(faces: [String], _ each: (Wire.AttendReply) throws -> Bool) throws {
+    var replies = try stream(
+      .attend, timeout: timeout, cancellation: cancellation, Wire.AttendParameters(faces: faces))
+    while let response = try replies.next(timeout: nil) {
+      guard try each(response.decode()) else { return }
+    }
+    throw ClientError.disconnected
+  }
+
+  /// Says that the person does not want to answer now or, with `unable`, that this agent cannot ask.
+  public func dismiss(_ inquiry: Int, unable: Bool = false) throws(ClientError) {
+    _ = try call(
+      .dismiss, again: false, Wire.DismissParameters(inquiry: inquiry, unable: unable ? true : nil)
+    ).decode(Wire.Empty.self)
+  }
+}
