@@ -54,7 +54,7 @@ DEB_DEPS   := debhelper lintian
 TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
               python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
-              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 $(DEB_DEPS)
+              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst $(DEB_DEPS)
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc
 

@@ -137,8 +137,8 @@ let package = Package(
       name: "vault-qr", dependencies: ["VaultQR", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
       linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-agent", dependencies: ["VaultAgent", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
-      linkerSettings: boundAtStart),
+      name: "vault-agent", dependencies: ["VaultAgent", "VaultProcess", "CWipingHeap"], exclude: ["user"],
+      swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault", dependencies: ["VaultCLI"], exclude: ["start.order"], swiftSettings: strict,
       linkerSettings: staticExecutable),

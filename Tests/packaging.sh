@@ -49,7 +49,7 @@ quiet "vault is fully static" client_is_static
 # A search for a symbol at a first call would leave what was copied last on the stack.
 bound_at_start() {
   local program
-  for program in vaultd vault-pam vault-tpm2 vault-keyring vault-qr; do
+  for program in vaultd vault-pam vault-tpm2 vault-keyring vault-qr vault-agent; do
     readelf -d ".build/install/release/$program" | grep -q BIND_NOW || echo "$program binds its symbols late"
   done
 }
@@ -69,6 +69,7 @@ quiet "vault-pam needs libpam alone" helper_needs vault-pam libpam
 quiet "vault-tpm2 needs the TPM software stack alone" helper_needs vault-tpm2 'libtss2-[a-z]+'
 quiet "vault-keyring needs libsecret and GLib alone" helper_needs vault-keyring 'libsecret-1|lib(gio|gobject|glib)-2\.0'
 quiet "vault-qr needs libqrencode alone" helper_needs vault-qr libqrencode
+quiet "vault-agent needs libsystemd alone" helper_needs vault-agent libsystemd
 
 # The packages of the build on a machine that lags behind its archive: of three that are missing, libold-dev would upgrade
 # libold, which is there, and bring libnew.
@@ -127,7 +128,7 @@ no_placeholder() { grep -rIl '@[a-z]*@' "$root/usr" || true; }
 quiet "no placeholder is left in an installed file" no_placeholder
 programs_start() {
   local program
-  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring,qr}; do
+  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring,qr,agent}; do
     "$root/usr/$program" --help >/dev/null || echo "$program --help failed"
   done
 }
@@ -271,7 +272,7 @@ deb_is_whole() {
   [[ $control == *'Maintainer: The authors of vault <authors@vaultd.io>'* ]] || echo "who keeps it is not said"
   diff "$root/control/conffiles" <(printf '/etc/%s\n' pam.d/vault pam.d/vault-biometry polkit-1/rules.d/50-vault.rules vault/vaultd.conf)
   grep -qF /usr/bin/vaultd "$(find "$root/deb" -name pam_vault.so)" || echo "the module starts another vaultd"
-  grep -rL '^ExecStart=\(/usr/bin/vaultd\|/usr/libexec/vault/vault-pam\)' "$root/deb"/{lib/systemd/system,usr/lib/systemd/user}/*.service || true
+  grep -rL '^ExecStart=\(/usr/bin/vaultd\|/usr/libexec/vault/vault-\(pam\|agent\)\)' "$root/deb"/{lib/systemd/system,usr/lib/systemd/user}/*.service || true
   grep -q '^Default: no$' "$root/deb/usr/share/pam-configs/vaultd" || echo "logins change without asking"
   grep -lE 'systemctl.* (re)?start|deb-systemd-invoke.* (re)?start|try-restart' "$root"/control/{pre,post}* || true
   for page in man/*.[0-9]; do
@@ -289,7 +290,7 @@ chmod 711 "$root"
 mkdir -m 700 "$home" "$home/run"
 mkdir -p "$home/clone/.build/install/release"
 cp -a Makefile Package.swift Sources Tests man "$home/clone"
-for program in vault vaultd vault-{pam,tpm2,keyring,qr}; do cp -a ".build/install/release/$program" "$home/clone/.build/install/release"; done
+for program in vault vaultd vault-{pam,tpm2,keyring,qr,agent}; do cp -a ".build/install/release/$program" "$home/clone/.build/install/release"; done
 as_person=()
 if (( $(id -u) == 0 )); then
   person=vault-packaging-$$

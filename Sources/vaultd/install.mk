@@ -19,7 +19,8 @@ MAN_PAGES   := $(wildcard man/*.[0-9])
 COMPLETIONS := share/bash-completion/completions/vault share/zsh/site-functions/_vault \
   share/fish/vendor_completions.d/vault.fish
 # Below Sources, beside the programs they start.
-UNITS := $(wildcard $(foreach place,user $(if $(PERSONAL),,system),Sources/vaultd/$(place)/*.s* Sources/vault-pam/$(place)/*.s*))
+UNITS := $(wildcard $(foreach place,user $(if $(PERSONAL),,system),Sources/vaultd/$(place)/*.s* Sources/vault-pam/$(place)/*.s* \
+  Sources/vault-agent/$(place)/*.s*))
 # What a unit is called where it is installed: user/vaultd.socket.
 unit-place = $(notdir $(patsubst %/,%,$(dir $1)))/$(notdir $1)
 # What an administrator may change, as SOURCE:PLACE below sysconfdir. What was installed last lies in docdir under the same

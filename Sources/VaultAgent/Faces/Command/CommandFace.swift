@@ -1,0 +1,116 @@
+internal import Glibc
+internal import Synchronization
+internal import VaultWire
+
+/// Asks through a program of the user's, which reads the question as JSON and writes the answer.
+///
+/// The program gets no arguments and no shell stands between: what others say reaches its standard input alone. The first
+/// line that it writes is the answer; it ends with 0 when there is one and with 1 when the person does not want to answer.
+final class CommandFace: Face {
+  let name = FaceName.command
+  let takesSecrets = true
+  /// The absolute path of the program.
+  private let program: String
+  private var shown: Shown?
+  /// Held while a notice is told, so that those that come meanwhile start nothing.
+  private let telling = Mutex(())
+
+  /// The time that a notice may take, in milliseconds.
+  private static let noticeTime: Int32 = 5000
+
+  init(program: String) { self.program = program }
+
+  deinit { clear() }
+
+  func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
+    if question.kind == .presence { throw .unsuitable }
+    let run = try CommandRun(program, CommandQuestion.json(question))
+    let end = try run.wait(until: withdrawal)
+    switch end {
+    case 0: return try Self.answer(run.line, to: question.kind)
+    case 1: return .dismissed
+    default: throw .unavailable("the command ended with \(end)")
+    }
+  }
+
+  func show(_ question: Question, dismissed: Withdrawal) throws(FaceError) {
+    clear()
+    shown = try Shown(CommandRun(program, CommandQuestion.json(question)), dismissed)
+  }
+
+  func clear() {
+    shown?.end()
+    shown = nil
+  }
+
+  func tell(_ notice: Notice) -> Bool {
+    telling.withLockIfAvailable { _ in
+      do throws(FaceError) {
+        let run = try CommandRun(program, CommandQuestion.json(notice))
+        return try run.wait(until: nil, milliseconds: Self.noticeTime) == 0
+      } catch {
+        return false
+      }
+    } ?? false
+  }
+
+  /// - Parameter line: moved from there only when it is a secret.
+  private static func answer(_ line: consuming SecretBuffer?, to kind: Question.Kind) throws(FaceError) -> Answer {
+    guard let line else { throw .unavailable("the command ended with 0 and without an answer") }
+    switch kind {
+    case .secret, .visible:
+      guard isText(line) else { throw .unavailable("the command wrote what is no text in UTF-8") }
+      return .typed(line)
+    case .choice:
+      if matches(line, "yes") { return .yes }
+      if matches(line, "no") { return .no }
+    case .approval(let session):
+      if matches(line, "once") { return .once }
+      if session, matches(line, "session") { return .session }
+      if matches(line, "always") { return .always }
+      if matches(line, "deny") { return .no }
+    case .presence: break
+    }
+    // What it wrote is not told: it may be a secret.
+    throw .unavailable("the command wrote another answer than those that were offered")
+  }
+
+  private static func matches(_ line: borrowing SecretBuffer, _ word: StaticString) -> Bool {
+    line.withBytes { bytes in
+      bytes.byteCount == word.utf8CodeUnitCount
+        && (0..<bytes.byteCount).allSatisfy {
+          // Both are as long.
+          unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == word.utf8Start[$0]
+        }
+    }
+  }
+
+  private static func isText(_ line: borrowing SecretBuffer) -> Bool {
+    line.withBytes { bytes in
+      let span = Span<UInt8>(_bytes: bytes)
+      return (try? UTF8Span(validating: span)) != nil
+    }
+  }
+
+  /// A program that shows a question which is answered elsewhere, watched by a thread of its own.
+  private final class Shown {
+    private let over: Withdrawal
+    private var thread: BackgroundThread?
+
+    init(_ run: CommandRun, _ dismissed: Withdrawal) throws(FaceError) {
+      do throws(Withdrawal.Errno) { over = try Withdrawal() } catch {
+        throw .unavailable("eventfd: error \(error.code)")
+      }
+      let over = over
+      // From here on the program is the thread's alone.
+      thread = BackgroundThread { if (try? run.wait(until: over)) == 1 { dismissed.raise() } }
+      if thread == nil { throw .unavailable("no thread can be started") }
+    }
+
+    func end() {
+      over.raise()
+      thread?.join()
+      thread = nil
+    }
+  }
+}

@@ -1,0 +1,119 @@
+internal import CLinux
+internal import Glibc
+internal import VaultModel
+
+/// The settings of `agent.conf`: a few `key = value` lines, parsed strictly.
+struct AgentSettings: Equatable {
+  /// The ways in which a person is asked, in their order; nil where the file leaves that to the program.
+  var faces: [FaceName]?
+  /// The absolute path of a pinentry; nil for the one that is found by itself.
+  var pinentry: String?
+  /// The absolute path of the program that the command face runs.
+  var command: String?
+  /// Whether the machine's vault is attended as well; nil where the file does not say.
+  var attendsSystem: Bool?
+
+  /// The reason why a file cannot be followed.
+  struct Problem: Error, Equatable, CustomStringConvertible {
+    var path = ""
+    /// Counted from 1; 0 of the file as a whole.
+    var line: Int
+    var reason: String
+
+    var description: String { line == 0 ? "\(path): \(reason)" : "\(path):\(line): \(reason)" }
+  }
+
+  init() {}
+
+  /// Reads a file of at most 64 KiB. One that is not there says nothing.
+  init(reading path: String) throws(Problem) {
+    self.init()
+    guard let text = try Self.text(of: path) else { return }
+    do throws(Problem) { self = try AgentSettings(parsing: text) } catch {
+      throw Problem(path: path, line: error.line, reason: error.reason)
+    }
+  }
+
+  /// Reads the text of a file. Blank lines and lines that begin with `#` say nothing.
+  init(parsing text: String) throws(Problem) {
+    var seen: Set<String> = []
+    // A CR LF is one Character, so the lines are cut at every kind of line end.
+    for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let line = Self.trim(raw)
+      if line.isEmpty || line.hasPrefix("#") { continue }
+      guard let equals = line.firstIndex(of: "=") else {
+        throw Problem(line: index + 1, reason: "expected `key = value`")
+      }
+      let key = String(Self.trim(line[..<equals]))
+      let value = String(Self.trim(line[line.index(after: equals)...]))
+      guard seen.insert(key).inserted else {
+        throw Problem(line: index + 1, reason: "\(Printable.quoted(key)) is set twice")
+      }
+      if let reason = set(key, value) { throw Problem(line: index + 1, reason: reason) }
+    }
+  }
+
+  /// Takes one setting over; the answer is what is wrong with it, if anything.
+  private mutating func set(_ key: String, _ value: String) -> String? {
+    switch key {
+    case "faces":
+      let words = value.split { $0 == " " || $0 == "\t" }
+      let named = words.compactMap { FaceName(rawValue: String($0)) }
+      guard !words.isEmpty, named.count == words.count, Set(named).count == named.count else {
+        return "faces is one or more of \(FaceName.allCases.map(\.rawValue).joined(separator: ", ")), each once"
+      }
+      faces = named
+    case "pinentry": return Self.path(key, value, into: &pinentry)
+    case "command": return Self.path(key, value, into: &command)
+    case "system":
+      guard let flag = ["yes": true, "no": false][value] else { return "system is yes or no" }
+      attendsSystem = flag
+    default:
+      let nearest = Nearest.names(to: key, among: ["faces", "pinentry", "command", "system"], most: 1).first
+      return "unknown setting \(Printable.quoted(key))" + (nearest.map { "; did you mean `\($0)`?" } ?? "")
+    }
+    return nil
+  }
+
+  private static func path(_ key: String, _ value: String, into target: inout String?) -> String? {
+    guard value.hasPrefix("/"), Printable.isPlain(value), value.utf8.count < PATH_MAX else {
+      return "\(key) is the absolute path of a program"
+    }
+    guard unsafe access(value, X_OK) == 0 else { return "\(key) is \(Printable.quoted(value)), which cannot be run" }
+    target = value
+    return nil
+  }
+
+  private static func text(of path: String) throws(Problem) -> String? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw Problem(path: path, line: 0, reason: "cannot be read (error \(errno))")
+    }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 65_537)
+    var count = 0
+    while count < bytes.count {
+      // The rest of the array, lent for one call.
+      let added = unsafe bytes.withUnsafeMutableBytes {
+        unsafe read(descriptor, $0.baseAddress! + count, $0.count - count)
+      }
+      if added == 0 { break }
+      if added < 0 && errno == EINTR { continue }
+      guard added > 0 else { throw Problem(path: path, line: 0, reason: "cannot be read (error \(errno))") }
+      count += added
+    }
+    guard count < bytes.count else { throw Problem(path: path, line: 0, reason: "is larger than 64 KiB") }
+    guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
+      throw Problem(path: path, line: 0, reason: "is not UTF-8")
+    }
+    return text
+  }
+
+  private static func trim(_ text: Substring) -> Substring {
+    var rest = text
+    while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
+    while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+    return rest
+  }
+}
