@@ -13,7 +13,7 @@ import VaultTesting
   private func face(_ script: String) throws -> CommandFace {
     let path = folder + "/command"
     try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
-    #expect(chmod(path, 0o700) == 0)
+    #expect(unsafe chmod(path, 0o700) == 0)
     return CommandFace(program: path)
   }
 
@@ -67,20 +67,20 @@ import VaultTesting
   @Test func `a command that hangs is killed with what it started and leaves no zombie`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let pipe = folder + "/pids"
-    #expect(mkfifo(pipe, 0o600) == 0)
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
     let face = try face("sleep 600 & echo $$ $! >\(pipe); wait")
     let withdrawal = try Withdrawal()
     let pids = Pids()
     // It writes once it runs, which is the moment to take the question back.
     let thread = try #require(
       BackgroundThread {
-        let text = (try? String(contentsOfFile: pipe, encoding: .utf8)) ?? ""
+        let text = String(decoding: (try? FileHandle(forReadingAtPath: pipe)?.readToEnd()) ?? Data(), as: UTF8.self)
         pids.values = text.split { $0.isWhitespace }.compactMap { pid_t($0) }
         withdrawal.raise()
       })
     #expect(throws: FaceError.withdrawn) { try word(face.ask(.sample(.secret), until: withdrawal)) }
     thread.join()
-    #expect(pids.values.count == 2)
+    try #require(pids.values.count == 2)
     // Reaped before the answer; the other one is init's, dead or about to be.
     #expect(kill(pids.values[0], 0) != 0 && errno == ESRCH)
   }

@@ -1,0 +1,189 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultAgent
+
+/// A server of python3-dbus that does what one test wants, on a bus of its own.
+@Suite struct NotificationFaceTests {
+  private let sandbox: Sandbox
+  private let bus: PrivateBus
+
+  init() throws {
+    sandbox = try Sandbox()
+    bus = try PrivateBus(.session, in: sandbox)
+  }
+
+  private static let service = "org.freedesktop.Notifications"
+
+  /// - Parameters:
+  ///   - onNotify: what it does once `Notify` was answered, in Python; `me` is the object and `n` the number, `other` another connection.
+  private func server(_ capabilities: String, _ onNotify: String) throws -> PrivateBus.Service {
+    let script = """
+      import dbus, dbus.service, dbus.lowlevel, dbus.mainloop.glib, os, sys
+      from gi.repository import GLib
+      dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+      name = '\(Self.service)'
+      bus = dbus.bus.BusConnection('\(bus.address)')
+      other = dbus.bus.BusConnection('\(bus.address)')
+      def forge(member, signature, *values):
+        message = dbus.lowlevel.SignalMessage('/org/freedesktop/Notifications', name, member)
+        message.set_destination(me.client)
+        message.append(*values, signature=signature)
+        other.send_message(message)
+        other.flush()
+      class Server(dbus.service.Object):
+        @dbus.service.method(name, in_signature='', out_signature='as')
+        def GetCapabilities(self): return \(capabilities)
+        @dbus.service.method(name, in_signature='susssasa{sv}i', out_signature='u', sender_keyword='sender')
+        def Notify(self, app, replaces, icon, summary, body, actions, hints, expire, sender=None):
+          print('NOTIFY', summary, '|', body.replace(chr(10), '/'), '|', list(map(str, actions)), flush=True)
+          self.client = sender
+          GLib.idle_add(self.act)
+          return 7
+        @dbus.service.method(name, in_signature='u', out_signature='')
+        def CloseNotification(self, n): print('CLOSE', n, flush=True)
+        @dbus.service.signal(name, signature='us')
+        def ActionInvoked(self, n, key): pass
+        @dbus.service.signal(name, signature='uu')
+        def NotificationClosed(self, n, reason): pass
+        def act(self):
+          n = 7
+          \(onNotify)
+      me = Server(bus, '/org/freedesktop/Notifications')
+      claimed = dbus.service.BusName(name, bus)
+      GLib.MainLoop().run()
+      """
+    return try bus.program(Self.service, "/usr/bin/python3", ["-c", script])
+  }
+
+  private func ask(_ kind: Question.Kind = .approval(session: true)) throws -> String {
+    try word(NotificationFace(busAt: bus.address).ask(.sample(kind), until: Withdrawal()))
+  }
+
+  @Test(arguments: ["once", "session", "always"])
+  func `a button is the answer`(key: String) throws {
+    let server = try server("['actions']", "me.ActionInvoked(n, '\(key)')")
+    #expect(try ask() == key)
+    #expect(
+      server.log.contains("['once', 'Allow once', 'session', 'For this process', 'always', 'Always', 'deny', 'Deny']"))
+  }
+
+  @Test func `what names another notification, button or sender is no answer`() throws {
+    _ = try server(
+      "['actions']",
+      "forge('ActionInvoked', 'us', 7, 'always'); forge('NotificationClosed', 'uu', 7, 2); "
+        + "other.call_blocking('org.freedesktop.DBus', '/', 'org.freedesktop.DBus', 'GetId', '', ()); "
+        + "me.ActionInvoked(8, 'always'); me.ActionInvoked(n, 'session'); me.NotificationClosed(6, 2); "
+        + "me.ActionInvoked(n, 'deny')")
+    #expect(try ask(.approval(session: false)) == "no")
+  }
+
+  @Test func `text is escaped where the server reads markup`() throws {
+    let server = try server("['actions', 'body-markup']", "me.ActionInvoked(n, 'yes')")
+    #expect(try ask(.choice) == "yes")
+    #expect(
+      server.log.contains(
+        "| user:1000 &amp; &lt;b&gt;others&lt;/b&gt;/It says: “&lt;b&gt;please&lt;/b&gt; &amp; &quot;now&quot;” |"))
+  }
+
+  @Test func `text is left as it is where the server reads no markup`() throws {
+    let server = try server("['actions']", "me.ActionInvoked(n, 'no')")
+    #expect(try ask(.choice) == "no")
+    #expect(server.log.contains("| user:1000 & <b>others</b>/"))
+  }
+
+  @Test func `a server without buttons is left to the next face, and shows nothing`() throws {
+    let server = try server("['body']", "pass")
+    #expect(throws: FaceError.unsuitable) { try ask() }
+    #expect(!server.log.contains("NOTIFY"))
+  }
+
+  @Test(arguments: [Question.Kind.secret, .visible])
+  func `what is typed is left to the next face`(kind: Question.Kind) throws {
+    let server = try server("['actions']", "pass")
+    #expect(throws: FaceError.unsuitable) { try ask(kind) }
+    #expect(!server.log.contains("NOTIFY"))
+  }
+
+  @Test func `a person's hand dismisses, and nothing else does`() throws {
+    let server = try server("['actions']", "me.NotificationClosed(n, 2)")
+    #expect(try ask() == "dismissed")
+    server.stop()
+    _ = try self.server("['actions']", "me.NotificationClosed(n, 1)")
+    #expect(throws: (any Error).self) { try ask() }
+  }
+
+  @Test func `a server that vanishes is unavailable`() throws {
+    _ = try server("['actions']", "os._exit(0)")
+    #expect(throws: FaceError.unavailable("the notification server went away")) { try ask() }
+  }
+
+  @Test func `no server at all is unavailable`() throws {
+    #expect(throws: FaceError.unavailable("nothing shows notifications")) { try ask() }
+  }
+
+  @Test func `a presence that is not wanted now raises its sign`() throws {
+    _ = try server("['actions']", "me.ActionInvoked(n, 'not-now')")
+    let (face, dismissed) = (NotificationFace(busAt: bus.address), try Withdrawal())
+    try face.show(.sample(.presence), dismissed: dismissed)
+    var polled = pollfd(fd: dismissed.descriptor, events: Int16(POLLIN), revents: 0)
+    #expect(unsafe poll(&polled, 1, 30_000) == 1)
+    face.clear()
+  }
+
+  /// dunst on a display of its own, which ends with it.
+  private static let dunst = """
+    import ctypes, os, subprocess
+    def die(): ctypes.CDLL(None).prctl(1, 9)
+    r, w = os.pipe()
+    subprocess.Popen(['Xvfb', '-displayfd', str(w), '-nolisten', 'tcp'], pass_fds=[w], preexec_fn=die)
+    os.close(w)
+    os.environ['DISPLAY'] = ':' + os.fdopen(r).readline().strip()
+    os.execv('/usr/bin/dunst', ['dunst', '-conf', '/dev/null'])
+    """
+
+  private func isShown() -> Bool {
+    let answer = try? bus.call(
+      Self.service, "/org/freedesktop/Notifications", "org.freedesktop.DBus.Properties", "Get", "ss",
+      "org.dunstproject.cmd0", "displayedLength")
+    return answer == "v u 1"
+  }
+
+  /// Calls a method of dunst once it shows something, from another thread.
+  private func whenShown(_ body: @escaping () throws -> Void) throws -> BackgroundThread {
+    try #require(
+      BackgroundThread {
+        while !isShown() {}
+        try? body()
+      })
+  }
+
+  @Test func `dunst shows, answers, is dismissed and takes back`() throws {
+    try bus.program(Self.service, "/usr/bin/python3", ["-c", Self.dunst])
+    func dunst(_ method: String, _ arguments: [String]) throws {
+      let outcome = try sandbox.run(
+        [
+          "--address=" + bus.address, "call", Self.service, "/org/freedesktop/Notifications", "org.dunstproject.cmd0",
+          method,
+        ] + arguments, program: "/usr/bin/busctl")
+      #expect(outcome.status == 0)
+    }
+    let action = try whenShown { try dunst("NotificationAction", ["u", "0"]) }
+    #expect(try ask() == "once")
+    action.join()
+    while isShown() {}
+    let close = try whenShown { try dunst("NotificationCloseLast", []) }
+    #expect(try ask() == "dismissed")
+    close.join()
+    while isShown() {}
+    let withdrawal = try Withdrawal()
+    let withdraw = try whenShown { withdrawal.raise() }
+    #expect(throws: FaceError.withdrawn) {
+      try word(NotificationFace(busAt: bus.address).ask(.sample(.choice), until: withdrawal))
+    }
+    withdraw.join()
+    while isShown() {}
+  }
+}
