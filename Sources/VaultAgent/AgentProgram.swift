@@ -5,40 +5,40 @@ internal import VaultProcess
 
 /// The program `vault-agent`: attends a person's session, and puts the daemon's questions to the person.
 public enum AgentProgram {
-  private static let name = "vault-agent"
-  private static let usage: Int32 = 64
-  private static let system: Int32 = 71
-  private static let configuration: Int32 = 78
+  static let name = "vault-agent"
+  /// Exit codes (sysexits.h).
+  private static let (usage, system, refused, configuration): (Int32, Int32, Int32, Int32) = (64, 71, 77, 78)
 
   /// Runs the program; the answer is its exit code (sysexits.h).
   public static func main(_ arguments: [String]) -> Int32 {
-    if arguments == ["--help"] {
-      return StandardStream.answer(
-        name,
-        """
-        usage: \(name) [--faces A,B] [--pinentry PATH] [--command PATH] [--socket PATH | --system]
-
-        Puts the questions of vaultd(8) to a person. See \(name)(8).
-
-        """)
-    }
+    if arguments == ["--help"] { return StandardStream.answer(name, help) }
     let options: AgentOptions
     do throws(AgentOptions.Problem) { options = try AgentOptions(arguments) } catch {
       return complain(usage, "\(error.text); see \(name)(8)")
     }
     harden()
-    let settings = FaceSettings(pinentry: options.pinentry, command: options.command)
-    let faces = Faces.make(options.faces ?? Faces.usual(settings), settings)
+    let settings: AgentSettings
+    do throws(AgentSettings.Problem) { settings = try AgentSettings.own().overridden(by: options) } catch {
+      return complain(configuration, "\(error)")
+    }
+    let faces = Faces.make(settings)
     guard !faces.all.isEmpty else {
-      return complain(configuration, "there is no way to ask a person: no terminal, no desktop and no pinentry")
+      return complain(
+        configuration, "there is no way to ask a person: no terminal, no desktop, no pinentry, no command")
     }
     do throws(ClientError) {
-      let location = try options.isSystem ? SocketLocation.system : .user(explicit: options.socket)
-      return attend(location, alsoSystem: options.socket == nil && !options.isSystem, faces)
+      return attend(try places(options, settings), faces)
     } catch {
       return complain(configuration, "\(error)")
     }
   }
+
+  private static let help = """
+    usage: \(name) [--faces A,B] [--pinentry PATH] [--command PATH] [--socket PATH | --system]
+
+    Puts the questions of vaultd(8) to a person. See \(name)(8).
+
+    """
 
   private static func complain(_ code: Int32, _ text: String) -> Int32 {
     StandardStream.errors.complain(name, text)
@@ -52,7 +52,20 @@ public enum AgentProgram {
     for number in [SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU] { signal(number, SIG_IGN) }
   }
 
-  private static func attend(_ location: SocketLocation, alsoSystem: Bool, _ faces: Faces) -> Int32 {
+  /// The vaults to attend: the one that is meant, and the machine's beside the user's own where it is there.
+  private static func places(
+    _ options: AgentOptions, _ settings: AgentSettings
+  ) throws(ClientError) -> [Attending.Place] {
+    if options.isSystem { return [Attending.Place(location: .system, isSystem: true, isWanted: true)] }
+    let own = try SocketLocation.user(explicit: options.socket)
+    let first = Attending.Place(location: own, isSystem: own == .system, isWanted: true)
+    if own == .system || options.socket != nil { return [first] }
+    let isThere = unsafe access(SocketLocation.systemPath, F_OK) == 0
+    guard settings.attendsSystem ?? isThere else { return [first] }
+    return [first, Attending.Place(location: .system, isSystem: true, isWanted: settings.attendsSystem == true)]
+  }
+
+  private static func attend(_ places: [Attending.Place], _ faces: Faces) -> Int32 {
     // Blocked before there is another thread: this one waits for them.
     var ending = sigset_t()
     unsafe sigemptyset(&ending)
@@ -62,23 +75,25 @@ public enum AgentProgram {
     do throws(Withdrawal.Errno) { (queue, end) = (try InquiryQueue(), try Withdrawal()) } catch {
       return complain(system, "eventfd: error \(error.code)")
     }
-    var places = [(location, location == .system)]
-    if alsoSystem, location != .system, unsafe access(SocketLocation.systemPath, F_OK) == 0 {
-      places.append((.system, true))
-    }
+    let open = OpenStreams(places.count)
     var threads = places.map { place in
       WorkThread {
-        Attending(location: place.0, isSystem: place.1, faces: faces, queue: queue, end: end).run()
+        Attending(place, faces, queue, end).run()
+        // Refused everywhere, there is nothing to wait for.
+        if open.oneEnds() { kill(getpid(), SIGTERM) }
       }
     }
     threads.append(WorkThread { while let open = queue.take() { Asking(open, faces).run() } })
-    if threads.allSatisfy({ $0 != nil }) {
+    let hasThreads = threads.allSatisfy { $0 != nil }
+    if hasThreads {
       var number: Int32 = 0
       while unsafe sigwait(&ending, &number) != 0 {}
     }
+    let isRefused = open.areNone
     end.raise()
     queue.close()
     for thread in threads { thread?.join() }
-    return threads.allSatisfy { $0 != nil } ? 0 : complain(system, "there is no room for a thread")
+    if !hasThreads { return complain(system, "there is no room for a thread") }
+    return isRefused ? refused : 0
   }
 }

@@ -10,17 +10,21 @@ final class Asking {
   private static let attempts = 3
 
   /// The end without an answer.
-  private enum End: Error { case withdrawn, dismissed, unable }
+  private enum End: Error, CustomStringConvertible {
+    case withdrawn, dismissed, unable
+
+    var description: String { "no way to ask takes it" }
+  }
 
   private let open: OpenInquiry
-  private let faces: [any Face]
+  private let faces: Faces
   private var vault: Vault
   private var told: [String] = []
   private var shown: (any Face)?
 
   init(_ open: OpenInquiry, _ faces: Faces) {
     self.open = open
-    self.faces = faces.all
+    self.faces = faces
     vault = Vault(at: open.location)
     vault.interactive = true
     vault.patience = .zero
@@ -45,31 +49,55 @@ final class Asking {
   private func settle(_ error: any Error) {
     let isDismissed: Bool =
       switch error {
-      case End.dismissed, ClientError.fault(.cancelled): true
+      case End.dismissed, ClientError.fault(.cancelled), ClientError.fault(.authenticationFailed): true
       default: false
       }
-    if !isDismissed { StandardStream.errors.complain("vault-agent", "a question has no answer: \(error)") }
+    if case End.dismissed = error {} else { tell("the question has no answer: \(error)") }
     // What is gone meanwhile needs no word.
     do throws(ClientError) { try vault.dismiss(open.inquiry.number, unable: !isDismissed) } catch {}
   }
 
+  /// Says why an answer has come to nothing, to the person and to the journal.
+  private func tell(_ text: String) {
+    StandardStream.errors.complain(AgentProgram.name, text)
+    faces.tell(Notice(title: QuestionText.title(isSystem: open.isSystem), text: text, isUrgent: false))
+  }
+
+  /// Asks for a request, and again where another process has asked for the same while the person thought.
   private func approve() throws {
-    let number = open.inquiry.number
-    let pid = open.inquiry.askers.first?.pid
-    let question = QuestionText.question(
-      .approval(session: pid != nil), open.inquiry, isSystem: open.isSystem)
-    let approval: Vault.Approval
+    for attempt in 1... {
+      let inquiry = open.inquiry
+      guard let approval = try approval(inquiry) else {
+        try vault.deny(inquiry.number)
+        return
+      }
+      if !open.isSystem { try converse { vault, answer in try vault.authenticateForGrants(answer: answer) } }
+      if try isApproved(inquiry.number, approval, isLast: attempt == Self.attempts) { return }
+      told = ["another process has asked for the same meanwhile"]
+    }
+  }
+
+  /// The person's yes, and for how long; nil is a no.
+  private func approval(_ inquiry: Wire.Inquiry) throws -> Vault.Approval? {
+    let pid = inquiry.askers.first?.pid
+    let question = QuestionText.question(.approval(session: pid != nil), inquiry, isSystem: open.isSystem, told: told)
     switch try ask(question) {
-    case .once: approval = Vault.Approval(uses: 1)
-    case .session: approval = Vault.Approval(session: pid)
-    case .always: approval = Vault.Approval(always: true)
-    case .no:
-      try vault.deny(number)
-      return
+    case .once: return Vault.Approval(uses: 1)
+    case .session: return Vault.Approval(session: pid)
+    case .always: return Vault.Approval(always: true)
+    case .no: return nil
     default: throw End.dismissed
     }
-    if !open.isSystem { try converse { vault, answer in try vault.authenticateForGrants(answer: answer) } }
-    try vault.approve(number, approval)
+  }
+
+  /// False where the process that was shown is not the one that asked last.
+  private func isApproved(_ number: Int, _ approval: Vault.Approval, isLast: Bool) throws -> Bool {
+    do {
+      try vault.approve(number, approval)
+      return true
+    } catch ClientError.fault(.busy) where !isLast {
+      return false
+    }
   }
 
   /// Holds a conversation, and begins it again after a wrong secret.
@@ -117,13 +145,13 @@ final class Asking {
   private func ask(_ question: Question) throws -> Answer {
     shown?.clear()
     shown = nil
-    for face in faces {
+    for face in faces.all {
       do throws(FaceError) { return try face.ask(question, until: open.end) } catch {
         switch error {
         case .withdrawn: throw End.withdrawn
         case .unsuitable: break
         case .unavailable(let reason):
-          StandardStream.errors.complain("vault-agent", "\(face.name.rawValue): \(Printable.text(reason))")
+          StandardStream.errors.complain(AgentProgram.name, "\(face.name.rawValue): \(Printable.text(reason))")
         }
       }
     }
@@ -134,7 +162,7 @@ final class Asking {
   private func show() {
     let question = QuestionText.question(.presence, open.inquiry, isSystem: open.isSystem, told: told)
     shown?.clear()
-    shown = faces.first { face in
+    shown = faces.all.first { face in
       do throws(FaceError) {
         try face.show(question, dismissed: open.end)
         return true

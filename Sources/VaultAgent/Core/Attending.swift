@@ -5,17 +5,31 @@ internal import VaultProcess
 internal import VaultWire
 
 /// The stream of one vault's inquiries, on a thread of its own.
-struct Attending: Sendable {
-  let location: SocketLocation
-  let isSystem: Bool
-  let faces: Faces
-  let queue: InquiryQueue
-  /// Ends it.
-  let end: Withdrawal
+struct Attending {
+  /// A vault that is attended.
+  struct Place {
+    let location: SocketLocation
+    let isSystem: Bool
+    /// False for the machine's vault where nobody said so: who may not attend that is told nothing.
+    let isWanted: Bool
+  }
+
+  private let place: Place
+  private let faces: Faces
+  private let queue: InquiryQueue
+  private let end: Withdrawal
+
+  private var location: SocketLocation { place.location }
+
+  /// - Parameter end: ends it.
+  init(_ place: Place, _ faces: Faces, _ queue: InquiryQueue, _ end: Withdrawal) {
+    (self.place, self.faces, self.queue, self.end) = (place, faces, queue, end)
+  }
 
   /// Attends, across restarts of the daemon, until the end or a refusal.
   func run() {
     var pause: Int32 = 1000
+    var told = ""
     while !end.isRaised {
       var vault = Vault(at: location)
       vault.patience = .zero
@@ -23,16 +37,19 @@ struct Attending: Sendable {
       do {
         try vault.attend(faces: faces.names) { event in
           pause = 1000
+          told = ""
           take(event)
           return true
         }
       } catch ClientError.fault(.denied(let reason)) {
-        complain("may not attend: \(reason)")
+        if place.isWanted { complain("you may not attend: \(reason)") }
         return
-      } catch ClientError.disconnected, ClientError.noDaemon, ClientError.fault {
+      } catch ClientError.disconnected {
         // It may come back.
       } catch {
-        complain("\(error)")
+        // Said once, and not with each attempt.
+        if told != "\(error)" { complain("\(error); trying again") }
+        told = "\(error)"
       }
       queue.withdraw(nil, at: location)
       var polled = pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)
@@ -42,7 +59,7 @@ struct Attending: Sendable {
   }
 
   private func complain(_ text: String) {
-    StandardStream.errors.complain("vault-agent", "\(location.path): \(Printable.text(text))")
+    StandardStream.errors.complain(AgentProgram.name, "\(location.path): \(Printable.text(text))")
   }
 
   private func take(_ event: Wire.AttendReply) {
@@ -50,7 +67,7 @@ struct Attending: Sendable {
     case "inquiry":
       guard let inquiry = event.inquiry else { return }
       do throws(Withdrawal.Errno) {
-        queue.put(try OpenInquiry(inquiry, at: location, isSystem: isSystem))
+        queue.put(try OpenInquiry(inquiry, at: location, isSystem: place.isSystem))
       } catch { complain("eventfd: error \(error.code)") }
     case "withdrawn": if let number = event.number { queue.withdraw(number, at: location) }
     case "notice": if let notice = notice(event) { faces.tell(notice) }
@@ -59,13 +76,15 @@ struct Attending: Sendable {
   }
 
   private func notice(_ event: Wire.AttendReply) -> Notice? {
-    let title = isSystem ? "The machine's vault" : "Vault"
+    let title = QuestionText.title(isSystem: place.isSystem)
     let cause = event.cause.map { ": " + Printable.text($0) } ?? ""
     switch event.notice {
     case "locking": return Notice(title: title, text: "it locks in half a minute" + cause, isUrgent: false)
     case "locked": return Notice(title: title, text: "it is locked" + cause, isUrgent: false)
     case "unlocked": return Notice(title: title, text: "it is unlocked", isUrgent: false)
     case "failed-unlock":
+      // What was typed here has its own word.
+      if event.asker?.pid == Int(getpid()) { return nil }
       let who = event.asker.map { " by process \($0.pid) of \(Printable.text($0.user ?? "uid \($0.uid)"))" } ?? ""
       return Notice(title: title, text: "an attempt to open it failed" + who + cause, isUrgent: true)
     case "integrity": return Notice(title: title, text: "the check of the store failed" + cause, isUrgent: true)

@@ -6,22 +6,36 @@ internal import VaultWire
 final class OpenInquiry: Sendable {
   let location: SocketLocation
   let isSystem: Bool
-  let inquiry: Wire.Inquiry
+  private let state: Mutex<State>
   /// Raised when it is taken back, and by a person who does not want to answer.
   let end: Withdrawal
-  private let withdrawn = Mutex(false)
+
+  private struct State {
+    var inquiry: Wire.Inquiry
+    var isWithdrawn = false
+  }
 
   init(_ inquiry: Wire.Inquiry, at location: SocketLocation, isSystem: Bool) throws(Withdrawal.Errno) {
-    (self.inquiry, self.location, self.isSystem) = (inquiry, location, isSystem)
+    (self.location, self.isSystem) = (location, isSystem)
+    state = Mutex(State(inquiry: inquiry))
     end = try Withdrawal()
   }
 
+  /// The inquiry as the daemon told of it last.
+  var inquiry: Wire.Inquiry { state.withLock { $0.inquiry } }
+
   /// True when the daemon, or the end of the program, has taken it back.
-  var isWithdrawn: Bool { withdrawn.withLock { $0 } }
+  var isWithdrawn: Bool { state.withLock { $0.isWithdrawn } }
+
+  func update(_ inquiry: Wire.Inquiry) { state.withLock { $0.inquiry = inquiry } }
 
   func withdraw() {
-    withdrawn.withLock { $0 = true }
+    state.withLock { $0.isWithdrawn = true }
     end.raise()
+  }
+
+  func isSame(as other: OpenInquiry) -> Bool {
+    inquiry.number == other.inquiry.number && location == other.location
   }
 }
 
@@ -37,18 +51,12 @@ final class InquiryQueue: Sendable {
 
   init() throws(Withdrawal.Errno) { bell = try Bell() }
 
-  /// Adds one, or puts it in the place of what it was before.
+  /// Adds one, or brings the one that is there up to date.
   func put(_ open: OpenInquiry) {
     state.withLock { state in
-      let same = { (other: OpenInquiry) in
-        other.inquiry.number == open.inquiry.number && other.location == open.location
-      }
-      if state.isClosed || state.current.map(same) == true { return }
-      if let index = state.waiting.firstIndex(where: same) {
-        state.waiting[index] = open
-      } else {
-        state.waiting.append(open)
-      }
+      if state.isClosed { return }
+      let known = ([state.current].compactMap(\.self) + state.waiting).first { $0.isSame(as: open) }
+      if let known { known.update(open.inquiry) } else { state.waiting.append(open) }
     }
     bell.ring()
   }

@@ -17,6 +17,9 @@ enum QuestionText {
       words: words.map { Printable.text($0) }, prompt: Printable.text(prompt), inquiry: inquiry, isSystem: isSystem)
   }
 
+  /// The name of a vault, as the title of what is told.
+  static func title(isSystem: Bool) -> String { isSystem ? "The machine's vault" : "Vault" }
+
   private static func title(_ inquiry: Wire.Inquiry, isSystem: Bool) -> String {
     let vault = isSystem ? "the machine's vault" : "the vault"
     let name = Printable.quoted(inquiry.name ?? "")

@@ -4,20 +4,22 @@ internal import Glibc
 @safe final class WorkThread {
   private var thread = pthread_t()
 
-  private final class Box: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  private final class Box {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
   }
 
   /// Runs `body` on a new thread; nil where there is no room for one.
-  init?(_ body: @escaping @Sendable () -> Void) {
+  ///
+  /// What `body` holds is the thread's alone until ``join()`` has returned, but for what can be sent.
+  init?(_ body: @escaping () -> Void) {
+    // The thread takes the count over; where there is none, it is given back here.
     let box = unsafe Unmanaged.passRetained(Box(body))
-    // The box was retained for the new thread, which releases it.
     let code = unsafe pthread_create(
       &thread, nil,
-      { raw in
-        guard let raw = unsafe raw else { return nil }
-        unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
+      { argument in
+        guard let argument = unsafe argument else { return nil }
+        unsafe Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
         return nil
       }, unsafe box.toOpaque())
     guard code == 0 else {

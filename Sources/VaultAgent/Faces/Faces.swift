@@ -1,14 +1,6 @@
 internal import CLinux
 internal import Glibc
 
-/// The settings of the faces.
-struct FaceSettings {
-  /// The program of the pinentry face; nil for the usual one.
-  var pinentry: String?
-  /// The program of the command face.
-  var command: String?
-}
-
 /// The faces of one agent, in their order.
 ///
 /// All but `tell` is called on the asking thread alone, and `tell` may be called on any (see ``Face``).
@@ -17,33 +9,35 @@ struct Faces: @unchecked Sendable {
 
   var names: [String] { all.map(\.name.rawValue) }
 
-  /// Those of `names` that are here.
-  static func make(_ names: [FaceName], _ settings: FaceSettings) -> Faces {
-    Faces(all: names.compactMap { make($0, settings) })
+  /// Those that the settings name, or else those that are here.
+  static func make(_ settings: AgentSettings) -> Faces {
+    let names = settings.faces ?? usual(settings)
+    return Faces(all: names.compactMap { make($0, settings) })
   }
 
-  /// The one place where a face is made; nil for one that is not here.
-  private static func make(_ name: FaceName, _ settings: FaceSettings) -> (any Face)? {
+  /// The one place where a face is made; nil for a command that no setting names.
+  private static func make(_ name: FaceName, _ settings: AgentSettings) -> (any Face)? {
     switch name {
     case .terminal: TerminalFace()
     case .pinentry: PinentryFace(settings.pinentry ?? PinentryFace.usualPath)
-    case .notification, .command: nil
+    case .notification: NotificationFace()
+    case .command: settings.command.map { CommandFace(program: $0) }
     }
   }
 
   /// The order where nothing else is said.
-  static func usual(onTerminal: Bool, onDesktop: Bool, hasPinentry: Bool) -> [FaceName] {
-    let pinentry: [FaceName] = hasPinentry ? [.pinentry] : []
-    if onTerminal { return [.terminal] + (onDesktop ? [.notification] : []) + pinentry }
-    return (onDesktop ? [.notification] : []) + pinentry
+  static func usual(onTerminal: Bool, onDesktop: Bool, hasPinentry: Bool, hasCommand: Bool = false) -> [FaceName] {
+    (hasCommand ? [.command] : []) + (onTerminal ? [.terminal] : []) + (onDesktop ? [.notification] : [])
+      + (hasPinentry ? [.pinentry] : [])
   }
 
   /// The order for this process.
-  static func usual(_ settings: FaceSettings) -> [FaceName] {
+  private static func usual(_ settings: AgentSettings) -> [FaceName] {
     usual(
       onTerminal: OwnTerminal.path != nil,
       onDesktop: Environment.variable("DISPLAY") != nil || Environment.variable("WAYLAND_DISPLAY") != nil,
-      hasPinentry: unsafe access(settings.pinentry ?? PinentryFace.usualPath, X_OK) == 0)
+      hasPinentry: unsafe access(settings.pinentry ?? PinentryFace.usualPath, X_OK) == 0,
+      hasCommand: settings.command != nil)
   }
 
   /// Tells of something by the first face that can.

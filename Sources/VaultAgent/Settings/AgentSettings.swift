@@ -20,10 +20,29 @@ struct AgentSettings: Equatable {
     var line: Int
     var reason: String
 
-    var description: String { line == 0 ? "\(path): \(reason)" : "\(path):\(line): \(reason)" }
+    var description: String { path.isEmpty ? reason : line == 0 ? "\(path): \(reason)" : "\(path):\(line): \(reason)" }
   }
 
   init() {}
+
+  /// The settings of the user's own file.
+  static func own() throws(Problem) -> AgentSettings {
+    let config = Environment.variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
+    guard let folder = config ?? Environment.variable("HOME").map({ $0 + "/.config" }) else { return AgentSettings() }
+    return try AgentSettings(reading: folder + "/vault/agent.conf")
+  }
+
+  /// The settings with those of the command line in their place.
+  func overridden(by options: AgentOptions) throws(Problem) -> AgentSettings {
+    var settings = self
+    settings.faces = options.faces ?? faces
+    settings.pinentry = options.pinentry ?? pinentry
+    settings.command = options.command ?? command
+    if settings.faces?.contains(.command) == true, settings.command == nil {
+      throw Problem(line: 0, reason: "the face `command` needs a program: set `command`, or give --command PATH")
+    }
+    return settings
+  }
 
   /// Reads a file of at most 64 KiB. One that is not there says nothing.
   init(reading path: String) throws(Problem) {

@@ -95,7 +95,7 @@ final class CommandFace: Face {
   /// A program that shows a question which is answered elsewhere, watched by a thread of its own.
   private final class Shown {
     private let over: Withdrawal
-    private var thread: BackgroundThread?
+    private var thread: WorkThread?
 
     init(_ run: CommandRun, _ dismissed: Withdrawal) throws(FaceError) {
       do throws(Withdrawal.Errno) { over = try Withdrawal() } catch {
@@ -103,7 +103,7 @@ final class CommandFace: Face {
       }
       let over = over
       // From here on the program is the thread's alone.
-      thread = BackgroundThread { if (try? run.wait(until: over)) == 1 { dismissed.raise() } }
+      thread = WorkThread { if (try? run.wait(until: over)) == 1 { dismissed.raise() } }
       if thread == nil { throw .unavailable("no thread can be started") }
     }
 

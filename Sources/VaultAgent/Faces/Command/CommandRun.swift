@@ -77,9 +77,9 @@ final class CommandRun {
   ///
   /// - Parameter milliseconds: the time after which it is killed; nil for none.
   func wait(until withdrawal: Withdrawal?, milliseconds: Int32? = nil) throws(FaceError) -> Int32 {
-    let deadline = milliseconds.map { DesktopBus.now() + UInt64($0) * 1000 }
+    let deadline = milliseconds.map { Clock.now() + UInt64($0) * 1000 }
     while true {
-      let left = deadline.map { Int32(clamping: ($0 - min($0, DesktopBus.now()) + 999) / 1000) }
+      let left = deadline.map { Int32(clamping: ($0 - min($0, Clock.now()) + 999) / 1000) }
       var polled = [
         pollfd(fd: withdrawal?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: input, events: Int16(POLLOUT), revents: 0),

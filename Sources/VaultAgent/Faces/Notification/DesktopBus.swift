@@ -63,7 +63,7 @@ internal import Glibc
       let result = unsafe sd_bus_process(connection, &message)
       guard result >= 0 else { throw .unavailable("the session bus went away (error \(-result))") }
       if let message = unsafe message { return unsafe DesktopMessage(owning: message) }
-      if let deadline, Self.now() >= deadline { throw .unavailable("no answer in time") }
+      if let deadline, Clock.now() >= deadline { throw .unavailable("no answer in time") }
       if result == 0 { try wait(withdrawal, deadline) }
     }
   }
@@ -76,19 +76,12 @@ internal import Glibc
       throw .unavailable("the session bus went away")
     }
     due = min(due, deadline ?? .max)
-    let now = Self.now()
+    let now = Clock.now()
     let pause = due == .max ? -1 : Int32(clamping: due > now ? (due - now + 999) / 1000 : 0)
     var polled = [
       pollfd(fd: descriptor, events: Int16(events), revents: 0),
       pollfd(fd: withdrawal?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     _ = unsafe poll(&polled, 2, pause)
-  }
-
-  /// `CLOCK_MONOTONIC`, in microseconds.
-  static func now() -> UInt64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
   }
 }

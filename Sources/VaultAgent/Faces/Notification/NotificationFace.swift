@@ -87,7 +87,7 @@ final class NotificationFace: Face {
     private let number: UInt32
     private let dismissed: Withdrawal
     private let over: Withdrawal
-    private var thread: BackgroundThread?
+    private var thread: WorkThread?
 
     init(_ server: NotificationServer, _ number: UInt32, _ dismissed: Withdrawal) throws(FaceError) {
       self.server = server
@@ -97,7 +97,7 @@ final class NotificationFace: Face {
         server.close(number)
         throw .unavailable("eventfd: error \(error.code)")
       }
-      thread = BackgroundThread { [self] in watch() }
+      thread = WorkThread { [self] in watch() }
       guard thread != nil else {
         server.close(number)
         throw .unavailable("no thread can be started")

@@ -124,7 +124,7 @@
   private func reply(
     to cookie: UInt64, from sender: String, _ withdrawal: Withdrawal?
   ) throws(FaceError) -> DesktopMessage {
-    let deadline = DesktopBus.now() + Self.patience
+    let deadline = Clock.now() + Self.patience
     while true {
       let message = try bus.next(until: withdrawal, by: deadline)
       if message.repliesTo == cookie {

@@ -106,7 +106,7 @@ final class PinentryFace: Face {
     for (name, value) in options {
       if let value { try process.set(AssuanCommand.line("OPTION", "\(name)=\(value)")) }
     }
-    try process.set(AssuanCommand.line("SETTITLE", question.isSystem ? "The machine's vault" : "Vault"))
+    try process.set(AssuanCommand.line("SETTITLE", QuestionText.title(isSystem: question.isSystem)))
     let lines = [question.title] + question.facts + (question.words.map { ["In its own words: “\($0)”"] } ?? [])
     try process.set(AssuanCommand.line("SETDESC", lines.map { Printable.line($0) }.joined(separator: "\n")))
     return process
