@@ -73,7 +73,7 @@ import VaultTesting
     let pids = Pids()
     // It writes once it runs, which is the moment to take the question back.
     let thread = try #require(
-      BackgroundThread {
+      WorkThread {
         let text = String(decoding: (try? FileHandle(forReadingAtPath: pipe)?.readToEnd()) ?? Data(), as: UTF8.self)
         pids.values = text.split { $0.isWhitespace }.compactMap { pid_t($0) }
         withdrawal.raise()
