@@ -126,7 +126,9 @@ extension Failure {
       self.init(
         .retry, "the vault is being given a new key, and that rests while it is locked",
         "unlock it, then leave the value again")
-    case .cancelled: self.init(.denied, "cancelled; nothing was changed", "start again when you are ready")
+    case .cancelled where Keyboard.isAttended:
+      self.init(.denied, "cancelled; nothing was changed", "start again when you are ready")
+    case .cancelled: self.init(.denied, "the person who was asked did not want to answer", "ask again in a minute")
     case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
     case .weakSecret(let reason): self.init(.invalid, "\(Printable.text(reason))", "choose another")
     case .tooMuch(let reason): self.init(.invalid, "\(Printable.text(reason))", "do it in several parts")

@@ -26,17 +26,17 @@ import VaultModel
     }
   }
 
-  @Test("a dismissal of presence is for that item and session") func dismissedPresence() throws {
+  @Test("a dismissal of presence is for that item, in all sessions of the user") func dismissedPresence() throws {
     let stand = try AttendanceStand()
     for name in ["a", "b"] { try stand.rooms.set(name, require: .password) }
     let agent = try stand.attend()
-    let call = try stand.askPresence("a")
+    let calls = [try stand.askPresence("a"), try stand.askPresence("a", AttendanceStand.process(60))]
     stand.turn()
     try stand.attendance.dismiss(try #require(agent.numbers.last), isUnable: false, for: AttendanceStand.process(10))
-    #expect(call.end == .dismissed)
+    #expect(calls.map(\.end) == [.dismissed, .dismissed])
     #expect(try stand.askPresence("a").joined == "dismissed")
     #expect(try stand.askPresence("b").joined == "waits")
-    #expect(try stand.askPresence("a", AttendanceStand.process(60)).joined == "waits")
+    #expect(try stand.askPresence("a", AttendanceStand.process(61)).joined == "dismissed")
   }
 
   @Test("presence is asked for in bounded numbers, also by many sessions of one user") func flood() throws {

@@ -79,7 +79,14 @@ struct Attending {
     let title = QuestionText.title(isSystem: place.isSystem)
     let cause = event.cause.map { ": " + Printable.text($0) } ?? ""
     switch event.notice {
-    case "locking": return Notice(title: title, text: "it locks in half a minute" + cause, isUrgent: false)
+    case "locking":
+      let why =
+        switch event.cause {
+        case "idle": ", because nobody uses it"
+        case "age": ", because it has been open for its longest time"
+        default: ", as it was asked to"
+        }
+      return Notice(title: title, text: "it locks in half a minute" + why, isUrgent: false)
     case "locked": return Notice(title: title, text: "it is locked" + cause, isUrgent: false)
     case "unlocked": return Notice(title: title, text: "it is unlocked", isUrgent: false)
     case "failed-unlock":

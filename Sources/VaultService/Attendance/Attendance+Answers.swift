@@ -32,9 +32,12 @@ extension Attendance {
       () throws(Refusal) in
       let now = vault.clock.boot()
       dismissals = dismissals.filter { $0.value > now }
-      dismissals[inquiry.matter] = now + Self.coolDown
-      close(number, .dismissed)
-      for giveUp in Array(inquiry.waiters.values) { giveUp(.dismissed) }
+      let topic = inquiry.matter.topic
+      dismissals[topic] = now + Self.coolDown
+      for inquiry in inquiries.values.filter({ $0.matter.topic == topic }) {
+        close(inquiry.number, .dismissed)
+        for giveUp in Array(inquiry.waiters.values) { giveUp(.dismissed) }
+      }
     }
   }
 

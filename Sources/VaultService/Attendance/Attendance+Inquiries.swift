@@ -103,9 +103,9 @@ extension Attendance {
   }
 
   func isCooling(_ matter: Inquiry.Matter) -> Bool {
-    guard let end = dismissals[matter] else { return false }
+    guard let end = dismissals[matter.topic] else { return false }
     if end > vault.clock.boot() { return true }
-    dismissals[matter] = nil
+    dismissals[matter.topic] = nil
     return false
   }
 

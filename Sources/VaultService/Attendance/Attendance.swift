@@ -28,7 +28,7 @@ package final class Attendance: SecretHolder {
   var inquiries: [Int: Inquiry] = [:]
   var numbers: [Inquiry.Matter: Int] = [:]
   /// Until when nobody is asked for that, `CLOCK_BOOTTIME` nanoseconds.
-  var dismissals: [Inquiry.Matter: Int64] = [:]
+  var dismissals: [Inquiry.Topic: Int64] = [:]
   private var nextAgent = 1
   /// What ends the pause before agents are told of changes, and when they were last, `CLOCK_MONOTONIC` nanoseconds.
   var telling: Timer.Cancel?

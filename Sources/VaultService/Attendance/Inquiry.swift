@@ -10,6 +10,23 @@ final class Inquiry {
     case presence(ItemName, Requirement, AuthenticationSession)
     /// To approve or deny the request of that number.
     case approval(Int)
+
+    /// What a person who dismisses it does not want to hear of.
+    var topic: Topic {
+      switch self {
+      case .unlock: .unlock
+      case .presence(let name, let requirement, let session): .presence(name, requirement, uid: session.uid)
+      case .approval(let number): .approval(number)
+      }
+    }
+  }
+
+  /// What nobody is asked about for a while after a dismissal. A process can make itself as many sessions as it likes, so they do
+  /// not tell one presence from another here.
+  enum Topic: Hashable {
+    case unlock
+    case presence(ItemName, Requirement, uid: UInt32)
+    case approval(Int)
   }
 
   /// The most askers that are told of.

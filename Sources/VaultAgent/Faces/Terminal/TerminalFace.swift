@@ -28,8 +28,8 @@ final class TerminalFace: Face {
   ) throws(FaceError) -> Answer {
     switch question.kind {
     case .secret, .visible:
-      line.write("\(Printable.line(question.prompt)) (nothing: not now): ")
-      let typed = try line.read(hidden: question.kind == .secret, until: withdrawal)
+      let prompt = "\(Printable.line(question.prompt)) (nothing: not now): "
+      let typed = try line.read(prompt, hidden: question.kind == .secret, until: withdrawal)
       guard typed.count > 0 else { return .dismissed }
       return .typed(typed)
     case .choice:
@@ -57,8 +57,7 @@ final class TerminalFace: Face {
     _ prompt: String, _ letters: String, _ line: borrowing TerminalLine, _ withdrawal: Withdrawal
   ) throws(FaceError) -> Character? {
     while true {
-      line.write(prompt)
-      let typed = try line.read(hidden: false, until: withdrawal)
+      let typed = try line.read(prompt, hidden: false, until: withdrawal)
       if typed.count == 0 { return nil }
       let first = typed.withBytes { Character(Unicode.Scalar(Span<UInt8>(_bytes: $0)[0])) }
       if typed.count == 1, letters.contains(first) { return first }
@@ -69,14 +68,13 @@ final class TerminalFace: Face {
     clear()
     let stop: Withdrawal
     do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch { throw .unavailable("eventfd: error \(error.code)") }
-    let path = path
+    let (path, text) = (path, Self.text(question))
     // Opened here, so that the next face is tried where it cannot be.
-    let line = try TerminalLine(path)
-    line.write("\n" + Self.text(question) + "(return: not now)\n")
+    _ = try TerminalLine(path)
     let thread = WorkThread {
       do throws(FaceError) {
         let line = try TerminalLine(path)
-        _ = try line.read(hidden: true, until: stop)
+        _ = try line.read("\n" + text + "(return: not now)\n", hidden: true, until: stop)
         dismissed.raise()
       } catch {
         // Taken back, or the terminal went away: the finger is waited for all the same.
@@ -95,7 +93,7 @@ final class TerminalFace: Face {
   func tell(_ notice: Notice) -> Bool {
     do throws(FaceError) {
       let line = try TerminalLine(path, forReading: false)
-      return line.write("\nvault: \(Printable.line(notice.title)): \(Printable.line(notice.text))\n")
+      return line.write("\n\(Printable.line(notice.title)): \(Printable.line(notice.text))\n")
     } catch {
       return false
     }

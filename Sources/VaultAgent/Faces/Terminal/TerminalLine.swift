@@ -38,8 +38,8 @@ final class TerminalLine {
     return true
   }
 
-  /// Reads a line, without its end. Control-D at its beginning is an empty one.
-  func read(hidden: Bool, until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {
+  /// Shows `prompt` and reads a line, without its end. Control-D at its beginning is an empty one.
+  func read(_ prompt: String, hidden: Bool, until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {
     var earlier = termios()
     guard unsafe tcgetattr(descriptor, &earlier) == 0 else { throw .unavailable("no modes: error \(errno)") }
     var modes = earlier
@@ -57,6 +57,7 @@ final class TerminalLine {
     // What was typed before the question is no answer to it.
     unsafe tcsetattr(descriptor, TCSAFLUSH, &modes)
     defer { unsafe tcsetattr(descriptor, TCSAFLUSH, &earlier) }
+    write(prompt)
     let line = try collect(until: withdrawal)
     if hidden { write("\n") }
     return line

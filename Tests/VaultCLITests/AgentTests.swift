@@ -1,0 +1,170 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+/// The program vault-agent on a terminal, with a real daemon.
+@Suite("The agent") struct AgentTests {
+  /// A user's vault with the items `web` and, which requires the password, `bank`.
+  private func sandbox(_ settings: String = "") throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try sandbox.configure("pam-service = vault-test-none\n" + settings)
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.must(["set", "web"], stdin: "hunter2")
+    try sandbox.must(["set", "bank", "--require", "password"], stdin: "1234")
+    return sandbox
+  }
+
+  /// An agent on a terminal, once it attends.
+  private func agent(_ sandbox: Sandbox, _ arguments: String...) throws -> Terminal {
+    let terminal = try Terminal(sandbox, ["agent", "--faces", "terminal"] + arguments)
+    try untilAttends(sandbox, terminal.pid)
+    return terminal
+  }
+
+  private func untilAttends(_ sandbox: Sandbox, _ pid: Int32) throws {
+    while try !sandbox.must(["status", "--json"]).contains("\"pid\":\(pid),") {}
+  }
+
+  /// A client that attends as well and answers nothing: what it is told of, the agent is told of at the same time.
+  private func witness(_ sandbox: Sandbox) throws -> WireClient {
+    let client = try sandbox.client()
+    let first = try client.call("Attend", ["faces": ["witness"]], more: true)
+    try #require(first.error == nil)
+    return client
+  }
+
+  private func until(_ client: WireClient, _ isWanted: (WireClient.Reply) -> Bool) throws {
+    while try !isWanted(client.reply()) {}
+  }
+
+  private func count(_ word: String, in text: String) -> Int { text.components(separatedBy: word).count - 1 }
+
+  @Test("ten readers have one question, a wrong password is asked for again, and the right one serves all")
+  func tenReaders() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try agent(sandbox)
+    let witness = try witness(sandbox)
+    try sandbox.must(["lock"])
+    try terminal.expect("Vault: it is locked: by `vault lock`")
+    let readers = (0..<10).map { _ in Begun(sandbox, ["get", "web", "--reason", "for the test"]) }
+    try until(witness) { ($0.parameters["inquiry"] as? WireClient.Message)?["count"] as? Int == 10 }
+    try terminal.expect("vault asks to open the vault")
+    try terminal.expect("asked by process ")
+    try terminal.expect("in its own words: “for the test”")
+    try terminal.expect("Vault password")
+    #expect(!terminal.echoes)
+    terminal.type("wrong")
+    try terminal.expect("that was not it; attempt 2 of 3")
+    try terminal.expect("Vault password")
+    terminal.type(password)
+    for reader in readers { #expect(try reader.outcome().output == "hunter2") }
+    try terminal.expect("Vault: it is unlocked")
+    #expect(count("asks to open", in: terminal.screen) == 2 && !terminal.screen.contains(password))
+    #expect(!terminal.screen.contains("an attempt to open it failed"))
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 0 && terminal.isCooked)
+  }
+
+  @Test("presence is asked for in the name of who waits, and counts for that session") func presence() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try agent(sandbox)
+    let reader = Begun(sandbox, ["get", "bank"])
+    try terminal.expect("asks for `bank` of the vault, which wants to know that you are there")
+    try terminal.expect("Vault password")
+    terminal.type(password)
+    #expect(try reader.outcome().output == "1234")
+    #expect(try sandbox.run("get", "bank", "--wait", "0").status == 77)
+  }
+
+  @Test("who does not want to answer is not asked again for a while, and those who wait hear of it") func dismissal()
+    throws
+  {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try agent(sandbox)
+    let reader = Begun(sandbox, ["get", "bank"])
+    try terminal.expect("Vault password")
+    terminal.type("")
+    let refused = try reader.outcome()
+    #expect(refused.status != 0 && refused.errors.contains("did not want to answer"), "\(refused)")
+    let again = try sandbox.run("get", "bank")
+    #expect(again.status == refused.status && again.errors == refused.errors)
+    #expect(count("asks for `bank`", in: terminal.screen) == 1)
+  }
+
+  @Test("a question that is answered elsewhere is taken back, and the next one is asked") func withdrawn() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try agent(sandbox)
+    try sandbox.must(["lock"])
+    let reader = Begun(sandbox, ["get", "web"])
+    try terminal.expect("asks to open the vault")
+    try terminal.expect("Vault password")
+    terminal.type("half of it", return: false)
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try terminal.expect("that is not wanted any more")
+    #expect(try reader.outcome().output == "hunter2")
+    let next = Begun(sandbox, ["get", "bank"])
+    try terminal.expect("asks for `bank`")
+    try terminal.expect("Vault password")
+    terminal.type(password)
+    #expect(try next.outcome().output == "1234")
+  }
+
+  @Test("an agent that ends in the middle of a question leaves who waits with the error there is without it")
+  func ends() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    for signal in [SIGTERM, SIGKILL] {
+      let terminal = try agent(sandbox)
+      let reader = Begun(sandbox, ["get", "bank"])
+      try terminal.expect("Vault password")
+      terminal.signal(signal)
+      let refused = try reader.outcome()
+      #expect(refused.status == 77 && refused.errors.contains("requires password"), "\(refused)")
+      _ = try terminal.wait()
+      if signal == SIGTERM { #expect(terminal.isCooked) }
+    }
+  }
+
+  @Test("it attends again after the daemon has ended, which waits for no agent") func restart() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.hidePAM()
+    try sandbox.startDaemon()
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.must(["set", "bank", "--require", "password"], stdin: "1234")
+    let terminal = try agent(sandbox)
+    let reader = Begun(sandbox, ["get", "bank"])
+    try terminal.expect("Vault password")
+    #expect(try sandbox.stopDaemon() == 0)
+    try terminal.expect("that is not wanted any more")
+    #expect(try reader.outcome().status != 0)
+    // A client starts it again.
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try untilAttends(sandbox, terminal.pid)
+    let next = Begun(sandbox, ["get", "bank"])
+    try terminal.expect("asks for `bank`")
+    try terminal.expect("Vault password")
+    terminal.type(password)
+    #expect(try next.outcome().output == "1234")
+  }
+
+  @Test("settings that cannot be followed, and no way to ask, end it with 78") func settings() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try FileManager.default.createDirectory(
+      atPath: sandbox.root + "/config/vault", withIntermediateDirectories: true)
+    let file = sandbox.root + "/config/vault/agent.conf"
+    try "faces = telepathy\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let wrong = try sandbox.run("agent")
+    #expect(wrong.status == 78 && wrong.errors.hasPrefix("vault-agent: \(file):1: faces is one or more of"), "\(wrong)")
+    try "pinentry = /usr/bin/false\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let command = try sandbox.run("agent", "--faces", "command")
+    #expect(command.status == 78 && command.errors.contains("the face `command` needs a program"), "\(command)")
+    #expect(try sandbox.run("agent", "--faces", "x").status == 64)
+  }
+}
