@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 internal import VaultClient
 internal import VaultWire
@@ -13,6 +14,8 @@ final class OpenInquiry: Sendable {
   private struct State {
     var inquiry: Wire.Inquiry
     var isWithdrawn = false
+    /// Raised when the daemon tells of it again, for the one that waits for that.
+    var news: Withdrawal?
   }
 
   init(_ inquiry: Wire.Inquiry, at location: SocketLocation, isSystem: Bool) throws(Withdrawal.Errno) {
@@ -27,7 +30,28 @@ final class OpenInquiry: Sendable {
   /// True when the daemon, or the end of the program, has taken it back.
   var isWithdrawn: Bool { state.withLock { $0.isWithdrawn } }
 
-  func update(_ inquiry: Wire.Inquiry) { state.withLock { $0.inquiry = inquiry } }
+  func update(_ inquiry: Wire.Inquiry) {
+    state.withLock { state in
+      state.inquiry = inquiry
+      state.news?.raise()
+    }
+  }
+
+  /// Waits until the daemon has told of another asker than that process, for a while: it tells of changes a few times a second.
+  func waitForAnother(than pid: Int?) throws(Withdrawal.Errno) {
+    let deadline = Clock.now() + 2_000_000
+    while inquiry.askers.first?.pid == pid {
+      let news = try Withdrawal()
+      let isOld = state.withLock { state in
+        state.news = news
+        return state.inquiry.askers.first?.pid == pid
+      }
+      let now = Clock.now()
+      guard isOld, !end.isRaised, now < deadline else { return }
+      var polled = [news, end].map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+      _ = unsafe poll(&polled, 2, Int32((deadline - now) / 1000 + 1))
+    }
+  }
 
   func withdraw() {
     state.withLock { $0.isWithdrawn = true }

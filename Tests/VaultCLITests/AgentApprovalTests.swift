@@ -1,0 +1,139 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+/// Approvals by the program vault-agent, of what another user asks for.
+@Suite("The agent and requests", .enabled(if: Root.isAtHand, "needs root to be another user"))
+struct AgentApprovalTests {
+  private static let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+
+  /// A machine's vault, unlocked, with the items `a` and `b`, that every user reaches.
+  private func sandbox() throws -> Sandbox {
+    let sandbox = try Sandbox()
+    let settings = try sandbox.write("", to: "vaultd.conf")
+    unsafe chmod(settings, 0o600)
+    try sandbox.startDaemon(arguments: [
+      "--system", "--store", sandbox.store, "--socket", sandbox.socket, "--config", settings,
+    ])
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    for name in ["a", "b"] { try sandbox.must(["set", name], stdin: "value of \(name)") }
+    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault", sandbox.root + "/config"] {
+      unsafe chmod(path, 0o755)
+    }
+    unsafe chmod(sandbox.socket, 0o666)
+    return sandbox
+  }
+
+  /// A call of another user's that waits for an agent's answer.
+  private func asker(_ sandbox: Sandbox, _ item: String, _ reason: String) -> Begun {
+    let get = ["get", item, "--reason", reason, "--socket", sandbox.socket]
+    return Begun(sandbox, Self.nobody + [Sandbox.path(of: "vault")] + get, program: "/usr/bin/setpriv")
+  }
+
+  /// Runs `vault` at the socket, which is not in a directory of its user's own any more.
+  private func vault(_ sandbox: Sandbox, _ arguments: String...) throws -> String {
+    try sandbox.must(arguments + ["--socket", sandbox.socket])
+  }
+
+  private func agent(_ sandbox: Sandbox) throws -> Terminal {
+    let terminal = try Terminal(sandbox, ["agent", "--faces", "terminal", "--socket", sandbox.socket])
+    while try !vault(sandbox, "status", "--json").contains("\"pid\":\(terminal.pid),") {}
+    return terminal
+  }
+
+  @Test("a request is shown with subject, right, item, asker and words, and each answer does what it says")
+  func answers() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try agent(sandbox)
+    let first = asker(sandbox, "a", "to \u{1B}[2Jrenew")
+    try terminal.expect("user:nobody asks to get `a` of the vault")
+    try terminal.expect("asked by process ")
+    try terminal.expect(" of nobody")
+    try terminal.expect(#"in its own words: “to \u{1b}[2Jrenew”"#)
+    try terminal.expect("allow once (o), this process (s), always (a), or deny (d); nothing: not now: ")
+    terminal.type("x")
+    try terminal.expect("not now: ")
+    terminal.type("o")
+    #expect(try first.outcome().output == "value of a")
+
+    let second = asker(sandbox, "a", "again")
+    try terminal.expect("“again”")
+    try terminal.expect("not now: ")
+    terminal.type("d")
+    let denied = try second.outcome()
+    #expect(denied.status == 77 && denied.errors.contains("you may not do this"), "\(denied)")
+
+    let third = asker(sandbox, "b", "for good")
+    try terminal.expect("asks to get `b`")
+    try terminal.expect("not now: ")
+    terminal.type("a")
+    #expect(try third.outcome().output == "value of b")
+    #expect(try vault(sandbox, "grants").contains("user:nobody"))
+    #expect(try asker(sandbox, "b", "no question").outcome().output == "value of b")
+
+    let audit = try vault(sandbox, "audit", "--json")
+    for action in ["attend", "approve", "deny"] { #expect(audit.contains("\"action\":\"\(action)\""), "\(audit)") }
+  }
+
+  @Test("this process alone has what is allowed for it") func session() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try agent(sandbox)
+    let asker = Begun(
+      sandbox,
+      Self.nobody + [
+        "/usr/bin/python3", "-c",
+        VarlinkScript.prelude + """
+          own = connect()
+          print(call(own, "Get", name="a", reason="one", ask=True)["value"])
+          print(call(own, "Get", name="a")["value"])
+          sys.stdout.flush()
+          if os.fork() == 0:
+              print(call(connect(), "Get", name="a"))
+              sys.stdout.flush()
+              os._exit(0)
+          os.wait()
+          """, sandbox.socket,
+      ], program: "/usr/bin/setpriv")
+    try terminal.expect("not now: ")
+    terminal.type("s")
+    let lines = try asker.outcome().output.split(separator: "\n").sorted()
+    #expect(lines == ["Denied you may not do this", "value of a", "value of a"])
+  }
+
+  @Test("another process that asks for the same meanwhile is shown before it has what the first was allowed")
+  func otherAsker() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try agent(sandbox)
+    let first = asker(sandbox, "a", "first")
+    try terminal.expect("“first”")
+    try terminal.expect("not now: ")
+    let second = asker(sandbox, "a", "second")
+    while try !vault(sandbox, "requests", "--json").contains("\"reason\":\"second\"") {}
+    terminal.type("s")
+    try terminal.expect("another process has asked for the same meanwhile")
+    try terminal.expect("“second”")
+    try terminal.expect("not now: ")
+    terminal.type("o")
+    // That was for one of them: the other asks again.
+    try terminal.expect("not now: ")
+    terminal.type("o")
+    for asker in [first, second] { #expect(try asker.outcome().output == "value of a") }
+  }
+
+  @Test("who is no administrator attends nothing, and is told so at once") func refused() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let outcome = try sandbox.run(
+      Self.nobody + [Sandbox.path(of: "vault"), "agent", "--faces", "terminal", "--socket", sandbox.socket],
+      program: "/usr/bin/setpriv")
+    #expect(outcome.status == 77)
+    #expect(
+      outcome.errors == "vault-agent: \(sandbox.socket): you may not attend: this is for the vault's administrators\n")
+    let audit = try vault(sandbox, "audit", "--json")
+    #expect(audit.contains(#""outcome":"denied""#) && audit.contains(#""item":"io.vaultd.Vault.Attend""#), "\(audit)")
+  }
+}
