@@ -16,8 +16,10 @@ extension Failure {
         : "the vault \(cause.hasPrefix("by ") ? "was" : "is") locked\(Sentence.cause(cause))"
       self.init(.retry, text, "open it with `vault unlock`")
     case .timedOut: self.init(.retry, "the vault stayed locked for all of the wait", "open it with `vault unlock`")
-    case .unanswered:
-      self.init(.retry, "nobody answered the request for all of the wait", "ask for `vault approve`")
+    case .unanswered(let number):
+      let request = number.map { " \($0)" } ?? ""
+      self.init(
+        .retry, "nobody answered the request for all of the wait", "ask an administrator for `vault approve\(request)`")
     case .noSuchItem(let name, true):
       self.init(
         .missing,
@@ -138,7 +140,10 @@ extension Failure {
         "end some of them, or try again later")
     case .tooManyRequests(let uid):
       self.init(.retry, "too much is asked at once by the processes of uid \(uid)", "try again later")
-    case .denied(let reason): self.init(.denied, "denied: \(Printable.text(reason))", "ask whoever owns the vault")
+    case .denied(let reason, let request?):
+      self.init(
+        .denied, "denied: \(Printable.text(reason))", "ask an administrator for `vault approve \(request)`")
+    case .denied(let reason, nil): self.init(.denied, "denied: \(Printable.text(reason))", "ask whoever owns the vault")
     case .corrupt(let reason, true, let advice):
       self.init(.invalid, Printable.text(Sentence.joined(reason, advice ?? "update vault")))
     case .corrupt(let reason, false, let advice):

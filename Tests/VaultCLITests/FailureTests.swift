@@ -11,7 +11,7 @@ import VaultWire
     "each fault of the daemon has its exit code",
     arguments: [
       (Fault.noVault, Exit.configuration), (.vaultExists, .exists), (.locked(state: "cold", cause: "start"), .retry),
-      (.timedOut, .retry), (.unanswered, .retry), (.noSuchRequest(number: 5), .missing),
+      (.timedOut, .retry), (.unanswered(number: 5), .retry), (.noSuchRequest(number: 5), .missing),
       (.noSuchRequest(number: nil), .missing), (.noSuchItem(name: "a"), .missing),
       (.noSuchVersion(name: "a", version: 2), .missing),
       (.noSuchSlot(id: 3), .missing), (.lastSlot, .denied), (.alreadyExists(name: "a", failed: nil), .exists),
@@ -28,7 +28,7 @@ import VaultWire
       (.noSuchConversation, .retry), (.weakSecret(reason: "r"), .invalid), (.tooLarge(limit: 1), .invalid),
       (.tooMuch(reason: "r"), .invalid), (.tooManyConnections(uid: 1, limit: 2), .retry),
       (.tooManyRequests(uid: 1), .retry),
-      (.denied(reason: "r"), .denied),
+      (.denied(reason: "r", request: nil), .denied), (.denied(reason: "r", request: 5), .denied),
       (.corrupt(reason: "r", newer: false), .invalid), (.corrupt(reason: "r", newer: true), .invalid),
       (.storageFailed(reason: "r"), .io), (.misconfigured(reason: "r"), .configuration), (.busy(reason: "r"), .retry),
       (.outOfMemory, .retry),

@@ -10,7 +10,7 @@ import VaultWire
   private final class Stand {
     var now: Int64 = 0
     private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: {})
-    private(set) lazy var events = Events(in: turns, holders)
+    private(set) lazy var events = Events(in: turns, holders, recent: RecentEvents(in: holders) { 7 })
     let holders = SecretHolders()
 
     /// A watcher, and the frames that it was sent.
@@ -58,11 +58,12 @@ import VaultWire
   }
 
   private func frame(_ number: Int) -> String {
-    #"{"parameters":{"event":"item","time":1,"name":"name-\#(number)","change":"created","to":"name-\#(number)"},"#
-      + #""continues":true}"#
+    #"{"parameters":{"event":"item","time":1,"name":"name-\#(number)","change":"created","to":"name-\#(number)","#
+      + #""cursor":"0000000000000007"},"continues":true}"#
   }
 
-  private let nameless = #"{"parameters":{"event":"item","time":1,"change":"created"},"continues":true}"#
+  private let nameless =
+    #"{"parameters":{"event":"item","time":1,"change":"created","cursor":"0000000000000007"},"continues":true}"#
 
   @Test("an event is written once, and comes to all in the order in which it was told") func once() {
     let stand = Stand()
@@ -148,7 +149,9 @@ import VaultWire
     stand.holders.letGo(for: Lock([.whenUnlocked, .names], because: .asked, isEffective: true))
     stand.events.announce(.state(LockState(kind: .locked, cause: .asked, since: 2)), at: 2)
     stand.run()
-    let event = #"{"event":"state","time":2,"state":"locked","cause":"by `vault lock`"}"#
+    let event =
+      #"{"event":"state","time":2,"state":"locked","cause":"by `vault lock`","#
+      + #""cursor":"0000000000000007"}"#
     let locked = #"{"parameters":\#(event),"continues":true}"#
     #expect(watchers.count { $0.frames == [frame(0), frame(1), locked] } == 5)
     #expect(watchers.count { $0.frames == [nameless, nameless, locked] } == 2)

@@ -4,7 +4,7 @@ import VaultWire
 /// Every error with all its fields.
 enum FaultSamples {
   static let vault: [Fault] = [
-    .noVault, .vaultExists, .locked(state: "cold", cause: "start"), .timedOut, .unanswered,
+    .noVault, .vaultExists, .locked(state: "cold", cause: "start"), .timedOut, .unanswered(number: 7),
     .noSuchRequest(number: 123_456),
     .noSuchItem(name: "a/é", unverified: true),
     .noSuchVersion(name: "a", version: 2), .noSuchSlot(id: 3), .lastSlot, .noSuchGrant(subject: "user:1"),
@@ -21,7 +21,8 @@ enum FaultSamples {
     .weakSecret(reason: "short"), .tooLarge(limit: 1 << 20), .tooMuch(reason: "many"),
     .tooManyConnections(uid: 1000, limit: 256),
     .tooManyRequests(uid: 4_294_967_294),
-    .denied(reason: "not yours"), .corrupt(reason: "bad", newer: true, advice: "do"), .storageFailed(reason: "full"),
+    .denied(reason: "not yours", request: 8), .corrupt(reason: "bad", newer: true, advice: "do"),
+    .storageFailed(reason: "full"),
     .misconfigured(reason: "mode"), .busy(reason: "a"), .outOfMemory, .invalidBackup(reason: "b"),
     .invalidFrame(reason: "at byte 0: no value"),
   ]

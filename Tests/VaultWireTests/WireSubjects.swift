@@ -154,10 +154,14 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Verify.in", empty),
     WireSubject(
       "Verify.out", Wire.VerifyReply(progress: integrity, findings: [finding, finding], result: verification)),
-    WireSubject("Monitor.in", empty),
+    WireSubject("Monitor.in", Wire.MonitorParameters(after: "c")),
     WireSubject(
       "Monitor.out",
-      Wire.MonitorReply(event: "item", time: 1, state: "s", cause: "c", name: "n", change: "moved", to: "t", number: 5)),
+      Wire.MonitorReply(
+        event: "item", time: 1, state: "s", cause: "c", name: "n", change: "moved", to: "t", number: 5, version: 2,
+        cursor: "p", missed: true)),
+    WireSubject("Receipt.in", Wire.ReceiptParameters(name: "n", version: 2, succeeded: true, detail: "d")),
+    WireSubject("Receipt.out", empty),
   ]
 
   private static let writing = [

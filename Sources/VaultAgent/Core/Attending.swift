@@ -41,7 +41,7 @@ struct Attending {
           take(event)
           return true
         }
-      } catch ClientError.fault(.denied(let reason)) {
+      } catch ClientError.fault(.denied(let reason, _)) {
         if place.isWanted { complain("you may not attend: \(reason)") }
         return
       } catch ClientError.disconnected {

@@ -76,11 +76,11 @@ extension VarlinkDoor {
       }
       waiter = try self.waiter(joined, asked, orElse: vault.locked, connection)
     case .approval(let number):
-      late = .unanswered
-      limit = try left(asked, orElse: .unapproved, late, connection)
+      late = .unanswered(number)
+      limit = try left(asked, orElse: .unapproved(number), late, connection)
       if asked.asks {
-        let joined = attendance.joinApproval(number, connection.caller, asked.said) { giveUp($0, .unapproved) }
-        waiter = try self.waiter(joined, asked, orElse: .unapproved, connection)
+        let joined = attendance.joinApproval(number, connection.caller, asked.said) { giveUp($0, .unapproved(number)) }
+        waiter = try self.waiter(joined, asked, orElse: .unapproved(number), connection)
       }
     }
     let attempt = Attempt(for: wait, in: vault.waiting, connection.share.answers, within: limit, timer) {

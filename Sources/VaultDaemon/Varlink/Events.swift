@@ -69,10 +69,13 @@ final class Events: SecretHolder {
   private var first = 0
   /// The number of events that were written; tests hold it to one each, whoever watches.
   private(set) var written = 0
+  /// The last events, whoever watches.
+  let recent: RecentEvents
 
   /// - Parameter turns: when to send.
-  init(in turns: Turns, _ holders: SecretHolders) {
+  init(in turns: Turns, _ holders: SecretHolders, recent: RecentEvents? = nil) {
     self.turns = turns
+    self.recent = recent ?? RecentEvents(in: holders)
     super.init(in: holders)
   }
 
@@ -103,21 +106,19 @@ final class Events: SecretHolder {
     if !entries.isEmpty { sendOn() }
   }
 
-  /// Sends an event to everybody who watches, later.
+  /// Sends an event to everybody who watches, later, and keeps it for those who come back.
   func announce(_ event: VaultEvent, at time: Int64) {
+    let place = recent.add(event, at: time)
     guard !watchers.isEmpty else { return }
-    let reply = Wire.MonitorReply(event, at: time)
+    var reply = Wire.MonitorReply(event, at: time)
+    reply.cursor = EventCursor.text(place)
     var item: ItemName?
     var to: ItemName?
-    var isOfState = false
-    switch event {
-    case .item(let name, _, let new): (item, to) = (name, new)
-    case .state: isOfState = true
-    case .integrityFailed, .request: break
-    }
+    if case .item(let name, _, let new, _) = event { (item, to) = (name, new) }
     var nameless = reply
-    (nameless.name, nameless.to) = (nil, nil)
-    entries.append(Entry(end: write(reply), isOfState: isOfState, item: item, to: to, time: time, nameless: nameless))
+    (nameless.name, nameless.to, nameless.version) = (nil, nil, nil)
+    entries.append(
+      Entry(end: write(reply), isOfState: event.isOfState, item: item, to: to, time: time, nameless: nameless))
     written += 1
     sendOn()
   }
@@ -125,15 +126,17 @@ final class Events: SecretHolder {
   /// Wipes the names that wait. What is sent instead tells that something happened, and no more: a stream with holes would
   /// be worse.
   func hideNames() {
-    guard !entries.isEmpty else { return }
     text = SecretBuffer()
-    for index in entries.indices {
-      let names = [entries[index].item, entries[index].to].compactMap { $0 }
+    // As a whole: a list that kept its memory would keep short names in it.
+    entries = entries.map { entry in
+      var entry = entry
+      let names = [entry.item, entry.to].compactMap { $0 }
       if !names.isEmpty {
-        entries[index].known = Set(watchers.values.filter { names.contains(where: $0.mayKnow) }.map(\.id))
+        entry.known = Set(watchers.values.filter { names.contains(where: $0.mayKnow) }.map(\.id))
       }
-      (entries[index].item, entries[index].to) = (nil, nil)
-      entries[index].end = write(entries[index].nameless)
+      (entry.item, entry.to) = (nil, nil)
+      entry.end = write(entry.nameless)
+      return entry
     }
   }
 
@@ -197,17 +200,13 @@ final class Events: SecretHolder {
 
   /// Sends what somebody may know of a move from or to a name that it may not know of: that the item is gone, or there.
   private func sendPart(of entry: Entry, _ watcher: Watcher) {
-    guard let from = entry.item, let to = entry.to else { return }
-    let part: VaultEvent
-    if watcher.mayKnow(from) {
-      part = .item(from, .deleted)
-    } else if watcher.mayKnow(to) {
-      part = .item(to, .created)
-    } else {
-      return
-    }
+    guard let from = entry.item, let to = entry.to,
+      let part = VaultEvent.item(from, .moved, to: to).part(for: watcher.mayKnow)
+    else { return }
+    var reply = Wire.MonitorReply(part, at: entry.time)
+    reply.cursor = entry.nameless.cursor
     var writer = JSONWriter(appendingTo: SecretBuffer())
-    writer.reply(Wire.MonitorReply(part, at: entry.time), continues: true)
+    writer.reply(reply, continues: true)
     let stays = writer.take().withBytes { watcher.send($0) }
     if !stays { remove(watcher.id) }
   }
@@ -218,7 +217,7 @@ final class Events: SecretHolder {
     guard gone > 0 else { return }
     let length = entries[gone - 1].end
     if gone == entries.count { text.removeAll() } else { text.removeFirst(length) }
-    entries.removeFirst(gone)
+    entries = Array(entries[gone...])
     for index in entries.indices { entries[index].end -= length }
     first = number
   }

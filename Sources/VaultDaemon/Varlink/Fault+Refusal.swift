@@ -13,7 +13,7 @@ extension Fault {
     case .vaultExists: self = .vaultExists
     case .locked(let state): self = .locked(state: state.kind.rawValue, cause: state.cause.text)
     case .timedOut: self = .timedOut
-    case .unanswered: self = .unanswered
+    case .unanswered(let number): self = .unanswered(number: number)
     case .noSuchItem(let name, let isVerified): self = .noSuchItem(name: name, unverified: isVerified ? nil : true)
     case .noSuchVersion(let name, let version): self = .noSuchVersion(name: name, version: version)
     case .noSuchSlot(let id): self = .noSuchSlot(id: id)
@@ -45,7 +45,9 @@ extension Fault {
     case .weakSecret(let reason): self = .weakSecret(reason: reason)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .tooMuch(let reason): self = .tooMuch(reason: reason)
-    case .denied(let reason): self = .denied(reason: reason)
+    case .unapproved(let number):
+      self = .denied(reason: "an administrator was asked, and has not approved this yet", request: number)
+    case .denied(let reason): self = .denied(reason: reason, request: nil)
     case .corrupt(let reason, let isNewer, let advice):
       self = .corrupt(reason: reason, newer: isNewer, advice: advice)
     case .storageFailed(let reason): self = .storageFailed(reason: reason)

@@ -5,6 +5,11 @@ internal import VaultWire
 // Receipt.
 extension VarlinkDoor {
   func receipt(_ call: Wire.ReceiptParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    connection.fail(Refusal.invalid("name"))
+    answerFromVault(connection) { () throws(Refusal) in
+      try items.receipt(
+        call.version, of: try Self.itemName(call.name), succeeded: call.succeeded, detail: call.detail,
+        for: connection.caller)
+      connection.reply(Wire.Empty())
+    }
   }
 }

@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Status and Monitor.
+// Status.
 extension VarlinkDoor {
   func status(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     vault.openStore(because: .repaired)
@@ -39,34 +39,5 @@ extension VarlinkDoor {
       },
       agents: attendance.agents.map { Wire.Agent($0) },
       requests: access.pendingRequests, version: Version.text, pid: Int(getpid()))
-  }
-
-  func monitor(_: Wire.MonitorParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    switch items.mayWatchAnything(connection.caller) {
-    case nil: return connection.fail(Refusal.locked(vault.state))
-    case false: return connection.fail(Refusal.denied("you may watch nothing here"))
-    case true: break
-    }
-    let id = ObjectIdentifier(connection)
-    connection.hold { [weak self] in self?.events.remove(id) }
-    connection.reply(Wire.MonitorReply(.state(vault.state), at: vault.clock.wall()), continues: true)
-    events.add(id) { [items, access, weak connection] name in
-      guard let caller = connection?.caller else { return false }
-      return name.map { items.mayWatch($0, caller) } ?? access.isAdministrator(caller)
-    } mayStay: { [items, weak connection] in
-      guard let connection else { return false }
-      if items.mayWatchAnything(connection.caller) != false { return true }
-      connection.fail(Refusal.denied("what let you watch was revoked"))
-      return false
-    } send: { [weak connection] messages in
-      guard let connection else { return false }
-      // A client that does not read is cut off: a stream with holes would be worse.
-      guard connection.isKeepingUp else {
-        connection.close()
-        return false
-      }
-      connection.stream(messages)
-      return !connection.isClosing
-    }
   }
 }

@@ -52,6 +52,7 @@ final class VarlinkDoor {
     self.lastWordThread = lastWordThread
     turns.between = { [unowned clients] in clients.lookAround(beside: nil, amongEvents: false) }
     events = Events(in: Turns(on: loop, clock: vault.clock, length: Turns.telling), vault.holders)
+    events.recent.hidesNames = { [unowned vault] in vault.settings.hideNames && vault.state.kind != .unlocked }
     plaintext = Plaintext(in: turns, now: vault.clock.monotonic, after: { delay, work in _ = timer.after(delay, work) })
     vault.hooks.accessChanged = { [events, attendance] in
       events.reconsider()

@@ -78,8 +78,8 @@ extension Wire.MonitorReply {
     switch event {
     case .state(let state):
       self.init(event: "state", time: time, state: state.kind.rawValue, cause: state.cause.text)
-    case .item(let name, let change, let new):
-      self.init(event: "item", time: time, name: name.text, change: change.rawValue, to: new?.text)
+    case .item(let name, let change, let new, let version):
+      self.init(event: "item", time: time, name: name.text, change: change.rawValue, to: new?.text, version: version)
     case .integrityFailed(let cause):
       self.init(event: "integrity", time: time, state: "failed", cause: cause)
     case .request(let number, let change):

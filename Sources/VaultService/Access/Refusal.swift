@@ -12,8 +12,10 @@ package enum Refusal: Error, Equatable {
   case locked(LockState)
   /// The time to wait is up, and the vault is still locked.
   case timedOut
-  /// The time to wait is up, and no administrator has answered the request.
-  case unanswered
+  /// The time to wait is up, and no administrator has answered the request of that number.
+  case unanswered(Int)
+  /// Administrators are asked by the request of that number, and have not answered yet.
+  case unapproved(Int)
   /// `isVerified` tells that the store was found whole: nobody has taken the item away.
   case noSuchItem(String, isVerified: Bool)
   case noSuchVersion(String, Int)
@@ -71,9 +73,6 @@ package enum Refusal: Error, Equatable {
 
   /// The refusal of what is asked over a connection whose process has ended.
   package static let disowned = Refusal.denied("the process that connected has ended")
-
-  /// The refusal of what an administrator was asked about, and has not answered yet.
-  package static let unapproved = Refusal.denied("an administrator was asked, and has not approved this yet")
 
   static func unavailable(_ method: String, _ obstacle: Obstacle) -> Refusal { .unavailable(method: method, obstacle) }
 

@@ -17,7 +17,7 @@ extension Attendance {
       open(number, .approval(number))
       tellLater()
     case .request(let number, let change): close(number, change == .dropped ? .gone : .answered)
-    case .item(let name, _, _): itemChanged(name)
+    case .item(let name, _, _, _): itemChanged(name)
     }
   }
 

@@ -5,7 +5,7 @@ extension Refusal {
   /// What came of a call that was refused so, for the audit log.
   package var outcome: AuditOutcome {
     switch self {
-    case .denied, .unanswered: .denied
+    case .denied, .unanswered, .unapproved: .denied
     case .locked, .timedOut: .locked
     case .presenceRequired: .presence
     case .noSuchItem, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchRequest, .noSuchDeposit, .noVault: .missing

@@ -39,7 +39,7 @@ extension Items {
     } catch {
       throw vault.refusal(error, target.text, kind: item.kind)
     }
-    vault.hooks.announce(.item(target, version == 1 ? .created : .updated))
+    vault.hooks.announce(.item(target, stored: version))
     return version
   }
 

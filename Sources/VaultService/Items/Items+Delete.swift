@@ -60,15 +60,15 @@ extension Items {
   private func takeOut(_ name: ItemName, _ caller: Caller) throws(Refusal) {
     let keychain = try vault.keychain()
     let permit = try permit(.admin, on: name, for: caller)
-    let policy: Policy
-    do throws(VaultError) { policy = try keychain.trashedItem(named: name).policy } catch {
+    let item: ItemInfo
+    do throws(VaultError) { item = try keychain.trashedItem(named: name) } catch {
       throw vault.refusal(error, name.text)
     }
-    try check(.admin, permit, name, policy, for: caller)
+    try check(.admin, permit, name, item.policy, for: caller)
     do throws(VaultError) { try keychain.restore(name, now: vault.clock.wall()) } catch {
       throw vault.refusal(error, name.text)
     }
-    vault.hooks.announce(.item(name, .created))
+    vault.hooks.announce(.item(name, .created, version: item.versions.map(\.number).max()))
   }
 
   /// Deletes what is in the trash for good, as much as one call may.
@@ -135,7 +135,7 @@ extension Items {
     } catch {
       throw vault.refusal(error, name.text)
     }
-    vault.hooks.announce(.item(name, .updated))
+    vault.hooks.announce(.item(name, .updated, version: stored.number))
     return stored
   }
 }

@@ -182,6 +182,6 @@ extension Items {
   }
 
   private func announce(_ change: ItemChange, _ stored: StoredVersion) {
-    vault.hooks.announce(.item(change.name, stored.number == 1 ? .created : .updated))
+    vault.hooks.announce(.item(change.name, stored: stored.number))
   }
 }

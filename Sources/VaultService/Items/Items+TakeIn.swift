@@ -48,7 +48,7 @@ extension Items {
     switch taken.result {
     case .stored(let version):
       if isOwnEntry { record(taken, .ok, "version \(version)") }
-      if let name = taken.name { vault.hooks.announce(.item(name, version == 1 ? .created : .updated)) }
+      if let name = taken.name { vault.hooks.announce(.item(name, stored: version)) }
     case .kept where !isOwnEntry: return
     case .kept(let number, let obstacle):
       record(taken, obstacle.outcome, "deposit \(number) kept aside: \(obstacle.text)")
@@ -100,7 +100,7 @@ extension Items {
         guard let (name, version) = try keychain.acceptDeposit(Int64(number), by: author(caller), now: now) else {
           throw VaultError.noSuchItem
         }
-        vault.hooks.announce(.item(name, version == 1 ? .created : .updated))
+        vault.hooks.announce(.item(name, stored: version))
         return (name, version)
       } catch .noSuchItem { throw .noSuchDeposit(number) } catch { throw vault.refusal(error, text) }
     }

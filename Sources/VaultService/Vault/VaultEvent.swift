@@ -7,10 +7,15 @@ package enum VaultEvent {
   }
 
   case state(LockState)
-  /// `to` is the new name of a moved item.
-  case item(ItemName, Change, to: ItemName? = nil)
+  /// `to` is the new name of a moved item, `version` the one that is served now of a created or updated one.
+  case item(ItemName, Change, to: ItemName? = nil, version: Int? = nil)
   /// The check of the store failed, for that reason.
   case integrityFailed(String)
   /// Something came of a request, by its number: for administrators.
   case request(Int, RequestChange)
+
+  /// An item that was stored, by the version that was made.
+  static func item(_ name: ItemName, stored version: Int) -> VaultEvent {
+    .item(name, version == 1 ? .created : .updated, version: version)
+  }
 }

@@ -1,0 +1,88 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+// Monitor.
+extension VarlinkDoor {
+  /// Kept events that are looked at in one turn.
+  private static let eventsAtATime = 128
+
+  func monitor(_ call: Wire.MonitorParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    switch items.mayWatchAnything(connection.caller) {
+    case nil: return connection.fail(Refusal.locked(vault.state))
+    case false: return connection.fail(Refusal.denied("you may watch nothing here"))
+    case true: break
+    }
+    let place = call.after.flatMap { EventCursor.place($0) }.flatMap { events.recent.keeps($0) ? $0 : nil }
+    // Who hears this alone goes on from where it was.
+    tellState(at: place ?? events.recent.newest, missed: call.after != nil && place == nil, connection)
+    guard let place else { return watch(connection) }
+    tell(after: place, connection)
+  }
+
+  /// Tells the present state; with `missed`, that what was before may be another than was told.
+  private func tellState(at place: UInt64, missed: Bool, _ connection: VarlinkConnection) {
+    var reply = Wire.MonitorReply(.state(vault.state), at: vault.clock.wall())
+    reply.cursor = EventCursor.text(place)
+    if missed { reply.missed = true }
+    connection.reply(reply, continues: true)
+  }
+
+  /// Tells what has happened since a place, some at a time and as the client reads it; then what happens.
+  private func tell(after place: UInt64, _ connection: VarlinkConnection) {
+    let recent = events.recent
+    guard let past = recent.after(place) else {
+      tellState(at: recent.newest, missed: true, connection)
+      return watch(connection)
+    }
+    let now = past.prefix(Self.eventsAtATime)
+    for event in now {
+      // As the client's grants are now.
+      guard let part = event.event.part(for: { mayKnow($0, connection.caller) }) else { continue }
+      var reply = Wire.MonitorReply(part, at: event.time)
+      reply.cursor = EventCursor.text(event.place)
+      connection.reply(reply, continues: true)
+    }
+    guard let last = now.last?.place, now.count < past.count else { return watch(connection) }
+    var isWanted = true
+    connection.hold { isWanted = false }
+    connection.whenKeepingUp { [weak self, weak connection] in
+      guard isWanted, let self, let connection, mayGoOn(connection) else { return }
+      tell(after: last, connection)
+    }
+  }
+
+  /// Tells what happens from now on.
+  private func watch(_ connection: VarlinkConnection) {
+    let id = ObjectIdentifier(connection)
+    connection.hold { [weak self] in self?.events.remove(id) }
+    events.add(id) { [weak self, weak connection] name in
+      guard let self, let caller = connection?.caller else { return false }
+      return mayKnow(name, caller)
+    } mayStay: { [weak self, weak connection] in
+      guard let self, let connection else { return false }
+      return mayGoOn(connection)
+    } send: { [weak connection] messages in
+      guard let connection else { return false }
+      // A client that does not read is cut off: a stream with holes would be worse.
+      guard connection.isKeepingUp else {
+        connection.close()
+        return false
+      }
+      connection.stream(messages)
+      return !connection.isClosing
+    }
+  }
+
+  /// True when a caller may know of what happens to an item or, for nil, of what is for administrators.
+  private func mayKnow(_ name: ItemName?, _ caller: Caller) -> Bool {
+    name.map { items.mayWatch($0, caller) } ?? access.isAdministrator(caller)
+  }
+
+  /// True when a client may go on watching; ends its call otherwise.
+  private func mayGoOn(_ connection: VarlinkConnection) -> Bool {
+    if items.mayWatchAnything(connection.caller) != false { return true }
+    connection.fail(Refusal.denied("what let you watch was revoked"))
+    return false
+  }
+}

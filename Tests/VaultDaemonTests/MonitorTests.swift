@@ -1,0 +1,78 @@
+import Testing
+import VaultTesting
+
+@Suite("Monitor") struct MonitorTests {
+  private func set(_ client: WireClient, _ name: String, update: Bool = false) throws {
+    #expect(try client.call("Set", ["name": name, "value": "v", "update": update]).error == nil)
+  }
+
+  private func opened(_ settings: String = "idle = off") throws -> (Sandbox, String) {
+    let sandbox = try Sandbox()
+    let password = "correct horse battery"
+    _ = try sandbox.makeVault(password: password, config: settings)
+    try sandbox.unlock(password)
+    return (sandbox, password)
+  }
+
+  @Test("who goes on from a cursor is told what has happened since, also where nobody watched, and then what happens")
+  func goesOn() throws {
+    let (sandbox, _) = try opened()
+    defer { sandbox.close() }
+    let client = try sandbox.client()
+    let first = try sandbox.client()
+    let state = try first.call("Monitor", more: true)
+    try set(client, "a")
+    let event = try first.reply()
+    #expect(event.string("name") == "a" && event.parameters["version"] as? Int == 1)
+    for name in ["b", "c"] { try set(client, name) }
+    try set(client, "a", update: true)
+    let other = try sandbox.client()
+    let again = try other.call("Monitor", ["after": event.string("cursor") ?? ""], more: true)
+    #expect(again.string("state") == "unlocked" && again.parameters["missed"] == nil)
+    // A connection that ends here lets it go on from the same place.
+    #expect(again.string("cursor") == event.string("cursor"))
+    try set(client, "d")
+    let told = try (0..<4).map { _ in try other.reply() }
+    #expect(told.map { $0.string("name") } == ["b", "c", "a", "d"])
+    #expect(told.map { $0.parameters["version"] as? Int } == [1, 1, 2, 1])
+    #expect(Set(told.compactMap { $0.string("cursor") }).count == 4)
+    // From the first reply on.
+    let whole = try sandbox.client()
+    #expect(try whole.call("Monitor", ["after": state.string("cursor") ?? ""], more: true).parameters["missed"] == nil)
+    #expect(try (0..<5).map { _ in try whole.reply().string("name") } == ["a", "b", "c", "a", "d"])
+  }
+
+  @Test("a cursor of another run of the daemon, or of nobody's, has missed something") func missed() throws {
+    let (sandbox, _) = try opened()
+    defer { sandbox.close() }
+    let watcher = try sandbox.client()
+    let cursor = try watcher.call("Monitor", more: true).string("cursor") ?? ""
+    for text in ["", "0", "0123456789abcdef", String(repeating: "x", count: 100_000)] {
+      let client = try sandbox.client()
+      let reply = try client.call("Monitor", ["after": text], more: true)
+      #expect(reply.parameters["missed"] as? Bool == true && reply.string("cursor") == cursor, "\(text.prefix(20))")
+    }
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    let client = try sandbox.client()
+    let reply = try client.call("Monitor", ["after": cursor], more: true)
+    #expect(reply.parameters["missed"] as? Bool == true && reply.string("cursor") != cursor)
+  }
+
+  @Test("a lock that hides names takes what was kept with it: then something was missed, and no name is told")
+  func hidden() throws {
+    let (sandbox, _) = try opened("idle = off\nhide-names = true")
+    defer { sandbox.close() }
+    let client = try sandbox.client()
+    let watcher = try sandbox.client()
+    let before = try watcher.call("Monitor", more: true).string("cursor") ?? ""
+    try set(client, "a")
+    let seen = try watcher.reply().string("cursor") ?? ""
+    #expect(try client.call("Lock").error == nil)
+    let late = try sandbox.client()
+    #expect(try late.call("Monitor", ["after": before], more: true).parameters["missed"] as? Bool == true)
+    let early = try sandbox.client()
+    #expect(try early.call("Monitor", ["after": seen], more: true).parameters["missed"] == nil)
+    #expect(try early.reply().string("state") == "locked")
+  }
+}
