@@ -1,73 +1,73 @@
-internal import Glibc
 import VaultWire
 
-/// Monitors a vault across restarts of its daemon.
+/// Monitors a vault across restarts of its daemon, and where a connection ends for another reason.
 struct Listener: Sendable {
+  /// The time between two attempts to reach a daemon: the first one, and the longest.
+  private static let pauses = (first: Duration.milliseconds(20), longest: Duration.seconds(1))
+
   let location: SocketLocation
   let timeout: Duration?
-  /// The time to go without a daemon.
-  let patience: Duration
+  /// The time to go without a daemon; nil means for ever.
+  let patience: Duration?
   /// Ends it.
   let interrupt: Interrupt
 
-  /// Hands over the events until `each` says false or the interrupt is raised. `isFirst` marks the present state, the
-  /// first reply of each daemon.
+  /// Hands over the events until `each` says false or the interrupt is raised. `isFirst` marks the very first one.
   ///
-  /// Before the first unlock after its start, a daemon may not know yet what the caller may watch. It answers that it is
-  /// locked, and is asked again until it knows.
+  /// Each connection begins with the present state, and then goes on behind the last event that was handed over; where that is
+  /// not possible its first event has `missed`. Before the first unlock after its start, a daemon may not know yet what the
+  /// caller may watch. It answers that it is locked, and is asked again until it knows.
   func run(_ each: (Vault.Event, _ isFirst: Bool) -> Bool) throws(ClientError) {
     var deadline = Deadline(after: patience)
+    var place = Place()
+    var pause = Self.pauses.first
     while true {
-      var isFirst = true
-      // A daemon that hangs up at once must not be called in a tight loop.
-      var pause = Duration.milliseconds(100)
+      var hasHeard = false
       do throws(ClientError) {
         var repetition = Repetition()
         var replies = try ReplyStream(
-          .monitor, at: location, patience: patience, timeout: timeout, interrupt: interrupt, repetition: &repetition
-        ) { Wire.Empty().write(to: &$0) }
+          .monitor, at: location, patience: .zero, timeout: timeout, interrupt: interrupt, repetition: &repetition
+        ) { Wire.MonitorParameters(after: place.cursor).write(to: &$0) }
         while let response = try replies.next(timeout: nil) {
-          guard each(try response.decode(), isFirst) else { return }
-          isFirst = false
+          var event: Vault.Event = try response.decode()
+          let isFirst = place.move(to: &event, beginning: !hasHeard)
+          hasHeard = true
+          guard each(event, isFirst) else { return }
         }
         throw ClientError.disconnected
       } catch {
         if interrupt.isRaised { return }
-        let isLocked = if isFirst, case .fault(.locked) = error { true } else { false }
+        let isLocked = if !hasHeard, case .fault(.locked) = error { true } else { false }
         // However long a daemon was there, the time without one begins now.
-        if !isFirst || isLocked { deadline = Deadline(after: patience) }
-        guard isLocked || error == .disconnected && !deadline.hasPassed else { throw error }
-        if isLocked { pause = .seconds(1) }
+        if hasHeard || isLocked { deadline = Deadline(after: patience) }
+        guard isLocked || Self.mayPass(error) && !deadline.hasPassed else { throw error }
+        // A daemon that hangs up at once must not be called in a tight loop.
+        if hasHeard { pause = Self.pauses.first }
       }
       interrupt.wait(pause)
+      pause = min(pause * 2, Self.pauses.longest)
     }
   }
 
-  /// Runs `body` on a new thread, which takes no signals from the program's others.
-  static func startThread(_ body: @escaping @Sendable () -> Void) throws(ClientError) {
-    let box = unsafe Unmanaged.passRetained(Box(body))
-    var (all, old) = (sigset_t(), sigset_t())
-    unsafe sigfillset(&all)
-    unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
-    var thread = pthread_t()
-    // The box was retained for the new thread, which releases it.
-    let code = unsafe pthread_create(
-      &thread, nil,
-      { raw in
-        guard let raw = unsafe raw else { return nil }
-        unsafe Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
-        return nil
-      }, unsafe box.toOpaque())
-    guard code == 0 else {
-      unsafe box.release()
-      throw .system("pthread_create", errno: code)
+  /// True for what another attempt may not meet.
+  private static func mayPass(_ error: ClientError) -> Bool {
+    switch error {
+    case .disconnected, .noDaemon, .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
+    default: false
     }
-    pthread_detach(thread)
   }
 
-  private final class Box: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  /// The place in the stream of events up to which they were handed over.
+  private struct Place {
+    /// Nil at the beginning, and where the daemon is an older one, which tells none.
+    private(set) var cursor: String?
+    private var hasBegun = false
+
+    /// Moves to an event, which gets `missed` where nobody vouches for what was before it; true for the very first one.
+    mutating func move(to event: inout Vault.Event, beginning: Bool) -> Bool {
+      defer { (cursor, hasBegun) = (event.cursor, true) }
+      if beginning, hasBegun, cursor == nil || event.cursor == nil { event.missed = true }
+      return !hasBegun
+    }
   }
 }

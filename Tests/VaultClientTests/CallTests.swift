@@ -224,7 +224,7 @@ import VaultWire
     vault.timeout = .milliseconds(20)
     #expect(throws: ClientError.timedOut) { _ = try vault.status() }
     #expect(throws: ClientError.timedOut) { _ = try vault.set(Wire.NewItem(name: "a")) }
-    #expect(throws: ClientError.timedOut) { try vault.monitor { _ in true } }
+    #expect(throws: ClientError.timedOut) { try vault.monitor(patience: .zero) { _ in true } }
     #expect(throws: ClientError.timedOut) { _ = try vault.find() }
   }
 
