@@ -147,6 +147,9 @@ static inline int vault_dup_above(int fd, int least) { return fcntl(fd, F_DUPFD_
 /* Hidden behind _GNU_SOURCE. */
 int dup3(int from, int to, int flags);
 
+/* memfd_create(2): a file in memory alone, which goes when its last descriptor does. */
+static inline int vault_memory_file(void) { return (int)syscall(SYS_memfd_create, "vault", 1 /* MFD_CLOEXEC */); }
+
 /* The macro errno, for where the Glibc module's overlay is not. */
 static inline int vault_errno(void) { return errno; }
 

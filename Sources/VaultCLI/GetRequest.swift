@@ -58,8 +58,8 @@ struct GetRequest: Equatable {
     let session = try Session(socket: socket, system: system, startsDaemon: true)
     session.vault.reason = reason
     if let field, field != "value", field != "uri" { return try print(field: field, session) }
-    let item = try read(session) { vault in
-      try vault.read(name, version: version, wait: waitSeconds.map { .seconds($0) }, expired: expired, ask: asks)
+    let item = try read(session) { vault, wait in
+      try vault.read(name, version: version, wait: wait, expired: expired, ask: asks)
     }
     try deliver(item, session)
   }
@@ -77,13 +77,17 @@ struct GetRequest: Equatable {
   private var asks: Bool { waitSeconds == nil && !Keyboard.isAttended }
 
   /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
-  private func read<R: ~Copyable>(_ session: Session, _ body: (Vault) throws -> R) throws(Failure) -> R {
-    if waitSeconds != nil { return try session.call(body) }
-    return try session.unlocking(for: "vault get \(name)", body)
+  private func read<R: ~Copyable>(
+    _ session: Session, _ body: (Vault, _ wait: Duration?) throws -> R
+  ) throws(Failure) -> R {
+    guard let waitSeconds else { return try session.unlocking(for: "vault get \(name)") { try body($0, nil) } }
+    let wait = Duration.seconds(waitSeconds)
+    guard waitSeconds > 0, WaitingLine.isRead else { return try session.call { try body($0, wait) } }
+    return try session.waiting(now: { try body($0, nil) }, call: { try body($0, wait) })
   }
 
   private func print(field: String, _ session: Session) throws(Failure) {
-    let item = try read(session) { vault in try vault.show(name) }
+    let item = try read(session) { vault, _ in try vault.show(name) }
     guard let text = ItemField.text(field, of: item) else {
       let known = item.attributes.keys.sorted().joined(separator: ", ")
       let what = known.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(known))"

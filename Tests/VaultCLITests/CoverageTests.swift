@@ -22,7 +22,8 @@ import VaultTesting
   /// The arguments without which a command asks nothing of the daemon.
   private static func operands(_ command: String, file: String) -> [String] {
     switch command {
-    case "get", "totp", "set", "edit", "find", "show", "history", "rm", "trash restore", "audit item", "deposit":
+    case "get", "totp", "set", "edit", "find", "show", "history", "rm", "trash restore", "audit item", "deposit",
+      "receipts":
       ["web"]
     case "restore-version": ["web", "1"]
     case "mv", "cp": ["web", "other"]

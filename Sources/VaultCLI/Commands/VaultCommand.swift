@@ -21,6 +21,7 @@ struct VaultCommand: ParsableCommand {
           FindCommand.self, PickCommand.self, ShowCommand.self, RemoveCommand.self, MoveCommand.self, CopyCommand.self,
           HistoryCommand.self,
           RestoreVersionCommand.self, TrashCommand.self, DepositCommand.self, DepositsCommand.self, WatchCommand.self,
+          ReceiptsCommand.self,
         ]),
       CommandGroup(
         name: "Access",

@@ -6,23 +6,52 @@ internal import VaultWire
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Print what happens to the vault and its items, until interrupted.",
-    discussion: "The first line is the present state. With --json each line is an object.")
+    abstract: "Print what happens to the vault and its items, or run a command on each change, until interrupted.",
+    discussion: """
+      Without names the first line is the present state; with --json each line is an object. A command runs through `sh`, and \
+      reads what has changed as JSON. It goes on by itself when vaultd restarts, and tells then if something may have been missed.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("Only these items: names, or patterns such as iothome/**.", valueName: "item"),
+    completion: ItemNames.completion)
+  var items: [String] = []
+
+  @Option(help: ArgumentHelp("Run this on each change.", valueName: "command"))
+  var exec: String?
+
+  @Flag(help: "Also run it once at the start.")
+  var now = false
 
   @OptionGroup var globals: Globals
 
+  func validate() throws {
+    if now, exec == nil { throw ValidationError("--now goes with --exec") }
+    if exec != nil, globals.json {
+      throw ValidationError("--exec and --json exclude each other: the command reads JSON in any case")
+    }
+  }
+
   func run() throws {
+    let items = try WatchedItems(items)
     let session = try Session(globals)
+    // Starts a daemon where there is none; after that it is waited for.
+    _ = try session.call { vault in try vault.status() }
+    if let exec {
+      return try Watcher(exec, items, at: session.vault, runsAtOnce: now).work()
+    }
     try session.call { vault in
-      try vault.monitor { event in
-        if globals.json {
-          try Output.json { event.write(to: &$0) }
-        } else {
-          try Output.line(WatchCommand.line(event))
-        }
+      try vault.monitor(patience: nil) { event in
+        if items.areAll || items.concerns(event) { try write(event) }
         return true
       }
     }
+  }
+
+  private func write(_ event: Vault.Event) throws(Failure) {
+    if globals.json { return try Output.json { event.write(to: &$0) } }
+    if items.isEmpty || event.missed != true { try Output.line(WatchCommand.line(event)) }
+    if event.missed == true { try Output.line("\(LocalTime.text(event.time)) missed what was before") }
   }
 
   static func line(_ event: Vault.Event) -> String {

@@ -1,0 +1,36 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct ReceiptsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "receipts",
+    abstract: "Tell which watchers of an item have taken over its new version.",
+    discussion: """
+      A watcher such as `vault watch --exec` says in the audit log what came of each version. Administrators see all of them, \
+      others their own.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    var query = Vault.AuditQuery()
+    (query.items, query.action) = (name, "receipt")
+    var report = ReceiptReport(name)
+    try session.unlocking(for: "to read the audit log") { vault in
+      report = ReceiptReport(name)
+      try vault.audit(query) { report.add($0) }
+      // Who may read the log need not see the item, which may be gone as well.
+      report.current = try? vault.show(name).version
+    }
+    try report.write(json: globals.json)
+    if report.isEmpty, !globals.json, Keyboard.isAttended {
+      Output.note("no watcher has said anything of \(Printable.quoted(name))")
+    }
+  }
+}

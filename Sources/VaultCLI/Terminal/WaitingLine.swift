@@ -1,0 +1,57 @@
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// A line on a person's terminal that says what a command waits for, until the line is taken away.
+struct WaitingLine: ~Copyable {
+  /// True when standard error is a terminal.
+  static var isRead: Bool { Keyboard.isAttended }
+
+  init(_ text: String) {
+    // A line that wraps could not be taken back.
+    let most = Keyboard.size(of: STDERR_FILENO).columns - 1
+    Self.put("\r\u{1B}[K\(TextWidth.cut(Printable.line(text), to: most))")
+  }
+
+  deinit { Self.put("\r\u{1B}[K") }
+
+  /// Nobody waits for a terminal that control-S has stopped.
+  private static func put(_ text: String) {
+    try? Output.write(unsafe text.utf8.span.bytes, to: STDERR_FILENO, .none)
+  }
+
+  /// The text for a call that was refused so; nil where waiting does not help.
+  static func text(for fault: Fault) -> String? {
+    switch fault {
+    case .locked: "waiting for somebody to unlock the vault"
+    case .presenceRequired(let name, let require): "waiting for a person: \(Printable.quoted(name)) requires \(require)"
+    case .denied(_, let request?): "waiting for an administrator to approve request \(request)"
+    default: nil
+    }
+  }
+}
+
+extension Session {
+  /// Makes a call that waits, and tells a person meanwhile what it waits for.
+  ///
+  /// - Parameter now: the same call without waiting, whose refusal says that.
+  func waiting<R: ~Copyable>(
+    now: (Vault) throws -> R, call: (Vault) throws -> R
+  ) throws(Failure) -> R {
+    var fault: Fault?
+    do {
+      return try self.call { vault in
+        do { return try now(vault) } catch ClientError.fault(let met) {
+          fault = met
+          throw ClientError.fault(met)
+        }
+      }
+    } catch {
+      guard let text = fault.flatMap({ WaitingLine.text(for: $0) }) else { throw error }
+      let line = WaitingLine(text)
+      defer { withExtendedLifetime(line) {} }
+      return try self.call { try call($0) }
+    }
+  }
+}

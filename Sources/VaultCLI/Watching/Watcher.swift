@@ -1,0 +1,126 @@
+internal import CLinux
+internal import Glibc
+internal import VaultClient
+internal import VaultWire
+
+/// Runs a command on each change of the items that are watched, until a signal ends it: never twice at once, once more for
+/// all changes that come while it runs, and again after a while where it fails.
+final class Watcher {
+  /// The signals that end it, and the command with it.
+  private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
+
+  private let command: String
+  private let runsAtOnce: Bool
+  private let inbox: WatchInbox
+  private var queue = WatchQueue()
+  private var receipts: Receipts
+  private var pause = RetryPause()
+  /// The time of the next attempt after a failure, as ``Moment`` counts; nil while none is due.
+  private var retry: Int?
+  private var run: WatchRun?
+  /// The changes that the command was told of which runs, and the versions that they made.
+  private var told: [Vault.Event] = []
+  private var versions: [String: Int] = [:]
+
+  /// - Parameter runsAtOnce: true when the command also runs once at the start.
+  init(_ command: String, _ items: WatchedItems, at vault: Vault, runsAtOnce: Bool) throws(Failure) {
+    self.command = command
+    self.runsAtOnce = runsAtOnce
+    receipts = Receipts(vault, items)
+    inbox = try WatchInbox(vault.location, items)
+  }
+
+  /// Works until a signal ends the program, or the daemon refuses to go on.
+  func work() throws(Failure) {
+    let signals = try SignalPipe(Self.ending)
+    while true {
+      wait(signals.descriptor)
+      while let number = signals.next() {
+        stop()
+        signals.deliver(number)
+      }
+      if Self.isReadable(inbox.descriptor) {
+        do throws(Failure) { try take(inbox.take()) } catch {
+          stop()
+          throw error
+        }
+      }
+      finish()
+      start()
+    }
+  }
+
+  /// Waits for something to do.
+  private func wait(_ signals: Int32) {
+    var polled = [signals, inbox.descriptor, runDescriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    let isWaiting = runDescriptor < 0 && !queue.isEmpty
+    let rest = retry.flatMap { isWaiting ? Int32(clamping: max(0, $0 - Moment.now())) : nil }
+    _ = unsafe poll(&polled, 3, rest ?? -1)
+  }
+
+  private var runDescriptor: Int32 { run?.descriptor ?? -1 }
+
+  private static func isReadable(_ descriptor: Int32) -> Bool {
+    var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&polled, 1, 0) > 0
+  }
+
+  // MARK: Changes
+
+  private func take(_ news: consuming WatchInbox.News) throws(Failure) {
+    if let error = news.end { throw Failure(error) }
+    if runsAtOnce, var first = news.first {
+      // The command is told that anything may have changed since it ran last.
+      first.missed = true
+      queue.add(first)
+    }
+    if !news.changes.isEmpty {
+      for event in news.changes.take() { queue.add(event) }
+      // A new change is another attempt's worth, and the next failure one of its own.
+      pause.reset()
+      retry = nil
+    }
+    if news.isUnlocked {
+      // Where it failed because of the lock, it will not any more.
+      retry = nil
+      receipts.send()
+    }
+  }
+
+  // MARK: The command
+
+  private func start() {
+    guard runDescriptor < 0, !queue.isEmpty, retry.map({ $0 <= Moment.now() }) ?? true else { return }
+    told = queue.take()
+    // Before it runs: what comes later it may not have seen.
+    versions = receipts.versions(of: told)
+    do throws(Failure) { run = try WatchRun(command, told) } catch {
+      Output.note(error.message)
+      end(with: nil)
+    }
+  }
+
+  /// Takes note of the end of the command, if it has ended.
+  private func finish() {
+    guard Self.isReadable(runDescriptor), let ended = run.take() else { return }
+    end(with: ended.finish())
+  }
+
+  private func end(with end: WatchRun.End?) {
+    if end == .exit(0) {
+      pause.reset()
+    } else {
+      // What has come meanwhile is an attempt of its own, at once.
+      let isNew = !queue.isEmpty
+      queue.putBack(told)
+      let seconds = pause.failed()
+      retry = isNew ? nil : Moment.now() + seconds * 1000
+      let again = isNew ? "now, for what has changed meanwhile" : "in \(seconds) s"
+      Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)")
+    }
+    told = []
+    receipts.add(end, of: versions)
+  }
+
+  private func stop() { run.take()?.stop() }
+}
