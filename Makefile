@@ -117,7 +117,7 @@ fmt:
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
 BENCH := .build/bench
-BENCH_PROGRAMS := $(addprefix $(BENCH)/,crowd echo fair load get pace processes rows start)
+BENCH_PROGRAMS := $(addprefix $(BENCH)/,crowd echo fair load get pace processes rows start watch)
 START_ORDER := Sources/vault/start.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
 $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h

@@ -21,3 +21,11 @@ public final class Begun: Sendable {
     return try result.withLock { $0 }!.get()
   }
 }
+
+/// Asks again and again, without a pause, until the condition holds.
+///
+/// - Throws: ``SandboxError`` after a minute.
+public func wait(for what: String, until isSo: () throws -> Bool) throws {
+  let deadline = DispatchTime.now() + 60
+  while try !isSo() { if DispatchTime.now() > deadline { throw SandboxError("waited in vain for \(what)") } }
+}

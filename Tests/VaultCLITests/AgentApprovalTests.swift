@@ -38,7 +38,7 @@ struct AgentApprovalTests {
 
   private func agent(_ sandbox: Sandbox) throws -> Terminal {
     let terminal = try Terminal(sandbox, ["agent", "--faces", "terminal", "--socket", sandbox.socket])
-    while try !vault(sandbox, "status", "--json").contains("\"pid\":\(terminal.pid),") {}
+    try wait(for: "the agent") { try vault(sandbox, "status", "--json").contains("\"pid\":\(terminal.pid),") }
     return terminal
   }
 
@@ -112,7 +112,9 @@ struct AgentApprovalTests {
     try terminal.expect("“first”")
     try terminal.expect("not now: ")
     let second = asker(sandbox, "a", "second")
-    while try !vault(sandbox, "requests", "--json").contains("\"reason\":\"second\"") {}
+    try wait(for: "the request") {
+      try vault(sandbox, "requests", "--json").contains("\"reason\":\"second\"")
+    }
     terminal.type("s")
     try terminal.expect("another process has asked for the same meanwhile")
     try terminal.expect("“second”")

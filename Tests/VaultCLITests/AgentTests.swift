@@ -23,7 +23,7 @@ import VaultTesting
   }
 
   private func untilAttends(_ sandbox: Sandbox, _ pid: Int32) throws {
-    while try !sandbox.must(["status", "--json"]).contains("\"pid\":\(pid),") {}
+    try wait(for: "the agent") { try sandbox.must(["status", "--json"]).contains("\"pid\":\(pid),") }
   }
 
   /// A client that attends as well and answers nothing: what it is told of, the agent is told of at the same time.

@@ -49,12 +49,22 @@ final class Asking {
   private func settle(_ error: any Error) {
     let isDismissed: Bool =
       switch error {
-      case End.dismissed, ClientError.fault(.cancelled), ClientError.fault(.authenticationFailed): true
+      case End.dismissed, ClientError.fault(.cancelled): true
       default: false
       }
-    if case End.dismissed = error {} else { tell("the question has no answer: \(error)") }
-    // What is gone meanwhile needs no word.
-    do throws(ClientError) { try vault.dismiss(open.inquiry.number, unable: !isDismissed) } catch {}
+    if !isDismissed { tell("the question has no answer: \(error)") }
+    do throws(ClientError) {
+      try vault.dismiss(open.inquiry.number, unable: !isDismissed && !isRefused(error))
+    } catch .fault(.noSuchRequest) {
+      // It is gone meanwhile.
+    } catch {
+      tell("the question is still asked: \(error)")
+    }
+  }
+
+  /// True for an attempt of the person that the daemon did not accept: asking again at once would get no further.
+  private func isRefused(_ error: any Error) -> Bool {
+    if case ClientError.fault(.authenticationFailed) = error { true } else { false }
   }
 
   /// Says why an answer has come to nothing, to the person and to the journal.
