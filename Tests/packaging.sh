@@ -281,6 +281,16 @@ deb_is_whole() {
   [[ -z $(find "$root/deb" -newermt '@1700000001') ]] || echo "a file is newer than SOURCE_DATE_EPOCH"
 }
 quiet "the package has its settings as conffiles, its pages and its units, and starts nothing" deb_is_whole
+# What its script does for users' units, in a folder in the system's place: a socket for everybody, and an agent for whom
+# asks for it.
+enabled_for_all() {
+  sed -n '/^# Automatically added by dh_installsystemduser/,/^# End automatically/p' "$root/control/postinst" |
+    sed 's/\[ -z "${DPKG_ROOT:-}" \]/true/' >"$root/enable"
+  DPKG_MAINTSCRIPT_PACKAGE=vaultd DPKG_ROOT=$root/deb sh "$root/enable" configure
+  (cd "$root/deb/etc/systemd/user" && find . -type l) | diff - <(echo ./sockets.target.wants/vaultd.socket)
+  [[ -f $root/deb/usr/lib/systemd/user/vault-agent.service ]] || echo "no unit of the agent"
+}
+quiet "the package enables each user's socket, and no agent" enabled_for_all
 unset SOURCE_DATE_EPOCH
 rm -f "$made"
 
