@@ -12,7 +12,7 @@ public final class PrivateBus: Sendable {
   public let kind: Kind
   /// Its socket, at the place where the sandbox's programs look for that bus.
   public let socket: String
-  private let sandbox: Sandbox
+  let sandbox: Sandbox
   private let daemon = Running()
 
   /// `unix:path=…`.

@@ -19,7 +19,8 @@ import VaultTesting
 
   /// - Parameters:
   ///   - onNotify: what it does once `Notify` was answered, in Python; `me` is the object and `n` the number, `other` another connection.
-  private func server(_ capabilities: String, _ onNotify: String) throws -> PrivateBus.Service {
+  ///   - number: the number that it gives to a notification.
+  private func server(_ capabilities: String, _ onNotify: String, number: Int = 7) throws -> PrivateBus.Service {
     let script = """
       import dbus, dbus.service, dbus.lowlevel, dbus.mainloop.glib, os, sys
       from gi.repository import GLib
@@ -41,7 +42,7 @@ import VaultTesting
           print('NOTIFY', summary, '|', body.replace(chr(10), '/'), '|', list(map(str, actions)), flush=True)
           self.client = sender
           GLib.idle_add(self.act)
-          return 7
+          return \(number)
         @dbus.service.method(name, in_signature='u', out_signature='')
         def CloseNotification(self, n): print('CLOSE', n, flush=True)
         @dbus.service.signal(name, signature='us')
@@ -118,6 +119,39 @@ import VaultTesting
   @Test func `a server that vanishes is unavailable`() throws {
     _ = try server("['actions']", "os._exit(0)")
     #expect(throws: FaceError.unavailable("the notification server went away")) { try ask() }
+  }
+
+  @Test func `a notification has a number`() throws {
+    let server = try server("['actions']", "me.ActionInvoked(0, 'once')", number: 0)
+    #expect(throws: FaceError.unavailable("the notification server answers nonsense")) { try ask() }
+    #expect(server.log.contains("NOTIFY"))
+  }
+
+  @Test func `a server that gives its name to another one is believed no more`() throws {
+    _ = try server(
+      "['actions']",
+      "bus.release_name(name); other.request_name(name); forge('ActionInvoked', 'us', 7, 'always')")
+    #expect(throws: FaceError.unavailable("the notification server went away")) { try ask() }
+  }
+
+  @Test func `a flood of signals delays neither the answer nor a withdrawal`() throws {
+    let flood =
+      "[me.ActionInvoked(k % 9, 'none') for k in range(3000)]; [me.NotificationClosed(6, 2) for k in range(3000)]"
+    let first = try server("['actions']", flood + "; me.ActionInvoked(n, 'session')")
+    #expect(try ask() == "session")
+    first.stop()
+    // It floods for good.
+    let server = try server("['actions']", "me.ActionInvoked(6, 'once'); return True")
+    let withdrawal = try Withdrawal()
+    let thread = try #require(
+      WorkThread {
+        while !server.log.contains("NOTIFY") {}
+        withdrawal.raise()
+      })
+    #expect(throws: FaceError.withdrawn) {
+      try word(NotificationFace(busAt: bus.address).ask(.sample(.choice), until: withdrawal))
+    }
+    thread.join()
   }
 
   @Test func `no server at all is unavailable`() throws {

@@ -12,9 +12,12 @@ import VaultTesting
     }
   }
 
+  /// The commands that are no question to a daemon: a script is printed, and `agent` becomes another program.
+  private static let others = ["completions", "agent"]
+
   @Test("every command takes --json, --socket and --system", arguments: ["--json", "--socket", "--system"])
   func globals(option: String) throws {
-    for command in try CommandTree.dump().commands where command.words != "completions" {
+    for command in try CommandTree.dump().commands where !Self.others.contains(command.words) {
       #expect(command.options.contains(option), "vault \(command.words) does not take \(option)")
     }
   }
@@ -49,7 +52,7 @@ import VaultTesting
     // It answers every call with the error that there is no vault.
     let other = try ScriptedDaemon(sandbox, [:])
     defer { other.close() }
-    for command in try CommandTree.dump().commands where command.words != "completions" {
+    for command in try CommandTree.dump().commands where !Self.others.contains(command.words) {
       let words = command.words.split(separator: " ").map(String.init)
       let outcome = try sandbox.run(words + Self.operands(command.words, file: file) + ["--socket", other.socket])
       let said = outcome.output + outcome.errors

@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+import VaultProcess
+
+/// An X server without a screen that anybody sees (Xvfb), which ends by itself once the last program on it has ended.
+public final class Display: Sendable {
+  /// True where there is one to be had.
+  public static let isPossible = unsafe access("/usr/bin/Xvfb", X_OK) == 0 && access("/usr/bin/xdotool", X_OK) == 0
+
+  /// The value of `DISPLAY`.
+  public let name: String
+  private let server: Child
+  private let sandbox: Sandbox
+
+  /// - Parameter sandbox: where its messages are kept, in `xvfb.log`.
+  public init(in sandbox: Sandbox) throws {
+    self.sandbox = sandbox
+    // A number that it finds by itself is not locked, and another server that starts takes it over.
+    for _ in 0..<8 {
+      let number = ":\(UInt32.random(in: 1000..<50_000))"
+      guard let server = try Self.start(number, log: sandbox.root + "/xvfb.log") else { continue }
+      (name, self.server) = (number, server)
+      return
+    }
+    throw SandboxError("Xvfb: \((try? String(contentsOfFile: sandbox.root + "/xvfb.log", encoding: .utf8)) ?? "")")
+  }
+
+  /// Starts a server, and returns when others can connect; nil where it ends instead.
+  private static func start(_ number: String, log: String) throws -> Child? {
+    let ready = try Child.pipe()
+    defer { Glibc.close(ready.read) }
+    let server: Child
+    do {
+      defer { Glibc.close(ready.write) }
+      // Not among the sandbox's programs, which are killed: it has a socket in /tmp to take away.
+      server = try Child(
+        "/usr/bin/Xvfb",
+        [number, "-displayfd", "3", "-nolisten", "tcp", "-screen", "0", "800x600x24", "-terminate"],
+        environment: ["PATH": "/usr/bin:/bin"],
+        descriptors: [
+          .null, .file(log, O_WRONLY | O_CREAT | O_APPEND), .file(log, O_WRONLY | O_CREAT | O_APPEND),
+          .ours(ready.write),
+        ])
+    }
+    // It writes its number and then a line's end, and ends where it cannot.
+    var byte: UInt8 = 0
+    while unsafe read(ready.read, &byte, 1) == 1 { if byte == UInt8(ascii: "\n") { return server } }
+    server.signal(SIGTERM)
+    _ = server.wait()
+    return nil
+  }
+
+  deinit { close() }
+
+  /// Ends it, and waits for that.
+  public func close() {
+    server.signal(SIGTERM)
+    _ = server.wait()
+  }
+
+  /// Moves the pointer and clicks, with `button` 1, 2 or 3, once a window of `program` can be seen.
+  public func click(_ program: String, x: Int, y: Int, button: Int) throws {
+    try xdotool(["search", "--sync", "--onlyvisible", "--class", program])
+    try xdotool(["mousemove", "\(x)", "\(y)", "click", "\(button)"])
+  }
+
+  private func xdotool(_ arguments: [String]) throws {
+    let outcome = try sandbox.run(arguments, program: "/usr/bin/xdotool", environment: ["DISPLAY": name])
+    guard outcome.status == 0 else { throw SandboxError("xdotool \(arguments): \(outcome)") }
+  }
+}

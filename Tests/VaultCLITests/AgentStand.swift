@@ -1,0 +1,116 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+/// A user's vault with the items `web` and, which requires the password, `bank`, and an agent that asks through
+/// notifications and a command.
+final class AgentStand {
+  let sandbox: Sandbox
+  let bus: PrivateBus
+  private(set) var terminal: Terminal!
+
+  /// What the command was run with, one for each run.
+  struct Run {
+    let input: String
+    let arguments: [String]
+    let environment: [String: String]
+
+    /// The object on its input; nil unless that is one line.
+    var object: [String: Any]? {
+      guard input.hasSuffix("\n"), input.dropLast().allSatisfy({ !$0.isNewline }) else { return nil }
+      return try? JSONSerialization.jsonObject(with: Data(input.utf8)) as? [String: Any]
+    }
+  }
+
+  /// - Parameters:
+  ///   - settings: added to the daemon's.
+  ///   - prepare: done before the daemon starts.
+  init(_ settings: String = "", items: [String] = [], prepare: (Sandbox) throws -> Void = { _ in }) throws {
+    sandbox = try Sandbox()
+    do {
+      bus = try PrivateBus(.session, in: sandbox)
+      try sandbox.configure("pam-service = vault-test-none\n" + settings)
+      try prepare(sandbox)
+      try sandbox.startDaemon()
+      try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+      for name in ["web"] + items { try sandbox.must(["set", name], stdin: "hunter2") }
+      try sandbox.must(["set", "bank", "--require", "password"], stdin: "1234")
+    } catch {
+      sandbox.close()
+      throw error
+    }
+  }
+
+  deinit { close() }
+
+  func close() { sandbox.close() }
+
+  /// Starts the agent, and returns when it attends. Its command keeps what it is run with.
+  ///
+  /// - Parameter answers: the first line that it writes, by the style of the question; to others it does not want to answer.
+  func attend(faces: String, _ answers: [String: String]) throws {
+    let folder = sandbox.root + "/runs"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let command = sandbox.root + "/command"
+    let cases = answers.map { "\($0)) echo '\($1)';;" }.joined(separator: "\n")
+    try """
+    #!/bin/sh
+    run='\(folder)'/$$
+    cat >$run.new
+    cat /proc/$$/cmdline >$run.arguments
+    cat /proc/$$/environ >$run.environment
+    mv $run.new $run.input
+    style=$(sed -n 's/^{"about":"[a-z]*","style":"\\([a-z]*\\)".*/\\1/p' $run.input)
+    case $style in
+    \(cases)
+    *) exit 1;;
+    esac
+
+    """.write(toFile: command, atomically: true, encoding: .utf8)
+    guard unsafe chmod(command, 0o700) == 0 else { throw SandboxError("chmod: \(errno)") }
+    terminal = try Terminal(sandbox, ["agent", "--faces", faces, "--command", command, "--socket", sandbox.socket])
+    while try !sandbox.must(["status", "--json", "--socket", sandbox.socket]).contains("\"pid\":\(terminal.pid),") {}
+  }
+
+  /// What the command was run with, in no order.
+  func runs() throws -> [Run] {
+    let folder = sandbox.root + "/runs/"
+    func parts(_ file: String) throws -> [String] {
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      return text.split(separator: "\0").map(String.init)
+    }
+    return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".input") }.map { name in
+      let base = folder + name.dropLast(6)
+      let pairs = try parts(base + ".environment").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+      return Run(
+        input: try String(contentsOfFile: base + ".input", encoding: .utf8),
+        arguments: try parts(base + ".arguments"),
+        environment: Dictionary(pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 })
+    }
+  }
+
+  /// What happened, for a test that has failed.
+  func account() -> String { terminal.screen + ((try? runs()) ?? []).map(\.input).joined() + sandbox.daemonLog }
+
+  /// Lets every user reach the daemon, which then knows each by its uid.
+  func open() throws {
+    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
+    guard unsafe chmod(sandbox.socket, 0o666) == 0 else { throw SandboxError("chmod: \(errno)") }
+  }
+
+  /// A call of `Get` by another user's process, which waits for an agent's answer; its output is the value, or the error's
+  /// name. Needs root, and ``open()``.
+  func asker(_ name: String, _ reason: String) -> Begun {
+    let script =
+      VarlinkScript.prelude + """
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        found = call(connect(), "Get", name=sys.argv[3], reason=sys.argv[4], ask=True)
+        print(found["value"] if type(found) is dict else found)
+
+        """
+    return Begun(sandbox, ["-c", script, sandbox.socket, password, name, reason], program: "/usr/bin/python3")
+  }
+}
