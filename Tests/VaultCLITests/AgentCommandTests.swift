@@ -40,6 +40,8 @@ import VaultTesting
     let notices = try stand.runs().compactMap(\.object).filter { $0["about"] as? String == "notice" }
     #expect(notices.contains { $0["text"] as? String == "it is locked: by `vault lock`" })
     for notice in notices { #expect(Set(notice.keys) == ["about", "title", "text", "urgent"]) }
+    stand.terminal.signal(SIGTERM)
+    #expect(try stand.terminal.wait() == 0 && stand.terminal.screen == "", "\(stand.terminal.screen)")
   }
 
   @Test("presence is a password of the person's, and one who does not want to is not asked again") func dismissed()

@@ -47,8 +47,8 @@ struct Attending {
       } catch ClientError.disconnected {
         // It may come back.
       } catch {
-        // Said once, and not with each attempt.
-        if told != "\(error)" { complain("\(error); trying again") }
+        // Said once, and not with each attempt, nor where it is this program that ends.
+        if !end.isRaised, told != "\(error)" { complain("\(error); trying again") }
         told = "\(error)"
       }
       queue.withdraw(nil, at: location)
