@@ -48,9 +48,9 @@ struct AgentApprovalTests {
     defer { sandbox.close() }
     let terminal = try agent(sandbox)
     let first = asker(sandbox, "a", "to \u{1B}[2Jrenew")
-    try terminal.expect("user:nobody asks to get `a` of the vault")
+    try terminal.expect("user:nobody asks to get `a`")
     try terminal.expect("asked by process ")
-    try terminal.expect(" of nobody")
+    try terminal.expect(" of user nobody")
     try terminal.expect(#"in its own words: “to \u{1b}[2Jrenew”"#)
     try terminal.expect("allow once (o), this process (s), always (a), or deny (d); nothing: not now: ")
     terminal.type("x")
@@ -116,7 +116,7 @@ struct AgentApprovalTests {
       try vault(sandbox, "requests", "--json").contains("\"reason\":\"second\"")
     }
     terminal.type("s")
-    try terminal.expect("another process has asked for the same meanwhile")
+    try terminal.expect("another process has asked for the same in the meantime")
     try terminal.expect("“second”")
     try terminal.expect("not now: ")
     terminal.type("o")

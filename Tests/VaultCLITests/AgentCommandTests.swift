@@ -35,7 +35,7 @@ import VaultTesting
     #expect(object["words"] as? String == "for the test" && object["system"] as? Bool == false)
     #expect((object["inquiry"] as? [String: Any])?["about"] as? String == "unlock")
     let title = try #require(object["title"] as? String)
-    #expect(title.hasSuffix(" asks to open the vault"))
+    #expect(title.hasSuffix(" asks to unlock the vault"))
     // The locks and the unlock before the test are told of as well.
     let notices = try stand.runs().compactMap(\.object).filter { $0["about"] as? String == "notice" }
     #expect(notices.contains { $0["text"] as? String == "it is locked: by `vault lock`" })

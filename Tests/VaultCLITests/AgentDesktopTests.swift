@@ -26,7 +26,7 @@ import VaultTesting
       #expect(try asker.outcome().output == "hunter2\n", "\(stand.account())")
       try dunst.wait(for: 0)
       let shown = try #require(try dunst.history().first)
-      #expect(shown.summary == "user:nobody asks to get `web` of the vault")
+      #expect(shown.summary == "user:nobody asks to get `web`")
       #expect(shown.message.hasSuffix("\nIt says: “to &lt;b&gt;renew&lt;/b&gt; it”"), "\(shown)")
       #expect(shown.message.contains("\nasked by process ") && shown.message.contains(" of nobody"))
       #expect(shown.message.contains("\nonce counts within five minutes; "))

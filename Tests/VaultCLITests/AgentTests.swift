@@ -50,7 +50,7 @@ import VaultTesting
     try terminal.expect("Vault: it is locked: by `vault lock`")
     let readers = (0..<10).map { _ in Begun(sandbox, ["get", "web", "--reason", "for the test"]) }
     try until(witness) { ($0.parameters["inquiry"] as? WireClient.Message)?["count"] as? Int == 10 }
-    try terminal.expect("vault asks to open the vault")
+    try terminal.expect("to unlock the vault")
     try terminal.expect("asked by process ")
     try terminal.expect("in its own words: “for the test”")
     try terminal.expect("Vault password")
@@ -61,7 +61,7 @@ import VaultTesting
     terminal.type(password)
     for reader in readers { #expect(try reader.outcome().output == "hunter2") }
     try terminal.expect("Vault: it is unlocked")
-    #expect(count("asks to open", in: terminal.screen) == 2 && !terminal.screen.contains(password))
+    #expect(count("to unlock the vault", in: terminal.screen) == 1 && !terminal.screen.contains(password))
     #expect(!terminal.screen.contains("an attempt to open it failed"))
     terminal.signal(SIGTERM)
     #expect(try terminal.wait() == 0 && terminal.isCooked)
@@ -72,7 +72,7 @@ import VaultTesting
     defer { sandbox.close() }
     let terminal = try agent(sandbox)
     let reader = Begun(sandbox, ["get", "bank"])
-    try terminal.expect("asks for `bank` of the vault, which wants to know that you are there")
+    try terminal.expect("asks for `bank` from the vault, which requires proof that you are here")
     try terminal.expect("Vault password")
     terminal.type(password)
     #expect(try reader.outcome().output == "1234")
@@ -101,11 +101,11 @@ import VaultTesting
     let terminal = try agent(sandbox)
     try sandbox.must(["lock"])
     let reader = Begun(sandbox, ["get", "web"])
-    try terminal.expect("asks to open the vault")
+    try terminal.expect("asks to unlock the vault")
     try terminal.expect("Vault password")
     terminal.type("half of it", return: false)
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
-    try terminal.expect("that is not wanted any more")
+    try terminal.expect("the question was withdrawn")
     #expect(try reader.outcome().output == "hunter2")
     let next = Begun(sandbox, ["get", "bank"])
     try terminal.expect("asks for `bank`")
@@ -141,7 +141,7 @@ import VaultTesting
     let reader = Begun(sandbox, ["get", "bank"])
     try terminal.expect("Vault password")
     #expect(try sandbox.stopDaemon() == 0)
-    try terminal.expect("that is not wanted any more")
+    try terminal.expect("the question was withdrawn")
     #expect(try reader.outcome().status != 0)
     // A client starts it again.
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")

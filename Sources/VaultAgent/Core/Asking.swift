@@ -13,7 +13,7 @@ final class Asking {
   private enum End: Error, CustomStringConvertible {
     case withdrawn, dismissed, unable
 
-    var description: String { "no way to ask takes it" }
+    var description: String { "no way to ask can put this question" }
   }
 
   private let open: OpenInquiry
@@ -52,7 +52,7 @@ final class Asking {
       case End.dismissed, ClientError.fault(.cancelled): true
       default: false
       }
-    if !isDismissed { tell("the question has no answer: \(error)") }
+    if !isDismissed { tell("the question got no answer: \(error)") }
     do throws(ClientError) {
       try vault.dismiss(open.inquiry.number, unable: !isDismissed && !isRefused(error))
     } catch .fault(.noSuchRequest) {
@@ -83,7 +83,7 @@ final class Asking {
       }
       if try isApproved(inquiry.number, approval, isLast: attempt == Self.attempts) { return }
       try open.waitForAnother(than: inquiry.askers.first?.pid)
-      told = ["another process has asked for the same meanwhile"]
+      told = ["another process has asked for the same in the meantime"]
     }
   }
 
@@ -117,7 +117,7 @@ final class Asking {
   /// Holds a conversation, and begins it again after a wrong secret.
   private func converse(_ body: (Vault, Vault.Answer) throws -> Void) throws {
     for attempt in 1... {
-      told = attempt == 1 ? [] : ["that was not it; attempt \(attempt) of \(Self.attempts)"]
+      told = attempt == 1 ? [] : ["that was wrong; attempt \(attempt) of \(Self.attempts)"]
       do {
         try body(vault) { prompt in try answer(prompt) }
         return

@@ -24,4 +24,29 @@ enum OwnTerminal {
     }
     return nil
   }
+
+  /// True when the job of this process may use the terminal at `path`: another one in its foreground would have its keys
+  /// taken and its screen painted over.
+  static func isOurs(_ path: String) -> Bool {
+    let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return isOurs(descriptor)
+  }
+
+  /// The same of an open terminal.
+  static func isOurs(_ descriptor: Int32) -> Bool {
+    let foreground = tcgetpgrp(descriptor)
+    // Of a terminal that does not control this process nobody tells.
+    return foreground < 0 || foreground == getpgrp()
+  }
+
+  /// The rows and columns of a terminal, or those of the usual one.
+  static func size(_ descriptor: Int32) -> (rows: Int, columns: Int) {
+    var size = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else {
+      return (24, 80)
+    }
+    return (Int(size.ws_row), Int(size.ws_col))
+  }
 }

@@ -14,7 +14,14 @@ enum QuestionText {
     return Question(
       kind: kind, title: title(inquiry, isSystem: isSystem),
       facts: (told.filter { !$0.isEmpty } + askers(inquiry) + validity(inquiry)).map { Printable.text($0) },
-      words: words.map { Printable.text($0) }, prompt: Printable.text(prompt), inquiry: inquiry, isSystem: isSystem)
+      words: words.map { Printable.text($0) }, prompt: label(prompt), inquiry: inquiry, isSystem: isSystem)
+  }
+
+  /// A prompt without the colon that PAM's modules end it with; each face puts its own behind it.
+  private static func label(_ prompt: String) -> String {
+    var label = Printable.text(prompt)[...]
+    while let last = label.last, last == " " || last == ":" { label.removeLast() }
+    return label.isEmpty ? "Answer" : String(label)
   }
 
   /// The name of a vault, as the title of what is told.
@@ -23,14 +30,16 @@ enum QuestionText {
   private static func title(_ inquiry: Wire.Inquiry, isSystem: Bool) -> String {
     let vault = isSystem ? "the machine's vault" : "the vault"
     let name = Printable.quoted(inquiry.name ?? "")
-    let others = inquiry.count > 1 ? " and \(inquiry.count - 1) more" : ""
-    let who = inquiry.askers.first.map { Printable.text($0.unit ?? $0.chain.first ?? "process \($0.pid)") + others }
-    switch inquiry.about {
-    case "approval":
+    if inquiry.about == "approval" {
       let subject = Printable.text(inquiry.subject ?? "somebody")
-      return "\(subject) asks to \(Printable.text(inquiry.right ?? "get")) \(name) of \(vault)"
-    case "presence": return "\(who ?? "Somebody") asks for \(name) of \(vault), which wants to know that you are there"
-    default: return "\(who ?? "Somebody") asks to open \(vault)"
+      return "\(subject) asks to \(Printable.text(inquiry.right ?? "get")) \(name)" + (isSystem ? " from \(vault)" : "")
+    }
+    let others = max(0, inquiry.count - 1)
+    let first = inquiry.askers.first.map { Printable.text($0.unit ?? $0.chain.first ?? "process \($0.pid)") }
+    let who = (first ?? "somebody") + (others > 0 ? " and \(others) \(others == 1 ? "other" : "others") ask" : " asks")
+    switch inquiry.about {
+    case "presence": return "\(who) for \(name) from \(vault), which requires proof that you are here"
+    default: return "\(who) to unlock \(vault)"
     }
   }
 
@@ -39,34 +48,35 @@ enum QuestionText {
     let shown = inquiry.askers.prefix(mostAskers)
     let lines = shown.flatMap { asker in
       let parts = [
-        "process \(asker.pid) of \(asker.user ?? "uid \(asker.uid)")", asker.unit.map { "unit \($0)" },
-        asker.terminal.map { "on \($0)" },
+        "process \(asker.pid) of \(asker.user.map { "user \($0)" } ?? "uid \(asker.uid)")",
+        asker.unit.map { "unit \($0)" }, asker.terminal.map { "on \($0)" },
       ].compactMap { $0 }
       // Another process can look the same.
-      let advice = [
-        asker.executable.map { "runs \($0)" }, asker.chain.isEmpty ? nil : asker.chain.joined(separator: " ← "),
-      ].compactMap { $0 }
-      return ["asked by " + parts.joined(separator: ", ")]
-        + (advice.isEmpty ? [] : ["as far as that can be told: " + advice.joined(separator: ", ")])
+      let name = asker.chain.first ?? asker.executable
+      let file = asker.chain.isEmpty ? nil : asker.executable.map { " (\($0))" }
+      let from = asker.chain.count < 2 ? "" : ", started by \(asker.chain.dropFirst().joined(separator: " ← "))"
+      let advice = name.map { ["apparently \($0)\(file ?? "")\(from)"] } ?? []
+      return ["asked by " + parts.joined(separator: ", ")] + advice
     }
-    let others = inquiry.count - shown.count
-    return missing + lines + (others > 0 ? ["and \(others) more"] : [])
+    let others = inquiry.askers.isEmpty ? 0 : inquiry.count - shown.count
+    return missing + lines + (others > 0 ? ["and by \(others) more"] : [])
   }
 
   private static func validity(_ inquiry: Wire.Inquiry) -> [String] {
     func time(_ seconds: Int) -> String { Seconds.format(Int64(seconds)) }
     switch inquiry.about {
-    case "approval":
-      return ["once counts within five minutes; for the process until a lock; always until the grant is revoked"]
+    // It depends on what a face offers.
+    case "approval": return []
     case "presence":
       let reuse = inquiry.reuse ?? 0
-      return [reuse > 0 ? "it counts for \(time(reuse)), in that session" : "it counts once"]
+      return [reuse > 0 ? "your answer counts for \(time(reuse)) in that session" : "your answer counts once"]
     default:
-      let idle = inquiry.idle.map { "after \(time($0)) without you" }
+      let idle = inquiry.idle.map { "after \(time($0)) in which nobody uses it" }
       let age = inquiry.age.map { "after \(time($0)) in any case" }
       let times = [idle, age].compactMap { $0 }
       return [
-        times.isEmpty ? "it stays open until something locks it" : "it locks again " + times.joined(separator: ", ")
+        times.isEmpty
+          ? "it stays unlocked until it is told to lock" : "it locks again " + times.joined(separator: ", and ")
       ]
     }
   }

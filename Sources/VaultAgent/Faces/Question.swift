@@ -16,12 +16,34 @@ struct Question {
     case approval(session: Bool)
     /// Nothing that is typed: a finger on the reader.
     case presence
+
+    /// The meanings of the choices that a face offers, in a line; none but of an approval.
+    func terms(_ offered: [Term]) -> [String] {
+      guard case .approval(let session) = self else { return [] }
+      let meanings = offered.compactMap { session || $0 != .session ? $0.meaning : nil }
+      let text = meanings.joined(separator: "; ")
+      return text.isEmpty ? [] : [text]
+    }
+  }
+
+  /// The times for which an approval counts.
+  enum Term: CaseIterable {
+    case once, session, always
+
+    fileprivate var meaning: String {
+      switch self {
+      case .once: "“once” counts within five minutes"
+      case .session: "“this process” until the next lock"
+      case .always: "“always” until the grant is revoked"
+      }
+    }
   }
 
   let kind: Kind
   /// What is wanted, in one line: ``iothome.service asks to get `iothome/express.key` ``.
   let title: String
-  /// The facts below it: the prompt of PAM or of the vault, who asks, and for how long a yes counts.
+  /// The facts below it: the prompt of PAM or of the vault, who asks, and for how long a yes counts. For how long an approval
+  /// counts depends on what the face offers: see ``Kind/terms(_:)``.
   let facts: [String]
   /// The caller's own words, to be shown as its own and last; nil where it says nothing.
   let words: String?
@@ -31,6 +53,9 @@ struct Question {
   let inquiry: Wire.Inquiry
   /// True of the machine's vault.
   let isSystem: Bool
+
+  /// The facts, with all the terms of an approval.
+  var factsAndTerms: [String] { facts + kind.terms(Term.allCases) }
 }
 
 /// A person's answer.

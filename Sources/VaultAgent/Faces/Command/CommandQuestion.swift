@@ -11,7 +11,7 @@ enum CommandQuestion {
     writer.key("system")
     writer.bool(question.isSystem)
     text(&writer, "title", question.title)
-    list(&writer, "facts", question.facts)
+    list(&writer, "facts", question.factsAndTerms)
     if let words = question.words { text(&writer, "words", words) }
     text(&writer, "prompt", question.prompt)
     list(&writer, "answers", answers)

@@ -77,7 +77,7 @@ final class NotificationFace: Face {
   ) -> NotificationServer.Content {
     let words = question.words.map { ["It says: “\($0)”"] } ?? []
     return NotificationServer.Content(
-      summary: question.title, body: (question.facts + words).joined(separator: "\n"), actions: actions,
+      summary: question.title, body: (question.factsAndTerms + words).joined(separator: "\n"), actions: actions,
       isCritical: true, stays: true)
   }
 

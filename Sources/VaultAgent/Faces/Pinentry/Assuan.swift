@@ -26,6 +26,9 @@ struct AssuanReader: ~Copyable {
 
   init() {}
 
+  /// True when it holds the beginning of a line that was not taken.
+  var hasMore: Bool { held.count > 0 }
+
   /// Takes bytes that have come.
   ///
   /// - Throws: when more comes without a line feed than a line may have.
@@ -119,25 +122,33 @@ enum AssuanCommand {
   /// The most bytes of a command's text, so that the line with it stays within the protocol's limit.
   private static let longestText = 900
 
+  /// True when a line holds all of `text`.
+  static func isWhole(_ text: String) -> Bool {
+    text.unicodeScalars.reduce(0) { $0 + escaped($1).utf8.count } <= longestText
+  }
+
   /// The line of `command` with `text` behind it, escaped and cut to what a line may hold.
   static func line(_ command: String, _ text: String) -> String {
-    var escaped = ""
+    var line = ""
     var count = 0
     for scalar in text.unicodeScalars {
-      let piece: String =
-        switch scalar {
-        case "%": "%25"
-        case "\n": "%0A"
-        case _ where scalar.value < 0x20 || scalar.value == 0x7F: "?"
-        default: String(scalar)
-        }
+      let piece = escaped(scalar)
       guard count + piece.utf8.count <= longestText else {
-        escaped += "…"
+        line += "…"
         break
       }
-      escaped += piece
+      line += piece
       count += piece.utf8.count
     }
-    return "\(command) \(escaped)\n"
+    return "\(command) \(line)\n"
+  }
+
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "%": "%25"
+    case "\n": "%0A"
+    case _ where scalar.value < 0x20 || scalar.value == 0x7F: "?"
+    default: String(scalar)
+    }
   }
 }

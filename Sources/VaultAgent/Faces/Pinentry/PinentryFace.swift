@@ -15,27 +15,30 @@ final class PinentryFace: Face {
   var name: FaceName { .pinentry }
   var takesSecrets: Bool { true }
 
+  /// The times that nothing may be typed.
+  private static let attempts = 3
+
   private let path: String
   private let surroundings: Surroundings
+  private let patience: Int32
   private var shown: (thread: WorkThread, stop: Withdrawal)?
 
-  /// The terminal and the language that a pinentry without a window needs.
+  /// The terminal that a pinentry without a window needs.
   struct Surroundings: Sendable {
     let terminal: String?
     let type: String?
-    let language: String?
 
     /// Those of this process.
     static var own: Surroundings {
-      Surroundings(
-        terminal: OwnTerminal.path, type: Environment.variable("TERM"),
-        language: Environment.variable("LC_ALL") ?? Environment.variable("LC_CTYPE") ?? Environment.variable("LANG"))
+      Surroundings(terminal: OwnTerminal.path, type: Environment.variable("TERM"))
     }
   }
 
-  init(_ path: String = usualPath, _ surroundings: Surroundings = .own) {
+  /// - Parameter patience: the milliseconds that an answer may take for which it waits for no person.
+  init(_ path: String = usualPath, _ surroundings: Surroundings = .own, patience: Int32 = 10_000) {
     self.path = path
     self.surroundings = surroundings
+    self.patience = patience
   }
 
   deinit { clear() }
@@ -43,16 +46,9 @@ final class PinentryFace: Face {
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
     clear()
     if question.kind == .visible || question.kind == .presence { throw .unsuitable }
-    let process = try Self.begin(path, surroundings, question, until: withdrawal)
+    let process = try begin(question, until: withdrawal)
     switch question.kind {
-    case .secret:
-      try process.set(AssuanCommand.line("SETPROMPT", question.prompt + ":"))
-      try process.set(AssuanCommand.line("SETOK", "OK"))
-      try process.set(AssuanCommand.line("SETCANCEL", "Not now"))
-      switch try process.ask("GETPIN\n") {
-      case .ok(let typed): return .typed(typed)
-      case .failed(let code): return try Self.declined(code)
-      }
+    case .secret: return try Self.secret(process, question)
     case .choice:
       switch try Self.confirm(process, yes: "Yes", no: "No") {
       case .some(let isYes): return isYes ? .yes : .no
@@ -71,12 +67,16 @@ final class PinentryFace: Face {
     clear()
     let stop: Withdrawal
     do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch { throw .unavailable("eventfd: error \(error.code)") }
-    let (path, surroundings) = (path, surroundings)
+    // Started here, so that the next face is tried where it cannot be.
+    let process = try begin(question, until: dismissed)
+    try process.set(AssuanCommand.line("SETOK", "Not now"))
+    process.withdrawal = stop
     let thread = WorkThread {
       do throws(FaceError) {
-        let process = try Self.begin(path, surroundings, question, until: stop)
-        try process.set(AssuanCommand.line("SETOK", "Not now"))
-        _ = try process.ask("CONFIRM --one-button\n")
+        switch try process.ask("CONFIRM --one-button\n") {
+        case .ok: break
+        case .failed(let code): _ = try Self.declined(code)
+        }
         dismissed.raise()
       } catch {
         // Taken back, or it went away: the finger is waited for all the same.
@@ -94,22 +94,44 @@ final class PinentryFace: Face {
 
   func tell(_ notice: Notice) -> Bool { false }
 
-  private static func begin(
-    _ path: String, _ surroundings: Surroundings, _ question: Question, until withdrawal: Withdrawal
-  ) throws(FaceError) -> PinentryProcess {
-    let process = try PinentryProcess(path, terminal: surroundings.terminal, until: withdrawal)
+  private func begin(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> PinentryProcess {
+    let terminal = surroundings.terminal.flatMap { OwnTerminal.isOurs($0) ? $0 : nil }
+    let process = try PinentryProcess(path, terminal: terminal, patience: patience, until: withdrawal)
     try process.greet()
-    let options = [
-      ("ttyname", surroundings.terminal), ("ttytype", surroundings.terminal == nil ? nil : surroundings.type),
-      ("lc-ctype", surroundings.language),
-    ]
-    for (name, value) in options {
+    // Where it took the language from a terminal without UTF-8, it would refuse the text and the password.
+    try process.set(AssuanCommand.line("OPTION", "lc-ctype=C.UTF-8"))
+    for (name, value) in [("ttyname", terminal), ("ttytype", terminal == nil ? nil : surroundings.type)] {
       if let value { try process.set(AssuanCommand.line("OPTION", "\(name)=\(value)")) }
     }
-    try process.set(AssuanCommand.line("SETTITLE", QuestionText.title(isSystem: question.isSystem)))
-    let lines = [question.title] + question.facts + (question.words.map { ["In its own words: “\($0)”"] } ?? [])
-    try process.set(AssuanCommand.line("SETDESC", lines.map { Printable.line($0) }.joined(separator: "\n")))
+    let heading = QuestionText.title(isSystem: question.isSystem)
+    try process.set(AssuanCommand.line("SETTITLE", heading))
+    let isNamed = Self.isLabel(question.prompt)
+    let prompt = question.kind != .secret || isNamed ? [] : [question.prompt]
+    let facts = prompt + question.facts + question.kind.terms([.once])
+    let text = PinentryText.description(heading, question, facts: facts, within: process.size ?? (40, 80))
+    try process.set(AssuanCommand.line("SETDESC", text))
+    if question.kind == .secret {
+      try process.set(AssuanCommand.line("SETPROMPT", (isNamed ? question.prompt : "Answer") + ":"))
+    }
     return process
+  }
+
+  /// True when a text can stand before the field: an underscore would mark a key, and a long one leaves no room for the field.
+  private static func isLabel(_ prompt: String) -> Bool { !prompt.contains("_") && prompt.count <= 30 }
+
+  /// What is typed; asked for again where it is nothing, because an empty password would be an attempt.
+  private static func secret(_ process: PinentryProcess, _ question: Question) throws(FaceError) -> Answer {
+    try process.set(AssuanCommand.line("SETOK", "OK"))
+    try process.set(AssuanCommand.line("SETCANCEL", "Not now"))
+    for _ in 0..<attempts {
+      switch try process.ask("GETPIN\n") {
+      case .ok(let typed):
+        if typed.count > 0 { return .typed(typed) }
+        try process.set(AssuanCommand.line("SETERROR", "nothing was typed"))
+      case .failed(let code): return try declined(code)
+      }
+    }
+    return .dismissed
   }
 
   private static func confirm(

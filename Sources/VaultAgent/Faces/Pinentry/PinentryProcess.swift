@@ -3,9 +3,9 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// A running pinentry, spoken to by one thread.
+/// A running pinentry, spoken to by one thread at a time.
 ///
-/// Its end kills the process, waits for it, and puts the terminal back in order that it was on.
+/// Its end kills the process with what it has started, waits for it, and puts the terminal back in order that it was on.
 final class PinentryProcess {
   /// The outcome of a command.
   enum Outcome: ~Copyable {
@@ -17,24 +17,28 @@ final class PinentryProcess {
   private static let longestAnswer = 16 << 10
   /// The most lines of an answer.
   private static let mostLines = 1000
-  /// The milliseconds that it may take for what no person is waited for.
-  private static let patience: Int32 = 10_000
 
+  /// The sign to give up.
+  var withdrawal: Withdrawal
   private let pid: Int32
+  private let pidfd: Int32
   private let input: Int32
   private let output: Int32
-  private let withdrawal: Withdrawal
-  private let terminal: String?
-  private var modes = termios()
-  private var hasModes = false
+  private let terminal: PinentryTerminal?
+  private let patience: Int32
   private var reader = AssuanReader()
 
   /// Starts the program at `path`.
   ///
-  /// - Parameter terminal: the terminal that it may use.
-  init(_ path: String, terminal: String?, until withdrawal: Withdrawal) throws(FaceError) {
+  /// - Parameters:
+  ///   - terminal: the terminal that it may use.
+  ///   - patience: the milliseconds that an answer may take for which it waits for no person.
+  init(
+    _ path: String, terminal: String?, patience: Int32, until withdrawal: Withdrawal
+  ) throws(FaceError) {
     self.withdrawal = withdrawal
-    self.terminal = terminal
+    self.patience = patience
+    self.terminal = terminal.flatMap { PinentryTerminal($0) }
     do throws(StartedProgram.Failure) {
       let toIt = try StartedProgram.pipe(for: 3)
       let fromIt: (read: Int32, write: Int32)
@@ -60,37 +64,46 @@ final class PinentryProcess {
     } catch {
       throw .unavailable("\(path) does not start: \(error.call), error \(error.errno)")
     }
+    // Not reaped yet, so the number is still its own.
+    pidfd = pidfd_open(pid, 0)
     for end in [input, output] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-    keepModes()
   }
 
   deinit {
-    close(input)
-    close(output)
-    kill(pid, SIGKILL)
+    for descriptor in [input, output, pidfd] where descriptor >= 0 { close(descriptor) }
+    // It leads a group of its own, which holds what it has started.
+    kill(-pid, SIGKILL)
     var status: Int32 = 0
     while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-    restoreModes()
+    terminal?.restore()
   }
+
+  /// The rows and columns that it has, if it is on a terminal.
+  var size: (rows: Int, columns: Int)? { terminal?.size }
 
   /// Waits for the greeting.
   func greet() throws(FaceError) {
-    guard case .ok = try answer(within: Self.patience) else { throw .unavailable("pinentry does not begin with OK") }
+    guard case .ok = try answer(within: patience) else { throw .unavailable("pinentry does not begin with OK") }
   }
 
   /// Sends a line that no person is waited for; what it does not know is left out.
   func set(_ line: String) throws(FaceError) {
     try send(line)
-    _ = try answer(within: Self.patience)
+    _ = try answer(within: patience)
   }
 
   /// Sends a line that a person answers.
   func ask(_ line: String) throws(FaceError) -> Outcome {
+    // What was typed before the question is no answer to it.
+    terminal?.forgetInput()
     try send(line)
-    return try answer(within: -1)
+    return try answer(within: nil)
   }
 
   private func send(_ line: String) throws(FaceError) {
+    // It would be taken for the answer to this.
+    if reader.hasMore { throw .unavailable("pinentry speaks unasked") }
+    let deadline = Self.deadline(patience)
     var rest = Array(line.utf8)[...]
     while !rest.isEmpty {
       // Lent for one call.
@@ -98,17 +111,18 @@ final class PinentryProcess {
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
-        try wait(input, POLLOUT, Self.patience)
+        try wait(input, POLLOUT, until: deadline)
       } else if errno != EINTR {
         throw .unavailable("pinentry went away")
       }
     }
   }
 
-  private func answer(within milliseconds: Int32) throws(FaceError) -> Outcome {
+  private func answer(within milliseconds: Int32?) throws(FaceError) -> Outcome {
+    let deadline = milliseconds.map { Self.deadline($0) }
     var data = SecretBuffer()
     for _ in 0..<Self.mostLines {
-      switch try line(within: milliseconds) {
+      switch try line(until: deadline) {
       case .ok: return .ok(data)
       case .failed(let code): return .failed(code)
       case .data(let more):
@@ -120,7 +134,7 @@ final class PinentryProcess {
     throw .unavailable("pinentry's answer has no end")
   }
 
-  private func line(within milliseconds: Int32) throws(FaceError) -> AssuanReply {
+  private func line(until deadline: UInt64?) throws(FaceError) -> AssuanReply {
     while true {
       do throws(AssuanError) {
         if let reply = try reader.next() { return reply }
@@ -129,7 +143,7 @@ final class PinentryProcess {
         case .malformed(let reason): throw .unavailable("pinentry is not understood: \(reason)")
         }
       }
-      try wait(output, POLLIN, milliseconds)
+      try wait(output, POLLIN, until: deadline)
       var bytes = SecretBuffer(capacity: AssuanReader.longestLine)
       let count = bytes.append(count: AssuanReader.longestLine) { free in
         // There are so many bytes for the call.
@@ -142,40 +156,19 @@ final class PinentryProcess {
     }
   }
 
-  private func wait(_ descriptor: Int32, _ event: Int32, _ milliseconds: Int32) throws(FaceError) {
+  private static func deadline(_ milliseconds: Int32) -> UInt64 { Clock.now() + UInt64(max(0, milliseconds)) * 1000 }
+
+  private func wait(_ descriptor: Int32, _ event: Int32, until deadline: UInt64?) throws(FaceError) {
     var polled = [
       pollfd(fd: descriptor, events: Int16(event), revents: 0),
       pollfd(fd: withdrawal.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0),
     ]
-    let ready = unsafe poll(&polled, 2, milliseconds)
+    let left = deadline.map { Int32(clamping: ($0 - min($0, Clock.now()) + 999) / 1000) }
+    let ready = unsafe poll(&polled, 3, left ?? -1)
     if polled[1].revents != 0 { throw .withdrawn }
     if ready == 0 { throw .unavailable("pinentry does not answer") }
-  }
-
-  private func keepModes() {
-    onTerminal { descriptor in hasModes = unsafe tcgetattr(descriptor, &modes) == 0 }
-  }
-
-  /// Undoes what a pinentry that was killed on a terminal has left there.
-  private func restoreModes() {
-    guard hasModes else { return }
-    onTerminal { descriptor in
-      var now = termios()
-      guard unsafe tcgetattr(descriptor, &now) == 0,
-        now.c_lflag != modes.c_lflag || now.c_iflag != modes.c_iflag || now.c_oflag != modes.c_oflag
-      else { return }
-      unsafe tcsetattr(descriptor, TCSAFLUSH, &modes)
-      // The usual screen, plain characters, and the cursor.
-      let sequence: StaticString = "\u{1B}[?1049l\u{1B}[0m\u{1B}[?25h\r\n"
-      _ = unsafe write(descriptor, sequence.utf8Start, sequence.utf8CodeUnitCount)
-    }
-  }
-
-  private func onTerminal(_ body: (Int32) -> Void) {
-    guard let terminal else { return }
-    let descriptor = unsafe open(terminal, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return }
-    body(descriptor)
-    close(descriptor)
+    // One that it has started may hold the pipe for longer; what it wrote before its end is there by now.
+    if polled[2].revents != 0, unsafe poll(&polled, 1, 0) == 0 { throw .unavailable("pinentry has ended") }
   }
 }

@@ -8,6 +8,13 @@ final class TerminalFace: Face {
 
   private let path: String
   private var shown: (thread: WorkThread, stop: Withdrawal)?
+  /// The question that was shown last.
+  private var onScreen: (matter: Matter?, lines: [String]) = (nil, [])
+
+  private struct Matter: Equatable {
+    let number: Int
+    let isSystem: Bool
+  }
 
   init(_ path: String = "/dev/tty") { self.path = path }
 
@@ -16,9 +23,9 @@ final class TerminalFace: Face {
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
     clear()
     let line = try TerminalLine(path)
-    line.write("\n" + Self.text(question))
+    try put(question, on: line)
     do throws(FaceError) { return try Self.answer(question, line, until: withdrawal) } catch {
-      if error == .withdrawn { line.write("\nvault: that is not wanted any more\n") }
+      if error == .withdrawn { line.write("\nvault: the question was withdrawn\n") }
       throw error
     }
   }
@@ -68,13 +75,12 @@ final class TerminalFace: Face {
     clear()
     let stop: Withdrawal
     do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch { throw .unavailable("eventfd: error \(error.code)") }
-    let (path, text) = (path, Self.text(question))
     // Opened here, so that the next face is tried where it cannot be.
-    _ = try TerminalLine(path)
+    let line = try TerminalLine(path)
+    try put(question, on: line)
     let thread = WorkThread {
       do throws(FaceError) {
-        let line = try TerminalLine(path)
-        _ = try line.read("\n" + text + "(return: not now)\n", hidden: true, until: stop)
+        _ = try line.read("(return: not now)\n", hidden: true, until: stop)
         dismissed.raise()
       } catch {
         // Taken back, or the terminal went away: the finger is waited for all the same.
@@ -99,9 +105,29 @@ final class TerminalFace: Face {
     }
   }
 
-  private static func text(_ question: Question) -> String {
-    let lines = [question.title] + question.facts.map { "  \($0)" }
-    let words = question.words.map { ["  in its own words: “\($0)”"] } ?? []
-    return (lines + words).map { Printable.line($0) + "\n" }.joined()
+  /// Shows the text of a question. Of a conversation that goes on, only what is new: a finger has one line for each touch.
+  private func put(_ question: Question, on line: borrowing TerminalLine) throws(FaceError) {
+    let words = question.words.map { ["in its own words: “\($0)”"] } ?? []
+    // One column less: some terminals begin the next line at the last one.
+    let width = line.columns - 1
+    let lines =
+      Wrapping.lines(Printable.line(question.title), within: width)
+      + (question.factsAndTerms + words).flatMap { Wrapping.lines(Printable.line($0), within: width, lead: "  ") }
+    let matter = Matter(number: question.inquiry.number, isSystem: question.isSystem)
+    var isNew = matter != onScreen.matter
+    if case .approval = question.kind { isNew = true }
+    let text = isNew ? "\n" + lines.map { $0 + "\n" }.joined() : news(lines)
+    onScreen = (matter, lines)
+    guard line.write(text) else { throw .unavailable("the terminal takes no text") }
+  }
+
+  /// The lines that are not on the screen yet: of a line that stands there twice, the second one is new.
+  private func news(_ lines: [String]) -> String {
+    var old = onScreen.lines
+    return lines.compactMap { line in
+      guard let index = old.firstIndex(of: line) else { return line + "\n" }
+      old.remove(at: index)
+      return nil
+    }.joined()
   }
 }

@@ -13,8 +13,7 @@ final class TerminalLine {
   init(_ path: String, forReading: Bool = true) throws(FaceError) {
     descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unavailable("cannot open \(path): error \(errno)") }
-    let foreground = tcgetpgrp(descriptor)
-    if forReading, foreground >= 0, foreground != getpgrp() { throw .unavailable("another job has \(path)") }
+    if forReading, !OwnTerminal.isOurs(descriptor) { throw .unavailable("another job has \(path)") }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
@@ -38,7 +37,10 @@ final class TerminalLine {
     return true
   }
 
-  /// Shows `prompt` and reads a line, without its end. Control-D at its beginning is an empty one.
+  /// The columns of the terminal.
+  var columns: Int { OwnTerminal.size(descriptor).columns }
+
+  /// Puts `prompt` and reads a line, without its end. Control-D at its beginning is an empty one.
   func read(_ prompt: String, hidden: Bool, until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {
     var earlier = termios()
     guard unsafe tcgetattr(descriptor, &earlier) == 0 else { throw .unavailable("no modes: error \(errno)") }
@@ -54,13 +56,20 @@ final class TerminalLine {
     } else {
       modes.c_lflag |= tcflag_t(ECHO | ECHOE | ICANON)
     }
-    // What was typed before the question is no answer to it.
-    unsafe tcsetattr(descriptor, TCSAFLUSH, &modes)
-    defer { unsafe tcsetattr(descriptor, TCSAFLUSH, &earlier) }
-    write(prompt)
+    // Before the prompt is there: whoever sees it may type.
+    set(&modes)
+    defer { set(&earlier) }
+    guard write(prompt) else { throw .unavailable("the terminal takes no text") }
     let line = try collect(until: withdrawal)
     if hidden { write("\n") }
     return line
+  }
+
+  /// Changes the modes and drops what was typed and not read, which is no answer to what is asked now. TCSAFLUSH would
+  /// wait for a terminal that takes nothing.
+  private func set(_ modes: inout termios) {
+    unsafe tcsetattr(descriptor, TCSANOW, &modes)
+    tcflush(descriptor, TCIFLUSH)
   }
 
   private func collect(until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {

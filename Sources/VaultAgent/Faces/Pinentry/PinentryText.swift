@@ -1,0 +1,50 @@
+internal import VaultModel
+
+/// The description that a pinentry shows, made to fit.
+///
+/// All of it is one line of the protocol, and pinentry-curses asks nothing at all where the text is too high for its terminal.
+enum PinentryText {
+  /// The rows that pinentry-curses needs for its frame, the field and the buttons.
+  private static let otherRows = 7
+  /// The columns that it needs for its frame.
+  private static let otherColumns = 4
+  /// The widest text; a window has room for more.
+  private static let widest = 72
+
+  /// - Parameters:
+  ///   - heading: the first line. It is the agent's own, because some windows take the first line for markup or not by what it holds.
+  ///   - facts: the lines below the title, of which those before the last one are left out where there is no room.
+  static func description(
+    _ heading: String, _ question: Question, facts: [String], within size: (rows: Int, columns: Int)
+  ) -> String {
+    let rows = max(size.rows - otherRows, 3)
+    let width = min(size.columns - otherColumns, widest)
+    var facts = facts
+    while true {
+      for (most, part) in [(6, 1), (4, 1), (3, 1), (2, 1), (1, 1), (1, 2)] {
+        let lines = lines(heading, question, facts, within: width / part, most: most)
+        let text = lines.joined(separator: "\n")
+        if lines.count <= rows, AssuanCommand.isWhole(text) { return text }
+        if facts.isEmpty, part > 1 { return text }
+      }
+      facts.remove(at: max(0, facts.count - 2))
+    }
+  }
+
+  private static func lines(
+    _ heading: String, _ question: Question, _ facts: [String], within width: Int, most: Int
+  ) -> [String] {
+    let words = question.words.map { cut("In its own words: “\($0)”", within: width, most: most, end: "…”") } ?? []
+    return [heading] + ([question.title] + facts).flatMap { cut($0, within: width, most: most, end: "…") } + words
+  }
+
+  /// The lines of a text, `most` of them.
+  private static func cut(_ text: String, within width: Int, most: Int, end: String) -> [String] {
+    var lines = Wrapping.lines(Printable.line(text), within: width)
+    guard lines.count > most else { return lines }
+    lines.removeSubrange(most...)
+    // Its columns are counted as the wider ones.
+    lines[most - 1] = String(lines[most - 1].dropLast(2 * end.count)) + end
+    return lines
+  }
+}
