@@ -28,8 +28,8 @@ import VaultTesting
       let shown = try #require(try dunst.history().first)
       #expect(shown.summary == "user:nobody asks to get `web`")
       #expect(shown.message.hasSuffix("\nIt says: “to &lt;b&gt;renew&lt;/b&gt; it”"), "\(shown)")
-      #expect(shown.message.contains("\nasked by process ") && shown.message.contains(" of nobody"))
-      #expect(shown.message.contains("\nonce counts within five minutes; "))
+      #expect(shown.message.contains("\nasked by process ") && shown.message.contains(" of user nobody"))
+      #expect(shown.message.contains("\n“once” counts within five minutes; "))
       #expect(try stand.runs().map { $0.object?["style"] as? String } == ["secret"])
     }
   }

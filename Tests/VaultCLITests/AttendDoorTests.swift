@@ -192,6 +192,42 @@ import VaultTesting
     #expect(output == "Locked\n")
   }
 
+  @Test(
+    "a call that a dismissal has ended is over: nothing of it comes later, and nothing stays where names are hidden")
+  func over() throws {
+    let sandbox = try sandbox("hide-names = true\n")
+    defer { sandbox.close() }
+    // A short text stands in what holds it, a long one elsewhere.
+    let names = [14, 14, 14, 14, 40, 40, 40, 40].map { length in
+      String((0..<length).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
+    }
+    for name in names { try sandbox.must(["set", name, "--require", "password"], stdin: "x") }
+    let output = try run(
+      sandbox,
+      """
+      agent, unread = attend(), attend()
+      own = []
+      for name in \(names):
+          own.append(connect())
+          send(own[-1], "Get", name=name, ask=True, reason=name[::-1], wait_ms=1000)
+          told = event(agent)
+          assert told["event"] == "inquiry" and told["inquiry"]["name"] == name, told
+          if name != \"\(names[5])\":
+              assert call(connect(), "Dismiss", inquiry=told["inquiry"]["number"]) == {}
+              assert answer(own[-1]) == "Cancelled"
+              assert event(agent)["why"] == "dismissed"
+      call(connect(), "Lock")
+      # By its end the time of all others is over as well.
+      print(call(connect(), "Get", name="web", wait_ms=1500))
+      for client in own[:5] + own[6:]: print(call(client, "Get", name="web"))
+      """)
+    #expect(output == "TimedOut\n" + String(repeating: "Locked\n", count: names.count - 1))
+    guard MemorySearch.isPossible else { return }
+    let sought = Dictionary(
+      uniqueKeysWithValues: (names + names.map { String($0.reversed()) }).map { ($0, Array($0.utf8)) })
+    #expect(try MemorySearch(pid: try #require(sandbox.daemonPid)).find(sought).isEmpty)
+  }
+
   @Test("a wrong password is told of") func failedUnlock() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }

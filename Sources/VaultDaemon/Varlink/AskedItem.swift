@@ -62,8 +62,10 @@ extension VarlinkDoor {
     var limit: Int64?
     var late = Refusal.timedOut
     var waiter: Waiter?
+    weak var held: Attempt?
     let giveUp = { [weak self, weak connection] (end: Waiter.End, refusal: Refusal) in
       guard asked.asks, let self, let connection, connection.isStillAsking else { return }
+      held?.callOff()
       connection.fail(self.give(up: asked, end == .dismissed ? .cancelled : refusal, connection))
     }
     switch wait {
@@ -101,6 +103,7 @@ extension VarlinkDoor {
       }
       return next
     }
+    held = attempt
     // The waiter goes with the closure, however the call ends.
     connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
     // It is known to administrators by its name, which a lock may hide.
@@ -112,9 +115,11 @@ extension VarlinkDoor {
     _ requirement: Requirement, orElse refusal: Refusal, _ asked: some AskedItem, _ connection: VarlinkConnection
   ) throws(Refusal) {
     let limit = try left(asked, orElse: refusal, .timedOut, connection)
+    weak var held: Attempt?
     let joined = attendance.joinPresence(asked.name, requirement, connection.caller, asked.said) {
       [weak self, weak connection] end in
       guard let self, let connection, connection.isStillAsking else { return }
+      held?.callOff()
       connection.fail(give(up: asked, end == .dismissed ? .cancelled : refusal, connection))
     }
     let waiter: Waiter
@@ -132,6 +137,7 @@ extension VarlinkDoor {
       if let self, let connection, connection.isStillAsking { send(asked, connection) }
       return nil
     }
+    held = attempt
     connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
     // Agents are told it by its name.
     connection.current.holdsName = true
