@@ -71,19 +71,22 @@ public enum AgentProgram {
     unsafe sigemptyset(&ending)
     for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { unsafe sigaddset(&ending, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &ending, nil)
-    let (queue, end): (InquiryQueue, Withdrawal)
-    do throws(Withdrawal.Errno) { (queue, end) = (try InquiryQueue(), try Withdrawal()) } catch {
+    let (queue, notices, end): (InquiryQueue, NoticeQueue, Withdrawal)
+    do throws(Withdrawal.Errno) {
+      (queue, notices, end) = (try InquiryQueue(), try NoticeQueue(), try Withdrawal())
+    } catch {
       return complain(system, "eventfd: error \(error.code)")
     }
     let open = OpenStreams(places.count)
     var threads = places.map { place in
       WorkThread {
-        Attending(place, faces, queue, end).run()
+        Attending(place, faces.names, queue, notices, end).run()
         // Refused everywhere, there is nothing to wait for.
         if open.oneEnds() { kill(getpid(), SIGTERM) }
       }
     }
     threads.append(WorkThread { while let open = queue.take() { Asking(open, faces).run() } })
+    threads.append(WorkThread { while let notice = notices.take() { faces.tell(notice) } })
     let hasThreads = threads.allSatisfy { $0 != nil }
     if hasThreads {
       var number: Int32 = 0
@@ -92,6 +95,7 @@ public enum AgentProgram {
     let isRefused = open.areNone
     end.raise()
     queue.close()
+    notices.close()
     for thread in threads { thread?.join() }
     if !hasThreads { return complain(system, "there is no room for a thread") }
     return isRefused ? refused : 0

@@ -15,15 +15,16 @@ struct Attending {
   }
 
   private let place: Place
-  private let faces: Faces
+  private let faces: [String]
   private let queue: InquiryQueue
+  private let notices: NoticeQueue
   private let end: Withdrawal
 
   private var location: SocketLocation { place.location }
 
   /// - Parameter end: ends it.
-  init(_ place: Place, _ faces: Faces, _ queue: InquiryQueue, _ end: Withdrawal) {
-    (self.place, self.faces, self.queue, self.end) = (place, faces, queue, end)
+  init(_ place: Place, _ faces: [String], _ queue: InquiryQueue, _ notices: NoticeQueue, _ end: Withdrawal) {
+    (self.place, self.faces, self.queue, self.notices, self.end) = (place, faces, queue, notices, end)
   }
 
   /// Attends, across restarts of the daemon, until the end or a refusal.
@@ -35,7 +36,7 @@ struct Attending {
       vault.patience = .zero
       vault.cancellation = end.descriptor
       do {
-        try vault.attend(faces: faces.names) { event in
+        try vault.attend(faces: faces) { event in
           pause = 1000
           told = ""
           take(event)
@@ -70,7 +71,7 @@ struct Attending {
         queue.put(try OpenInquiry(inquiry, at: location, isSystem: place.isSystem))
       } catch { complain("eventfd: error \(error.code)") }
     case "withdrawn": if let number = event.number { queue.withdraw(number, at: location) }
-    case "notice": if let notice = notice(event) { faces.tell(notice) }
+    case "notice": if let notice = notice(event) { notices.put(notice) }
     default: break
     }
   }
