@@ -34,7 +34,8 @@ struct Listener: Sendable {
           hasHeard = true
           guard each(event, isFirst) else { return }
         }
-        throw ClientError.disconnected
+        // The daemon says that nothing more will come, which is no lost connection.
+        return
       } catch {
         if interrupt.isRaised { return }
         let isLocked = if !hasHeard, case .fault(.locked) = error { true } else { false }

@@ -38,6 +38,7 @@ final class WatchInbox: Sendable {
             isFirst = false
             return true
           }
+          put { $0.end = .disconnected }
         } catch {
           put { $0.end = error as? ClientError ?? .disconnected }
         }
