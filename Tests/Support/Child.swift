@@ -66,9 +66,9 @@ final class Child: Sendable {
   }
 
   /// A terminal's two ends, and the path of the slave.
-  static func terminal() throws -> (master: Int32, slave: Int32, path: String) {
+  static func terminal(rows: Int = 24, columns: Int = 100) throws -> (master: Int32, slave: Int32, path: String) {
     var (master, slave): (Int32, Int32) = (0, 0)
-    var size = winsize(ws_row: 24, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
+    var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     guard unsafe openpty(&master, &slave, nil, nil, &size) == 0 else { throw SandboxError("openpty: \(errno)") }
     for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var number: CUnsignedInt = 0

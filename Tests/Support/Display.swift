@@ -64,8 +64,25 @@ public final class Display: Sendable {
     try xdotool(["mousemove", "\(x)", "\(y)", "click", "\(button)"])
   }
 
+  /// Waits for the window of that class, gives it the keys, and types into it.
+  public func type(_ text: String, into window: String) throws { try act(window, ["type", "--delay", "0", text]) }
+
+  /// Waits for the window of that class, gives it the keys, and presses some of them one after the other.
+  public func press(_ keys: String..., in window: String) throws { try act(window, ["key", "--delay", "0"] + keys) }
+
+  private func act(_ window: String, _ action: [String]) throws {
+    // The window may be there before it can have the keys; what is typed is typed once.
+    let focus = ["search", "--sync", "--onlyvisible", "--class", window, "windowfocus", "--sync"]
+    try wait(for: "the keys of \(window)") { try outcome(of: focus).status == 0 }
+    try xdotool(action)
+  }
+
   private func xdotool(_ arguments: [String]) throws {
-    let outcome = try sandbox.run(arguments, program: "/usr/bin/xdotool", environment: ["DISPLAY": name])
+    let outcome = try outcome(of: arguments)
     guard outcome.status == 0 else { throw SandboxError("xdotool \(arguments): \(outcome)") }
+  }
+
+  private func outcome(of arguments: [String]) throws -> Outcome {
+    try sandbox.run(arguments, program: "/usr/bin/xdotool", environment: ["DISPLAY": name])
   }
 }

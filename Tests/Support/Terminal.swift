@@ -5,12 +5,20 @@ import VaultProcess
 
 /// A program that runs on a terminal of its own, as a person would run it.
 public final class Terminal {
-  private let child: Child
+  private let child: Child?
   private let master: Int32
   // Held open so that the kernel does not reset the modes when the program's own descriptor closes.
   private let slave: Int32
   private var seen: [UInt8] = []
   private var consumed = 0
+  /// The path of its device.
+  public let path: String
+
+  /// Makes a terminal on which nothing runs: a test itself asks there.
+  public init(rows: Int = 24, columns: Int = 100) throws {
+    (master, slave, path) = try Child.terminal(rows: rows, columns: columns)
+    child = nil
+  }
 
   /// Starts `program` with the terminal as its standard input, output and error and as its controlling terminal.
   ///
@@ -23,27 +31,28 @@ public final class Terminal {
     environment: [String: String?] = [:]
   ) throws {
     let (master, slave, path) = try Child.terminal()
-    (self.master, self.slave) = (master, slave)
+    (self.master, self.slave, self.path) = (master, slave, path)
     if let stdout { try Data().write(to: URL(fileURLWithPath: stdout)) }
-    child = try Child(
+    let child = try Child(
       Sandbox.path(of: program), arguments, environment: sandbox.environment(with: environment),
       descriptors: [
         stdin.map { .file($0, O_RDONLY) } ?? .file(path, O_RDWR),
         stdout.map { .file($0, O_WRONLY) } ?? .file(path, O_RDWR),
         .file(path, O_RDWR),
       ])
+    self.child = child
     sandbox.state.withLock { $0.children.append(child) }
   }
 
   deinit {
-    child.signal(SIGKILL)
-    _ = child.wait()
+    child?.signal(SIGKILL)
+    _ = child?.wait()
     Glibc.close(master)
     Glibc.close(slave)
   }
 
-  /// The process on the terminal.
-  public var pid: Int32 { child.pid }
+  /// The process on the terminal; 0 where nothing runs there.
+  public var pid: Int32 { child?.pid ?? 0 }
 
   /// All that the program has shown so far, echoes included; lines end in CR LF.
   public var screen: String { String(decoding: seen, as: UTF8.self) }
@@ -91,7 +100,7 @@ public final class Terminal {
         return String(decoding: seen[consumed..<(consumed + range.upperBound)], as: UTF8.self)
       }
       guard try receive() else {
-        throw SandboxError("“\(text)” never came; exit \(child.status.map(String.init) ?? "none")\n\(screen)")
+        throw SandboxError("“\(text)” never came; exit \((child?.status).map(String.init) ?? "none")\n\(screen)")
       }
     }
   }
@@ -116,7 +125,7 @@ public final class Terminal {
   public func stopOutput() { tcflow(slave, Int32(TCOOFF)) }
 
   /// Sends the program a signal.
-  public func signal(_ signal: Int32) { child.signal(signal) }
+  public func signal(_ signal: Int32) { child?.signal(signal) }
 
   /// Waits for the program's end, collects the rest of its output, and answers its exit code.
   ///
@@ -124,14 +133,15 @@ public final class Terminal {
   @discardableResult
   public func wait() throws -> Int32 {
     while try receive() {}
-    guard let status = child.wait() else { throw SandboxError("it does not end\n\(screen)") }
+    guard let status = child?.wait() else { throw SandboxError("it does not end\n\(screen)") }
     return status
   }
 
   /// Reads what the program shows next; false at its end.
   private func receive() throws -> Bool {
     var polled = [
-      pollfd(fd: master, events: Int16(POLLIN), revents: 0), pollfd(fd: child.ended, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: master, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: child?.ended ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     let ready = unsafe poll(&polled, 2, 30_000)
     if ready < 0, errno == EINTR { return true }

@@ -1,0 +1,56 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultAgent
+
+/// A whole agent on a terminal, with a vault of its own in which `web` holds `hunter2`.
+final class AttendingAgent {
+  let sandbox: Sandbox
+  let terminal: Terminal
+  /// The vault's password.
+  let password = AttendingAgent.word()
+
+  /// A word that nothing else in memory holds.
+  static func word() -> String {
+    String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
+  }
+
+  /// - Parameter shell: a line for sh that starts the agent, whose program is `$0` and whose options are `$@`.
+  init(_ options: [String], shell: String? = nil) throws {
+    sandbox = try Sandbox()
+    _ = try sandbox.makeVault(password: password, config: "idle = off\npam-service = vault-test-none")
+    try sandbox.unlock(password)
+    guard try sandbox.client().call("Set", ["name": "web", "value": "hunter2"]).error == nil else {
+      throw SandboxError("Set")
+    }
+    let agent = Sandbox.path(of: "vault-agent")
+    terminal =
+      if let shell {
+        try Terminal(sandbox, ["-c", shell, agent] + options, program: "/bin/sh")
+      } else {
+        try Terminal(sandbox, options, program: agent)
+      }
+    try lock()
+    try wait(for: "the agent") {
+      try (sandbox.client().call("Status").parameters["agents"] as? [Any] ?? []).isEmpty == false
+    }
+  }
+
+  deinit { sandbox.close() }
+
+  func lock() throws {
+    guard try sandbox.client().call("Lock").error == nil else { throw SandboxError("Lock") }
+  }
+
+  /// A process without a terminal that asks for the item, and waits.
+  func read(reason: String? = nil) throws -> WireClient {
+    let client = try sandbox.client()
+    var message: [String: Any] = ["name": "web", "ask": true]
+    if let reason { message["reason"] = reason }
+    let call: [String: Any] = ["method": "io.vaultd.Vault.Get", "parameters": message]
+    _ = client.send(frame: String(decoding: try JSONSerialization.data(withJSONObject: call), as: UTF8.self))
+    return client
+  }
+}

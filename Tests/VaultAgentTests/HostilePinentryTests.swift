@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultAgent
+
+@Suite("Pinentries that do not do their part") struct HostilePinentryTests {
+  private func face(_ script: PinentryScript, patience: Int32 = 60_000) -> PinentryFace {
+    PinentryFace(script.path, .init(terminal: nil, type: nil), patience: patience)
+  }
+
+  private func ask(_ script: PinentryScript, _ kind: Question.Kind = .secret, patience: Int32 = 60_000) throws -> String
+  {
+    let outcome = try AskedFace(face(script, patience: patience), .sample(kind)).end()
+    try script.expectNothingLeft()
+    return outcome
+  }
+
+  @Test(
+    "one that does not begin as it should leaves the question to the next face",
+    arguments: [
+      ("echo Hello", "is not understood"), ("exit 0", "went away"), ("kill -9 $$", "went away"),
+      ("echo ERR 1 no; exec sleep 600", "does not begin with OK"),
+      ("echo INQUIRE x; exec sleep 600", "is not understood"),
+      ("exec tr '\\0' x </dev/zero", "longer than 1000 bytes"), ("exec yes '# x'", "has no end"),
+      ("exec yes OK", "speaks unasked"), ("trap '' TERM; sleep 600 & exit 0", "has ended"),
+      ("echo OK; exit 0", "went away"), ("echo OK; read -r line; exit 0", "went away"),
+    ]) func beginning(script: String, reason: String) throws
+  {
+    let outcome = try ask(PinentryScript(script))
+    #expect(outcome.hasPrefix("unavailable: ") && outcome.contains(reason), "\(outcome)")
+  }
+
+  @Test(
+    "one that hangs is given up",
+    arguments: ["exec sleep 600", "echo OK; exec sleep 600", "while :; do echo '# x'; sleep 0.01; done"])
+  func hanging(script: String) throws {
+    #expect(try ask(PinentryScript(script), patience: 300) == "unavailable: pinentry does not answer")
+  }
+
+  @Test(
+    "one that does not answer as it should leaves the question to the next face",
+    arguments: [
+      ("echo D half; exit 0", "went away"), ("printf 'D half'; exit 0", "went away"),
+      ("echo INQUIRE x", "is not understood"),
+      ("head -c 1000000 </dev/zero | tr '\\0' x", "longer than 1000 bytes"),
+      ("yes 'D xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'", "is too long"),
+      ("yes 'S x'", "has no end"), ("sleep 600 & exit 0", "has ended"),
+      ("echo ERR 83886381 too small", "error 83886381"),
+      ("kill -9 $$", "went away"),
+    ]) func answering(action: String, reason: String) throws
+  {
+    for kind in [Question.Kind.secret, .approval(session: true)] {
+      let outcome = try ask(.answering(action), kind)
+      #expect(outcome.hasPrefix("unavailable: ") && outcome.contains(reason), "\(outcome)")
+    }
+  }
+
+  @Test("a refusal is none of the program", arguments: [99, 62, 198]) func refusal(code: Int) throws {
+    let whole = 83_886_080 + code
+    #expect(try ask(.answering("echo ERR \(whole) x")) == "dismissed")
+    #expect(try ask(.answering("echo ERR \(whole) x"), .choice) == "dismissed")
+  }
+
+  @Test("one that lets nothing be typed is not asked for ever") func empty() throws {
+    #expect(try ask(.answering("echo OK")) == "dismissed")
+  }
+
+  @Test("a program that is not there is an obstacle") func missing() throws {
+    let outcome = try AskedFace(PinentryFace("/nonexistent", .init(terminal: nil, type: nil)), .sample(.secret)).end()
+    #expect(outcome.hasPrefix("unavailable: /nonexistent does not start"))
+  }
+
+  @Test("a question that is taken back ends it and what it has started, whatever it makes of signals") func withdrawn()
+    throws
+  {
+    for trap in ["", "trap '' TERM HUP INT;"] {
+      let script = try PinentryScript.answering("\(trap) sleep 600 & echo $! >$folder/asked; wait; wait")
+      try script.makePipe("asked")
+      let asked = try AskedFace(face(script), .sample(.secret))
+      // It writes once it was asked.
+      let child = try #require(try script.note("asked").first.flatMap { pid_t($0) })
+      asked.withdrawal.raise()
+      #expect(asked.end() == "withdrawn")
+      try script.expectNothingLeft()
+      // It is another process's child by now.
+      let deadline = time(nil) + 30
+      while ProcessTree.hasMemory(child), time(nil) < deadline { sched_yield() }
+      #expect(!ProcessTree.hasMemory(child))
+    }
+  }
+
+  @Test("a finger is waited for until the person presses the button, and no error presses it") func shown() throws {
+    for (action, isDismissed) in [
+      ("echo OK", true), ("echo ERR 83886179 x", true), ("echo ERR 83886381 x; echo >$folder/asked", false),
+    ] {
+      let script = try PinentryScript.answering(action)
+      try script.makePipe("asked")
+      let (face, dismissed) = (face(script), try Withdrawal())
+      try face.show(.sample(.presence), dismissed: dismissed)
+      if isDismissed {
+        var polled = pollfd(fd: dismissed.descriptor, events: Int16(POLLIN), revents: 0)
+        #expect(unsafe poll(&polled, 1, 30_000) == 1, "\(action)")
+      } else {
+        _ = try script.note("asked")
+      }
+      face.clear()
+      #expect(dismissed.isRaised == isDismissed, "\(action)")
+      try script.expectNothingLeft()
+    }
+    #expect(throws: FaceError.self) {
+      try PinentryFace("/nonexistent", .init(terminal: nil, type: nil)).show(
+        .sample(.presence), dismissed: Withdrawal())
+    }
+  }
+}

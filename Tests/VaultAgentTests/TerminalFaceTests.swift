@@ -1,0 +1,180 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultAgent
+
+@Suite("Questions on a terminal") struct TerminalFaceTests {
+  private let terminal: Terminal
+  private let face: TerminalFace
+
+  init() throws {
+    terminal = try Terminal()
+    face = TerminalFace(terminal.path)
+  }
+
+  private static let field = "Vault password (nothing: not now): "
+
+  /// Asks, and returns once the field is there.
+  private func ask(_ kind: Question.Kind, field: String = field) throws -> AskedFace {
+    let asked = try AskedFace(face, .sample(kind))
+    try terminal.expect(field)
+    return asked
+  }
+
+  @Test("a secret is not shown", arguments: ["hunter2", "pä€ss 🔑", "a\tb", String(repeating: "x", count: 5000)])
+  func secret(password: String) throws {
+    let asked = try ask(.secret)
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    #expect(asked.end() == password.filter { $0 != "\t" })
+    try terminal.expect("\n")
+    #expect(terminal.isCooked && !terminal.screen.contains(password))
+  }
+
+  @Test(
+    "keys that take back are followed",
+    arguments: [
+      ("wrong\u{15}right", "right"), ("pä\u{7F}x", "px"), ("a€\u{8}\u{8}\u{8}b", "b"), ("a\u{4}b", "ab"),
+      ("🔑\u{7F}z", "z"),
+    ])
+  func edited(keys: String, answer: String) throws {
+    let asked = try ask(.secret)
+    terminal.type(keys)
+    #expect(asked.end() == answer)
+  }
+
+  @Test("nothing is a dismissal", arguments: [Question.Kind.secret, .visible]) func nothing(kind: Question.Kind) throws
+  {
+    for keys in ["\r", "\u{4}"] {
+      let asked = try ask(kind)
+      terminal.type(keys, return: false)
+      #expect(asked.end() == "dismissed")
+    }
+  }
+
+  @Test("a visible line is shown") func visible() throws {
+    let asked = try ask(.visible)
+    #expect(terminal.echoes)
+    terminal.type("anna")
+    #expect(asked.end() == "anna")
+    try terminal.expect("anna")
+  }
+
+  @Test("what was typed before the question is no answer to it") func typedAhead() throws {
+    terminal.type("before")
+    terminal.type("and half", return: false)
+    let asked = try ask(.secret)
+    terminal.type("after")
+    #expect(asked.end() == "after")
+    #expect(terminal.leftBehind == 0)
+  }
+
+  @Test(
+    "an approval is a letter, and no other one counts",
+    arguments: [
+      ("o", "once"), ("s", "session"), ("a", "always"), ("d", "no"), ("", "dismissed"),
+    ])
+  func approval(letter: String, answer: String) throws {
+    let field = "allow once (o), this process (s), always (a), or deny (d); nothing: not now: "
+    let asked = try ask(.approval(session: true), field: field)
+    for wrong in ["x", "once", "ö", "O"] {
+      terminal.type(wrong)
+      try terminal.expect(field)
+    }
+    terminal.type(letter)
+    #expect(asked.end() == answer)
+    #expect(
+      terminal.screen.contains(
+        "“once” counts within five minutes; “this process” until the next lock; “always” until the"))
+  }
+
+  @Test("what is not offered is no answer, and nothing is told of it") func notOffered() throws {
+    let field = "allow once (o), always (a), or deny (d); nothing: not now: "
+    let asked = try ask(.approval(session: false), field: field)
+    terminal.type("s")
+    try terminal.expect(field)
+    terminal.type("d")
+    #expect(asked.end() == "no")
+    #expect(!terminal.screen.contains("this process"))
+  }
+
+  @Test("yes and no are letters", arguments: [("y", "yes"), ("n", "no"), ("", "dismissed")])
+  func choice(letter: String, answer: String) throws {
+    let asked = try ask(.choice, field: "yes or no (y/n, nothing: not now): ")
+    terminal.type(letter)
+    #expect(asked.end() == answer)
+  }
+
+  @Test(
+    "a question that is taken back says so and leaves the terminal as it was",
+    arguments: [
+      Question.Kind.secret, .visible, .approval(session: true),
+    ])
+  func withdrawn(kind: Question.Kind) throws {
+    let asked = try ask(kind, field: "not now")
+    try terminal.expect(": ")
+    terminal.type("half", return: false)
+    asked.withdrawal.raise()
+    #expect(asked.end() == "withdrawn")
+    try terminal.expect("\r\nvault: the question was withdrawn\r\n")
+    #expect(terminal.isCooked && terminal.leftBehind == 0)
+  }
+
+  @Test("no text of a caller does anything, nor begins a line") func hostile() throws {
+    let hostile = "\u{1B}[2J\u{202E}\n" + String(repeating: " ", count: 100) + "asked by process 1 of user root"
+    let question = Question(
+      kind: .secret, title: hostile, facts: [hostile], words: hostile, prompt: hostile,
+      inquiry: Question.sample(.secret).inquiry, isSystem: false)
+    let asked = try AskedFace(face, question)
+    try terminal.expect("(nothing: not now): ")
+    terminal.type("s3cret")
+    #expect(asked.end() == "s3cret")
+    #expect(!terminal.screen.contains("\u{1B}") && !terminal.screen.contains("\u{202E}"))
+    let lines = terminal.screen.split(separator: "\r\n", omittingEmptySubsequences: false)
+    #expect(lines.contains { $0.hasPrefix("    ") && $0.hasSuffix("asked by process 1 of user root") }, "\(lines)")
+    #expect(!lines.contains { $0.hasPrefix("asked") || $0.hasPrefix("  asked") }, "\(lines)")
+  }
+
+  @Test("a terminal that takes nothing leaves the question to the next face") func stopped() throws {
+    terminal.stopOutput()
+    #expect(try AskedFace(face, .sample(.secret)).end() == "unavailable: the terminal takes no text")
+    #expect(terminal.isCooked)
+  }
+
+  @Test("what is no terminal is an obstacle") func missing() throws {
+    for path in ["/nonexistent", "/dev/null"] {
+      #expect(try AskedFace(TerminalFace(path), .sample(.secret)).end().hasPrefix("unavailable: "))
+    }
+  }
+
+  @Test("a finger is waited for until return is pressed") func shown() throws {
+    let dismissed = try Withdrawal()
+    try face.show(.sample(.presence), dismissed: dismissed)
+    try terminal.expect("(return: not now)")
+    terminal.type("")
+    var polled = pollfd(fd: dismissed.descriptor, events: Int16(POLLIN), revents: 0)
+    #expect(unsafe poll(&polled, 1, 30_000) == 1)
+    face.clear()
+    #expect(terminal.isCooked)
+  }
+
+  @Test("a question takes the place of what is shown, and has all that is typed") func shownBefore() throws {
+    for _ in 0..<10 {
+      let dismissed = try Withdrawal()
+      try face.show(.sample(.presence), dismissed: dismissed)
+      let asked = try ask(.secret)
+      terminal.type("s3cret")
+      #expect(asked.end() == "s3cret")
+      #expect(!dismissed.isRaised && terminal.isCooked)
+    }
+  }
+
+  @Test("what is shown goes away unseen") func cleared() throws {
+    let dismissed = try Withdrawal()
+    try face.show(.sample(.presence), dismissed: dismissed)
+    face.clear()
+    #expect(!dismissed.isRaised && terminal.isCooked)
+  }
+}
