@@ -95,7 +95,28 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     user: "u", pid: 2, unit: "x.service", executable: "/x", count: 3, first: 4, last: 5, uses: 6, until: 7, by: 8)
   static let empty = Wire.Empty()
 
-  static let all: [WireSubject] = types + reading + writing + deposits + grants + audit + conversations
+  static let asker = Wire.Asker(
+    uid: 1, user: "u", pid: 2, unit: "x.service", executable: "/x", terminal: "/dev/pts/3", chain: ["x", "sh"],
+    reason: "r")
+  static let inquiry = Wire.Inquiry(
+    number: 123_456, about: "presence", askers: [asker, asker], count: 3, name: "a", missing: true, subject: "user:1",
+    right: "get", require: "biometry", reuse: 60, idle: 300, age: 3600)
+  static let agent = Wire.Agent(
+    number: 1, uid: 2, user: "u", pid: 3, unit: "x.service", faces: ["terminal"], since: 4)
+
+  static let all: [WireSubject] = types + reading + writing + deposits + grants + attending + audit + conversations
+
+  private static let attending = [
+    WireSubject("Asker", asker), WireSubject("Inquiry", inquiry), WireSubject("Agent", agent),
+    WireSubject("Attend.in", Wire.AttendParameters(faces: ["terminal", "pinentry"])),
+    WireSubject(
+      "Attend.out",
+      Wire.AttendReply(
+        event: "notice", time: 1, agent: 2, inquiry: inquiry, number: 3, why: "answered", notice: "locking",
+        cause: "idle", at: 4, asker: asker)),
+    WireSubject("Dismiss.in", Wire.DismissParameters(inquiry: 123_456, unable: true)),
+    WireSubject("Dismiss.out", empty),
+  ]
 
   private static let types = [
     WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
@@ -121,18 +142,21 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       Wire.StatusReply(
         state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
         items: 3, integrity: integrity, rekey: progress, problem: "p",
-        methods: [method, method], warnings: [warning, warning], version: "1", pid: 4)),
+        methods: [method, method], warnings: [warning, warning], agents: [agent, agent], requests: 5,
+        version: "1", pid: 4)),
     WireSubject(
       "Get.in",
       Wire.GetParameters(
-        name: "a", version: 1, waitMilliseconds: 2, reason: "r", interactive: true, expired: false)),
+        name: "a", version: 1, waitMilliseconds: 2, reason: "r", interactive: true, expired: false, ask: true)),
     WireSubject("Get.out", Wire.GetReply(name: "a", version: 1)) { value, writer, secret in
       value.write(to: &writer, secret: secret)
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.value, value.data)
     },
     WireSubject(
-      "Code.in", Wire.CodeParameters(name: "a", waitMilliseconds: 2, reason: "r", interactive: true, expired: false)),
+      "Code.in",
+      Wire.CodeParameters(
+        name: "a", waitMilliseconds: 2, reason: "r", interactive: true, expired: false, ask: true)),
     WireSubject(
       "Code.out", Wire.CodeReply(name: "a", until: 60, period: 30, counter: 7), [Array("123456".utf8)]
     ) { value, writer, code in
@@ -278,7 +302,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject(
       "Init.in",
       Wire.InitParameters(recovery: true, keystore: "file", insecure: true, offer: true, kdfMemory: 1, kdfPasses: 2)),
-    WireSubject("Authenticate.in", Wire.AuthenticateParameters(name: "a", reason: "r", interactive: true)),
+    WireSubject(
+      "Authenticate.in", Wire.AuthenticateParameters(name: "a", reason: "r", interactive: true, inquiry: 123_456)),
     WireSubject(
       "Unlock.in", Wire.UnlockParameters(method: "password", for: 900, reason: "r", interactive: true)),
     WireSubject("ChangePassword.in", Wire.ChangePasswordParameters(method: "m", kind: "k", kdfMemory: 1, kdfPasses: 2)),
