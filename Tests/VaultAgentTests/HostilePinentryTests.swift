@@ -85,25 +85,24 @@ import VaultTesting
       #expect(asked.end() == "withdrawn")
       try script.expectNothingLeft()
       // It is another process's child by now.
-      let deadline = time(nil) + 30
-      while ProcessTree.hasMemory(child), time(nil) < deadline { sched_yield() }
-      #expect(!ProcessTree.hasMemory(child))
+      try wait(for: "the end of its child") { !ProcessTree.hasMemory(child) }
     }
   }
 
   @Test("a finger is waited for until the person presses the button, and no error presses it") func shown() throws {
     for (action, isDismissed) in [
-      ("echo OK", true), ("echo ERR 83886179 x", true), ("echo ERR 83886381 x; echo >$folder/asked", false),
+      ("echo OK", true), ("echo ERR 83886179 x", true), ("echo ERR 83886381 x", false),
     ] {
       let script = try PinentryScript.answering(action)
-      try script.makePipe("asked")
       let (face, dismissed) = (face(script), try Withdrawal())
       try face.show(.sample(.presence), dismissed: dismissed)
       if isDismissed {
         var polled = pollfd(fd: dismissed.descriptor, events: Int16(POLLIN), revents: 0)
         #expect(unsafe poll(&polled, 1, 30_000) == 1, "\(action)")
       } else {
-        _ = try script.note("asked")
+        try wait(for: "its end") {
+          try script.note("pid").first.flatMap { pid_t($0) }.map { kill($0, 0) != 0 } ?? false
+        }
       }
       face.clear()
       #expect(dismissed.isRaised == isDismissed, "\(action)")
