@@ -115,30 +115,35 @@ package final class Access: SecretHolder {
 
   /// What a caller is to the vault now.
   func standing(of caller: Caller) -> Standing {
-    if hidesGrants {
-      var book = book
-      if let keychain = vault.openKeychain { readGrants(of: keychain, into: &book) }
-      return makeStanding(of: caller, by: book)
-    }
-    if let known = caller.memory.standing, known.revision == book.revision { return known }
-    let standing = makeStanding(of: caller, by: book)
-    caller.memory.standing = standing
+    if !hidesGrants, let known = caller.memory.standing, known.revision == book.revision { return known }
+    let standing = makeStanding(of: caller)
+    if !hidesGrants { caller.memory.standing = standing }
     return standing
   }
 
-  private func makeStanding(of caller: Caller, by book: GrantBook) -> Standing {
+  private func makeStanding(of caller: Caller) -> Standing {
     let parts = CallerParts(caller, isSystem: terms.isSystem)
     let isConfined = isConfined(caller, parts)
+    // Decided without the grants, which would have to be read where names are hidden: anew for each administrator who watches,
+    // and their names would be in memory meanwhile.
     if !isConfined, isBornAdministrator(caller.uid, caller.groups) {
       return Standing(revision: book.revision, isAdministrator: true, isConfined: false, grants: [:])
     }
-    let found = book.grants(for: parts)
+    let found = readableBook.grants(for: parts)
     var grants: [AccessClass: GrantIndex?] = [:]
     for accessible in AccessClass.allCases {
       grants[accessible] = .some(
         found[accessible].map { entries in GrantIndex(entries) { [unowned self] in uses[$0] = $1 } })
     }
     return Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
+  }
+
+  /// The grants that can be known now; those that are not kept in memory are read.
+  private var readableBook: GrantBook {
+    guard hidesGrants, let keychain = vault.openKeychain else { return book }
+    var read = book
+    readGrants(of: keychain, into: &read)
+    return read
   }
 
   /// True when a uid or its groups are those of an administrator.
