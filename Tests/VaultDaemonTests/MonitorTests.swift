@@ -1,5 +1,9 @@
 import Testing
+import VaultModel
 import VaultTesting
+
+@testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Monitor") struct MonitorTests {
   private func set(_ client: WireClient, _ name: String, update: Bool = false) throws {
@@ -74,5 +78,35 @@ import VaultTesting
     let early = try sandbox.client()
     #expect(try early.call("Monitor", ["after": seen], more: true).parameters["missed"] == nil)
     #expect(try early.reply().string("state") == "locked")
+  }
+
+  @Test("a lock that hides names leaves no grant with a watcher, whatever it was still to be told") func grants() throws
+  {
+    let stand = try ConnectionStand.unlocked("idle = off\nhide-names = true", uid: 4242)
+    defer { stand.close() }
+    try stand.on { client in
+      let (access, caller) = (client.assembly.rooms.access, client.connection.caller)
+      #expect(caller.uid == 4242 && !access.isAdministrator(caller))
+      let administrator = Caller(
+        door: .varlink, uid: access.terms.owner, groups: [], pid: 1, started: nil, unit: nil,
+        session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
+      access.add(.presence, by: administrator, with: [])
+      _ = try access.give(
+        try Subject(parsing: "user:4242"), try ItemPattern("own/**"), try Rights(parsing: "watch"), until: nil,
+        for: administrator)
+      client.call("Monitor", more: true)
+      #expect(client.messages().count == 1)
+      // It is to be told of this when the lock comes, which has to find out whether it may know.
+      client.vault.hooks.announce(.item(try ItemName("own/a"), .created))
+      #expect(caller.memory.standing?.hasAny == true)
+      client.vault.lock(because: .asked)
+      #expect(caller.memory.standing == nil && client.isOpen)
+    }
+    try stand.goRound("the events") { $0.door.events.count == 0 }
+    try stand.on { client in
+      let told = client.messages()
+      #expect(told.count == 2 && !told.contains { $0.contains("own") }, "\(told)")
+      #expect(client.connection.caller.memory.standing == nil)
+    }
   }
 }

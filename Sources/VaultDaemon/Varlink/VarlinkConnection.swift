@@ -61,7 +61,9 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
   }
 
   override func outlives(_ lock: Lock) -> Bool {
-    lock.isEffective && lock.cause != .stop
+    // Somebody who is told of the lock after this may have asked what the caller may know.
+    if lock.reach.contains(.names), caller.memory.mayHoldNames { return true }
+    return lock.isEffective && lock.cause != .stop
       && outbox?.hasUnread(Self.content(of: lock), names: lock.reach.contains(.names)) == true
   }
 }

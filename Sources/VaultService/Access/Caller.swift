@@ -97,6 +97,9 @@ package struct Caller: Hashable, Sendable {
       self.ancestry = ancestry
     }
 
+    /// True when something in it may name items.
+    package var mayHoldNames: Bool { standing != nil }
+
     /// Drops what names items.
     package func forgetNames() { standing = nil }
 
