@@ -106,9 +106,11 @@ package final class Attendance: SecretHolder {
   override package func letGo(for lock: Lock) {
     guard lock.reach.contains(.names) else { return }
     for inquiry in Array(inquiries.values) where inquiry.matter != .unlock { close(inquiry.number, .gone) }
-    // As a whole: a table from which something is taken keeps its memory.
-    dismissals = dismissals.filter { $0.key == .unlock }
-    numbers = numbers.filter { $0.key == .unlock }
+    // New tables: one from which something was taken keeps its memory, in which short names stand, and a `filter` that leaves
+    // nothing out gives the same one.
+    let (cooling, unlock) = (dismissals[.unlock], numbers[.unlock])
+    (dismissals, numbers) = ([:], [:])
+    (dismissals[.unlock], numbers[.unlock]) = (cooling, unlock)
   }
 
   override package func outlives(_ lock: Lock) -> Bool {
