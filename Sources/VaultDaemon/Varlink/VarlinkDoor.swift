@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import VaultCore
 internal import VaultModel
 internal import VaultService
 internal import VaultWire
@@ -58,6 +59,8 @@ final class VarlinkDoor {
       events.reconsider()
       attendance.reconsider()
     }
+    // A lock wipes the stack below itself. What earlier calls have left where those stand that led to it goes when they are done.
+    vault.hooks.locked = { [loop] in loop.execute { Stack.wipe() } }
     vault.hooks.announce = { [events, vault, attendance] in
       events.announce($0, at: vault.clock.wall())
       attendance.happened($0)

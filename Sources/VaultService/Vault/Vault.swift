@@ -55,6 +55,8 @@ package final class Vault {
     var warnsOfLocks: () -> Int64? = { nil }
     /// Told then, with the time of the lock, Unix seconds.
     var willLock: ((reason: LockPolicy.Reason, time: Int64)) -> Void = { _ in }
+    /// A lock has wiped what it wipes.
+    package var locked: () -> Void = {}
     /// Told of whom an attempt to unlock did not recognise.
     var unlockFailed: (Caller) -> Void = { _ in }
 
@@ -206,6 +208,7 @@ package final class Vault {
     // Also without a vault: one that is being made has its key already.
     holders.letGo(for: Lock(reach, because: cause, isEffective: changes || hides))
     if changes { armNext() }
+    hooks.locked()
   }
 
   /// Wipes every key, at the daemon's end.
