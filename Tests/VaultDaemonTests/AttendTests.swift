@@ -19,6 +19,21 @@ import VaultModel
     }
   }
 
+  @Test("ends with a lock that hides names where it has not read an inquiry, which goes as well") func unread() throws {
+    let stand = try ConnectionStand.unlocked("hide-names = true")
+    defer { stand.close() }
+    try stand.on { client in
+      client.call("Attend", #"{"faces":["terminal"]}"#, more: true)
+      client.stopReading()
+      let agent = try #require(client.door.attendance.agents.first)
+      client.door.attendance.send(.inquiry(ToldInquiry(number: 1, about: "presence", name: "bank")), to: agent)
+      let outbox = try #require(client.connection.outbox)
+      #expect(client.isOpen && !outbox.isEmpty)
+      client.vault.lock(because: .asked)
+      #expect(!client.isOpen && outbox.isEmpty && client.door.attendance.agents.isEmpty)
+    }
+  }
+
   @Test("is none where the call takes one answer alone, or names a face in other letters") func refused() throws {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }

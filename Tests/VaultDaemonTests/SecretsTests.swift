@@ -149,10 +149,21 @@ import VaultTesting
     _ = try sandbox.makeVault(password: password, config: "idle = off\nhide-names = true")
     try sandbox.unlock(password)
     // Each has an attribute and a folder of its own: a word that all of them share would be found once.
-    let items = (0..<300).map { _ in
-      (name: "\(KeyStage.word())/\(KeyStage.word())", key: "k-\(KeyStage.word())", value: randomText(40))
+    // Short texts lie in what holds them, and not in memory of their own.
+    let items = (0..<300).map { number in
+      number.isMultiple(of: 2)
+        ? (name: "\(KeyStage.word())/\(KeyStage.word())", key: "k-\(KeyStage.word())", value: randomText(40))
+        : (name: "\(KeyStage.word().prefix(14))", key: "k-\(KeyStage.word().prefix(12))", value: randomText(15))
     }
     let client = try sandbox.client()
+    // Two that read no more than the first reply: more than their sockets take is on its way to them. A third one reads.
+    let unread = try ["Monitor", "Attend"].map { method in
+      let client = try sandbox.client()
+      #expect(try client.call(method, method == "Attend" ? ["faces": ["terminal"]] : [:], more: true).error == nil)
+      return client
+    }
+    let watcher = try sandbox.client()
+    #expect(try watcher.call("Monitor", more: true).error == nil)
     // The patterns of grants name items as well. The password that was just given counts as presence.
     let patterns = (0..<20).map { _ in "\(KeyStage.word())/\(KeyStage.word())" }
     for pattern in patterns {
@@ -164,6 +175,7 @@ import VaultTesting
       let set = try client.call(
         "Set", ["name": item.name, "value": "v", "attributes": [item.key: item.value], "require": "none"])
       #expect(set.error == nil, "\(set)")
+      #expect(try watcher.reply().string("name") == item.name)
     }
     for item in items {
       #expect(try client.call("Get", ["name": item.name]).error == nil)
@@ -178,7 +190,14 @@ import VaultTesting
     let unlocked = try MemorySearch(pid: pid)
     #expect(items.contains { unlocked.find(Array($0.name.utf8)).contains("raw") })
     #expect(patterns.allSatisfy { unlocked.find(Array($0.utf8)).contains("raw") })
+    // The last ones are on their way as the lock comes.
+    for item in items.suffix(4) {
+      #expect(try client.call("Set", ["name": item.name, "value": "w", "update": true]).error == nil)
+    }
     #expect(try client.call("Lock").error == nil)
+    // The one that reads is told of the lock, and what is done after that is done.
+    while try watcher.reply().string("state") != "locked" {}
+    #expect(try client.call("Status").string("state") == "locked")
     let locked = try MemorySearch(pid: pid)
     var words: [String: [UInt8]] = [:]
     for item in items {
@@ -187,6 +206,7 @@ import VaultTesting
     for pattern in patterns { words[pattern] = Array(pattern.utf8) }
     let left = locked.find(words)
     #expect(left.isEmpty, "\(left.count) of \(words.count): \(left.prefix(5))")
+    withExtendedLifetime(unread) {}
   }
 
   @Test(
