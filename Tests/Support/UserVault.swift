@@ -35,7 +35,9 @@ public final class UserVault: Sendable {
     unsafe chmod(sandbox.root, 0o711)
     // Copies that the user can start, whatever folder this is built in. Another process makes them: a file that this
     // one wrote could not be started while another test's child still held it open.
-    let names = ["vault", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-agent"].map { Sandbox.path(of: $0) }
+    let names = ["vault", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-agent"].map {
+      Sandbox.path(of: $0)
+    }
     try must(
       sandbox.run(
         ["-c", "mkdir $0 && (cp -l \"$@\" $0 2>/dev/null || cp \"$@\" $0)", programs] + names, program: "/bin/sh"))
