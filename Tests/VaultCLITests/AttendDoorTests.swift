@@ -228,6 +228,27 @@ import VaultTesting
     #expect(try MemorySearch(pid: try #require(sandbox.daemonPid)).find(sought).isEmpty)
   }
 
+  @Test("a change of the item has a call that waits for presence look once more, and wait on") func changed() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let output = try run(
+      sandbox,
+      """
+      agent = attend()
+      reader = ask("Get", name="bank", ask=True)
+      number = event(agent)["inquiry"]["number"]
+      # A grant's presence: the password that was just given counts.
+      for value in range(3): assert call(connect(), "Set", name="bank", value=str(value), update=True) != "Denied"
+      # What was to be done after that is done.
+      for turn in range(50): call(connect(), "Status")
+      entries = call(connect(), "Audit", more=True, action="get")["entries"]
+      print(len([entry for entry in entries if entry["outcome"] == "presence"]) <= 4)
+      assert converse("Authenticate", inquiry=number) == "done"
+      print(ended(reader))
+      """)
+    #expect(output == "True\n2\n")
+  }
+
   @Test("a wrong password is told of") func failedUnlock() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }

@@ -51,6 +51,20 @@ import VaultModel
     #expect(try stand.askPresence("a", AttendanceStand.process(300)).joined == "waits")
   }
 
+  @Test("when the first askers leave, those behind them are told of: nobody hides behind others") func ninth() throws {
+    let stand = try AttendanceStand()
+    stand.lock()
+    let agent = try stand.attend()
+    let first = (0..<8).map { stand.askUnlock(AttendanceStand.process(Int32(60 + $0))) }
+    let last = stand.askUnlock(AttendanceStand.process(99))
+    stand.turn()
+    #expect(agent.askers.map(\.pid) == (60..<68).map { Int32($0) })
+    for call in first { call.leave() }
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(agent.askers.map(\.pid) == [99])
+    withExtendedLifetime(last) {}
+  }
+
   @Test("the item of a presence inquiry that has gone is looked at again by those who wait") func itemGone() throws {
     let stand = try AttendanceStand()
     try stand.rooms.set("a", require: .password)

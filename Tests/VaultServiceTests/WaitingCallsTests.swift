@@ -54,6 +54,18 @@ import Testing
     #expect(stand.done == (0..<8).map(String.init) && stand.isEmpty)
   }
 
+  @Test("one that has to wait for the same again waits for the next time") func once() {
+    let stand = Stand()
+    stand.wait("a") { .unlock }
+    stand.wait("b")
+    stand.unlock()
+    for _ in 0..<100 { stand.turns.turn() }
+    #expect(stand.done == ["a", "b"] && !stand.isEmpty)
+    stand.unlock()
+    for _ in 0..<100 { stand.turns.turn() }
+    #expect(stand.done == ["a", "b", "a"] && !stand.isEmpty)
+  }
+
   @Test("those of one user do not wait for all that another's wait for") func users() {
     let stand = Stand()
     let other = Line(of: 2)

@@ -36,7 +36,7 @@ extension Attendance {
       dismissals[topic] = now + Self.coolDown
       for inquiry in inquiries.values.filter({ $0.matter.topic == topic }) {
         close(inquiry.number, .dismissed)
-        for giveUp in Array(inquiry.waiters.values) { giveUp(.dismissed) }
+        inquiry.giveUp(.dismissed)
       }
     }
   }

@@ -119,7 +119,7 @@ extension Attendance {
   /// Has those wait no more for whom nobody can ask.
   func checkSomebodyCanAsk(_ number: Int) {
     guard let inquiry = inquiries[number], !canBeAsked(inquiry) else { return }
-    for giveUp in Array(inquiry.waiters.values) { giveUp(.nobody) }
+    inquiry.giveUp(.nobody)
   }
 
   /// True when the answer of the agent's user counts.

@@ -34,47 +34,55 @@ final class Inquiry {
 
   let number: Int
   let matter: Matter
-  /// What tells each call that it waits in vain, by the numbers of those that wait.
-  private(set) var waiters: [Int: (Waiter.End) -> Void] = [:]
-  /// Those that are told of, and their numbers.
-  private var first: [Place] = []
+  /// The calls that wait, by their numbers, which count up.
+  private var places: [Int: Place] = [:]
   /// True where it has changed since it was told.
   var hasChanged = false
   private var next = 0
 
-  private struct Place {
-    let waiter: Int
+  /// A call that waits. An object of its own: it leaves no copy of the caller's words in a table's memory.
+  private final class Place {
     let caller: Caller
     let words: String
+    /// Tells it that it waits in vain.
+    let giveUp: (Waiter.End) -> Void
     var asker: Asker?
+
+    init(_ caller: Caller, _ words: String, _ giveUp: @escaping (Waiter.End) -> Void) {
+      (self.caller, self.words, self.giveUp) = (caller, words, giveUp)
+    }
   }
 
   init(_ number: Int, _ matter: Matter) { (self.number, self.matter) = (number, matter) }
 
-  var count: Int { waiters.count }
+  var count: Int { places.count }
 
   /// Has a call wait; its number.
   func add(_ caller: Caller, _ words: String, giveUp: @escaping (Waiter.End) -> Void) -> Int {
     next += 1
-    waiters[next] = giveUp
-    if first.count < Self.mostTold { first.append(Place(waiter: next, caller: caller, words: words)) }
+    places[next] = Place(caller, words, giveUp)
     hasChanged = true
     return next
   }
 
-  /// Those that are told of. It takes a while to look at a process, so that is done once, when somebody is to be told.
+  /// Those that are told of: the ones that have waited longest. It takes a while to look at a process, so that is done once, when
+  /// somebody is to be told.
   func askers(isSystem: Bool) -> [(asker: Asker, words: String)] {
-    for index in first.indices where first[index].asker == nil {
-      first[index].asker = Asker(first[index].caller, isSystem: isSystem)
+    places.keys.sorted().prefix(Self.mostTold).compactMap { number in
+      guard let place = places[number] else { return nil }
+      let asker = place.asker ?? Asker(place.caller, isSystem: isSystem)
+      place.asker = asker
+      return (asker, place.words)
     }
-    return first.compactMap { place in place.asker.map { ($0, place.words) } }
   }
 
   func remove(_ number: Int) {
-    guard waiters.removeValue(forKey: number) != nil else { return }
-    // As a whole, lest a copy of the last one stays behind the end.
-    if first.contains(where: { $0.waiter == number }) { first = first.filter { $0.waiter != number } }
-    hasChanged = true
+    if places.removeValue(forKey: number) != nil { hasChanged = true }
+  }
+
+  /// Tells all that they wait in vain.
+  func giveUp(_ end: Waiter.End) {
+    for place in Array(places.values) { place.giveUp(end) }
   }
 }
 

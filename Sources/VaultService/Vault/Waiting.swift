@@ -14,7 +14,8 @@ package enum Wait: Hashable, Sendable {
 
 /// The calls that wait for the vault, by what they wait for and whose they are, in the order of their coming.
 ///
-/// When it has come those of each line go on one after the other, each in a turn of its own. A call waits until it goes on: where what
+/// When it has come those of each line go on one after the other, each in a turn of its own, and once: one that has to wait for the
+/// same again waits for the next time. A call waits until it goes on: where what
 /// they wait for is gone again before that, as the keys are after a lock, the rest of them wait on, each until its own
 /// time is up.
 package final class Waiting {
@@ -24,6 +25,8 @@ package final class Waiting {
     /// The number of the one that has waited longest, or one below it.
     private var first = 0
     private var end = 0
+    /// The end of those that are to go on.
+    private var called = 0
     var isGoing = false
 
     init(_ line: Line) { self.line = line }
@@ -35,8 +38,11 @@ package final class Waiting {
       return end
     }
 
+    /// Has all go on that wait now.
+    func call() { called = end }
+
     func takeFirst() -> Attempt? {
-      while first < end {
+      while first < called {
         defer { first += 1 }
         if let attempt = attempts.removeValue(forKey: first) { return attempt }
       }
@@ -73,7 +79,10 @@ package final class Waiting {
 
   /// Has all go on that wait for that, for as long as `isTime`.
   func go(_ wait: Wait, while isTime: @escaping () -> Bool) {
-    for key in queues.keys where key.wait == wait { go(key, while: isTime) }
+    for (key, queue) in queues where key.wait == wait {
+      queue.call()
+      go(key, while: isTime)
+    }
   }
 
   private func go(_ key: Key, while isTime: @escaping () -> Bool) {
