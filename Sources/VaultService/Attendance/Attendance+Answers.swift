@@ -43,7 +43,9 @@ extension Attendance {
 
   private func inquiry(_ number: Int, toldTo caller: Caller) throws(Refusal) -> Inquiry {
     guard let inquiry = inquiries[number] else { throw .noSuchRequest(number) }
-    guard agents.contains(where: { $0.isProcess(of: caller) && $0.told.contains(number) }) else {
+    // Also now: its user may have lost what let it hear of this.
+    guard agents.contains(where: { $0.isProcess(of: caller) && $0.told.contains(number) && mayHear($0, of: inquiry) })
+    else {
       throw .denied("it was not asked of this process")
     }
     return inquiry
