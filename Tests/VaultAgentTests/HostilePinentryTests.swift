@@ -20,12 +20,12 @@ import VaultTesting
   @Test(
     "one that does not begin as it should leaves the question to the next face",
     arguments: [
-      ("echo Hello", "is not understood"), ("exit 0", "went away"), ("kill -9 $$", "went away"),
+      ("echo Hello", "is not understood"), ("exit 0", "has ended"), ("kill -9 $$", "has ended"),
       ("echo ERR 1 no; exec sleep 600", "does not begin with OK"),
       ("echo INQUIRE x; exec sleep 600", "is not understood"),
       ("exec tr '\\0' x </dev/zero", "longer than 1000 bytes"), ("exec yes '# x'", "has no end"),
       ("exec yes OK", "speaks unasked"), ("trap '' TERM; sleep 600 & exit 0", "has ended"),
-      ("echo OK; exit 0", "went away"), ("echo OK; read -r line; exit 0", "went away"),
+      ("echo OK; exit 0", "has ended"), ("echo OK; read -r line; exit 0", "has ended"),
     ]) func beginning(script: String, reason: String) throws
   {
     let outcome = try ask(PinentryScript(script))
@@ -42,13 +42,13 @@ import VaultTesting
   @Test(
     "one that does not answer as it should leaves the question to the next face",
     arguments: [
-      ("echo D half; exit 0", "went away"), ("printf 'D half'; exit 0", "went away"),
+      ("echo D half; exit 0", "has ended"), ("printf 'D half'; exit 0", "has ended"),
       ("echo INQUIRE x", "is not understood"),
       ("head -c 1000000 </dev/zero | tr '\\0' x", "longer than 1000 bytes"),
       ("yes 'D xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'", "is too long"),
       ("yes 'S x'", "has no end"), ("sleep 600 & exit 0", "has ended"),
       ("echo ERR 83886381 too small", "error 83886381"),
-      ("kill -9 $$", "went away"),
+      ("kill -9 $$", "has ended"),
     ]) func answering(action: String, reason: String) throws
   {
     for kind in [Question.Kind.secret, .approval(session: true)] {

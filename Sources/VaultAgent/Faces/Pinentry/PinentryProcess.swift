@@ -113,7 +113,7 @@ final class PinentryProcess {
       } else if errno == EAGAIN {
         try wait(input, POLLOUT, until: deadline)
       } else if errno != EINTR {
-        throw .unavailable("pinentry went away")
+        throw .unavailable("pinentry has ended")
       }
     }
   }
@@ -150,7 +150,7 @@ final class PinentryProcess {
         unsafe free.withUnsafeMutableBytes { unsafe read(output, $0.baseAddress, $0.count) }
       }
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
-      guard count > 0 else { throw .unavailable("pinentry went away") }
+      guard count > 0 else { throw .unavailable("pinentry has ended") }
       bytes.truncate(to: count)
       bytes.withBytes { reader.append($0) }
     }
