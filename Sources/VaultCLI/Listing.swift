@@ -11,6 +11,8 @@ struct Listing {
   var limit: Int?
   /// True when names come in order; otherwise items are printed while more are looked for.
   var isSorted = false
+  /// True when the names come in the order of their expiry, the soonest first.
+  var isByExpiry = false
   /// True when a terminal shows folders once, with what is in them below.
   var isTree = false
   /// Chooses among the items that match, where they come in order.
@@ -40,7 +42,7 @@ struct Listing {
     if isSorted {
       let items = try session.call { vault in try vault.find(query, limit: limit) }
         .filter(isShown)
-        .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        .sorted(by: comesBefore)
       if isTree, Output.isTerminal, !json {
         for row in NameTree(items.map(\.name)).rows {
           if let item = row.item { try show(items[item], as: row.text) } else { table.add(.init(row.text)) }
@@ -58,6 +60,11 @@ struct Listing {
     }
     if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
     if count == 0, isWhole, Keyboard.isAttended { Output.note(whenEmpty(session)) }
+  }
+
+  private func comesBefore(_ one: Wire.Item, _ other: Wire.Item) -> Bool {
+    if isByExpiry, one.expires != other.expires { return one.expires ?? .max < other.expires ?? .max }
+    return one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
   }
 
   /// The number of rows of a table that are kept until it is shown.

@@ -20,16 +20,23 @@ struct ListCommand: ParsableCommand {
     transform: AuditTime.parse)
   var unused: Int64?
 
+  @Flag(help: "Only what expires within 30 days, or has expired, the soonest first.")
+  var expiring = false
+
   @OptionGroup var globals: Globals
 
   func run() throws {
     let session = try Session(globals)
-    var listing = Listing(query: try query(), whenEmpty: { _ in whenEmpty }, isSorted: true, isTree: !flat)
+    let query = [try query(), expiring ? "expires<30d" : nil].compactMap { $0 }.joined(separator: " ")
+    var listing = Listing(
+      query: query.isEmpty ? nil : query, whenEmpty: { _ in whenEmpty }, isSorted: true, isTree: !flat && !expiring)
+    listing.isByExpiry = expiring
     if let unused { listing.isShown = try ItemUses(since: unused, session).isUnused }
     try listing.run(session, json: globals.json)
   }
 
   private var whenEmpty: String {
+    if expiring { return "nothing expires within 30 days" }
     if unused != nil { return "every item was read or used since then" }
     guard let folder, folder != "/" else { return "there are no items yet; store one with `vault set`" }
     return "there is nothing in \(Printable.quoted(folder)); see `vault list`"
