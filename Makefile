@@ -56,7 +56,7 @@ TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprint
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
               systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst $(DEB_DEPS)
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
-              sqlite3 pass gnupg keepassxc
+              sqlite3 pass gnupg keepassxc git strace pkg-config
 
 .PHONY: all build deps test-deps bench-deps deb-deps demo test check lint fmt bench order clean
 all: build
@@ -124,8 +124,14 @@ $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 	@mkdir -p $(BENCH)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@ $(LDLIBS)
 
+# git's own, of which Debian has the source alone.
+LIBSECRET_HELPER := $(BENCH)/git-credential-libsecret
+$(LIBSECRET_HELPER): /usr/share/doc/git/contrib/credential/libsecret/git-credential-libsecret.c
+	@mkdir -p $(BENCH)
+	$(CC) -O2 $$(pkg-config --cflags libsecret-1) $< -o $@ $$(pkg-config --libs libsecret-1)
+
 # README shows the chart that was kept by: cp .build/bench.svg Tests/Benchmarks/latency.svg
-bench: deps bench-deps build $(BENCH_PROGRAMS)
+bench: deps bench-deps build $(BENCH_PROGRAMS) $(LIBSECRET_HELPER)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
 
 # Notes anew which functions a start of `vault` runs, for a new Swift or after much has moved; a stale note only costs time.

@@ -54,6 +54,9 @@ public struct SocketLocation: Hashable, Sendable {
     return SocketLocation(path: directory + "/vault/socket", trust: .runtimeDirectory)
   }
 
+  /// The path of the socket at which the same daemon hands credentials to the service manager.
+  public var credentials: String { parts.directory + "/credentials" }
+
   /// The directory that holds the socket, and the socket's name in it.
   var parts: (directory: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }

@@ -11,15 +11,17 @@ extension Vault {
   }
 
   /// Lets the callers that are `subject` do `rights` to the items that the pattern `items` is for, until a time in Unix seconds.
+  /// With `credential` the item is also a credential of that name of the service that is `subject`.
   ///
   /// An earlier grant for the same of both is replaced, and is in the reply. In a user's vault it takes
   /// ``authenticateForGrants(answer:)`` before.
   public func grant(
-    _ subject: String, _ items: String, _ rights: [String], until: Int64? = nil
+    _ subject: String, _ items: String, _ rights: [String], as credential: String? = nil, until: Int64? = nil
   ) throws(ClientError) -> Wire.GrantReply {
     try call(
       .grant, again: false,
-      Wire.GrantParameters(subject: subject, items: items, rights: rights, until: until, interactive: attended)
+      Wire.GrantParameters(
+        subject: subject, items: items, rights: rights, credential: credential, until: until, interactive: attended)
     ).decode()
   }
 

@@ -1,5 +1,6 @@
 /* processes ROUNDS COMMAND… [-- COMMAND…]…: runs the commands in turn (A B A B …) ROUNDS times, output thrown away, and
- * prints one JSON array: each command's least, median and largest milliseconds from spawn to exit. */
+ * prints one JSON array: each command's least, median and largest milliseconds from spawn to exit. Each reads the file that
+ * PROCESSES_INPUT names, where there is such a variable. */
 #define _GNU_SOURCE
 #include "wire.h"
 #include <fcntl.h>
@@ -13,6 +14,8 @@ static double milliseconds(char **command) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    const char *input = getenv("PROCESSES_INPUT");
+    if (input) posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0);
     pid_t pid;
     int status;
     double start = now();

@@ -11,9 +11,12 @@ import VaultModel
     var (ending, used) = (grant, grant)
     ending.until = 1 << 40
     (used.until, used.used) = (-1, 3)
+    let credential = Grant(
+      subject: try Subject(parsing: "unit:tls.service"), pattern: try ItemPattern("tls/key"),
+      rights: try Rights(parsing: "get"), credential: try CredentialID("express.key"), created: 7)
     return
       ([
-        .grant(grant), .grant(ending), .grant(used), .confined(subject), .unconfirmed(since: 9),
+        .grant(grant), .grant(ending), .grant(used), .grant(credential), .confined(subject), .unconfirmed(since: 9),
         .denied(subject, try ItemName("iothome/a")),
       ]
       as [GrantRecord.Content]).map { GrantRecord($0) }

@@ -1,48 +1,10 @@
 import Foundation
 import Glibc
 import Testing
+import VaultTesting
 
 @testable import VaultDaemon
 @testable import VaultService
-
-/// Real cgroups where systemd would keep its units, made and removed by the test.
-private final class Cgroups {
-  private static let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
-  private static let root = mounts.first { unsafe access($0 + "/cgroup.procs", W_OK) == 0 }
-  static let canBeMade = geteuid() == 0 && root != nil
-
-  private let root: String
-  private let processes: [Process]
-  private var made: [String] = []
-  var pids: [pid_t] { processes.map(\.processIdentifier) }
-
-  /// Starts processes, which are in the test's own cgroup.
-  init(processes count: Int) throws {
-    root = try #require(Self.root)
-    processes = try (0..<count).map { _ in
-      try Process.run(URL(fileURLWithPath: "/bin/sleep"), arguments: ["600"])
-    }
-  }
-
-  /// Moves a process into a cgroup, which is made where there is none.
-  func move(_ pid: pid_t, to cgroup: String) throws {
-    var path = root
-    for part in cgroup.split(separator: "/") {
-      path += "/" + part
-      if unsafe mkdir(path, 0o755) == 0 { made.append(path) }
-    }
-    try Data("\(pid)".utf8).write(to: URL(fileURLWithPath: path + "/cgroup.procs"))
-  }
-
-  func remove() {
-    for process in processes {
-      // The other signals may be blocked.
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-    }
-    for path in made.reversed() { unsafe rmdir(path) }
-  }
-}
 
 @Suite("The unit of a process", .enabled(if: Cgroups.canBeMade, "makes cgroups, which needs root"))
 struct KnownProcessesTests {

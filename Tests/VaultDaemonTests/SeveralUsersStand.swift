@@ -27,7 +27,9 @@ final class SeveralUsersStand {
     }.wait()
     let bound = assembly
     let socket = try ListeningSocket.bound(to: path)
-    try loop.flatSubmit { Server.start(socket, bound.value.door, loop: loop).map { _ in } }.wait()
+    try loop.flatSubmit {
+      Server.start(socket, loop: loop) { try VarlinkConnection($0, bound.value.door) }.map { _ in }
+    }.wait()
     for folder in [sandbox.root, sandbox.runtime, folder] { unsafe chmod(folder, 0o711) }
     unsafe chmod(path, 0o666)
   }

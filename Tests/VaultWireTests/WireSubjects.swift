@@ -84,7 +84,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let verification = Wire.Verification(
     records: 9, unharmed: 3, harmed: 2, omitted: 1, unchecked: ["always"], reason: "locked", changed: ["when-unlocked"])
   static let permission = Wire.Permission(
-    subject: "user:1", items: "a/*", rights: ["get", "set"], until: 9, created: 1, used: 2, active: true)
+    subject: "user:1", items: "a/*", rights: ["get", "set"], credential: "c", until: 9, created: 1, used: 2,
+    active: true)
   static let access = Wire.Access(subject: "user:1", rights: ["get"])
   static let auditEntry = Wire.AuditEntry(
     number: 1, time: 2, action: "get", outcome: "ok", door: "socket", uid: 1000, user: "ana", pid: 3, unit: "a.service",
@@ -221,7 +222,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   private static let grants = [
     WireSubject(
       "Grant.in",
-      Wire.GrantParameters(subject: "user:1", items: "a", rights: ["get"], until: 7, interactive: true)),
+      Wire.GrantParameters(
+        subject: "user:1", items: "a", rights: ["get"], credential: "c", until: 7, interactive: true)),
     WireSubject("Grant.out", Wire.GrantReply(replaced: permission, confined: true)),
     WireSubject("Revoke.in", Wire.RevokeParameters(subject: "user:1", items: "a", interactive: true)),
     WireSubject("Revoke.out", Wire.RevokeReply(revoked: [permission], unstored: "locked")),

@@ -12,7 +12,8 @@ struct GrantCommand: ParsableCommand {
       A subject is user:NAME, group:NAME or unit:NAME.service, or several of them with a comma for "and"; in your own vault \
       also exe:PATH or sha256:DIGEST beside one of them. An item is a name in which * stands for characters within a part, \
       ** for any, and ? for one; quote it for the shell. It need not be there yet. A grant for the same subject and items is \
-      replaced. See vault-access(7).
+      replaced. With --as the item is a credential of a service, which systemd hands to it at its start. See vault-access(7) and \
+      vault-credentials(7).
       """)
 
   @Argument(help: ArgumentHelp("Who may.", valueName: "subject"))
@@ -28,6 +29,11 @@ struct GrantCommand: ParsableCommand {
   var rights = "get"
 
   @Option(
+    name: .customLong("as"),
+    help: ArgumentHelp("The credential of the service that the item is, as LoadCredential= names it.", valueName: "id"))
+  var credential: String?
+
+  @Option(
     help: ArgumentHelp("Until when: a date, or a time from now such as 12h, 30d or 1y.", valueName: "time"),
     transform: GrantEnd.parse)
   var until: Int64?
@@ -39,18 +45,27 @@ struct GrantCommand: ParsableCommand {
     do throws(NameError) { _ = try ItemPattern(items) } catch {
       throw ValidationError("\(Printable.quoted(items)) is for no item: \(error.reason)")
     }
+    if let credential {
+      do throws(ValueError) { _ = try CredentialID(credential) } catch { throw ValidationError(error.reason) }
+    }
   }
 
   func run() throws {
     let session = try Session(globals)
     let names = try Rights(parsing: rights).names
-    let reply = try session.unlocking(for: "to grant") { vault in try vault.grant(subject, items, names, until: until) }
+    let reply = try session.unlocking(for: "to grant") { vault in
+      try vault.grant(subject, items, names, as: credential, until: until)
+    }
     if globals.json { return try Output.json { reply.write(to: &$0) } }
     guard Keyboard.isAttended else { return }
     let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
     let before = reply.replaced.map { " (before: \($0.rights.joined(separator: ", ")))" } ?? ""
     Output.note(
       "\(Printable.text(subject)) may \(names.joined(separator: ", ")) \(Printable.quoted(items))\(end)\(before)")
+    if let credential {
+      Output.note(
+        "its unit gets it with LoadCredential=\(credential):\(Printable.text(session.vault.location.credentials))")
+    }
     if reply.confined {
       Output.note("its processes have their grants alone from now on; `vault grants forget` ends that")
     }
@@ -148,6 +163,8 @@ struct CanCommand: ParsableCommand {
 extension Wire.Permission {
   /// What it says, in a line.
   var sentence: String {
-    "\(Printable.text(subject)) may \(rights.map { Printable.text($0) }.joined(separator: ", ")) \(Printable.quoted(items))"
+    let name = credential.map { " as its credential \(Printable.quoted($0))" } ?? ""
+    return "\(Printable.text(subject)) may \(rights.map { Printable.text($0) }.joined(separator: ", ")) "
+      + "\(Printable.quoted(items))\(name)"
   }
 }

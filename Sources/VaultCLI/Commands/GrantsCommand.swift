@@ -40,6 +40,11 @@ struct GrantsListCommand: ParsableCommand {
     return seconds
   }
 
+  private static func rights(of grant: Wire.Permission) -> String {
+    let rights = grant.rights.joined(separator: ",")
+    return grant.credential.map { "\(rights) as \($0)" } ?? rights
+  }
+
   func run() throws {
     let session = try Session(globals)
     let found = try session.unlocking { vault in
@@ -51,14 +56,15 @@ struct GrantsListCommand: ParsableCommand {
       var table = Table("SUBJECT", "ITEMS", "MAY", "UNTIL", "USED")
       for grant in found.grants {
         table.add(
-          .init(grant.subject), .init(grant.items), .init(grant.rights.joined(separator: ",")),
+          .init(grant.subject), .init(grant.items), .init(Self.rights(of: grant)),
           .init(grant.until.map { LocalTime.text($0) } ?? "", isRed: !grant.active),
           .init(grant.used.map { LocalTime.text($0) } ?? "never"))
       }
       if table.count > 0 { try Output.text(table.text()) }
     } else {
       for grant in found.grants {
-        try Output.line([grant.subject, grant.items, grant.rights.joined(separator: ",")].joined(separator: "\t"))
+        let fields = [grant.subject, grant.items, grant.rights.joined(separator: ",")]
+        try Output.line((fields + (grant.credential.map { [$0] } ?? [])).joined(separator: "\t"))
       }
     }
     guard !globals.json, Keyboard.isAttended else { return }

@@ -12,6 +12,7 @@ public import VaultModel
 ///   unconfirmed: 8  since
 ///   a denial: 2  subject's size    …  subject    2  name's size    …  name
 ///   2  size of the extension fields    …  extension fields (see Extensions)
+///     a grant: field 1  the name of a unit's credential
 ///
 /// There is one encoding for each record: what decodes, encodes to the same bytes.
 public struct GrantRecord: Hashable, Sendable {
@@ -31,6 +32,7 @@ public struct GrantRecord: Hashable, Sendable {
   public var content: Content
   /// Fields that later programs added.
   public var extensions: Extensions
+  private static let credentialField: UInt8 = 1
 
   /// A record with a new identity.
   public init(_ content: Content) {
@@ -63,7 +65,13 @@ extension GrantRecord {
       case .unconfirmed: 8
       case .denied(let subject, let name): 2 + subject.description.utf8.count + 2 + name.text.utf8.count
       }
-    return 2 + content + extensions.encodedCount
+    return 2 + content + fields.encodedCount
+  }
+
+  /// The extension fields, with this program's own.
+  private var fields: Extensions {
+    guard let credential = grant?.credential else { return extensions }
+    return extensions.replacing(Self.credentialField, with: Array(credential.text.utf8))
   }
 
   /// The plaintext to seal. It has names of items in it.
@@ -92,7 +100,7 @@ extension GrantRecord {
         writer.sized(subject.description, &out)
         writer.sized(name.text, &out)
       }
-      extensions.write(&writer, &out)
+      fields.write(&writer, &out)
       precondition(writer.offset == out.byteCount, "a grant's size was computed wrongly")
     }
   }
@@ -118,6 +126,16 @@ extension GrantRecord {
     }
     extensions = try Extensions(&reader, input)
     try reader.finish(input)
+    guard case .grant(var grant) = content else { return }
+    extensions = try extensions.taking { (type, bytes) throws(CryptoError) in
+      guard type == Self.credentialField else { return false }
+      guard let text = String(validating: bytes, as: UTF8.self), let credential = try? CredentialID(text) else {
+        throw .malformed("credential of grant")
+      }
+      grant.credential = credential
+      return true
+    }
+    content = .grant(grant)
   }
 
   private static func grant(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Grant {

@@ -6,6 +6,8 @@ internal import VaultService
 final class Assembly {
   let rooms: Rooms
   let door: VarlinkDoor
+  private let credentials: CredentialDoor
+  private let loop: any EventLoop
   let clients: Clients
   let turns: Turns
   let transferThread: WorkerThread
@@ -35,6 +37,7 @@ final class Assembly {
   /// thread.
   init(_ place: Place, _ configuration: Configuration) throws(SystemError) {
     let (loop, clock) = (place.loop, place.clock)
+    self.loop = loop
     ends = HelperEnds()
     worker = WorkerThread(telling: loop)
     transferThread = WorkerThread(telling: loop)
@@ -61,9 +64,26 @@ final class Assembly {
     door = VarlinkDoor(
       loop: loop, rooms, clients, turns: turns, timer: timer, transferThread: transferThread,
       lastWordThread: WorkerThread(telling: loop))
+    credentials = CredentialDoor(rooms, clients, door.plaintext, timer: timer)
     door.triggers = LockTriggers(
       on: buses, system: place.isSystem, uid: place.owner, onSleep: { [unowned self] in goToSleep(then: $0) },
       onLock: { [vault = rooms.vault] in vault.lock(because: $0) })
+  }
+
+  /// Accepts connections; done when it does.
+  func listen(on sockets: Sockets) -> EventLoopFuture<Void> {
+    var listening = [
+      Server.start(sockets.clients, loop: loop) { [door] in try VarlinkConnection($0, door) }.map { _ in }
+    ]
+    if let socket = sockets.credentials {
+      listening.append(
+        Server.start(socket, loop: loop) { [credentials] in try CredentialConnection($0, credentials) }.map { _ in })
+    }
+    // One that ended meanwhile is none any more.
+    for kept in sockets.kept {
+      _ = Server.adopt(kept, loop: loop) { [credentials] in try CredentialConnection($0, credentials) }
+    }
+    return EventLoopFuture.andAllSucceed(listening, on: loop)
   }
 
   /// Takes new settings over; the deadlines of a running unlock follow them at once.
@@ -86,7 +106,10 @@ final class Assembly {
   func wipe() { ends.endAll { rooms.wipe() } }
 
   /// Ends all connections, with what their sockets take.
-  func closeConnections() { clients.close() }
+  func closeConnections() {
+    clients.close()
+    credentials.end()
+  }
 }
 
 extension Log {

@@ -67,24 +67,25 @@ public enum Daemon {
     let configuration = try settings(paths)
     if options.checksSettings { exit(Exit.ok) }
     let signals: SignalWatch
-    let socket: ListeningSocket
+    let sockets: Sockets
     let directory: SocketDirectory?
     do {
       signals = try SignalWatch()
-      if let inherited = try ListeningSocket.inherited() {
-        socket = inherited
+      if let inherited = try Sockets.inherited() {
+        sockets = inherited
         directory = nil
       } else {
         let own = try SocketDirectory(path: paths.runtime)
         try own.clear(socket: paths.socket)
-        socket = try ListeningSocket.bound(to: paths.socket)
+        try own.clear(socket: paths.credentialSocket)
+        sockets = try Sockets.bound(paths)
         directory = consume own
       }
     } catch {
       throw failure(error, paths)
     }
     let running = Running(
-      options: options, paths: paths, configuration: configuration, socket: socket, signals: signals,
+      options: options, paths: paths, configuration: configuration, sockets: sockets, signals: signals,
       openFiles: openFiles, directory: consume directory)
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { loop in running.start(on: loop) }
     preconditionFailure("the loop ends with the process")

@@ -1,24 +1,10 @@
 internal import CLinux
-internal import CSystemd
 internal import Glibc
 internal import VaultService
 
-/// The socket that accepts connections: handed over by systemd, or bound by us.
+/// A socket that accepts connections.
 struct ListeningSocket {
   let descriptor: Int32
-  /// True when systemd made it, keeps it, and will remove it.
-  let isInherited: Bool
-
-  /// The socket of the socket unit, when there is one (sd_listen_fds(3)).
-  static func inherited() throws(SystemError) -> ListeningSocket? {
-    let count = sd_listen_fds(1)
-    guard count != 0 else { return nil }
-    // SD_LISTEN_FDS_START is a macro: the first descriptor handed over is 3.
-    guard count == 1, sd_is_socket_unix(3, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
-      throw SystemError(call: "socket activation hands over one listening Unix stream socket", code: EINVAL)
-    }
-    return ListeningSocket(descriptor: 3, isInherited: true)
-  }
 
   /// Binds `path` with mode 0600 and listens.
   static func bound(to path: String) throws(SystemError) -> ListeningSocket {
@@ -43,6 +29,6 @@ struct ListeningSocket {
       close(descriptor)
       throw error
     }
-    return ListeningSocket(descriptor: descriptor, isInherited: false)
+    return ListeningSocket(descriptor: descriptor)
   }
 }

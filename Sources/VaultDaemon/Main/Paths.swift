@@ -7,6 +7,8 @@ struct Paths: Equatable {
   /// The directory of the socket.
   var runtime: String
   var socket: String
+  /// The socket for service managers, beside it.
+  var credentialSocket: String
   /// The socket of vault-pam's unit. The system's manager gives it to the daemon's user, and follows a link that lies in its
   /// place, so its directory is none that the daemon could write to.
   var presenceSocket: String
@@ -63,6 +65,7 @@ struct Paths: Equatable {
       throw Missing(reason: "`\(socket)` does not name a socket in a directory")
     }
     runtime = String(socket[..<slash])
+    credentialSocket = runtime + "/credentials"
     presenceSocket = options.system && options.socket == nil ? "/run/vault-pam/socket" : runtime + "/pam.socket"
     configIsExplicit = options.config != nil
     log = options.system ? nil : (try? folder("XDG_STATE_HOME", "/.local/state")).map { $0 + "/vault/log" }

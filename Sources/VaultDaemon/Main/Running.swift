@@ -11,7 +11,7 @@ final class Running {
   private let options: Options
   private let paths: Paths
   private let configuration: Configuration
-  private let socket: ListeningSocket
+  private let sockets: Sockets
   private let signals: SignalWatch
   private let openFiles: OpenFiles
   /// The socket's directory, which is the daemon's to its end; nil where the service manager has made the socket.
@@ -20,13 +20,13 @@ final class Running {
   private var isReady = false
 
   init(
-    options: Options, paths: Paths, configuration: Configuration, socket: ListeningSocket, signals: SignalWatch,
+    options: Options, paths: Paths, configuration: Configuration, sockets: Sockets, signals: SignalWatch,
     openFiles: OpenFiles, directory: consuming SocketDirectory?
   ) {
     self.options = options
     self.paths = paths
     self.configuration = configuration
-    self.socket = socket
+    self.sockets = sockets
     self.signals = signals
     self.openFiles = openFiles
     self.directory = consume directory
@@ -63,7 +63,7 @@ final class Running {
     do throws(SystemError) { try watch(assembly, watcher) } catch {
       fail("\(error)", assembly, Daemon.Exit.software)
     }
-    Server.start(socket, assembly.door, loop: loop).assumeIsolated().whenComplete { [self] result in
+    assembly.listen(on: sockets).assumeIsolated().whenComplete { [self] result in
       switch result {
       case .success: announceReady()
       case .failure(let error): fail("cannot accept connections: \(error)", assembly, Daemon.Exit.input)
@@ -123,7 +123,10 @@ final class Running {
     _ = unsafe sd_notify(0, "STOPPING=1")
     assembly?.closeConnections()
     assembly?.rooms.vault.closeStore()
-    if !socket.isInherited { unsafe unlink(paths.socket) }
+    if !sockets.isInherited {
+      unsafe unlink(paths.socket)
+      unsafe unlink(paths.credentialSocket)
+    }
     // Its lock goes with the socket, and not when the kernel has taken the process apart: who sees the socket vanish may
     // start another daemon.
     _ = directory.take()

@@ -44,6 +44,21 @@ struct ClientSocket {
     return Peer(uid: peer.uid, gid: peer.gid, pid: peer.pid)
   }
 
+  /// The name that the other end is bound to, as it stands behind the address's family: it begins with a NUL where it is an
+  /// abstract one. Nil where it has none.
+  func peerName() -> [UInt8]? {
+    guard channel.isActive else { return nil }
+    var address = sockaddr_un()
+    var count = socklen_t(MemoryLayout<sockaddr_un>.size)
+    // It is lent for the call, which writes no more than its size.
+    let status = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getpeername(descriptor, $0, &count) }
+    }
+    let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+    guard status == 0, Int(count) > start, Int(count) <= MemoryLayout<sockaddr_un>.size else { return nil }
+    return unsafe withUnsafeBytes(of: &address) { unsafe Array($0[start..<Int(count)]) }
+  }
+
   /// A descriptor of the process that connected, which the caller closes. It fails with ENOPROTOOPT on a kernel that has none
   /// to give, and otherwise when the process is gone.
   func peerDescriptor() -> Result<Int32, SystemError> {

@@ -21,6 +21,7 @@ final class Outbox {
   private let share: UserShare
   private let socket: ClientSocket
   private let unread: Unread
+  private let drop: () -> Void
   private var writer = JSONWriter(capacity: 0)
   /// The content of what was written that a lock would wipe.
   private var content: ReplyContent = []
@@ -36,10 +37,13 @@ final class Outbox {
   var onProgress: () -> Void = {}
 
   /// Sends to the client at the other end of `channel`, and holds on to it.
+  ///
+  /// - Parameter drop: gives up a client that does not read; nil to close the channel.
   init(
     _ channel: any Channel, _ socket: ClientSocket, of client: Plaintext.Client, _ share: UserShare,
-    plaintext: Plaintext, clock: Clock
+    plaintext: Plaintext, clock: Clock, drop: (() -> Void)? = nil
   ) {
+    self.drop = drop ?? { channel.close(mode: .all, promise: nil) }
     self.channel = channel
     self.client = client
     self.share = share
@@ -49,7 +53,7 @@ final class Outbox {
       now: clock.monotonic,
       after: { [channel] delay, work in
         channel.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(delay), work)
-      }, drop: { [channel] in channel.close(mode: .all, promise: nil) })
+      }, drop: self.drop)
   }
 
   /// True when enough was written to send it.
@@ -110,8 +114,8 @@ final class Outbox {
     let more = reply.count - sent
     let held = plaintext.hold(more, for: client) { [weak self] in
       (self?.takenCount ?? before) - before
-    } drop: { [channel] in
-      channel.close(mode: .all, promise: nil)
+    } drop: { [drop] in
+      drop()
     }
     unread.add(reply, from: sent, content) { [plaintext] in
       if let held { plaintext.release(held) }

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import VaultModel
+internal import VaultService
 internal import VaultWire
 
 /// The content of a reply that a lock wipes, beside names.
@@ -19,6 +20,13 @@ struct ReplyContent: OptionSet {
     case .afterFirstUnlock: self = .afterFirstUnlock
     case .always: self = []
     }
+  }
+
+  /// The content that a lock wipes.
+  init(wipedBy lock: Lock) {
+    self = []
+    if lock.reach.contains(.whenUnlocked) { insert(.whenUnlocked) }
+    if lock.reach.contains(.afterFirstUnlock) { insert(.afterFirstUnlock) }
   }
 }
 

@@ -3,19 +3,11 @@ internal import VaultWire
 
 // The effect of a lock on a connection: what it wipes of the vault is not to stay on its way to a client or from one.
 extension VarlinkConnection {
-  /// The content of what is unread that a lock wipes.
-  static func content(of lock: Lock) -> ReplyContent {
-    var content: ReplyContent = []
-    if lock.reach.contains(.whenUnlocked) { content.insert(.whenUnlocked) }
-    if lock.reach.contains(.afterFirstUnlock) { content.insert(.afterFirstUnlock) }
-    return content
-  }
-
   /// Ends the connection where the client has left unread what the lock wipes. A call that has come, and is not begun, or
   /// not whole, is refused, and the connection with it: it may have a value or a password in it.
   func lock(_ lock: Lock) {
     outbox?.flush()
-    if let outbox, outbox.hasUnread(Self.content(of: lock), names: lock.reach.contains(.names)) {
+    if let outbox, outbox.hasUnread(ReplyContent(wipedBy: lock), names: lock.reach.contains(.names)) {
       outbox.clear()
       forgetFrames()
       return abandon()

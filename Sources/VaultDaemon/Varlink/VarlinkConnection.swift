@@ -40,6 +40,13 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
   var isClosing = false
   var isLingering = false
 
+  /// - Throws: why nothing can be known of who connected.
+  convenience init(_ channel: any Channel, _ door: VarlinkDoor) throws(SystemError) {
+    let socket = ClientSocket(channel)
+    self.init(peer: try socket.peer(), door: door)
+    self.socket = socket
+  }
+
   init(peer: Peer, door: VarlinkDoor) {
     self.peer = peer
     self.door = door
@@ -64,7 +71,7 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
     // Somebody who is told of the lock after this may have asked what the caller may know.
     if lock.reach.contains(.names), caller.memory.mayHoldNames { return true }
     return lock.isEffective && lock.cause != .stop
-      && outbox?.hasUnread(Self.content(of: lock), names: lock.reach.contains(.names)) == true
+      && outbox?.hasUnread(ReplyContent(wipedBy: lock), names: lock.reach.contains(.names)) == true
   }
 }
 

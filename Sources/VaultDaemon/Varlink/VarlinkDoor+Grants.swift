@@ -11,8 +11,10 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let subject = try Self.subject(call.subject)
+      let credential = try call.credential.map { (text) throws(Refusal) in try Self.credential(text) }
       let replaced = try access.give(
-        subject, try Self.pattern(call.items), try Self.rights(call.rights), until: call.until, for: connection.caller)
+        subject, try Self.pattern(call.items), try Self.rights(call.rights), as: credential, until: call.until,
+        for: connection.caller)
       let isConfined = access.confinedSubjects(for: connection.caller).contains(subject)
       connection.reply(
         Wire.GrantReply(replaced: replaced.map { Wire.Permission($0, isActive: false) }, confined: isConfined))
@@ -107,6 +109,10 @@ extension VarlinkDoor {
     do throws(NameError) { return try ItemPattern(text) } catch { throw .invalidGrant("for no item: \(error.reason)") }
   }
 
+  private static func credential(_ text: String) throws(Refusal) -> CredentialID {
+    do throws(ValueError) { return try CredentialID(text) } catch { throw .invalidGrant(error.reason) }
+  }
+
   private static func rights(_ names: [String]) throws(Refusal) -> Rights {
     do throws(ValueError) { return try Rights(parsing: names.joined(separator: ",")) } catch {
       throw .invalidGrant(error.reason)
@@ -130,6 +136,7 @@ extension Wire.Permission {
   fileprivate init(_ grant: Grant, isActive: Bool) {
     self.init(
       subject: VarlinkDoor.named(grant.subject), items: grant.pattern.text, rights: grant.rights.names,
-      until: grant.until, created: grant.created, used: grant.used, active: isActive)
+      credential: grant.credential?.text, until: grant.until, created: grant.created, used: grant.used, active: isActive
+    )
   }
 }

@@ -6,6 +6,8 @@ public struct Grant: Hashable, Sendable {
   public var pattern: ItemPattern
   /// What they may do.
   public var rights: Rights
+  /// The name of the unit's credential that the item is; nil for a grant that makes none.
+  public var credential: CredentialID?
   /// The time from which on it no longer counts, Unix seconds; nil means never.
   public var until: Int64?
   /// The time at which it was given, Unix seconds.
@@ -15,11 +17,13 @@ public struct Grant: Hashable, Sendable {
 
   /// Describes a permission.
   public init(
-    subject: Subject, pattern: ItemPattern, rights: Rights, until: Int64? = nil, created: Int64, used: Int64? = nil
+    subject: Subject, pattern: ItemPattern, rights: Rights, credential: CredentialID? = nil, until: Int64? = nil,
+    created: Int64, used: Int64? = nil
   ) {
     self.subject = subject
     self.pattern = pattern
     self.rights = rights
+    self.credential = credential
     self.until = until
     self.created = created
     self.used = used
@@ -33,6 +37,9 @@ public struct Grant: Hashable, Sendable {
     isInPlaceOf(other) && rights == other.rights && until == other.until && created == other.created
   }
 
-  /// True when it is for the same callers and items as another, in whose place it then comes.
-  public func isInPlaceOf(_ other: Grant) -> Bool { subject == other.subject && pattern == other.pattern }
+  /// True when it is for the same callers and items as another, under the same name of a credential, in whose place it then
+  /// comes.
+  public func isInPlaceOf(_ other: Grant) -> Bool {
+    subject == other.subject && pattern == other.pattern && credential == other.credential
+  }
 }

@@ -82,6 +82,11 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     return parts.allSatisfy { part in others.contains { $0.utf8.elementsEqual(part.text.utf8) } }
   }
 
+  /// The unit that it is, if it is all processes of one unit and asks nothing else of them.
+  public var wholeUnit: String? {
+    if parts.count == 1, case .unit(let name) = parts[0] { name } else { nil }
+  }
+
   /// True when it asks what a process runs, which nobody vouches for.
   public var namesProgram: Bool { parts.contains { $0.kind == "exe" || $0.kind == "sha256" } }
 

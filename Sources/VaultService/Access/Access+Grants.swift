@@ -8,27 +8,33 @@ extension Access {
 
   /// Gives a grant, in place of the one that is for the same subject and pattern.
   ///
+  /// - Parameter credential: the name of the unit's credential that the item is to be.
   /// - Returns: the grant whose place it took.
   package func give(
-    _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, until: Int64?, for caller: Caller
+    _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, as credential: CredentialID? = nil, until: Int64?,
+    for caller: Caller
   ) throws(Refusal) -> Grant? {
+    let name = credential.map { " as \($0)" } ?? ""
     let end = until.map { " until \($0)" } ?? ""
-    let detail = "\(pattern.text) \(rights.names.joined(separator: ","))\(end)"
+    let detail = "\(pattern.text) \(rights.names.joined(separator: ","))\(name)\(end)"
     return try vault.audit.recording(.grant, caller, subject.description, detail: detail) { () throws(Refusal) in
-      try store(subject, pattern, rights, until, caller)
+      try store(subject, pattern, rights, credential, until, caller)
     }
   }
 
   private func store(
-    _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, _ until: Int64?, _ caller: Caller
+    _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, _ credential: CredentialID?, _ until: Int64?,
+    _ caller: Caller
   ) throws(Refusal) -> Grant? {
     let keychain = try administer(caller)
     let now = vault.newestTime
     if let until, until <= now { throw .invalidGrant("it would have ended before it began") }
     try check(subject, rights, for: caller)
-    let record = GrantRecord(
-      .grant(Grant(subject: subject, pattern: pattern, rights: rights, until: until, created: now)))
-    let old = book.all.filter { $0.grant.subject == subject && $0.grant.pattern == pattern }
+    let grant = Grant(
+      subject: subject, pattern: pattern, rights: rights, credential: credential, until: until, created: now)
+    try checkCredential(of: grant, now: now)
+    let record = GrantRecord(.grant(grant))
+    let old = book.all.filter { $0.grant.isInPlaceOf(grant) }
     var new = [record]
     if !terms.isSystem, subject.isConfining, book.confined[subject] == nil {
       new.append(GrantRecord(.confined(subject)))

@@ -5,6 +5,8 @@ package struct Caller: Hashable, Sendable {
   /// The ways in which something is asked for.
   package enum Door: String, Sendable {
     case varlink
+    /// The service manager's socket for credentials.
+    case credentials
   }
 
   package var door: Door

@@ -37,11 +37,13 @@ package final class Items {
   /// - Parameters:
   ///   - evenExpired: also lends the value of an item past its expiry.
   ///   - longest: lends none of an item of which a version has more bytes; the caller may wait for ``Wait/room``.
+  ///   - credential: the name under which a unit has it.
   /// - Returns: nil when it was lent; otherwise what the caller may wait for.
   /// - Throws: why there is none.
   package func get(
-    _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, upTo longest: Int = .max, for caller: Caller,
-    _ said: Said = Said(), _ answer: (ItemInfo, Int, RawSpan) -> Void
+    _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, upTo longest: Int = .max,
+    as credential: CredentialID? = nil, for caller: Caller, _ said: Said = Said(),
+    _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let now = vault.clock.wall()
     var approval: Int?
@@ -50,26 +52,32 @@ package final class Items {
         // Read once for nobody, so that what is on the disk before the answer is what comes of it.
         let wait = try read(name, version, evenExpired, longest, caller, said, now, &approval) { _, _, _ in }
         if let wait { return wait }
-        record(name, version, approval, caller, now, said)
+        record(name, version, approval, credential, caller, now, said)
         try vault.audit.settle()
       }
       let wait = try read(name, version, evenExpired, longest, caller, said, now, &approval, answer)
       guard wait == nil else { return wait }
       if let approval { access.requests.use(approval) }
-      if !vault.audit.isRequired { record(name, version, approval, caller, now, said) }
+      if !vault.audit.isRequired { record(name, version, approval, credential, caller, now, said) }
       return nil
     } catch {
-      vault.audit.record(.get, error.outcome, caller, at: now, item: name.text, version: version, said)
+      let detail = Self.detail(nil, credential)
+      vault.audit.record(.get, error.outcome, caller, at: now, item: name.text, detail: detail, version: version, said)
       try vault.audit.settle()
       throw error
     }
   }
 
   private func record(
-    _ name: ItemName, _ version: Int?, _ approval: Int?, _ caller: Caller, _ now: Int64, _ said: Said
+    _ name: ItemName, _ version: Int?, _ approval: Int?, _ credential: CredentialID?, _ caller: Caller, _ now: Int64,
+    _ said: Said
   ) {
-    let detail = approval.map { "by approval \($0)" }
+    let detail = Self.detail(approval, credential)
     vault.audit.record(.get, .ok, caller, at: now, item: name.text, detail: detail, version: version, said)
+  }
+
+  private static func detail(_ approval: Int?, _ credential: CredentialID?) -> String? {
+    approval.map { "by approval \($0)" } ?? credential.map { "as credential \($0)" }
   }
 
   /// Takes note that a call waited for the vault, or for an administrator, and was refused at the end of its time.

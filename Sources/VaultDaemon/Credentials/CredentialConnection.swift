@@ -1,0 +1,197 @@
+internal import NIOCore
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+/// One connection of a service manager, which asks for one credential by the address of its socket, sends nothing, and reads
+/// until the end.
+final class CredentialConnection: SecretHolder, ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let door: CredentialDoor
+  private let socket: ClientSocket
+  private let peer: Peer
+  private var context: ChannelHandlerContext?
+  /// What is known of the process that connected, once it was looked at.
+  private var asker: (process: PeerProcess, caller: Caller, address: CredentialAddress)?
+  private var attempt: Attempt?
+  /// The place among those for whom agents ask a person to unlock.
+  private var waiter: Waiter?
+  private var outbox: Outbox?
+  private var isRefused = false
+  private var isKept = false
+
+  /// - Throws: why nothing can be known of who connected.
+  init(_ channel: any Channel, _ door: CredentialDoor) throws(SystemError) {
+    self.door = door
+    socket = ClientSocket(channel)
+    peer = try socket.peer()
+    super.init(in: door.vault.holders)
+  }
+
+  // MARK: What NIO calls
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelActive(context: ChannelHandlerContext) {
+    // No service manager whose units are known here: it starts nothing, whatever it reads.
+    guard peer.uid == door.manager else { return context.close(promise: nil) }
+    guard door.admit(self) else { return refuse(.busy("too many units wait for credentials")) }
+    guard let address = CredentialAddress(of: socket) else {
+      return refuse(.denied("the address of the socket names no unit and no credential"))
+    }
+    guard let process = PeerProcess(at: socket, peer), process.isAlive else { return context.close(promise: nil) }
+    var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
+    (caller.door, caller.session) = (.credentials, nil)
+    asker = (process, caller, address)
+    door.vault.checkDeadlines()
+    defer { door.upkeep.foldLogLater() }
+    if let wait = ask() { hold(wait) }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // It has nothing to say, and the end of that is none of the connection.
+    try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+    refuse(.invalid("a request"))
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    attempt?.callOff()
+    (attempt, waiter) = (nil, nil)
+    outbox?.clear()
+    outbox = nil
+    door.leave(self)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {}
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  // MARK: The answer
+
+  /// Answers now, or tells what has to come first.
+  private func ask() -> Wait? {
+    guard let asker, !isRefused, let context else { return nil }
+    guard asker.process.isAlive else {
+      context.close(promise: nil)
+      return nil
+    }
+    do throws(Refusal) {
+      return try door.items.credential(asker.address.id, of: asker.address.unit, for: asker.caller) { item, _, value in
+        send(value, ReplyContent(item.policy.accessible), context)
+      }
+    } catch {
+      refuse(error, isRecorded: true)
+      return nil
+    }
+  }
+
+  /// Waits until the service manager gives up: a unit that is to start when somebody has unlocked the vault can wait for that.
+  private func hold(_ wait: Wait) {
+    join(wait)
+    keep()
+    let line = door.clients.share(of: peer).answers
+    attempt = Attempt(for: wait, in: door.vault.waiting, line, within: nil, door.timer) {
+    } _: { [weak self] in
+      guard let self, let next = ask() else { return nil }
+      join(next)
+      return next
+    }
+  }
+
+  /// Has agents tell a person for whom the vault is to be unlocked.
+  private func join(_ wait: Wait) {
+    guard wait == .unlock, waiter == nil, let asker else { return }
+    let said = Said(purpose: "its credential \(asker.address.id)")
+    let joined = door.attendance.joinUnlock(asker.caller, said, waitsAnyway: true) { _ in }
+    if case .waits(let joined) = joined { waiter = joined }
+  }
+
+  /// Has the service manager of the daemon's own unit keep a copy of the socket, so that a daemon that is killed leaves a unit
+  /// waiting, and the next one answers it: the end of the connection would start the unit with an empty file.
+  private func keep() {
+    guard !isKept else { return }
+    isKept = true
+    if let copy = socket.duplicate() { DescriptorStore.keep(copy) }
+  }
+
+  private func send(_ value: RawSpan, _ content: ReplyContent, _ context: ChannelHandlerContext) {
+    waiter = nil
+    guard value.byteCount <= Overflow.limit else { return refuse(.tooLarge(limit: Overflow.limit)) }
+    let share = door.clients.share(of: peer)
+    let outbox = Outbox(
+      context.channel, socket, of: Plaintext.Client(process: peer.pid, line: share.works), share,
+      plaintext: door.plaintext, clock: door.vault.clock, drop: { [weak self] in self?.overflow() })
+    outbox.onProgress = { [weak self] in self?.closeOnceRead() }
+    self.outbox = outbox
+    outbox.write(content) { $0.raw(value) }
+    outbox.flush()
+    closeOnceRead()
+  }
+
+  private func closeOnceRead() {
+    if !isRefused, outbox?.isEmpty == true { finish() }
+  }
+
+  /// Ends what is sent: also where the service manager keeps a copy of the socket, which a mere close would not.
+  private func finish() {
+    context?.close(mode: .output, promise: nil)
+    context?.close(promise: nil)
+  }
+
+  // MARK: No answer
+
+  /// Has the unit not start, and says why.
+  private func refuse(_ refusal: Refusal, isRecorded: Bool = false) {
+    guard !isRefused else { return }
+    let what = asker.map { "the credential \($0.address.id) of \($0.address.unit)" } ?? "a credential"
+    door.vault.log.warning("\(what) was refused to process \(peer.pid): \(refusal.reasonWithoutNames)")
+    if !isRecorded, let asker {
+      door.items.record(credential: asker.address.id, of: asker.address.unit, refusal, for: asker.caller)
+    }
+    overflow()
+  }
+
+  /// Sends what no unit is started with, in place of the rest of what was to be sent.
+  private func overflow() {
+    guard !isRefused, let context else { return }
+    isRefused = true
+    attempt?.callOff()
+    (attempt, waiter) = (nil, nil)
+    outbox?.clear()
+    context.writeAndFlush(wrapOutboundOut(Overflow.buffer)).assumeIsolated().whenComplete { [weak self] _ in
+      self?.finish()
+    }
+  }
+
+  /// The same at the daemon's end, when no loop runs any more that would send it.
+  func end() {
+    guard let copy = socket.duplicate(), let raw = try? RawSocket(copy, of: nil, patience: Timeouts.lastCredential)
+    else { return }
+    var sent = 0
+    // The bytes are lent for the call.
+    unsafe Overflow.buffer.withUnsafeReadableBytes { bytes in
+      try? raw.send(unsafe RawSpan(_unsafeBytes: bytes), from: &sent)
+    }
+    raw.shutDown()
+  }
+
+  // MARK: Locks
+
+  override func letGo(for lock: Lock) {
+    if lock.reach.contains(.names) { asker?.caller.memory.forgetNames() }
+    if lock.isEffective, hasUnread(lock) { overflow() }
+  }
+
+  override func outlives(_ lock: Lock) -> Bool {
+    if lock.reach.contains(.names), asker?.caller.memory.mayHoldNames == true { return true }
+    return lock.isEffective && hasUnread(lock)
+  }
+
+  private func hasUnread(_ lock: Lock) -> Bool {
+    outbox?.hasUnread(ReplyContent(wipedBy: lock), names: lock.reach.contains(.names)) == true
+  }
+}

@@ -1,0 +1,52 @@
+internal import NIOCore
+internal import NIOPosix
+
+/// Accepts clients on a listening socket and gives each a handler of the socket's door.
+enum Server {
+  /// Starts to accept. Call on `loop`.
+  ///
+  /// - Parameter handler: makes the handler of one client's channel.
+  static func start(
+    _ socket: ListeningSocket, loop: any EventLoop, _ handler: @escaping (any Channel) throws -> any ChannelHandler
+  ) -> EventLoopFuture<any Channel> {
+    let bound = NIOLoopBound(handler, eventLoop: loop)
+    return ServerBootstrap(group: loop)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptPause())
+        }
+      }
+      // Between one and the next the others are looked at.
+      .serverChannelOption(.maxMessagesPerRead, value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try prepare(channel, bound.value)
+        }
+      }
+      .withBoundSocket(socket.descriptor)
+  }
+
+  /// Takes over a connection that was accepted before. Call on `loop`.
+  static func adopt(
+    _ descriptor: Int32, loop: any EventLoop, _ handler: @escaping (any Channel) throws -> any ChannelHandler
+  ) -> EventLoopFuture<any Channel> {
+    let bound = NIOLoopBound(handler, eventLoop: loop)
+    return ClientBootstrap(group: loop)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try prepare(channel, bound.value) }
+      }
+      .withConnectedSocket(descriptor)
+  }
+
+  private static func prepare(
+    _ channel: any Channel, _ handler: (any Channel) throws -> any ChannelHandler
+  ) throws {
+    let options = channel.syncOptions
+    try options?.setOption(.allocator, value: WipingAllocator.allocator)
+    // A frame is read in one go or is long; a second read would only meet EAGAIN.
+    try options?.setOption(.maxMessagesPerRead, value: 1)
+    // `printf … | socat` closes its half before the answer comes, and so does a service manager.
+    try options?.setOption(.allowRemoteHalfClosure, value: true)
+    try channel.pipeline.syncOperations.addHandler(try handler(channel))
+  }
+}

@@ -1,0 +1,72 @@
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+internal import VaultService
+
+/// The sockets of a daemon: handed over by systemd, or bound by us.
+struct Sockets {
+  /// The one that clients connect to.
+  let clients: ListeningSocket
+  /// The one that service managers connect to for credentials; nil where the socket unit has none.
+  let credentials: ListeningSocket?
+  /// Connections of service managers that an earlier process of this service had, and left when it was killed.
+  let kept: [Int32]
+  /// True when systemd made the sockets, keeps them, and will remove them.
+  let isInherited: Bool
+
+  /// Those of the socket unit, when there is one (sd_listen_fds(3)).
+  static func inherited() throws(SystemError) -> Sockets? {
+    let count = sd_listen_fds(1)
+    guard count != 0 else { return nil }
+    guard count > 0 else { throw SystemError(call: "sd_listen_fds", code: -count) }
+    var clients: ListeningSocket?
+    var credentials: ListeningSocket?
+    var kept: [Int32] = []
+    let stream = Int32(SOCK_STREAM.rawValue)
+    // SD_LISTEN_FDS_START is a macro: the first descriptor handed over is 3.
+    for descriptor in 3..<3 + count {
+      if sd_is_socket_unix(descriptor, stream, 0, nil, 0) > 0 {
+        kept.append(descriptor)
+      } else if sd_is_socket_unix(descriptor, stream, 1, nil, 0) <= 0 {
+        throw SystemError(call: "socket activation hands over Unix stream sockets", code: EINVAL)
+      } else if credentials == nil, isOfCredentials(descriptor) {
+        credentials = ListeningSocket(descriptor: descriptor)
+      } else if clients == nil {
+        clients = ListeningSocket(descriptor: descriptor)
+      } else {
+        throw SystemError(call: "socket activation hands over one socket for clients", code: EINVAL)
+      }
+    }
+    guard let clients else {
+      throw SystemError(call: "socket activation hands over a socket for clients", code: EINVAL)
+    }
+    return Sockets(clients: clients, credentials: credentials, kept: kept, isInherited: true)
+  }
+
+  /// Tells the socket by its name, because both have their unit's.
+  private static func isOfCredentials(_ descriptor: Int32) -> Bool {
+    var address = sockaddr_un()
+    var count = socklen_t(MemoryLayout<sockaddr_un>.size - 1)
+    // It is lent for the call, which leaves at least the last byte a zero.
+    let status = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &count) }
+    }
+    guard status == 0 else { return false }
+    let path = unsafe withUnsafeBytes(of: &address.sun_path) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return path.hasSuffix("/credentials")
+  }
+
+  /// Binds both in the directory of `paths`.
+  static func bound(_ paths: Paths) throws(SystemError) -> Sockets {
+    let clients = try ListeningSocket.bound(to: paths.socket)
+    do throws(SystemError) {
+      let credentials = try ListeningSocket.bound(to: paths.credentialSocket)
+      return Sockets(clients: clients, credentials: credentials, kept: [], isInherited: false)
+    } catch {
+      close(clients.descriptor)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,47 @@
+internal import VaultModel
+
+// The credentials of units: which item a unit has under which name. A grant says so, and nothing else does.
+extension Access {
+  /// The item that a grant makes the credential `id` of `unit`, for the service manager, which asks from within that unit; nil where
+  /// that cannot be told before the vault is unlocked.
+  ///
+  /// - Throws: the refusal of who is not the service manager in that unit, and where no grant names an item.
+  func credential(_ id: CredentialID, of unit: String, for caller: Caller) throws(Refusal) -> ItemName? {
+    guard caller.uid == (terms.isSystem ? 0 : terms.owner) else {
+      throw .denied("uid \(caller.uid) is not the service manager's")
+    }
+    // In a user's vault any process can give its socket such an address; only the manager puts one into a unit.
+    guard caller.grantedUnit(isSystem: terms.isSystem) == unit else {
+      throw .denied("whoever asks is not in that unit")
+    }
+    _ = try vault.keychain()
+    let standing = standing(of: caller)
+    let now = vault.newestTime
+    // The strongest class that is known has the last word.
+    for accessible in AccessClass.allCases {
+      let grants = (standing.grants[accessible] ?? nil)?.entries.map(\.grant) ?? []
+      let found = grants.first { $0.credential == id && $0.subject.wholeUnit == unit && $0.counts(at: now) }
+      if let found, let name = try? ItemName(found.pattern.text) { return name }
+    }
+    guard standing.isUndecided else { throw .denied("no grant makes an item this credential") }
+    return nil
+  }
+
+  /// - Throws: the refusal of a grant that cannot make an item a unit's credential.
+  func checkCredential(of grant: Grant, now: Int64) throws(Refusal) {
+    guard let id = grant.credential else { return }
+    guard let unit = grant.subject.wholeUnit, unit.hasSuffix(".service") else {
+      throw .invalidGrant("a service has credentials: name it alone, as unit:NAME.service")
+    }
+    guard grant.pattern.isExact else { throw .invalidGrant("a credential is one item: name it without * and ?") }
+    guard grant.rights.contains(.get) else { throw .invalidGrant("a credential is read: the right get is needed") }
+    let other = book.all.first { _, other in
+      other.subject == grant.subject && other.credential == id && other.pattern != grant.pattern
+        && other.counts(at: now)
+    }
+    if let other {
+      throw .invalidGrant(
+        "the credential \(id) of \(unit) is the item '\(other.grant.pattern)'; revoke that grant first")
+    }
+  }
+}

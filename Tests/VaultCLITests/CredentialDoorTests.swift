@@ -1,0 +1,158 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("The socket for credentials", .enabled(if: Cgroups.canBeMade, "makes cgroups, which needs root"))
+struct CredentialDoorTests {
+  @Test("hands a unit the item that a grant makes its credential, and has no other start") func basics() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    try stand.sandbox.must(["set", "tls/key"], stdin: "the key")
+    try stand.sandbox.must(["set", "key"], stdin: "another")
+    try stand.grant("tls", "tls/key", as: "key")
+    #expect(try stand.ask("key", in: "tls") == "the key")
+    // Never the item of that name.
+    for id in ["other", "tls"] { #expect(try stand.ask(id, in: "tls") == overflow) }
+    #expect(try stand.ask("key", in: "radio") == overflow)
+    // A process that gives its socket the name of another unit's, and one that is in none.
+    #expect(try stand.ask("key", in: "radio", saying: "tls") == overflow)
+    #expect(try stand.ask("key", in: nil, saying: "tls") == overflow)
+    for address in ["", "9f8/unit/\(stand.unit("tls"))", "9f8/user/\(stand.unit("tls"))/key"] {
+      #expect(try stand.ask("key", in: "tls", address: address) == overflow, "\(address)")
+    }
+    let audit = try stand.sandbox.must(["audit", "--json"])
+    let entries = audit.split(separator: "\n").filter { $0.contains(#""door":"credentials""#) }
+    #expect(entries.filter { $0.contains(#""outcome":"ok""#) }.count == 1, "\(audit)")
+    #expect(
+      entries.contains {
+        $0.contains(#""item":"tls/key""#) && $0.contains("as credential key") && $0.contains(stand.unit("tls"))
+      }, "\(audit)")
+    #expect(
+      entries.contains { $0.contains(#""outcome":"denied""#) && $0.contains("credential other of ") }, "\(audit)")
+    let log = stand.sandbox.daemonLog
+    #expect(log.contains("the credential other of \(stand.unit("tls")) was refused"), "\(log)")
+    #expect(log.contains("whoever asks is not in that unit"), "\(log)")
+    #expect(!log.contains("tls/key"), "\(log)")
+  }
+
+  @Test("is for the service manager alone: another uid in the unit is sent nothing") func anotherUser() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    try sandbox.must(["set", "tls/key"], stdin: "the key")
+    try stand.grant("tls", "tls/key", as: "key")
+    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
+    unsafe chmod(sandbox.runtime + "/vault/credentials", 0o666)
+    #expect(try stand.ask("key", in: "tls", uid: 65534).isEmpty)
+    #expect(try stand.ask("key", in: "tls") == "the key")
+  }
+
+  @Test("has those wait that come before the unlock, and hands each its own then") func waiting() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    for name in ["a", "b"] { try sandbox.must(["set", name], stdin: "value of \(name)") }
+    try stand.grant("one", "a", as: "key")
+    try stand.grant("two", "b", as: "key")
+    try stand.grant("two", "missing", as: "missing")
+    try sandbox.must(["lock"])
+    let waiting = [
+      try stand.begin("key", in: "one"), try stand.begin("key", in: "two"), try stand.begin("missing", in: "two"),
+      try stand.begin("unknown", in: "two"),
+    ]
+    try stand.awaitConnected(4)
+    // What grants name nothing for is refused at once, where the grants are known.
+    #expect(try waiting[3].outcome().output == overflow)
+    // An agent would be told that somebody waits.
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"locked""#))
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try waiting[0].outcome().output == "value of a")
+    #expect(try waiting[1].outcome().output == "value of b")
+    #expect(try waiting[2].outcome().output == overflow)
+  }
+
+  @Test("before the first unlock hands out what is served from boot on, and has the others wait") func cold() throws {
+    let stand = try CredentialStand(hasBootKey: true)
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    try sandbox.must(["set", "sensor", "--accessible", "always"], stdin: "at boot")
+    try sandbox.must(["set", "key"], stdin: "later")
+    try stand.grant("door", "sensor", as: "id")
+    try stand.grant("door", "key", as: "key")
+    try sandbox.stopDaemon()
+    try stand.start()
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"cold""#))
+    #expect(try stand.ask("id", in: "door") == "at boot")
+    let waiting = [try stand.begin("key", in: "door"), try stand.begin("unknown", in: "door")]
+    try stand.awaitConnected(3)
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try waiting[0].outcome().output == "later")
+    #expect(try waiting[1].outcome().output == overflow)
+  }
+
+  @Test("hands out values up to the last byte that systemd takes") func large() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    for count in [1 << 20, (1 << 20) - 1, 300_000] {
+      let file = stand.sandbox.home + "/value"
+      try Data(repeating: UInt8(ascii: "v"), count: count).write(to: URL(fileURLWithPath: file))
+      try stand.sandbox.must(["set", "big/\(count)", "--file", file])
+      try stand.grant("big", "big/\(count)", as: "key-\(count)")
+      #expect(try stand.ask("key-\(count)", in: "big") == "\(count) bytes of ['v']")
+    }
+  }
+
+  @Test(
+    "has no unit start with a part of a value that a lock has wiped, or the daemon's end", arguments: [false, true])
+  func cut(isStop: Bool) throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    let file = sandbox.home + "/value"
+    try Data(repeating: UInt8(ascii: "v"), count: 1 << 20).write(to: URL(fileURLWithPath: file))
+    try sandbox.must(["set", "big", "--file", file])
+    try stand.grant("big", "big", as: "key")
+    let reading = try stand.begin("key", in: "big", pauses: true)
+    // The audit log has it once it was sent as far as the socket takes it.
+    try wait(for: "the value to be sent") {
+      try sandbox.must(["audit", "--json"]).contains(#""door":"credentials""#)
+    }
+    if isStop { try sandbox.signalDaemon(SIGTERM) } else { try sandbox.must(["lock"]) }
+    try sandbox.write("", to: "../read")
+    let output = try reading.outcome().output
+    let count = try #require(Int(output.prefix { $0 != " " }))
+    #expect(count > 1 << 20 && output.hasSuffix("bytes of ['-', 'v']"), "\(output)")
+  }
+
+  @Test("has no unit start that waits when the daemon ends") func stop() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    try stand.sandbox.must(["set", "key"], stdin: "the key")
+    try stand.grant("tls", "key", as: "key")
+    try stand.sandbox.must(["lock"])
+    let waiting = try stand.begin("key", in: "tls")
+    try stand.awaitConnected(1)
+    // It is answered after the connection that was accepted before.
+    try stand.sandbox.must(["status"])
+    try stand.sandbox.stopDaemon()
+    #expect(try waiting.outcome().output == overflow)
+  }
+
+  @Test("in a user's vault is for units of the user's own manager, whose names others cannot take") func userVault()
+    throws
+  {
+    let stand = try CredentialStand(isSystem: false)
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    try sandbox.must(["set", "mail/password"], stdin: "for mail")
+    // What asks for a person who was there just now.
+    let grant = "vault grant unit:\(stand.unit("mail")) mail/password --as password"
+    let outcome = try sandbox.run(
+      "-c", "vault lock && vault unlock --password-stdin && \(grant)", program: "/bin/sh", stdin: password + "\n")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try stand.ask("password", in: "mail") == "for mail")
+    #expect(try stand.ask("password", in: "editor", saying: "mail") == overflow)
+    #expect(try stand.ask("password", in: nil, saying: "mail") == overflow)
+  }
+}
