@@ -15,6 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -174,3 +175,40 @@ static inline int vault_reset_personality(void) { return personality(PER_LINUX);
 /* What it is; no number of a personality asks for that. */
 static inline int vault_personality(void) { return personality(0xffffffff); }
 static inline int vault_set_personality(int personas) { return personality((unsigned long)personas); }
+
+/* keyctl(KEYCTL_JOIN_SESSION_KEYRING): a session keyring without the keys of the one before. */
+static inline int vault_new_session_keyring(void) { return (int)syscall(SYS_keyctl, 1, NULL); }
+
+/* Has execvp(3), posix_spawnp(3) and getenv(3) take another environment, and gives the one before. */
+static inline char **vault_set_environment(char **next) {
+    extern char **environ;
+    char **before = environ;
+    environ = next;
+    return before;
+}
+
+struct vault_capability_header { uint32_t version; int pid; };
+struct vault_capability_data { uint32_t effective, permitted, inheritable; };
+
+/* capset(2): gives up all capabilities, those too that securebits may have kept over a change of the user. */
+static inline int vault_drop_capabilities(void) {
+    struct vault_capability_header header = { 0x20080522 /* _LINUX_CAPABILITY_VERSION_3 */, 0 };
+    struct vault_capability_data none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+    return (int)syscall(SYS_capset, &header, none);
+}
+
+/* capget(2): 0 when there are none of any kind. */
+static inline int vault_capabilities(void) {
+    struct vault_capability_header header = { 0x20080522, 0 };
+    struct vault_capability_data data[2];
+    if (syscall(SYS_capget, &header, data) != 0) return -1;
+    uint32_t all = 0;
+    for (int i = 0; i < 2; i++) all |= data[i].effective | data[i].permitted | data[i].inheritable;
+    return all != 0;
+}
+
+/* memmem(3), hidden behind _GNU_SOURCE: the first place of some bytes in others, or NULL. */
+static inline const void *vault_find_bytes(const void *text, size_t count, const void *form, size_t length) {
+    extern void *memmem(const void *, size_t, const void *, size_t);
+    return memmem(text, count, form, length);
+}

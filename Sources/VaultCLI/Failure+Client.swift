@@ -51,7 +51,8 @@ extension Failure {
 
   /// `vaultd` did not start: what it said counts, and so does its exit code, which means the same as ours.
   private init(daemonStatus status: Int32, _ message: String) {
-    let exit = Exit(rawValue: status) ?? .unavailable
+    // The codes of shells are a loader's here.
+    let exit = status < Exit.notRunnable.rawValue ? Exit(rawValue: status) ?? .unavailable : .unavailable
     let said = Failure.reason(of: message)
     self.init(
       exit,

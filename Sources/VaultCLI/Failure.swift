@@ -1,4 +1,4 @@
-/// The exit codes of `vault`, which are those of sysexits.h.
+/// The exit codes of `vault`, which are those of sysexits.h, and of the shells where it runs a program.
 enum Exit: Int32, Sendable {
   /// The command line is wrong.
   case usage = 64
@@ -22,6 +22,10 @@ enum Exit: Int32, Sendable {
   case denied = 77
   /// Something has to be set up first.
   case configuration = 78
+  /// The program that was to be run is there and cannot be, as shells say it.
+  case notRunnable = 126
+  /// There is no program of that name, as shells say it.
+  case noProgram = 127
 }
 
 /// The reason why a command did not do what it was asked to, as its user reads it. Lower case, no secret, no final stop.

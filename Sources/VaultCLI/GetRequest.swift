@@ -76,25 +76,15 @@ struct GetRequest: Equatable {
   /// Without a terminal a person is asked by an agent, where one attends.
   private var asks: Bool { waitSeconds == nil && !Keyboard.isAttended }
 
-  /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
   private func read<R: ~Copyable>(
     _ session: Session, _ body: (Vault, _ wait: Duration?) throws -> R
   ) throws(Failure) -> R {
-    guard let waitSeconds else { return try session.unlocking(for: "vault get \(name)") { try body($0, nil) } }
-    let wait = Duration.seconds(waitSeconds)
-    guard waitSeconds > 0, WaitingLine.isRead else { return try session.call { try body($0, wait) } }
-    return try session.waiting(now: { try body($0, nil) }, call: { try body($0, wait) })
+    try session.reading(wait: waitSeconds.map { .seconds($0) }, for: "vault get \(name)", body)
   }
 
   private func print(field: String, _ session: Session) throws(Failure) {
     let item = try read(session) { vault, _ in try vault.show(name) }
-    guard let text = ItemField.text(field, of: item) else {
-      let known = item.attributes.keys.sorted().joined(separator: ", ")
-      let what = known.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(known))"
-      let near = Nearest.names(to: field, among: ItemField.all + item.attributes.keys.sorted(), beginnings: true)
-      throw Failure(
-        .missing, "\(Printable.quoted(name)) has no field \(Printable.quoted(field))", Suggestion.text(near) ?? what)
-    }
+    let text = try ItemField.known(field, of: item)
     var bytes = SecretBuffer()
     // An attribute is text for a person; the value is not, and goes out as it is everywhere.
     bytes.append(utf8: Output.isTerminal && !json && !clip ? Printable.line(text) : text)

@@ -5,6 +5,14 @@ struct Globals: ParsableArguments {
   @Flag(help: "Print JSON: one object, or one a line where there are many.")
   var json = false
 
+  @OptionGroup var daemon: DaemonOptions
+
+  var socket: String? { daemon.socket }
+  var system: Bool { daemon.system }
+}
+
+/// The options that say which vault is meant.
+struct DaemonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The daemon's socket, instead of the user's own.", valueName: "path"),
     completion: .file())

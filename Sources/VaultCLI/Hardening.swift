@@ -11,6 +11,9 @@ enum Hardening {
     return limit
   }()
 
+  /// The disposition of SIGXFSZ that the program was started with. It is changed when this is looked at first.
+  private static let earlierHandler = signal(SIGXFSZ, SIG_IGN)
+
   /// Call it before any secret is read. What it asks for, the kernel refuses to no program.
   static func begin() {
     _ = earlier
@@ -18,7 +21,7 @@ enum Hardening {
     // execve() resets it for the programs that are started.
     _ = vault_set_not_dumpable()
     // A file that must not grow any more shows as EFBIG. StartedProgram resets it for the programs that are started.
-    signal(SIGXFSZ, SIG_IGN)
+    _ = earlierHandler
   }
 
   /// Starts a program in `body` with the limit on core files that this one was started with.
@@ -27,6 +30,13 @@ enum Hardening {
     setCoreLimit(earlier)
     defer { setCoreLimit(rlimit(rlim_cur: 0, rlim_max: earlier.rlim_max)) }
     return body()
+  }
+
+  /// Starts a program in `body`, or becomes one, with all that this one was started with: ``begin()`` left no other trace.
+  static func withEarlierState<R>(_ body: () -> R) -> R {
+    signal(SIGXFSZ, earlierHandler)
+    defer { signal(SIGXFSZ, SIG_IGN) }
+    return withEarlierLimit(body)
   }
 
   private static let core = __rlimit_resource_t(RLIMIT_CORE.rawValue)

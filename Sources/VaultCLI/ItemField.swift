@@ -30,4 +30,14 @@ enum ItemField {
     default: item.attributes[field]
     }
   }
+
+  /// The text of a field; throws ``Failure`` with those that there are when the item has none of that name.
+  static func known(_ field: String, of item: Wire.Item) throws(Failure) -> String {
+    if let text = text(field, of: item) { return text }
+    let known = item.attributes.keys.sorted().joined(separator: ", ")
+    let what = known.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(known))"
+    let near = Nearest.names(to: field, among: all + item.attributes.keys.sorted(), beginnings: true)
+    throw Failure(
+      .missing, "\(Printable.quoted(item.name)) has no field \(Printable.quoted(field))", Suggestion.text(near) ?? what)
+  }
 }

@@ -21,6 +21,7 @@ public enum VaultProgram {
     if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()
     if let request = GetRequest(fast: arguments) { finish { try request.run() } }
+    if let request = RunRequest(fast: arguments) { finish { try request.run() } }
     if arguments.first == Clipboard.forgetCommand { finish { try Clipboard.forget(arguments.dropFirst()) } }
     if arguments.first == Completion.command { finish { try Completion.print(arguments.dropFirst()) } }
     finish {

@@ -8,6 +8,8 @@ final class Session {
   /// True for the user's own socket, where a command that needs a daemon starts one.
   let isOwn: Bool
   private var mayStart: Bool
+  /// True for a command that becomes another program, which must not have a daemon for a child that it knows nothing of.
+  var leavesNoChild = false
 
   convenience init(_ globals: Globals, startsDaemon: Bool = true) throws(Failure) {
     try self.init(socket: globals.socket, system: globals.system, startsDaemon: startsDaemon)
@@ -39,12 +41,26 @@ final class Session {
       return try body(vault)
     } catch ClientError.noDaemon where mayStart {
       mayStart = false
+      if leavesNoChild { startApart() }
+      // One that listens by now is all that is wanted.
       do throws(ClientError) { try Daemon.ensure(at: vault.location) } catch { throw Failure(error) }
       vault.patience = Connection.defaultPatience
     } catch {
       throw failure(error)
     }
     do { return try body(vault) } catch { throw failure(error) }
+  }
+
+  /// Has a process of its own start the daemon and end, so that the daemon is not this one's child. If it fails, the next
+  /// attempt here says why.
+  private func startApart() {
+    let pid = fork()
+    if pid == 0 {
+      do throws(ClientError) { try Daemon.ensure(at: vault.location) } catch { _exit(1) }
+      _exit(0)
+    }
+    var status: Int32 = 0
+    while pid > 0, unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
   }
 
   private func failure(_ error: any Error) -> Failure {

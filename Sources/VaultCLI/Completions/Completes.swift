@@ -19,6 +19,8 @@ enum Completes: String {
   case field
   /// `key=value` of an attribute.
   case attribute
+  /// `NAME=` and an item's name.
+  case variable
   /// A predicate.
   case predicate
   /// An item's name, or a predicate once an operator is typed.

@@ -105,6 +105,7 @@ struct Completion {
     case .own(.request): offers = source.requests()
     case .own(.folder): offers = source.children(text).filter { !$0.isWhole }
     case .own(.field): offers = fields()
+    case .own(.variable): offers = variables(text)
     case .own(.attribute): offers = PredicateOffers(text, source).attributes()
     case .own(.predicate): offers = PredicateOffers(text, source).all()
     case .own(.itemOrPredicate):
@@ -116,6 +117,15 @@ struct Completion {
 
   private func items(_ text: String) -> [Offer] {
     names(source.children(text))
+  }
+
+  /// The items behind the name of a variable, which nobody else knows.
+  private func variables(_ text: String) -> [Offer] {
+    guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return [] }
+    let head = text[...equals]
+    return source.children(String(text[text.utf8.index(after: equals)...])).map { offer in
+      Offer(text: head + offer.text, help: offer.help, isWhole: offer.isWhole)
+    }
   }
 
   private func names(_ offers: [Offer]) -> [Offer] {

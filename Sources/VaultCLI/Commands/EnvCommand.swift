@@ -1,0 +1,41 @@
+internal import ArgumentParser
+internal import VaultModel
+internal import VaultWire
+
+struct EnvCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "env",
+    abstract: "Print items as variables for a shell to evaluate.",
+    discussion: """
+      Such as `eval "$(vault env -e OWM_APPID=owm/appid)"`; `vault run` gives them to one program alone, which is better \
+      where that will do.
+      """)
+
+  @OptionGroup var variables: VariableOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "The shell: \(EnvironmentScript.Shell.allCases.map(\.rawValue).joined(separator: " or ")).", valueName: "shell"))
+  var shell: EnvironmentScript.Shell = .sh
+
+  @OptionGroup var fetch: FetchOptions
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let variables = try Variables(self.variables.envFile, self.variables.assignments)
+    let session = try Session(globals)
+    let fetched = try fetch.fetch.items(variables.items, for: "vault env", session)
+    try variables.check(fetched)
+    if globals.json { return try Output.json(EnvironmentScript.json(variables, fetched)) }
+    let text = EnvironmentScript.text(variables, fetched, for: shell)
+    try text.withBytes { bytes throws(Failure) in
+      if Output.isTerminal, !Content.isText(bytes) {
+        throw Failure(
+          .usage, "a value is no text, and a terminal acts on such bytes",
+          "have the shell evaluate it, or send it to a file")
+      }
+      try Output.write(bytes)
+    }
+  }
+}

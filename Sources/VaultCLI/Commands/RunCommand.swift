@@ -1,0 +1,40 @@
+internal import ArgumentParser
+
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Run a program with items in its environment.",
+    discussion: """
+      `vault run -e OWM_APPID=owm/appid -- dashboard` becomes the program, which has the variables besides those it would \
+      have anyway. All items are fetched before it starts, or it does not.
+      """)
+
+  @OptionGroup var variables: VariableOptions
+
+  @Flag(help: "Stay, and pass on what the program prints with <concealed> in place of the values.")
+  var mask = false
+
+  @OptionGroup var fetch: FetchOptions
+
+  @OptionGroup var daemon: DaemonOptions
+
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, behind --.", valueName: "command"),
+    completion: .file())
+  var command: [String] = []
+
+  func validate() throws {
+    if command.isEmpty { throw ValidationError("no program is named; write it behind --") }
+  }
+
+  func run() throws {
+    var request = RunRequest()
+    request.assignments = variables.assignments
+    request.files = variables.envFile
+    request.command = command
+    request.masks = mask
+    request.fetch = fetch.fetch
+    (request.socket, request.system) = (daemon.socket, daemon.system)
+    try request.run()
+  }
+}

@@ -1,0 +1,105 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The way in which items are fetched.
+struct Fetch: Equatable {
+  /// For how long an unlock or an approval is waited for, all items together.
+  var waitSeconds: Int64?
+  /// The purpose, in words for an administrator and the audit log.
+  var reason: String?
+  var expired = false
+
+  /// Fetches all that is asked for over one connection: everything, or nothing with the name of what cannot be had.
+  ///
+  /// - Parameter purpose: what a person is told who is asked to unlock the vault.
+  func items(
+    _ references: some Sequence<ItemReference>, for purpose: String, _ session: Session
+  ) throws(Failure) -> FetchedItems {
+    session.vault.reason = reason
+    let end = waitSeconds.map { Moment.now() + Int($0) * 1000 }
+    var fetched = FetchedItems()
+    for item in Self.items(references) {
+      do throws(Failure) {
+        let wait = end.map { Duration.milliseconds(max(0, $0 - Moment.now())) }
+        try add(item, to: &fetched, wait: wait, for: purpose, session)
+      } catch {
+        throw error.naming(item.name)
+      }
+    }
+    return fetched
+  }
+
+  private struct Item {
+    let name: ItemName
+    var fields: [String?]
+  }
+
+  /// The items, each once with all that is asked of it, in the order in which they are named first.
+  private static func items(_ references: some Sequence<ItemReference>) -> [Item] {
+    var items: [Item] = []
+    var places: [ItemName: Int] = [:]
+    for reference in references {
+      if let place = places[reference.name] {
+        if !items[place].fields.contains(reference.field) { items[place].fields.append(reference.field) }
+      } else {
+        places[reference.name] = items.count
+        items.append(Item(name: reference.name, fields: [reference.field]))
+      }
+    }
+    return items
+  }
+
+  private func add(
+    _ item: Item, to fetched: inout FetchedItems, wait: Duration?, for purpose: String, _ session: Session
+  ) throws(Failure) {
+    let name = item.name
+    let needsValue = item.fields.contains { $0 == nil || $0 == "uri" }
+    if needsValue {
+      let value = try session.reading(wait: wait, for: purpose) { vault, wait in
+        try vault.read(name.text, wait: wait, expired: expired, ask: wait == nil && !Keyboard.isAttended)
+      }
+      if item.fields.contains(nil) {
+        value.bytes.withBytes { fetched.add(ItemReference(name), version: value.version, $0) }
+      }
+      if item.fields.contains("uri") {
+        let uri = try ItemURI.uri(of: session.call { vault in try vault.show(name.text) }, value.bytes)
+        uri.withBytes { fetched.add(ItemReference(name, field: "uri"), version: value.version, $0) }
+      }
+    }
+    let fields = item.fields.compactMap { $0 }.filter { $0 != "uri" }
+    guard !fields.isEmpty else { return }
+    // Where the value was allowed, it waits for nothing.
+    let shown = try session.reading(wait: needsValue ? nil : wait, for: purpose) { vault, _ in
+      try vault.show(name.text)
+    }
+    for field in fields {
+      let text = try ItemField.known(field, of: shown)
+      fetched.add(ItemReference(name, field: field), version: shown.version, unsafe text.utf8.span.bytes)
+    }
+  }
+}
+
+extension Session {
+  /// Makes a call that reads an item. With a time to wait the daemon waits; otherwise a locked vault is a question, where
+  /// somebody is there to ask.
+  func reading<R: ~Copyable>(
+    wait: Duration?, for purpose: String, _ body: (Vault, _ wait: Duration?) throws -> R
+  ) throws(Failure) -> R {
+    guard let wait else { return try unlocking(for: purpose) { try body($0, nil) } }
+    guard wait > .zero, WaitingLine.isRead else { return try call { try body($0, wait) } }
+    return try waiting(now: { try body($0, nil) }, call: { try body($0, wait) })
+  }
+}
+
+extension Failure {
+  /// The same about the item `name`, where it is about one and does not say so.
+  fileprivate func naming(_ name: ItemName) -> Failure {
+    let quoted = Printable.quoted(name.text)
+    guard [.denied, .invalid, .missing].contains(exit), !event.contains(quoted) else { return self }
+    var failure = Failure(exit, "\(quoted): \(event)", advice)
+    failure.missing = missing
+    failure.names = names
+    return failure
+  }
+}

@@ -1,0 +1,38 @@
+internal import VaultModel
+internal import VaultWire
+
+extension Variables {
+  /// The variables of the files and, over them, the single ones; of those with one name the later counts.
+  init(_ files: [String], _ assignments: [Assignment]) throws(Failure) {
+    self.init()
+    for file in files { try read(file) }
+    for assignment in assignments { set(assignment.name, to: assignment.item) }
+  }
+
+  private mutating func read(_ path: String) throws(Failure) {
+    let text = try FileInput.readFile(path, limit: EnvironmentFile.limit)
+    do throws(EnvironmentFile.Fault) {
+      try text.withBytes { bytes throws(EnvironmentFile.Fault) in
+        var file = EnvironmentFile()
+        try file.read(Span<UInt8>(_bytes: bytes), into: &self)
+      }
+    } catch {
+      throw Failure(
+        .invalid, "\(Printable.text(path)), line \(error.line): \(error.reason)", "see `vault run` in vault(1)")
+    }
+  }
+
+  /// Throws unless each value can be one of an environment, whose strings end with a NUL.
+  borrowing func check(_ fetched: borrowing FetchedItems) throws(Failure) {
+    for entry in entries {
+      guard case .item(let item) = entry.source else { continue }
+      try fetched.withBytes(of: item) { bytes throws(Failure) in
+        if Span<UInt8>(_bytes: bytes).contains(0) {
+          throw Failure(
+            .invalid, "\(item.text) has a NUL byte, which no variable can hold",
+            "hand it over in a file, with `vault get` or `vault inject`")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The variables that a program is to get, each with an item's value or with a text of its own. A text may be a secret, too,
+/// that somebody has put into a file.
+struct Variables: ~Copyable {
+  enum Source: Equatable {
+    case item(ItemReference)
+    /// A place among the texts.
+    case text(Range<Int>)
+  }
+
+  struct Entry: Equatable {
+    let name: String
+    var source: Source
+  }
+
+  /// In the order in which they are defined first.
+  private(set) var entries: [Entry] = []
+  private var places: [String: Int] = [:]
+  private var texts = SecretBuffer()
+
+  /// Defines a variable by an item; an earlier definition is forgotten.
+  mutating func set(_ name: String, to item: ItemReference) { set(name, .item(item)) }
+
+  /// Defines a variable by a text.
+  mutating func set(_ name: String, to text: RawSpan) {
+    let start = texts.count
+    texts.append(text)
+    set(name, .text(start..<texts.count))
+  }
+
+  private mutating func set(_ name: String, _ source: Source) {
+    if let place = places[name] {
+      entries[place].source = source
+    } else {
+      places[name] = entries.count
+      entries.append(Entry(name: name, source: source))
+    }
+  }
+
+  /// The items that they want.
+  var items: [ItemReference] {
+    entries.compactMap { entry in
+      if case .item(let item) = entry.source { item } else { nil }
+    }
+  }
+
+  /// Lends the value of a variable. It must not leave the closure.
+  borrowing func withValue<R: ~Copyable, E: Error>(
+    of entry: Entry, _ fetched: borrowing FetchedItems, _ body: (RawSpan) throws(E) -> R
+  ) throws(E) -> R {
+    switch entry.source {
+    case .item(let item): try fetched.withBytes(of: item, body)
+    case .text(let place): try texts.withBytes { bytes throws(E) in try body(bytes.extracting(place)) }
+    }
+  }
+}
+
+extension Span<UInt8> {
+  /// True when `byte` is among these.
+  func contains(_ byte: UInt8) -> Bool {
+    for index in indices where self[index] == byte { return true }
+    return false
+  }
+}
