@@ -11,6 +11,7 @@ final class NewFile {
   private let folder: String
   private let part: String
   private let replaces: Bool
+  private let mode: mode_t
   private let descriptor: Int32
   private var isDone = false
 
@@ -38,11 +39,13 @@ final class NewFile {
     try write(path, replaces: replaces) { file, _ in try file.write(unsafe text.utf8.span.bytes) }
   }
 
-  /// Makes the file, of mode 0600.
+  /// Makes the file, of mode 0600 until all of it is there.
   ///
-  /// - Parameter replaces: whether a file that is there already makes room in the end.
+  /// - Parameters:
+  ///   - replaces: whether a file that is there already makes room in the end.
+  ///   - mode: the mode that it has in the end.
   /// - Throws: ``Failure`` when something is there that stays, or the folder cannot be written to.
-  init(_ path: String, replaces: Bool) throws(Failure) {
+  init(_ path: String, replaces: Bool, mode: mode_t = 0o600) throws(Failure) {
     try Self.check(path, replaces: replaces)
     let slash = path.lastIndex(of: "/")
     folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -53,6 +56,12 @@ final class NewFile {
     part = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     self.path = path
     self.replaces = replaces
+    self.mode = mode
+  }
+
+  /// Gives it to somebody else, who is to have it from the beginning.
+  func give(to uid: uid_t, _ gid: gid_t) throws(Failure) {
+    guard fchown(descriptor, uid, gid) == 0 else { throw Self.failure("give \(path) to its owner", errno) }
   }
 
   deinit {
@@ -89,6 +98,7 @@ final class NewFile {
 
   /// Waits until all of it is on the disk, and gives it its name.
   func finish() throws(Failure) {
+    if mode != 0o600, fchmod(descriptor, mode) != 0 { throw Self.failure("set the mode of \(path)", errno) }
     guard fsync(descriptor) == 0 else { throw Self.failure("write \(path)", errno) }
     if replaces {
       guard unsafe rename(part, path) == 0 else { throw Self.failure("name \(path)", errno) }

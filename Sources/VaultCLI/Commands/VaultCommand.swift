@@ -23,7 +23,7 @@ struct VaultCommand: ParsableCommand {
           RestoreVersionCommand.self, TrashCommand.self, DepositCommand.self, DepositsCommand.self, WatchCommand.self,
           ReceiptsCommand.self,
         ]),
-      CommandGroup(name: "Program", subcommands: [RunCommand.self, EnvCommand.self]),
+      CommandGroup(name: "Program", subcommands: [RunCommand.self, EnvCommand.self, InjectCommand.self]),
       CommandGroup(
         name: "Access",
         subcommands: [

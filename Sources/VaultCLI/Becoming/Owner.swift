@@ -1,0 +1,72 @@
+internal import CLinux
+internal import Glibc
+internal import VaultModel
+internal import VaultWire
+
+/// The user that root has a file written for: this process becomes that user, and stays it.
+enum Owner {
+  /// The most bytes of passwd(5) and group(5).
+  private static let limit = 16 << 20
+  /// The variables that say where root's own files and vault are.
+  private static let foreign = [
+    "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_SESSION_ID", "MAIL",
+    "DBUS_SESSION_BUS_ADDRESS", "SUDO_USER", "SUDO_UID", "SUDO_GID", "SUDO_COMMAND",
+  ]
+
+  /// Becomes the user that `text` names, with all groups and without a way back. The daemon sees that user and is told of no
+  /// other, and no file is opened before.
+  ///
+  /// - Throws: ``Failure`` when the process is not root's, there is no such user, or anything of root is left.
+  static func become(_ text: String) throws(Failure) {
+    guard geteuid() == 0 else {
+      throw Failure(.denied, "only root can write a file as somebody else", "leave --owner out, or run it as root")
+    }
+    let account = try Account(
+      text, passwd: try Self.text(of: "/etc/passwd"), group: try Self.text(of: "/etc/group"))
+    guard account.uid != 0 else { throw Failure(.usage, "root needs no --owner", "leave it out") }
+    // A key that root's session holds would otherwise stay within reach of what runs as that user.
+    _ = vault_new_session_keyring()
+    let groups = [account.gid] + account.groups
+    guard unsafe vault_set_groups(Int32(groups.count), groups) == 0, vault_set_gids(account.gid) == 0,
+      vault_set_uids(account.uid) == 0, vault_drop_capabilities() == 0
+    else {
+      throw Failure(.denied, "cannot become \(Printable.quoted(text)): \(Output.describe(errno))")
+    }
+    guard isWholly(account, groups) else {
+      throw Failure(.software, "something of root is left after becoming \(Printable.quoted(text))", "report this")
+    }
+    // The kernel has set it anew.
+    _ = vault_set_not_dumpable()
+    setEnvironment(of: account)
+  }
+
+  private static func isWholly(_ account: Account, _ groups: [gid_t]) -> Bool {
+    var (real, effective, saved): (UInt32, UInt32, UInt32) = (0, 0, 0)
+    guard unsafe getresuid(&real, &effective, &saved) == 0, Set([real, effective, saved]) == [account.uid],
+      unsafe getresgid(&real, &effective, &saved) == 0, Set([real, effective, saved]) == [account.gid]
+    else { return false }
+    var present = [gid_t](repeating: 0, count: 65536)
+    let count = unsafe getgroups(Int32(present.count), &present)
+    guard count >= 0, Set(present.prefix(Int(count))) == Set(groups) else { return false }
+    // What must not work any more.
+    return vault_capabilities() == 0 && vault_set_uids(0) != 0
+  }
+
+  /// The process has no other thread yet, and nobody keeps a pointer into its environment.
+  private static func setEnvironment(of account: Account) {
+    for name in foreign { unsafe unsetenv(name) }
+    unsafe setenv("HOME", account.home ?? "/", 1)
+    for name in ["USER", "LOGNAME"] {
+      if let user = account.name { unsafe setenv(name, user, 1) } else { unsafe unsetenv(name) }
+    }
+  }
+
+  /// Bytes that are no UTF-8 do not matter where they stand in another user's entry.
+  private static func text(of path: String) throws(Failure) -> String {
+    let content = try FileInput.readFile(path, limit: limit)
+    return content.withBytes { bytes in
+      // Lent for the call, and `String` copies.
+      unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import Glibc
+
+struct InjectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inject",
+    abstract: "Write a file from a template, with items in their places.",
+    discussion: #"""
+      The template says {{ vault "homebridge/pin" }}, or {{ vault "wifi/home" | field "ssid" | json }}; json, shell, base64 \#
+      and yaml make a value a whole string or word of their kind, quotes and all. {{ "{{" }} is two braces. All items are \#
+      fetched before anything is written.
+      """#)
+
+  @Option(
+    name: [.customShort("i"), .customLong("input")],
+    help: ArgumentHelp("The template; standard input unless given.", valueName: "path"), completion: .file())
+  var input = "-"
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp(
+      "The file to write, which is replaced as a whole; standard output unless given.", valueName: "path"),
+    completion: .file())
+  var output: String?
+
+  @Option(
+    help: ArgumentHelp("The mode of the file in octal; 0600 unless given.", valueName: "mode"), transform: Self.mode)
+  var mode: mode_t?
+
+  @Option(
+    help: ArgumentHelp(
+      "Do all of it as this user, whose the file then is: a name, or numbers such as 997:993. Only root may.",
+      valueName: "user"))
+  var owner: String?
+
+  @OptionGroup var fetch: FetchOptions
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if output == nil && mode != nil { throw ValidationError("--mode is for a file; give -o too") }
+    if output == nil && owner != nil { throw ValidationError("--owner is for a file; give -o too") }
+  }
+
+  private static func mode(_ text: String) throws -> mode_t {
+    guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x37).contains($0) }),
+      let mode = mode_t(text, radix: 8), mode <= 0o777
+    else { throw ValidationError("a mode is written in octal, such as 0640, and at most 0777") }
+    return mode
+  }
+
+  func run() throws {
+    // Before anything is opened.
+    if let owner { try Owner.become(owner) }
+    let request = InjectRequest(
+      input: input, output: output.map { OutputFile(path: $0, mode: mode ?? 0o600) }, fetch: fetch.fetch)
+    // Root starts no daemon for somebody else.
+    let session = try Session(globals, startsDaemon: owner == nil)
+    try request.run(session, json: globals.json)
+  }
+}

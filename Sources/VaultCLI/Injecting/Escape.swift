@@ -1,0 +1,43 @@
+internal import VaultModel
+internal import VaultWire
+
+/// A form in which a value is put into a text whose syntax it must not break. Each is a whole: quotes are part of it.
+enum Escape: String, CaseIterable {
+  /// A JSON string (RFC 8259).
+  case json
+  /// A word of sh(1).
+  case shell
+  /// RFC 4648, with padding.
+  case base64
+  /// A double-quoted scalar (YAML 1.2, section 7.3.1).
+  case yaml
+
+  /// The same in words.
+  static let names = "\(allCases.dropLast().map(\.rawValue).joined(separator: ", ")) and \(yaml.rawValue)"
+
+  /// The reason why a value has no such form; it quotes nothing of it.
+  struct Fault: Error, Equatable {
+    let reason: String
+  }
+
+  /// Adds the form of `value` to `text`.
+  func append(_ value: RawSpan, to text: inout SecretBuffer) throws(Fault) {
+    switch self {
+    case .json:
+      guard UTF8Text.isValid(value) else { throw Fault(reason: "it is not UTF-8, so it has no form in JSON") }
+      var writer = JSONWriter(appendingTo: text)
+      writer.secret(value)
+      text = writer.take()
+    case .shell:
+      if Span<UInt8>(_bytes: value).contains(0) {
+        throw Fault(reason: "it has a NUL byte, which no word of a shell can hold")
+      }
+      ShellWord.append(value, to: &text)
+    case .base64:
+      text.append(count: Base64.encodedCount(value.byteCount)) { Base64.encode(value, into: &$0) }
+    case .yaml:
+      guard UTF8Text.isValid(value) else { throw Fault(reason: "it is not UTF-8, so it has no form in YAML") }
+      YAMLScalar.append(value, to: &text)
+    }
+  }
+}

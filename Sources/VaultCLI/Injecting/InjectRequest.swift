@@ -1,0 +1,95 @@
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The work of `vault inject` that is done once: a template is read, what it asks for is fetched, and the result written.
+struct InjectRequest {
+  /// The template's file; `-` is standard input.
+  let input: String
+  /// Nil for standard output.
+  let output: OutputFile?
+  var fetch: Fetch
+
+  /// The template's name in an error.
+  var name: String { input == "-" ? "standard input" : input }
+
+  func template() throws(Failure) -> Template {
+    let source = try FileInput.readFile(input, limit: Template.limit)
+    do throws(Template.Fault) { return try Template(source) } catch {
+      throw Failure(
+        .invalid, "\(Printable.text(name)):\(error.position.line):\(error.position.column): \(error.reason)",
+        "see `vault inject` in vault(1)")
+    }
+  }
+
+  /// Throws where the result would take the template's place.
+  func check() throws(Failure) {
+    guard let output else { return }
+    try NewFile.check(output.path, replaces: true)
+    if input != "-", output.isSame(as: input) {
+      throw Failure(.usage, "the template and the output are one file", "name another output with -o")
+    }
+  }
+
+  /// The whole rendering, or none.
+  func render(_ template: borrowing Template, _ session: Session) throws(Failure) -> Rendering {
+    let purpose = output.map { "vault inject -o \($0.path)" } ?? "vault inject"
+    let fetched = try fetch.items(template.actions.map(\.item), for: purpose, session)
+    return try Rendering(template, fetched, name: name)
+  }
+
+  func run(_ session: Session, json: Bool) throws(Failure) {
+    try check()
+    let template = try template()
+    let rendering = try render(template, session)
+    guard let output else { return try print(rendering, json: json) }
+    let isChanged = try output.write(rendering.bytes)
+    let versions = rendering.versions
+    guard json else { return }
+    try Output.json { writer in
+      writer.beginObject()
+      writer.key("output")
+      writer.string(output.path)
+      writer.key("changed")
+      writer.bool(isChanged)
+      writer.versions(versions)
+      writer.endObject()
+    }
+  }
+
+  private func print(_ rendering: borrowing Rendering, json: Bool) throws(Failure) {
+    if json {
+      var writer = JSONWriter(capacity: rendering.bytes.count * 2 + 256)
+      writer.beginObject()
+      rendering.bytes.withBytes { writer.content($0) }
+      writer.versions(rendering.versions)
+      writer.endObject()
+      return try Output.json(writer.take())
+    }
+    try rendering.bytes.withBytes { bytes throws(Failure) in
+      if Output.isTerminal, !Content.isText(bytes) {
+        throw Failure(
+          .usage, "the result is no text, and a terminal acts on such bytes", "send it to a file with -o, or to a pipe")
+      }
+      try Output.write(bytes)
+    }
+  }
+}
+
+extension JSONWriter {
+  /// The member with the items that were put in.
+  mutating func versions(_ versions: [ItemName: Int]) {
+    key("items")
+    beginArray()
+    for (name, version) in versions.sorted(by: { $0.key < $1.key }) {
+      beginObject()
+      key("name")
+      string(name.text)
+      key("version")
+      integer(Int64(version))
+      endObject()
+    }
+    endArray()
+  }
+}

@@ -1,0 +1,61 @@
+internal import VaultModel
+internal import VaultWire
+
+/// What a template gives with the values of its items in their places.
+struct Rendering: ~Copyable {
+  /// The most bytes of one.
+  static let limit = 64 << 20
+
+  let bytes: SecretBuffer
+  /// The place of the value of each action of the template.
+  let places: [Range<Int>]
+  /// What was put in.
+  let fetched: FetchedItems
+
+  /// - Parameter name: the template's file, for an error.
+  /// - Throws: ``Failure`` when a value has not the form that is asked for, or all is too much.
+  init(_ template: borrowing Template, _ fetched: consuming FetchedItems, name: String) throws(Failure) {
+    var bytes = SecretBuffer()
+    var places: [Range<Int>] = []
+    for piece in template.pieces {
+      switch piece {
+      case .text(let place): template.source.withBytes { bytes.append($0.extracting(place)) }
+      case .string(let string): bytes.append(unsafe string.span.bytes)
+      case .action(let action):
+        let start = bytes.count
+        do throws(Escape.Fault) { try Self.append(action, fetched, to: &bytes) } catch {
+          let position = "\(action.position.line):\(action.position.column)"
+          throw Failure(
+            .invalid, "\(Printable.text(name)):\(position): \(action.item.text) cannot stand there: \(error.reason)",
+            "ask for it in another form, such as base64")
+        }
+        places.append(start..<bytes.count)
+      }
+      guard bytes.count <= Self.limit else {
+        throw Failure(
+          .invalid, "\(Printable.text(name)) gives more than \(Sizes.text(Self.limit))", "make several files of it")
+      }
+    }
+    self.bytes = bytes
+    self.fetched = fetched
+    self.places = places
+  }
+
+  /// The version of each item that is in it.
+  var versions: [ItemName: Int] { fetched.versions }
+
+  private static func append(
+    _ action: Template.Action, _ fetched: borrowing FetchedItems, to bytes: inout SecretBuffer
+  ) throws(Escape.Fault) {
+    try fetched.withBytes(of: action.item) { value throws(Escape.Fault) in
+      guard let last = action.escapes.last else { return bytes.append(value) }
+      var form = SecretBuffer(copying: value)
+      for escape in action.escapes.dropLast() {
+        var next = SecretBuffer()
+        try form.withBytes { value throws(Escape.Fault) in try escape.append(value, to: &next) }
+        form = next
+      }
+      try form.withBytes { value throws(Escape.Fault) in try last.append(value, to: &bytes) }
+    }
+  }
+}

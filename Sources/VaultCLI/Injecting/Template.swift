@@ -1,0 +1,104 @@
+internal import VaultModel
+internal import VaultWire
+
+/// A text with places that items are put into.
+///
+///     template = { text | "{{" blanks ( value | string ) blanks "}}" }
+///     value    = "vault" blanks string { blanks "|" blanks function }
+///     function = "field" blanks string | "json" | "shell" | "base64" | "yaml"
+///     string   = '"' { character | '\"' | '\\' } '"'
+///
+/// Blanks are spaces, tabs and line breaks, and between words there has to be one. A string of its own stands for itself, so
+/// that `{{ "{{" }}` gives two braces. What stands outside of the braces is copied byte for byte.
+struct Template: ~Copyable {
+  /// The most bytes of one.
+  static let limit = 4 << 20
+
+  /// A place for a value.
+  struct Action: Equatable {
+    let item: ItemReference
+    /// Applied one after the other.
+    let escapes: [Escape]
+    /// Its place in the template, with its braces.
+    let place: Range<Int>
+    let position: Position
+
+    /// True when both put the same into a text.
+    func isSame(as other: Action) -> Bool { item == other.item && escapes == other.escapes }
+  }
+
+  enum Piece: Equatable {
+    /// A place in the template, copied as it is.
+    case text(Range<Int>)
+    case string([UInt8])
+    case action(Action)
+  }
+
+  /// A line and a column, both from 1; a column is a character.
+  struct Position: Equatable {
+    let line: Int
+    let column: Int
+  }
+
+  /// The reason why a text is no template.
+  struct Fault: Error, Equatable {
+    let position: Position
+    let reason: String
+  }
+
+  let source: SecretBuffer
+  let pieces: [Piece]
+
+  init(_ source: consuming SecretBuffer) throws(Fault) {
+    pieces = try source.withBytes { bytes throws(Fault) in
+      var parser = TemplateParser()
+      return try parser.parse(Span<UInt8>(_bytes: bytes))
+    }
+    self.source = source
+  }
+
+  /// The places for values.
+  var actions: [Action] {
+    pieces.compactMap { piece in
+      if case .action(let action) = piece { action } else { nil }
+    }
+  }
+
+  /// Adds text that a template has to hold to stand for `text`: braces in it are no action.
+  ///
+  /// - Parameter isBeforeAction: true when an action follows, with whose braces one at the end would be taken together.
+  static func quote(_ text: RawSpan, isBeforeAction: Bool, into source: inout SecretBuffer) {
+    let bytes = Span<UInt8>(_bytes: text)
+    let brace = UInt8(ascii: "{")
+    var at = 0
+    while at < bytes.count {
+      let isLast = at + 1 == bytes.count
+      if bytes[at] == brace, !isLast, bytes[at + 1] == brace {
+        source.append("{{ \"{{\" }}" as StaticString)
+        at += 2
+        continue
+      }
+      if bytes[at] == brace, isLast, isBeforeAction {
+        source.append("{{ \"{\" }}" as StaticString)
+      } else {
+        source.append(bytes[at])
+      }
+      at += 1
+    }
+  }
+}
+
+extension Span<UInt8> {
+  /// The line and column of a place.
+  func position(of offset: Int) -> Template.Position {
+    var (line, column) = (1, 1)
+    for index in 0..<Swift.min(offset, count) {
+      if self[index] == 0x0A {
+        (line, column) = (line + 1, 1)
+      } else if self[index] & 0xC0 != 0x80 {
+        column += 1
+      }
+    }
+    return Template.Position(line: line, column: column)
+  }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("vault inject") struct InjectTests {
+  @Test(
+    "a file that has room on no disk is given up whole, and the old one stays",
+    .enabled(if: Root.isAtHand, "needs root to mount one"))
+  func fullDisk() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let disk = sandbox.home + "/disk"
+    try #require(unsafe mkdir(disk, 0o700) == 0)
+    let mounted = try sandbox.run("-t", "tmpfs", "-o", "size=256k", "vault-test", disk, program: "/usr/bin/mount")
+    try #require(mounted.status == 0, "\(mounted)")
+    defer { _ = try? sandbox.run("--lazy", disk, program: "/usr/bin/umount") }
+    let template = try sandbox.write(String(repeating: "x", count: 300_000) + #"{{ vault "web" }}"#, to: "t")
+    try Data("old".utf8).write(to: URL(fileURLWithPath: disk + "/out"))
+    let outcome = try sandbox.run("inject", "-i", template, "-o", disk + "/out")
+    #expect(outcome.status == 74 && outcome.errors.contains("No space left on device"), "\(outcome)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == ["out"])
+    #expect(try String(contentsOfFile: disk + "/out", encoding: .utf8) == "old")
+  }
+
+  @Test(
+    "the file is closed to others before its first byte, and has its own mode before its name",
+    arguments: ["0600", "0644"])
+  func mode(mode: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let template = try sandbox.write(#"{{ vault "web" }}"#, to: "t")
+    let (out, trace) = (sandbox.home + "/out", sandbox.home + "/trace")
+    let outcome = try sandbox.run(
+      ["-s", "100", "-o", trace, Sandbox.path(of: "vault"), "inject", "-i", template, "-o", out, "--mode", mode],
+      program: "/usr/bin/strace", environment: ["PATH": "/usr/bin:/bin"])
+    try #require(outcome.status == 0, "\(outcome)")
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").map(String.init)
+    let made = try #require(calls.firstIndex { $0.contains(".vault-new-") && $0.contains("O_EXCL, 0600") }, "\(calls)")
+    let written = try #require(calls.firstIndex { $0.hasPrefix("write(") && $0.contains("hunter2") })
+    let synced = try #require(calls.firstIndex { $0.hasPrefix("fsync(") })
+    let named = try #require(calls.firstIndex { $0.hasPrefix("rename(") })
+    #expect(made < written && written < synced && synced < named)
+    let changed = calls.firstIndex { $0.hasPrefix("fchmod(") }
+    #expect(mode == "0600" ? changed == nil : changed.map { written < $0 && $0 < synced } == true)
+    var status = stat()
+    #expect(unsafe stat(out, &status) == 0 && status.st_mode & 0o7777 == mode_t(mode, radix: 8))
+  }
+
+  @Test("a hundred values come over one connection") func connection() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try ScriptedDaemon(sandbox, ["Get": [#"{"parameters":{"name":"x","version":1,"value":"v"}}"#]])
+    defer { daemon.close() }
+    let template = try sandbox.write(
+      (0..<100).map { "{{ vault \"x/\($0)\" }}{{ vault \"x/\($0)\" | json }}" }.joined(), to: "t")
+    let trace = sandbox.home + "/trace"
+    let outcome = try sandbox.run(
+      [
+        "-e", "trace=connect,sendto", "-o", trace, Sandbox.path(of: "vault"), "inject", "-i", template, "--socket",
+        daemon.socket,
+      ],
+      program: "/usr/bin/strace")
+    #expect(outcome.output == String(repeating: "v\"v\"", count: 100), "\(outcome)")
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    #expect(calls.filter { $0.contains("connect(") }.count == 1)
+    #expect(calls.filter { $0.contains("sendto(") }.count == 100)
+  }
+
+  @Test("only root becomes somebody else", .enabled(if: Root.isAtHand, "needs root to be another user"))
+  func notRoot() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let outcome = try sandbox.run(
+      [
+        "--reuid=65534", "--regid=65534", "--clear-groups", Sandbox.path(of: "vault"), "inject", "-i", "/dev/null",
+        "-o", "/tmp/x",
+        "--owner", "root",
+      ], program: "/usr/bin/setpriv")
+    #expect(
+      outcome.status == 77 && outcome.errors.hasPrefix("vault: only root can write a file as somebody else"),
+      "\(outcome)")
+  }
+}
+
+@Suite("vault inject --owner", .enabled(if: TestUser.canBeMade, "needs root to make a user"))
+struct InjectOwnerTests {
+  /// A user's vault with an item, and a folder that this user alone can enter, with a template in it.
+  private func withVault(_ body: (UserVault, _ folder: String) throws -> Void) throws {
+    let vault = try UserVault(pam: PAMService.password)
+    defer { vault.close() }
+    try vault.make()
+    try vault.unlock(["method": "password"], typing: [vault.password])
+    let stored = try vault.run("set", "web", stdin: "hunter2")
+    try #require(stored.status == 0, "\(stored)")
+    let folder = vault.sandbox.home + "/own"
+    try #require(unsafe mkdir(folder, 0o700) == 0)
+    try vault.sandbox.write(#"{{ vault "web" }}"#, to: "own/t")
+    try vault.giveAway(folder)
+    try body(vault, folder)
+  }
+
+  private func inject(_ vault: UserVault, _ arguments: String...) throws -> Outcome {
+    try vault.sandbox.run(
+      ["inject", "--socket", vault.sandbox.socket] + arguments, program: vault.sandbox.root + "/bin/vault",
+      environment: ["XDG_RUNTIME_DIR": "/nonexistent"])
+  }
+
+  @Test("the vault is asked by that user, and the file is that user's from its first byte") func becomes() throws {
+    try withVault { vault, folder in
+      let outcome = try inject(vault, "-i", folder + "/t", "-o", folder + "/out", "--owner", vault.user.name)
+      try #require(outcome.status == 0, "\(outcome)")
+      var status = stat()
+      #expect(
+        unsafe stat(folder + "/out", &status) == 0 && status.st_uid == vault.user.uid && status.st_mode & 0o777 == 0o600
+      )
+      #expect(try String(contentsOfFile: folder + "/out", encoding: .utf8) == "hunter2")
+      // The log names who asked.
+      let log = try vault.run("audit", "--json")
+      #expect(log.output.contains("\"uid\":\(vault.user.uid)") && !log.output.contains("\"uid\":0,"), "\(log)")
+    }
+  }
+
+  @Test("a name, a number and two numbers mean the same user, and nothing of root is left") func rights() throws {
+    try withVault { vault, folder in
+      let (uid, name) = (vault.user.uid, vault.user.name)
+      try vault.user.change("usermod", "--append", "--groups", "dialout")
+      for (owner, hasGroup) in [(name, true), ("\(uid)", true), ("\(uid):\(uid)", true)] {
+        unsafe unlink(folder + "/out")
+        let terminal = try Terminal(
+          vault.sandbox,
+          [
+            "inject", "--socket", vault.sandbox.socket, "-i", folder + "/t", "-o", folder + "/out", "--owner", owner,
+            "--watch",
+            "--exec", "grep -E '^(Uid|Gid|Groups|Cap...):' /proc/self/status; echo $HOME $USER $XDG_RUNTIME_DIR.",
+          ], program: vault.sandbox.root + "/bin/vault")
+        try terminal.expect("Uid:\t\(uid)\t\(uid)\t\(uid)\t\(uid)")
+        let rest = try terminal.expect(".")
+        #expect(rest.contains("CapEff:\t0000000000000000") && rest.contains("CapPrm:\t0000000000000000"), "\(rest)")
+        #expect(rest.contains("CapInh:\t0000000000000000") && rest.contains("/nonexistent \(name) ."), "\(rest)")
+        let groups = rest.split(whereSeparator: \.isNewline).first { $0.hasPrefix("Groups:") } ?? ""
+        #expect((groups.split(whereSeparator: \.isWhitespace).count == 3) == hasGroup, "\(groups)")
+        terminal.signal(SIGTERM)
+        #expect(try terminal.wait() == 143)
+      }
+    }
+  }
+
+  @Test("a template of root is not read for the user, whatever leads to it") func template() throws {
+    try withVault { vault, folder in
+      let secret = try vault.sandbox.write("root's own", to: "rootfile")
+      unsafe chmod(secret, 0o600)
+      #expect(unsafe symlink(secret, folder + "/link") == 0)
+      let outcome = try inject(vault, "-i", folder + "/link", "-o", folder + "/out", "--owner", vault.user.name)
+      #expect(outcome.status == 74 && outcome.errors.contains("Permission denied"), "\(outcome)")
+      #expect(unsafe access(folder + "/out", F_OK) != 0)
+    }
+  }
+
+  @Test("what the user must not write stays") func folder() throws {
+    try withVault { vault, folder in
+      let own = vault.sandbox.root + "/roots"
+      try #require(unsafe mkdir(own, 0o755) == 0)
+      let outcome = try inject(vault, "-i", folder + "/t", "-o", own + "/out", "--owner", vault.user.name)
+      #expect(outcome.status == 74 && outcome.errors.contains("Permission denied"), "\(outcome)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: own).isEmpty)
+    }
+  }
+
+  @Test("nobody is nobody", arguments: ["no-such-user", "root", "0", "4294967295", "77777"]) func nobody(owner: String)
+    throws
+  {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let outcome = try sandbox.run("inject", "-i", "/dev/null", "-o", sandbox.home + "/out", "--owner", owner)
+    #expect([64, 66].contains(outcome.status), "\(outcome)")
+    #expect(unsafe access(sandbox.home + "/out", F_OK) != 0)
+  }
+}
