@@ -41,6 +41,11 @@ FUZZ_SERVICE := Files/OwnFile Files/SystemError Files/TextFile Vault/LockPolicy 
   WaysIn/Backoff WaysIn/BackoffFile WaysIn/BootKey WaysIn/KeyFile
 $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel)
+# What reads the client's files, without the argument parser.
+FUZZ_CLI := Fetching/FetchedItems Fetching/ItemReference Injecting/Escape Injecting/ShellWord Injecting/Template \
+  Injecting/TemplateParser Injecting/YAMLScalar Running/EnvironmentFile Running/VariableName Running/Variables
+$(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
+  $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel)
 $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
 $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Configuration.swift \
   $(patsubst %,$(FUZZ)/%.o,Logging VaultService VaultCore VaultWire VaultModel)
@@ -67,6 +72,8 @@ $(call fuzz-target,RecordFuzz,VaultCore VaultModel)
 $(call fuzz-target,BackupFuzz,VaultCore VaultModel)
 $(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultHelper VaultProcess VaultWire VaultModel)
 $(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore VaultWire VaultModel)
+$(call fuzz-target,TemplateFuzz,VaultCLI VaultWire VaultModel)
+$(call fuzz-target,EnvironmentFileFuzz,VaultCLI VaultWire VaultModel)
 $(call fuzz-target,BackoffFuzz,VaultService VaultCore VaultModel)
 $(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
 $(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))

@@ -106,4 +106,26 @@ struct ClientMemoryTests {
       #expect(try find(password, in: pid) == [])
     }
   }
+
+  @Test("what keeps a file right holds its values, and nothing of one that is in it no more") func keeper() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.hidePAM()
+    let (password, value) = (Self.word(), Self.word())
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    #expect(try sandbox.client().call("Set", ["name": "web", "value": value]).error == nil)
+    #expect(try sandbox.client().call("Lock").error == nil)
+    let template = try sandbox.write(#"{{ vault "web" | json }}"#, to: "t")
+    let terminal = try Terminal(sandbox, ["inject", "-i", template, "-o", sandbox.home + "/out", "--watch"])
+    try terminal.expect("Vault password")
+    terminal.type(password)
+    try terminal.expect("wrote")
+    let first = try MemorySearch(pid: terminal.pid)
+    #expect(first.find(Array(value.utf8)) == ["raw"] && first.find(Array(password.utf8)) == [])
+    try sandbox.write("nothing", to: "new")
+    #expect(unsafe rename(sandbox.home + "/new", template) == 0)
+    try terminal.expect("wrote")
+    #expect(try find(value, in: terminal.pid) == [])
+  }
 }

@@ -33,12 +33,23 @@ struct InjectCommand: ParsableCommand {
       valueName: "user"))
   var owner: String?
 
+  @Flag(help: "Stay, and write the file again when an item or the template changes.")
+  var watch = false
+
+  @Option(help: ArgumentHelp("With --watch: run this after each writing.", valueName: "command"))
+  var exec: String?
+
+  @Flag(help: "With --watch: take what another program changes in the file, but for values, into the template.")
+  var adopt = false
+
   @OptionGroup var fetch: FetchOptions
 
   @OptionGroup var globals: Globals
 
   func validate() throws {
     if output == nil && mode != nil { throw ValidationError("--mode is for a file; give -o too") }
+    if watch && (output == nil || input == "-") { throw ValidationError("--watch is for two files; give -i and -o") }
+    if !watch && (exec != nil || adopt) { throw ValidationError("--exec and --adopt go with --watch") }
     if output == nil && owner != nil { throw ValidationError("--owner is for a file; give -o too") }
   }
 
@@ -56,6 +67,8 @@ struct InjectCommand: ParsableCommand {
       input: input, output: output.map { OutputFile(path: $0, mode: mode ?? 0o600) }, fetch: fetch.fetch)
     // Root starts no daemon for somebody else.
     let session = try Session(globals, startsDaemon: owner == nil)
-    try request.run(session, json: globals.json)
+    guard watch, let output = request.output else { return try request.run(session, json: globals.json) }
+    let keeper = try Keeper(request, output, session, command: exec, adopts: adopt, json: globals.json)
+    try keeper.work()
   }
 }

@@ -1,0 +1,151 @@
+internal import VaultModel
+internal import VaultWire
+
+/// A template that gives what another program has written: its text with the actions in the places of their values.
+struct Adoption: ~Copyable {
+  /// The reason why a text is not taken into a template.
+  struct Refusal: Error, Equatable {
+    let reason: String
+  }
+
+  /// The most bytes of the text behind two braces by which they are known again, up to two that close or the end of the line.
+  private static let known = 64
+
+  /// The new template.
+  let source: SecretBuffer
+
+  /// - Throws: ``Refusal`` where a value would come into the template in the clear, or anything is not known for sure.
+  init(
+    of rewriting: Rewriting, _ rendering: borrowing Rendering, _ template: borrowing Template, as present: RawSpan
+  ) throws(Refusal) {
+    guard !rewriting.fates.contains(.empty) else {
+      throw Refusal(reason: "a value is empty, so nobody can tell where it stands")
+    }
+    guard let places = rewriting.places else { throw Refusal(reason: "not every value stands where it did") }
+    let actions = template.actions
+    for (index, others) in rewriting.others.enumerated() where actions[index].item.isSecret {
+      guard let line = others.first else { continue }
+      throw Refusal(reason: "\(actions[index].item.text) also stands at line \(line), in the clear")
+    }
+    try Self.requireNoValue(outside: places, actions, rendering, present)
+    try Self.requireNoNewBraces(outside: places, rendering, present)
+    let source = Self.source(template, actions, places, present)
+    try Self.check(source, gives: present, rendering)
+    self.source = source
+  }
+
+  private static func source(
+    _ template: borrowing Template, _ actions: [Template.Action], _ places: [Range<Int>], _ present: RawSpan
+  ) -> SecretBuffer {
+    var source = SecretBuffer(capacity: present.byteCount + template.source.count)
+    var at = 0
+    for index in places.indices.sorted(by: { places[$0].lowerBound < places[$1].lowerBound }) {
+      Template.quote(present.extracting(at..<places[index].lowerBound), isBeforeAction: true, into: &source)
+      template.source.withBytes { source.append($0.extracting(actions[index].place)) }
+      at = places[index].upperBound
+    }
+    Template.quote(present.extracting(at..<present.byteCount), isBeforeAction: false, into: &source)
+    return source
+  }
+
+  // MARK: What must not be
+
+  /// Looks for each value as it is, and in each form without the quotes around it.
+  private static func requireNoValue(
+    outside places: [Range<Int>], _ actions: [Template.Action], _ rendering: borrowing Rendering, _ present: RawSpan
+  ) throws(Refusal) {
+    for item in Set(actions.map(\.item)) where item.isSecret {
+      try rendering.fetched.withBytes(of: item) { value throws(Refusal) in
+        try requireNone(of: value, item, outside: places, present)
+        for escape in Escape.allCases {
+          var form = SecretBuffer()
+          do throws(Escape.Fault) { try escape.append(value, to: &form) } catch { continue }
+          try form.withBytes { form throws(Refusal) in
+            let quotes = escape == .base64 ? 0 : 1
+            try requireNone(
+              of: form.extracting(quotes..<form.byteCount - quotes), item, outside: places, present)
+          }
+        }
+      }
+    }
+  }
+
+  private static func requireNone(
+    of form: RawSpan, _ item: ItemReference, outside places: [Range<Int>], _ present: RawSpan
+  ) throws(Refusal) {
+    var at = 0
+    while let start = present.firstPlace(of: form, from: at) {
+      let found = start..<start + form.byteCount
+      guard places.contains(where: { $0.lowerBound <= found.lowerBound && found.upperBound <= $0.upperBound }) else {
+        throw Refusal(
+          reason: "\(item.text) also stands at line \(Rewriting.line(start, in: present)), in the clear")
+      }
+      at = start + 1
+    }
+  }
+
+  /// Two braces that were there before are known by what follows them; they are data in the template, too.
+  private static func requireNoNewBraces(
+    outside places: [Range<Int>], _ rendering: borrowing Rendering, _ present: RawSpan
+  ) throws(Refusal) {
+    let text = Span<UInt8>(_bytes: present)
+    var left: [Int] = []
+    rendering.bytes.withBytes { left = braces(in: Span<UInt8>(_bytes: $0), outside: rendering.places) }
+    for start in braces(in: text, outside: places) {
+      let old = left.firstIndex { old in
+        rendering.bytes.withBytes { isSame(Span<UInt8>(_bytes: $0), old, text, start) }
+      }
+      guard let old else {
+        throw Refusal(
+          reason: "there is a new {{ at line \(Rewriting.line(start, in: present)), which a template would act on")
+      }
+      left.remove(at: old)
+    }
+  }
+
+  private static func isSame(_ one: Span<UInt8>, _ place: Int, _ other: Span<UInt8>, _ otherPlace: Int) -> Bool {
+    for offset in 1..<known {
+      let ends = (place + offset >= one.count, otherPlace + offset >= other.count)
+      if ends.0 || ends.1 { return ends.0 == ends.1 }
+      if one[place + offset] != other[otherPlace + offset] { return false }
+      let isClosed = one[place + offset] == UInt8(ascii: "}") && one[place + offset - 1] == UInt8(ascii: "}")
+      if isClosed || one[place + offset] == 0x0A { return true }
+    }
+    return true
+  }
+
+  private static func braces(in text: Span<UInt8>, outside places: [Range<Int>]) -> [Int] {
+    let places = places.sorted { $0.lowerBound < $1.lowerBound }
+    var (found, next, at): ([Int], Int, Int) = ([], 0, 0)
+    while at + 1 < text.count {
+      if next < places.count, at >= places[next].lowerBound {
+        at = max(at, places[next].upperBound)
+        next += 1
+      } else if text[at] == UInt8(ascii: "{"), text[at + 1] == UInt8(ascii: "{") {
+        found.append(at)
+        at += 2
+      } else {
+        at += 1
+      }
+    }
+    return found
+  }
+
+  /// The proof: the new template gives just what the program has written.
+  private static func check(
+    _ source: borrowing SecretBuffer, gives present: RawSpan, _ rendering: borrowing Rendering
+  ) throws(Refusal) {
+    let copy = source.withBytes { SecretBuffer(copying: $0) }
+    do {
+      guard copy.count <= Template.limit else {
+        throw Refusal(reason: "it would be more than \(Sizes.text(Template.limit))")
+      }
+      let template = try Template(copy)
+      let again = try Rendering(template, rendering.fetched.copy(), name: "")
+      if again.bytes.withBytes({ $0.hasSameBytes(as: present) }) { return }
+    } catch let refusal as Refusal {
+      throw refusal
+    } catch {}
+    throw Refusal(reason: "it has no form as a template")
+  }
+}

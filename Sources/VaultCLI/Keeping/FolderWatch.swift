@@ -1,0 +1,60 @@
+internal import CLinux
+internal import Glibc
+
+/// Tells of changes of files by what happens in their folders: a program that replaces a file leaves another one in its place,
+/// and the folder stays.
+final class FolderWatch {
+  private static let events =
+    UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+
+  /// Readable when there is something (inotify(7)).
+  let descriptor: Int32
+  private let paths: [String]
+  /// The last parts of the paths.
+  private let names: Set<String>
+
+  init(_ paths: [String]) throws(Failure) {
+    descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+    guard descriptor >= 0 else { throw Failure(.system, "cannot watch files: \(Output.describe(errno))") }
+    self.paths = paths
+    names = Set(
+      paths.map { path in String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]) })
+  }
+
+  deinit { close(descriptor) }
+
+  /// Begins to watch the folders that stand at their paths now; one that is watched already stays so.
+  func begin() throws(Failure) {
+    for path in paths {
+      let slash = path.lastIndex(of: "/")
+      let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+      guard unsafe inotify_add_watch(descriptor, folder, Self.events) >= 0 else {
+        throw Failure(.io, "cannot watch \(folder): \(Output.describe(errno))", "see to the folder")
+      }
+    }
+  }
+
+  /// Takes what has happened since the last call; true when one of the files may be another now.
+  func take() -> Bool {
+    var isAny = false
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { return isAny }
+      var at = 0
+      while at + 16 <= count {
+        let length = Int(Self.word(buffer, at + 12))
+        let name = buffer[at + 16..<min(count, at + 16 + length)].prefix { $0 != 0 }
+        // Without a name it is about a folder, or tells that something was missed.
+        if name.isEmpty || names.contains(String(decoding: name, as: UTF8.self)) { isAny = true }
+        at += 16 + length
+      }
+    }
+  }
+
+  /// A number of struct inotify_event, which is the machine's.
+  private static func word(_ bytes: [UInt8], _ at: Int) -> UInt32 {
+    // Four bytes lie there, and any bit pattern is an integer.
+    unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: at, as: UInt32.self) }
+  }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("vault inject --watch") struct KeeperTests {
+  private static let template = #"""
+    {
+      "pin": "{{ vault "pin" }}",
+      "name": "Homebridge"
+    }
+
+    """#
+
+  private func sandbox() throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try sandbox.startDaemon(config: "idle = off\npam-service = vault-test-none\n")
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    try sandbox.must(["set", "pin"], stdin: "031-45-154")
+    try sandbox.write(Self.template, to: "t")
+    return sandbox
+  }
+
+  private func begin(_ sandbox: Sandbox, _ arguments: String...) throws -> Terminal {
+    try Terminal(
+      sandbox, ["inject", "-i", sandbox.home + "/t", "-o", sandbox.home + "/out", "--watch"] + arguments)
+  }
+
+  private func read(_ sandbox: Sandbox, _ name: String = "out") throws -> String {
+    try String(contentsOfFile: sandbox.home + "/" + name, encoding: .utf8)
+  }
+
+  /// Replaces a file at once, as a program does that is careful.
+  private func replace(_ sandbox: Sandbox, _ name: String, with text: String) throws {
+    try sandbox.write(text, to: name + ".new")
+    #expect(unsafe rename(sandbox.home + "/\(name).new", sandbox.home + "/" + name) == 0)
+  }
+
+  private func end(_ terminal: Terminal) throws {
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 143)
+  }
+
+  @Test("a changed item is written, the command runs, and a receipt says so") func item() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox, "--exec", "sed -n 's/.*pin\": /has /p' \(sandbox.home)/out")
+    try terminal.expect("has \"031-45-154\"")
+    try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
+    try terminal.expect("has \"111-11-111\"")
+    try wait(for: "the receipt") { try sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
+    // An item that is not in the template is none of its business.
+    try sandbox.must(["set", "other"], stdin: "x")
+    try sandbox.must(["set", "pin", "--update"], stdin: "222-22-222")
+    let shown = try terminal.expect("has \"222-22-222\"")
+    #expect(shown.components(separatedBy: "wrote").count == 2, "\(shown)")
+    try end(terminal)
+  }
+
+  @Test("a changed template is written, and one with an error leaves the file as it is") func template() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox)
+    try terminal.expect("wrote")
+    let first = try read(sandbox)
+    try replace(sandbox, "t", with: "{{ vault \"pin\" | xml }}")
+    try terminal.expect("there is no function `xml`")
+    #expect(try read(sandbox) == first)
+    try sandbox.must(["set", "key"], stdin: "k")
+    try replace(sandbox, "t", with: "{{ vault \"key\" }}!")
+    try terminal.expect("wrote")
+    #expect(try read(sandbox) == "k!")
+    // The item that it names now is watched.
+    try sandbox.must(["set", "key", "--update"], stdin: "l")
+    try terminal.expect("wrote")
+    #expect(try read(sandbox) == "l!")
+    try end(terminal)
+  }
+
+  @Test("while the vault is locked the file stays, and it is written after the unlock") func locked() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["lock"])
+    let end = sandbox.home + "/end"
+    try #require(unsafe mkfifo(end, 0o600) == 0)
+    let begun = Begun(
+      sandbox,
+      [
+        "-c",
+        "cd; vault inject -i t -o out --watch --exec 'touch ran' & pid=$!; read x <\(end); kill $pid; wait $pid",
+      ], program: "/bin/sh")
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try wait(for: "the command") { unsafe access(sandbox.home + "/ran", F_OK) == 0 }
+    try sandbox.must(["lock"])
+    try replace(sandbox, "t", with: "x {{ vault \"pin\" }}")
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try wait(for: "the new text") { try read(sandbox) == "x 031-45-154" }
+    try Data("\n".utf8).write(to: URL(fileURLWithPath: end))
+    let outcome = try begun.outcome()
+    #expect(outcome.errors.contains("the vault was locked by `vault lock`; out stays as it is"), "\(outcome)")
+  }
+
+  @Test("it goes on with the next daemon, and a file that is gone is written again") func restart() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox)
+    try terminal.expect("wrote")
+    try sandbox.stopDaemon(signal: SIGKILL)
+    try sandbox.startDaemon()
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
+    try wait(for: "the new value") { try read(sandbox).contains("111-11-111") }
+    try terminal.expect("wrote")
+    #expect(unsafe unlink(sandbox.home + "/out") == 0)
+    try terminal.expect("wrote")
+    #expect(try read(sandbox).contains("111-11-111"))
+    try end(terminal)
+  }
+
+  @Test("a file that a program has written back is reported with lines and without values, and stays") func reports()
+    throws
+  {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox)
+    try terminal.expect("wrote")
+    let text = "\n{\"name\":\"Homebridge\",\n\"port\":8581,\"pin\":\"031-45-154\"}\n"
+    try replace(sandbox, "out", with: text)
+    try terminal.expect("another program has written")
+    try terminal.expect("pin stands at line 3\r\n")
+    try terminal.expect("--adopt takes such changes into")
+    #expect(try read(sandbox) == text)
+    #expect(try read(sandbox, "t") == Self.template)
+    // The next daemon does not know what was missed, and nothing has changed.
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try replace(sandbox, "out", with: text.replacing("031-45-154", with: "999-99-999"))
+    try terminal.expect("pin was changed to another value, line 3\r\n")
+    try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
+    try terminal.expect("wrote")
+    #expect(try read(sandbox) == Self.template.replacing(#"{{ vault "pin" }}"#, with: "111-11-111"))
+    #expect(!terminal.screen.contains("031-45-154") && !terminal.screen.contains("999-99-999"))
+    try end(terminal)
+  }
+
+  @Test("--adopt takes what is new into the template, with its mode, and nothing that is a value or an action")
+  func adopts()
+    throws
+  {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    unsafe chmod(sandbox.home + "/t", 0o640)
+    let terminal = try begin(sandbox, "--adopt")
+    try terminal.expect("wrote")
+    let text = "{\"name\":\"Homebridge\",\"port\":8581,\"pin\":\"031-45-154\"}\n"
+    try replace(sandbox, "out", with: text)
+    try terminal.expect("has taken what is not a value")
+    let adopted = text.replacing("031-45-154", with: #"{{ vault "pin" }}"#)
+    #expect(try read(sandbox, "t") == adopted)
+    var status = stat()
+    #expect(unsafe stat(sandbox.home + "/t", &status) == 0 && status.st_mode & 0o7777 == 0o640)
+
+    for (new, reason) in [
+      ("{{ vault \\\"pin\\\" }}", "there is a new {{ at line 1"),
+      ("x031-45-154", "also stands at line 1, in the clear"),
+      ("MDMxLTQ1LTE1NA==", "also stands at line 1, in the clear"),
+    ] {
+      try replace(sandbox, "out", with: text.replacing("Homebridge", with: new))
+      try terminal.expect("has taken none of it: ")
+      try terminal.expect(reason)
+      #expect(try read(sandbox, "t") == adopted)
+    }
+    // A new value goes into the text that was taken.
+    try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
+    try terminal.expect("wrote")
+    #expect(try read(sandbox) == text.replacing("031-45-154", with: "111-11-111"))
+    try end(terminal)
+  }
+
+  @Test("with --json each event is a line") func json() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox, "--json", "--adopt")
+    try terminal.expect(#""event":"written""#)
+    try terminal.expect(#""items":[{"name":"pin","version":1}]}"#)
+    try replace(sandbox, "out", with: "{\"pin\":\"031-45-154\"}")
+    try terminal.expect(#""values":[{"name":"pin","state":"stands","lines":[1]}],"adopted":true}"#)
+    try replace(sandbox, "out", with: "{}")
+    try terminal.expect(#""state":"gone","lines":[]}],"adopted":false,"obstacle":"not every value"#)
+    try end(terminal)
+  }
+
+  @Test("what waiting does not help ends it at the start") func start() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.write("{{ vault \"nothing\" }}", to: "t")
+    let terminal = try begin(sandbox)
+    try terminal.expect("no item `nothing`")
+    #expect(try terminal.wait() == 66)
+  }
+
+  @Test("a command that fails runs again, and SIGTERM ends it") func retries() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox, "--exec", "test -e \(sandbox.home)/mark && echo ran && sleep 71717")
+    try terminal.expect("exit code 1; it runs again in 1 s")
+    try sandbox.write("", to: "mark")
+    try terminal.expect("ran")
+    while sandbox.processes(mentioning: "71717").isEmpty { sched_yield() }
+    try end(terminal)
+    for _ in 0..<1000 where !sandbox.processes(mentioning: "71717").isEmpty { sched_yield() }
+    #expect(sandbox.processes(mentioning: "71717").isEmpty)
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+import VaultModel
+import VaultWire
+
+@testable import VaultCLI
+
+@Suite("A file that another program has written back") struct RewritingTests {
+  private static let source = #"""
+    {
+      "bridge": {
+        "pin": "{{ vault "pin" }}",
+        "name": "Homebridge"
+      },
+      "keys": [{{ vault "k1" | json }}, {{ vault "k2" | json }}],
+      "ssid": {{ vault "wifi" | field "ssid" | json }},
+      "text": "{{ "{{" }} x }}"
+    }
+
+    """#
+  private static let values = ["pin": "031-45-154", "k1": "first \"key\"", "k2": "second", "wifi#ssid": "net"]
+  /// What it gives, in another order and with other blanks, and with a port that the program has added.
+  private static let compact =
+    #"{"keys":["first \"key\"","second"],"text":"{{ x }}","port":8581,"ssid":"net","bridge":{"name":"Homebridge","pin":"031-45-154"}}"#
+
+  /// What is said of each value, and the template that comes of it or the reason why there is none.
+  private func rewrite(
+    _ source: String, _ values: [String: String], _ present: (String) -> String
+  ) throws -> (fates: [Rewriting.Fate], adopted: String?, refusal: String?) {
+    let template = try template(source)
+    let rendering = try Rendering(template, try fetched(values.mapValues { Array($0.utf8) }), name: "t")
+    let text = Array(present(String(decoding: plain(rendering.bytes), as: UTF8.self)).utf8)
+    let rewriting = unsafe Rewriting(of: rendering, template, as: text.span.bytes)
+    do throws(Adoption.Refusal) {
+      let adoption = try unsafe Adoption(of: rewriting, rendering, template, as: text.span.bytes)
+      return (rewriting.fates, String(decoding: plain(adoption.source), as: UTF8.self), nil)
+    } catch {
+      return (rewriting.fates, nil, error.reason)
+    }
+  }
+
+  @Test("each value is found whatever has become of blanks and order, and the template gives the new text")
+  func compact()
+    throws
+  {
+    let result = try rewrite(Self.source, Self.values) { _ in Self.compact }
+    #expect(result.fates == [.stands(1), .stands(1), .stands(1), .stands(1)])
+    #expect(
+      result.adopted
+        == #"{"keys":[{{ vault "k1" | json }},{{ vault "k2" | json }}],"text":"{{ "{{" }} x }}","port":8581,"ssid":{{ vault "wifi" | field "ssid" | json }},"bridge":{"name":"Homebridge","pin":"{{ vault "pin" }}"}}"#
+    )
+  }
+
+  @Test("lines are those of the new text") func lines() throws {
+    let result = try rewrite(Self.source, Self.values) { "\n\n" + $0.replacing("\"name\"", with: "\n\"name\"") }
+    #expect(result.fates == [.stands(5), .stands(9), .stands(9), .stands(10)])
+    #expect(result.adopted?.hasPrefix("\n\n{\n  \"bridge\"") == true)
+  }
+
+  @Test("a value that the program has changed is said, and nothing is taken") func changed() throws {
+    let result = try rewrite(Self.source, Self.values) { $0.replacing("031-45-154", with: "111-11-111") }
+    #expect(result.fates.first == .replaced(3) && result.adopted == nil)
+    let longer = try rewrite(Self.source, Self.values) { $0.replacing("031-45-154", with: "031-45-1549") }
+    #expect(longer.fates.first == .moved(3) && longer.adopted == nil)
+    let gone = try rewrite(Self.source, Self.values) { $0.replacing(#""pin": "031-45-154","#, with: "") }
+    #expect(gone.fates.first == .gone && gone.adopted == nil)
+  }
+
+  @Test("a value in the place of another is in no place of its own") func swapped() throws {
+    let result = try rewrite(Self.source, Self.values) {
+      $0.replacing(#""pin": "031-45-154""#, with: #""pin": "new", "old": "031-45-154""#)
+    }
+    #expect(result.fates.first == .moved(3) && result.adopted == nil)
+  }
+
+  @Test(
+    "no text with a value in it is taken, in whatever form",
+    arguments: [
+      "031-45-154", "x031-45-154x", "MDMxLTQ1LTE1NA==", "first \\\"key\\\"", "first \"key\"", "seconds", "'second'",
+      "c2Vjb25k",
+    ])
+  func clear(text: String) throws {
+    let result = try rewrite(Self.source, Self.values) { $0.replacing("Homebridge", with: text) }
+    #expect(result.adopted == nil && result.refusal?.contains("in the clear") == true, "\(result)")
+    #expect(result.refusal?.contains(text) == false)
+  }
+
+  @Test("two new braces are taken in no text, and those that were there stay two braces") func braces() throws {
+    for text in ["{{", "{{ vault \\\"pin\\\" }}", "a {{{ b", "{{ x"] {
+      let result = try rewrite(Self.source, Self.values) { $0.replacing("Homebridge", with: text) }
+      #expect(result.adopted == nil && result.refusal?.contains("new {{ at line 4") == true, "\(result)")
+    }
+    let single = try rewrite(Self.source, Self.values) { $0.replacing("Homebridge", with: "{ }} {") }
+    #expect(single.adopted?.contains("{ }} {") == true)
+    #expect(single.adopted?.contains(#"{{ "{{" }} x }}"#) == true)
+  }
+
+  @Test("a brace before a value does not become part of an action") func touching() throws {
+    let result = try rewrite(#"a={{ vault "pin" }};"#, Self.values) { "x {" + $0.replacing("a=", with: "a={") }
+    // The place is another one, with another text before it.
+    #expect(result.adopted == nil)
+    let list = try rewrite(#"[ {{ vault "k1" | json }} ]"#, Self.values) { _ in #"[{"a":1},"first \"key\""]"# }
+    #expect(list.adopted == nil)
+  }
+
+  @Test("a value that stands more often than the template says is in the clear somewhere") func oftener() throws {
+    let result = try rewrite("a={{ vault \"k\" }}\n", ["k": "1"]) { $0 + "b=1\n" }
+    #expect(result.fates == [.stands(1)] && result.refusal == "`k` also stands at line 2, in the clear")
+  }
+
+  @Test("one item in several places, and two items with one value, are told apart by what stands before") func several()
+    throws
+  {
+    let source = "a = {{ vault \"k\" }}\nb = {{ vault \"l\" }}\nc = {{ vault \"k\" }}\n"
+    let result = try rewrite(source, ["k": "same", "l": "same"]) { _ in "# new\nc=same\nb=same\na=same\n" }
+    #expect(result.fates == [.stands(4), .stands(3), .stands(2)])
+    #expect(result.adopted == "# new\nc={{ vault \"k\" }}\nb={{ vault \"l\" }}\na={{ vault \"k\" }}\n")
+    let unclear = try rewrite("a={{ vault \"k\" }}\na={{ vault \"l\" }}\n", ["k": "same", "l": "same"]) { "x\n" + $0 }
+    #expect(unclear.adopted == nil)
+  }
+
+  @Test("an empty value has no place") func empty() throws {
+    let result = try rewrite("a={{ vault \"k\" }}\n", ["k": ""]) { $0 + "b\n" }
+    #expect(result.adopted == nil && result.fates == [.empty])
+  }
+
+  @Test("a field is no secret, so that it may stand elsewhere, too") func field() throws {
+    let result = try rewrite("ssid={{ vault \"w\" | field \"ssid\" }}\n", ["w#ssid": "net"]) { $0 + "name=net\n" }
+    #expect(result.adopted == "ssid={{ vault \"w\" | field \"ssid\" }}\nname=net\n")
+  }
+
+  @Test("whatever a program does to the text, what is taken gives just that text, and holds no value") func random()
+    throws
+  {
+    var taken = 0
+    for _ in 0..<3000 {
+      let pieces = ["{", "}", "\"", "x", " ", "\n", "pin", ":", ",", "031", "net", "{{", "second"]
+      let result = try rewrite(Self.source, Self.values) { text in
+        var text = text
+        for _ in 0..<Int.random(in: 1...3) {
+          let place = text.index(text.startIndex, offsetBy: Int.random(in: 0...text.count))
+          if Bool.random() || place == text.endIndex {
+            text.insert(contentsOf: pieces.randomElement() ?? "", at: place)
+          } else {
+            text.remove(at: place)
+          }
+        }
+        return text
+      }
+      guard let adopted = result.adopted else { continue }
+      taken += 1
+      for value in ["031-45-154", "first \"key", "second"] { #expect(!adopted.contains(value), "\(adopted)") }
+      #expect(adopted.components(separatedBy: "{{ vault").count == 5, "\(adopted)")
+    }
+    #expect(taken > 100)
+  }
+}
