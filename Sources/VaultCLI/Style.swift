@@ -27,7 +27,7 @@ enum Style {
 enum Environment {
   /// The value of a variable, or nil when it is not set.
   static func variable(_ name: String) -> String? {
-    // The program never changes its environment, so the memory stays.
+    // Copied at once: what becomes another user's program changes its environment.
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 }

@@ -41,6 +41,18 @@ import VaultTesting
     #expect(try Self.bashOffers(["vault", "get", "we"], sandbox) == ["web", "webcam"])
   }
 
+  @Test("behind a variable and its equals sign items are offered, and before it nothing")
+  func variables() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "webcam"], stdin: "v")
+    for command in ["run", "env"] {
+      #expect(try sandbox.must(["__complete", "--", "A=we", command, "-e"]) == "=A=web\n=A=webcam\n")
+      #expect(try sandbox.must(["__complete", "--", "--env=B=webc", command, "-e", "A=web"]) == "=--env=B=webcam\n")
+      #expect(try sandbox.must(["__complete", "--", "A", command, "-e"]) == "")
+    }
+  }
+
   @Test("trash restore is offered what is in the trash, each name once")
   func trash() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
