@@ -68,21 +68,9 @@ struct BatchSet {
         .invalid,
         "line \(number): \(Printable.quoted(error.parameter)) is missing, unknown or of the wrong type", "correct it")
     } catch let error as FrameError {
-      throw Failure(.invalid, "line \(number) is not a valid item: \(BatchSet.describe(error))", "correct it")
+      throw Failure(.invalid, "line \(number) is not a valid item: \(error.reason)", "correct it")
     } catch {
       throw Failure(any: error)
-    }
-  }
-
-  private static func describe(_ error: FrameError) -> String {
-    switch error {
-    case .tooLong(let limit): "it is longer than \(limit) bytes"
-    case .invalidJSON(let offset, let reason): "\(reason) at byte \(offset)"
-    case .tooDeep: "it nests too deeply"
-    case .tooManyValues(let limit): "it has more than \(limit) values"
-    case .tooManyMembers(let limit): "an object of it has more than \(limit) members"
-    case .duplicateKey: "it has a key twice"
-    case .notAnObject: "it is not a JSON object"
     }
   }
 
@@ -157,6 +145,21 @@ extension Fault {
     switch self {
     case .alreadyExists(_, let failed), .invalidName(_, _, let failed), .invalidValue(_, _, let failed): failed
     default: nil
+    }
+  }
+}
+
+extension FrameError {
+  /// The reason in words, to stand behind what the bytes should have been.
+  var reason: String {
+    switch self {
+    case .tooLong(let limit): "it is longer than \(limit) bytes"
+    case .invalidJSON(let offset, let reason): "\(reason) at byte \(offset)"
+    case .tooDeep: "it nests too deeply"
+    case .tooManyValues(let limit): "it has more than \(limit) values"
+    case .tooManyMembers(let limit): "an object of it has more than \(limit) members"
+    case .duplicateKey: "it has a key twice"
+    case .notAnObject: "it is not a JSON object"
     }
   }
 }

@@ -17,6 +17,11 @@ public enum VaultProgram {
       let isUsage = if case .argument = problem { true } else { false }
       end(with: Failure(isUsage ? .usage : .configuration, problem.text("vault(1)")))
     }
+    do throws(Failure) {
+      if let call = try HelperCall.given() { finish { try call.run() } }
+    } catch {
+      end(with: error)
+    }
     // The form other programs run most comes first: without an array of arguments, and without the argument parser.
     if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()

@@ -7,6 +7,10 @@ final class Session {
   var vault: Vault
   /// True for the user's own socket, where a command that needs a daemon starts one.
   let isOwn: Bool
+  /// True when a person may be asked at the terminal. Another program may have said that nobody is.
+  var isAttended = Keyboard.isAttended {
+    didSet { vault.interactive = isAttended }
+  }
   private var mayStart: Bool
   /// True for a command that becomes another program, which must not have a daemon for a child that it knows nothing of.
   var leavesNoChild = false
@@ -25,7 +29,7 @@ final class Session {
     }
     isOwn = Session.isOwn(socket: socket, system: system)
     mayStart = startsDaemon && isOwn
-    vault.interactive = Keyboard.isAttended
+    vault.interactive = isAttended
     // Waiting for one that restarts only delays the start of one, or the news that there is none.
     if mayStart || !startsDaemon { vault.patience = .zero }
   }
@@ -75,7 +79,7 @@ final class Session {
   /// is what a person is asked for first.
   func canSearch() throws(Failure) -> Bool {
     guard try call({ vault in try vault.status() }).state == "cold" else { return true }
-    guard Keyboard.isAttended else { return false }
+    guard isAttended else { return false }
     try unlock()
     return true
   }
@@ -132,7 +136,7 @@ final class Session {
           }
         }
       } catch {
-        guard Keyboard.isAttended, let fault else { throw error }
+        guard isAttended, let fault else { throw error }
         // What a person is asked for is not what the call is for.
         vault.reason = purpose ?? reason
         defer { vault.reason = purpose }

@@ -34,6 +34,8 @@ struct VaultCommand: ParsableCommand {
       CommandGroup(
         name: "Store",
         subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self]),
-      CommandGroup(name: "Other", subcommands: [AgentCommand.self, DoctorCommand.self, CompletionsCommand.self]),
+      CommandGroup(
+        name: "Other",
+        subcommands: [HelperCommand.self, AgentCommand.self, DoctorCommand.self, CompletionsCommand.self]),
     ])
 }

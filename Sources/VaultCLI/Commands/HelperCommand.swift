@@ -1,0 +1,62 @@
+internal import ArgumentParser
+internal import VaultModel
+internal import VaultWire
+
+struct HelperCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "helper",
+    abstract: "Answer another program that asks for credentials, in its own protocol.",
+    discussion: """
+      Without a protocol they are listed. `vault helper PROTOCOL --help` says what to write into the other program's \
+      settings. What it stores are items in the folder that is called like the protocol. See vault-helpers(7).
+      """)
+
+  @Argument(
+    help: ArgumentHelp("Which one.", valueName: "protocol"), completion: .list(Helpers.all.map { $0.name }))
+  var helper: String?
+
+  @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The other program's words.", valueName: "words"))
+  var words: [String] = []
+
+  @Option(
+    help: ArgumentHelp("Wait that long for an unlock, such as 30s or 5m.", valueName: "duration"),
+    transform: Sizes.wait)
+  var wait: Int64?
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    guard let helper else { return try list() }
+    guard Helpers.named(helper) != nil else {
+      let near = Nearest.names(to: helper, among: Helpers.all.map { $0.name }, beginnings: true)
+      throw Failure(
+        .usage, "there is no protocol \(Printable.quoted(helper))", Suggestion.text(near) ?? "see `vault helper`")
+    }
+    var options: [String] = []
+    if let socket = globals.socket { options += ["--socket", socket] }
+    if globals.system { options.append("--system") }
+    if let wait { options += ["--wait", "\(wait)"] }
+    try HelperCall(([helper] + options + words)[...])?.run()
+  }
+
+  private func list() throws {
+    if globals.json {
+      for helper in Helpers.all {
+        try Output.json { writer in
+          writer.beginObject()
+          writer.key("protocol")
+          writer.string(helper.name)
+          writer.key("programs")
+          writer.string(helper.programs)
+          writer.endObject()
+        }
+      }
+      return
+    }
+    let width = Helpers.all.map { $0.name.count }.max() ?? 0
+    for helper in Helpers.all {
+      let gap = String(repeating: " ", count: width - helper.name.count + 2)
+      try Output.line("\(helper.name)\(gap)\(helper.programs)")
+    }
+  }
+}

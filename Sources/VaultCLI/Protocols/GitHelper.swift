@@ -1,0 +1,181 @@
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// git's credential helper (gitcredentials(7), git-credential(1)).
+enum GitHelper: CredentialHelper {
+  static let name = "git"
+  static let links = ["git-credential-vault"]
+  static let programs = "git"
+  static let guide = """
+    git config --global credential.helper vault
+
+    What git stores for ana at example.org is the item git/https/example.org/ana.
+    """
+
+  /// The attribute of a credential that is no password.
+  private static let authtype = "authtype"
+
+  static func run(_ call: HelperCall) throws {
+    guard call.words.count == 1 else { throw call.unusable }
+    switch call.words[0] {
+    case "get": try get(call)
+    case "store": try store(call)
+    case "erase": try erase(call)
+    case "capability": try Output.text("version 0\ncapability authtype\n")
+    // What git may yet come up with is to be ignored.
+    default: break
+    }
+  }
+
+  private static func get(_ call: HelperCall) throws(Failure) {
+    let request = try Request(call)
+    let found = try request.items.items(in: request.place.folder)
+    for item in request.candidates(among: found) {
+      guard let user = request.place.user(of: item.name) else { continue }
+      let entry = try request.items.entry(of: item)
+      let token = "\(item.name)/\(GitPlace.refreshToken)"
+      let refresh = try found.contains { $0.name == token } ? request.items.value(token) : nil
+      if entry == nil, refresh == nil { continue }
+      var answer = GitAnswer(for: item.name)
+      if request.said.takesAuthtype { answer.addLine("capability[]=authtype") }
+      // No password without a user stands for a user who is called nothing.
+      if !user.name.isEmpty || item.attributes[authtype] == nil { try answer.add("username", user.name) }
+      // An expired password is as good as none, and git can have another one for the token.
+      if let entry { try answer.add(entry, item.attributes[authtype]) }
+      if let refresh { try answer.add("oauth_refresh_token", refresh.bytes) }
+      return try answer.send()
+    }
+  }
+
+  private static func store(_ call: HelperCall) throws(Failure) {
+    let request = try Request(call)
+    let kind = request.said.string(.authtype)
+    let expires = request.said.string(.passwordExpiry).flatMap { Int64($0) }
+    guard !request.isEphemeral, expires.map({ $0 > Int64(time(nil)) }) ?? true, let secret = request.secret,
+      request.said.has(.credential) ? kind != nil : request.said.has(.username)
+    else { return }
+    let name = request.place.name
+    var about = HelperItems.About()
+    // A user's token can come without a password, which would not be empty.
+    about.kind = secret.count == 0 ? .blob : .password
+    about.attributes = [authtype: request.said.has(.credential) ? kind : nil]
+    about.expires = expires
+    let isReplaced = try request.items.store(name, secret, about)
+    let token = "\(name)/\(GitPlace.refreshToken)"
+    if let refresh = request.said.secret(.refreshToken) {
+      try request.items.store(token, refresh, HelperItems.About())
+    } else if isReplaced, try request.items.item(token) != nil {
+      // It belonged to the password that is no more.
+      try request.items.erase([token])
+    }
+  }
+
+  private static func erase(_ call: HelperCall) throws(Failure) {
+    let request = try Request(call)
+    let found = try request.items.items(in: request.place.folder)
+    var names: [String] = []
+    for item in found where request.place.user(of: item.name) != nil {
+      // A password that git was given before must not take a newer one away.
+      switch request.secret {
+      case .some(let secret): guard try request.items.holds(item.name, secret) else { continue }
+      case .none: break
+      }
+      names.append(item.name)
+      let token = "\(item.name)/\(GitPlace.refreshToken)"
+      if found.contains(where: { $0.name == token }) { names.append(token) }
+    }
+    try request.items.erase(names)
+  }
+
+  /// What git has said, and the credentials that it speaks of.
+  private struct Request: ~Copyable {
+    let said: GitAttributes
+    let place: GitPlace
+    let items: HelperItems
+
+    init(_ call: HelperCall) throws(Failure) {
+      let said = try Self.read()
+      guard let place = GitPlace(said) else {
+        throw Failure(.usage, "standard input names no protocol or no host", "see git-credential(1)")
+      }
+      // git asks nobody at the terminal then either.
+      let mayAsk = Environment.variable("GIT_TERMINAL_PROMPT") != "0"
+      let items = try HelperItems(call, for: "git credentials for \(said.string(.host) ?? "a host")", mayAsk: mayAsk)
+      (self.place, self.items) = (place, items)
+      self.said = said
+    }
+
+    private static func read() throws(Failure) -> GitAttributes {
+      let text = try HelperInput.paragraph()
+      do throws(GitAttributes.Problem) {
+        return try text.withBytes { lines throws(GitAttributes.Problem) in try GitAttributes(parsing: lines) }
+      } catch {
+        throw Failure(.invalid, "line \(error.line) of standard input \(error.reason)", "see git-credential(1)")
+      }
+    }
+
+    /// The secret that git has: a password, or a credential of another type.
+    var secret: SecretBuffer? { said.secret(said.has(.credential) ? .credential : .password) }
+
+    var isEphemeral: Bool { ["1", "true", "yes", "on"].contains(said.string(.ephemeral)) }
+
+    /// The items that git can do with, the best first: none that has expired, none of a path that git did not name, the one
+    /// that was stored last.
+    func candidates(among found: [Wire.Item]) -> [Wire.Item] {
+      let now = Int64(time(nil))
+      func rank(_ item: Wire.Item) -> (Int, Int, Int64, String) {
+        let isExpired = item.expires.map { $0 <= now } ?? false
+        let hasPath = place.user(of: item.name)?.hasPath ?? false
+        return (isExpired ? 1 : 0, hasPath ? 1 : 0, -item.modified, item.name)
+      }
+      return found.filter { item in
+        place.user(of: item.name) != nil && (said.takesAuthtype || item.attributes[authtype] == nil)
+      }.sorted { rank($0) < rank($1) }
+    }
+  }
+}
+
+/// The lines that git is answered with. None holds what would end it and begin another one, about another host.
+private struct GitAnswer: ~Copyable {
+  private let item: String
+  private var text = SecretBuffer(capacity: 4096)
+
+  init(for item: String) { self.item = item }
+
+  mutating func addLine(_ line: StaticString) {
+    text.append(line)
+    text.append(0x0A)
+  }
+
+  mutating func add(_ key: StaticString, _ value: [UInt8]) throws(Failure) {
+    // Bytes have no padding: all are initialized.
+    try add(key, unsafe value.span.bytes)
+  }
+
+  mutating func add(_ key: StaticString, _ value: borrowing SecretBuffer) throws(Failure) {
+    try value.withBytes { bytes throws(Failure) in try add(key, bytes) }
+  }
+
+  /// Adds a password, or a credential of another type, and the time at which it ends.
+  mutating func add(_ entry: borrowing HelperItems.Entry, _ authtype: String?) throws(Failure) {
+    if let authtype {
+      try add("authtype", Array(authtype.utf8))
+      try add("credential", entry.value.bytes)
+    } else {
+      try add("password", entry.value.bytes)
+    }
+    if let expires = entry.item.expires { try add("password_expiry_utc", Array(String(expires).utf8)) }
+  }
+
+  private mutating func add(_ key: StaticString, _ value: RawSpan) throws(Failure) {
+    try OneLine.check(value, of: item)
+    text.append(key)
+    text.append(UInt8(ascii: "="))
+    text.append(value)
+    text.append(0x0A)
+  }
+
+  consuming func send() throws(Failure) { try text.withBytes { bytes throws(Failure) in try Output.write(bytes) } }
+}

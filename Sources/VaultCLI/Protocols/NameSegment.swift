@@ -1,0 +1,64 @@
+/// Another program's name for something, such as a host or a user, as one part of an item's name.
+///
+/// ASCII letters, digits and `-_.@:+,` stand for themselves, and every other byte for `%` and two upper-case digits (RFC 3986,
+/// section 2.1): so no name leaves its folder, and no two names are the same. What RFC 3986 does not say: an empty name is `%`
+/// alone, and the dots of `.` and `..` are written in digits.
+enum NameSegment {
+  /// The part for a name; the bytes need not be UTF-8.
+  static func encode(_ name: [UInt8]) -> String {
+    if name.isEmpty { return "%" }
+    let areDotsPlain = name.contains { $0 != UInt8(ascii: ".") } || name.count > 2
+    var text: [UInt8] = []
+    text.reserveCapacity(name.count)
+    for byte in name {
+      if isPlain(byte), byte != UInt8(ascii: ".") || areDotsPlain {
+        text.append(byte)
+      } else {
+        text += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The part for a name that is text.
+  static func encode(_ name: String) -> String { encode(Array(name.utf8)) }
+
+  /// The name that ``encode(_:)`` has made the part of; nil for any other text.
+  static func decode(_ segment: some StringProtocol) -> [UInt8]? {
+    var name: [UInt8] = []
+    var rest = Array(segment.utf8)[...]
+    if rest.elementsEqual([UInt8(ascii: "%")]) { return [] }
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        name.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(value), let low = rest.popFirst().flatMap(value) else { return nil }
+      name.append(high << 4 | low)
+    }
+    // Of the spellings that mean a name, one counts.
+    return encode(name).utf8.elementsEqual(segment.utf8) ? name : nil
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+      UInt8(ascii: "@"), UInt8(ascii: ":"), UInt8(ascii: "+"), UInt8(ascii: ","):
+      true
+    default: false
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}
