@@ -1,0 +1,112 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// Docker's credential store, as docker-credential-helpers defines it: JSON in and out; an error is one line on standard output,
+/// and some of these docker knows by their words.
+///
+/// `docker/ghcr.io` is the secret for that registry, and its attribute `username` whose it is.
+enum DockerHelper: CredentialHelper {
+  static let name = "docker"
+  static let links = ["docker-credential-vault"]
+  static let programs = "docker, and podman, buildah, skopeo and others with docker's credential helpers"
+  static let guide = """
+    In ~/.docker/config.json:
+
+      { "credsStore": "vault" }
+
+    or for one registry alone:
+
+      { "credHelpers": { "ghcr.io": "vault" } }
+
+    What docker stores for ghcr.io is the item docker/ghcr.io, whose attribute username says whose it is.
+    """
+
+  private static let username = "username"
+  private static let notFound = Failure(.missing, "credentials not found in native keychain")
+  private static let noURL = Failure(.usage, "no credentials server URL")
+  private static let noUsername = Failure(.usage, "no credentials username")
+
+  static func run(_ call: HelperCall) throws {
+    do throws(Failure) { try answer(call) } catch {
+      try Output.line(Printable.line(error.message))
+      throw ExitCode(1)
+    }
+  }
+
+  private static func answer(_ call: HelperCall) throws(Failure) {
+    guard call.words.count == 1 else { throw Failure(.usage, "Usage: \(links[0]) <store|get|erase|list|version>") }
+    switch call.words[0] {
+    case "store": try store(call)
+    case "get": try get(call)
+    case "erase": try erase(call)
+    case "list": try list(call)
+    case "version": try Output.line("\(links[0]) (vault) v\(ClientVersion.text)")
+    default: throw Failure(.usage, "Unknown credential action `\(call.words[0])`")
+    }
+  }
+
+  private static func get(_ call: HelperCall) throws(Failure) {
+    let server = try server()
+    let items = try HelperItems(call, for: "docker credentials for \(server)")
+    guard let entry = try items.entry(name(of: server)) else { throw notFound }
+    guard let user = entry.item.attributes[username], !user.isEmpty else { throw noUsername }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("ServerURL")
+    writer.string(server)
+    writer.key("Username")
+    writer.string(user)
+    writer.key("Secret")
+    try writer.secret(entry.value.bytes, of: entry.item.name)
+    writer.endObject()
+    try Output.json(writer.take())
+  }
+
+  private static func store(_ call: HelperCall) throws(Failure) {
+    let text = try HelperInput.whole()
+    let frame = try HelperInput.object(text)
+    guard let server = frame.text("ServerURL"), !server.isEmpty else { throw noURL }
+    guard let user = frame.text("Username"), !user.isEmpty else { throw noUsername }
+    let secret = frame.member("Secret", of: frame.root).flatMap { frame.secret($0) } ?? SecretBuffer()
+    var about = HelperItems.About()
+    about.kind = secret.count == 0 ? .blob : .password
+    about.attributes = [username: user]
+    let items = try HelperItems(call, for: "docker credentials for \(server)")
+    try items.store(name(of: server), secret, about)
+  }
+
+  private static func erase(_ call: HelperCall) throws(Failure) {
+    let server = try server()
+    let items = try HelperItems(call, for: "docker credentials for \(server)")
+    guard try items.erase([name(of: server)]) else { throw notFound }
+  }
+
+  private static func list(_ call: HelperCall) throws(Failure) {
+    let items = try HelperItems(call, for: "docker credentials")
+    let now = Int64(time(nil))
+    let found = try items.items(in: name).filter { $0.expires.map { $0 > now } ?? true }.sorted { $0.name < $1.name }
+    try Output.json { writer in
+      writer.beginObject()
+      for item in found {
+        guard let bytes = NameSegment.decode(item.name.dropFirst(name.count + 1)),
+          let server = String(validating: bytes, as: UTF8.self)
+        else { continue }
+        writer.key(server)
+        writer.string(item.attributes[username] ?? "")
+      }
+      writer.endObject()
+    }
+  }
+
+  /// The registry that standard input names.
+  private static func server() throws(Failure) -> String {
+    let text = try HelperInput.text()
+    guard !text.isEmpty else { throw noURL }
+    return text
+  }
+
+  private static func name(of server: String) -> String { "\(name)/\(NameSegment.encode(server))" }
+}

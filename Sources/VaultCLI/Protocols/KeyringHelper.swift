@@ -1,0 +1,116 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The command `keyring` of Python's keyring, which pip and uv run.
+///
+/// `keyring/pypi.example.org/ana` is ana's password there.
+enum KeyringHelper: CredentialHelper {
+  static let name = "keyring"
+  static let links = ["keyring"]
+  static let programs = "pip, uv, and others that run Python's keyring command"
+  static let guide = """
+    Where `keyring` is found first in PATH, as in:
+
+      PATH=/usr/libexec/vault/bin:$PATH pip install --keyring-provider subprocess \\
+        --index-url https://ana@pypi.example.org/simple NAME
+
+    and the same with uv. What is stored for ana at pypi.example.org is the item keyring/pypi.example.org/ana:
+
+      vault helper keyring set pypi.example.org ana
+    """
+
+  private enum Mode: String { case password, creds }
+  private enum Form: String { case plain, json }
+
+  static func run(_ call: HelperCall) throws {
+    var (mode, form) = (Mode.password, Form.plain)
+    var rest = call.words[...]
+    while let word = rest.first, word.hasPrefix("-") {
+      rest.removeFirst()
+      let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+      guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else { throw call.unusable }
+      switch parts[0] {
+      case "--mode": mode = try Mode(rawValue: value) ?? { throw call.unusable }()
+      case "--output": form = try Form(rawValue: value) ?? { throw call.unusable }()
+      default: throw call.unusable
+      }
+    }
+    let words = Array(rest)
+    guard words.count == 3 || words.count == 2 && words[0] == "get" && mode == .creds else { throw call.unusable }
+    let (service, user) = (words[1], words.count > 2 ? words[2] : nil)
+    let items = try HelperItems(call, for: "a password for \(service)")
+    switch (words[0], user) {
+    case ("get", _): try get(service, user, items, mode, form)
+    case ("set", let user?): try set(service, user, items)
+    case ("del", let user?): try delete(service, user, items)
+    default: throw call.unusable
+    }
+  }
+
+  private static func folder(of service: String) -> String { "\(name)/\(NameSegment.encode(service))" }
+
+  private static func name(of service: String, _ user: String) -> String {
+    "\(folder(of: service))/\(NameSegment.encode(user))"
+  }
+
+  private static func get(
+    _ service: String, _ user: String?, _ items: HelperItems, _ mode: Mode, _ form: Form
+  ) throws {
+    // Who asks for what is not there is told so by the exit code alone.
+    guard let user = try user ?? newestUser(of: service, items),
+      let value = try items.value(name(of: service, user))
+    else { throw ExitCode(1) }
+    if form == .json {
+      var writer = JSONWriter()
+      writer.beginObject()
+      if mode == .creds {
+        writer.key("username")
+        writer.string(user)
+      }
+      writer.key("password")
+      try writer.secret(value.bytes, of: value.name)
+      writer.endObject()
+      return try Output.json(writer.take())
+    }
+    var text = SecretBuffer(capacity: value.bytes.count + user.utf8.count + 2)
+    if mode == .creds {
+      text.append(utf8: user)
+      try text.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: value.name) }
+      text.append(0x0A)
+    }
+    value.bytes.withBytes { text.append($0) }
+    text.append(0x0A)
+    try text.withBytes { bytes throws(Failure) in try Output.write(bytes) }
+  }
+
+  /// The user whose password was stored last.
+  private static func newestUser(of service: String, _ items: HelperItems) throws(Failure) -> String? {
+    let (now, folder) = (Int64(time(nil)), folder(of: service))
+    let users = try items.items(in: folder).compactMap { item -> (modified: Int64, name: String)? in
+      guard item.expires.map({ $0 > now }) ?? true,
+        let bytes = NameSegment.decode(item.name.dropFirst(folder.count + 1)),
+        let user = String(validating: bytes, as: UTF8.self)
+      else { return nil }
+      return (item.modified, user)
+    }
+    return users.max { ($0.modified, $1.name) < ($1.modified, $0.name) }?.name
+  }
+
+  private static func set(_ service: String, _ user: String, _ items: HelperItems) throws(Failure) {
+    let name = name(of: service, user)
+    let value = try ValueInput(name: name, file: nil, isExact: false).read { () in .password }
+    var about = HelperItems.About()
+    about.kind = value.count == 0 ? .blob : .password
+    try items.store(name, value, about)
+  }
+
+  private static func delete(_ service: String, _ user: String, _ items: HelperItems) throws(Failure) {
+    let name = name(of: service, user)
+    guard try items.erase([name]) else {
+      throw Failure(.missing, "no item \(Printable.quoted(name))", "see `vault list keyring`")
+    }
+  }
+}
