@@ -26,7 +26,10 @@ extension CredentialHelper {
 
 /// All protocols.
 enum Helpers {
-  static let all: [any CredentialHelper.Type] = [GitHelper.self, DockerHelper.self, KeyringHelper.self]
+  static let all: [any CredentialHelper.Type] = [
+    GitHelper.self, DockerHelper.self, KeyringHelper.self, CargoHelper.self, TerraformHelper.self, AWSHelper.self,
+    KubectlHelper.self, GCPHelper.self, PasswordFileHelper.self,
+  ]
 
   /// The protocol of that name.
   static func named(_ name: String) -> (any CredentialHelper.Type)? { all.first { $0.name == name } }

@@ -1,0 +1,78 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The `credential_process` of the AWS command line and SDKs ("Sourcing credentials with an external process").
+///
+/// `aws/prod` is a secret access key, and its attribute `access-key-id` whose it is; or, without that, the JSON that `aws sts`
+/// prints.
+enum AWSHelper: CredentialHelper {
+  static let name = "aws"
+  static let links: [String] = []
+  static let programs = "the AWS command line and SDKs"
+  static let takesTypedWords = true
+  static let guide = """
+    In ~/.aws/config:
+
+      [profile prod]
+      credential_process = vault helper aws prod
+
+    and the secret access key, or what `aws sts` prints:
+
+      vault set aws/prod --attr access-key-id=AKIAIOSFODNN7EXAMPLE
+      aws sts get-session-token | vault set aws/prod --kind note --update
+
+    An expiry of the item is passed on.
+    """
+
+  private static let accessKey = "access-key-id"
+
+  static func run(_ call: HelperCall) throws {
+    let name = try NamedItem.name(call)
+    let items = try HelperItems(call, for: "AWS credentials \(call.words[0])")
+    guard let entry = try items.entry(name) else { throw NamedItem.missing(name) }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("Version")
+    writer.integer(1)
+    if let id = entry.item.attributes[accessKey] {
+      writer.key("AccessKeyId")
+      writer.string(id)
+      writer.key("SecretAccessKey")
+      try entry.value.bytes.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: name) }
+      try writer.secret(entry.value.bytes, of: name)
+      write(entry.item.expires.map(Timestamp.format), to: &writer)
+    } else {
+      try write(entry, to: &writer)
+    }
+    writer.endObject()
+    try Output.json(writer.take())
+  }
+
+  /// Writes what a value says that is JSON: an object of credentials, or one around that.
+  private static func write(_ entry: borrowing HelperItems.Entry, to writer: inout JSONWriter) throws(Failure) {
+    let unusable = Failure(
+      .invalid, "\(Printable.quoted(entry.item.name)) has no attribute \(accessKey), and is no JSON of AWS credentials",
+      "see `vault helper aws --help`")
+    guard let frame = try? HelperInput.object(entry.value.bytes) else { throw unusable }
+    let object = frame.member("Credentials", of: frame.root) ?? frame.root
+    guard let id = frame.text("AccessKeyId", of: object),
+      let secret = frame.member("SecretAccessKey", of: object).flatMap({ frame.secret($0) })
+    else { throw unusable }
+    writer.key("AccessKeyId")
+    writer.string(id)
+    writer.key("SecretAccessKey")
+    secret.withBytes { writer.secret($0) }
+    if let token = frame.member("SessionToken", of: object).flatMap({ frame.secret($0) }) {
+      writer.key("SessionToken")
+      token.withBytes { writer.secret($0) }
+    }
+    write(entry.item.expires.map(Timestamp.format) ?? frame.text("Expiration", of: object), to: &writer)
+  }
+
+  private static func write(_ expiration: String?, to writer: inout JSONWriter) {
+    guard let expiration else { return }
+    writer.key("Expiration")
+    writer.string(expiration)
+  }
+}

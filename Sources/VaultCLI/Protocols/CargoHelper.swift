@@ -1,0 +1,133 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// Cargo's credential provider, from 1.74 on: requests and answers are lines of JSON (The Cargo Book, "Credential Provider
+/// Protocol").
+///
+/// `cargo/sparse+https:%2F%2Findex.crates.io%2F` is the token for the registry whose index has that URL.
+enum CargoHelper: CredentialHelper {
+  static let name = "cargo"
+  static let links = ["cargo-credential-vault"]
+  static let programs = "cargo, from 1.74 on"
+  static let guide = """
+    In ~/.cargo/config.toml:
+
+      [registry]
+      global-credential-providers = ["cargo-credential-vault"]
+
+    `cargo login` then stores the token, as the item that is called cargo/ and the URL of the registry's index.
+    """
+
+  /// The version of the protocol.
+  private static let version = 1
+
+  static func run(_ call: HelperCall) throws {
+    guard call.words.isEmpty || call.words == ["--cargo-plugin"] else { throw call.unusable }
+    try Output.text("{\"v\":[\(version)]}\n")
+    var lines = InputLines(limit: HelperInput.limit)
+    while let line = try lines.next() {
+      let answer: SecretBuffer
+      do throws(Failure) { answer = try Self.answer(line, call) } catch {
+        answer = failure("other", "vault: \(Printable.line(error.message))")
+      }
+      try answer.withBytes { bytes throws(Failure) in try Output.write(bytes) }
+    }
+  }
+
+  private static func answer(_ text: borrowing SecretBuffer, _ call: HelperCall) throws(Failure) -> SecretBuffer {
+    let request = try HelperInput.object(text, "the request")
+    guard request.member("v", of: request.root).flatMap({ request.integer($0) }) == Int64(version) else {
+      throw Failure(.invalid, "this is not version \(version) of cargo's protocol")
+    }
+    let kind = request.text("kind") ?? ""
+    guard ["get", "login", "logout"].contains(kind) else { return failure("operation-not-supported") }
+    let registry = request.member("registry", of: request.root)
+    guard let registry, let url = request.text("index-url", of: registry) else {
+      throw Failure(.invalid, "the request names no registry")
+    }
+    let options = request.member("args", of: request.root).map { request.elements(of: $0) } ?? []
+    let call = try call.adding(options.compactMap { request.string($0) })
+    let items = try HelperItems(call, for: "a token for \(request.text("name", of: registry) ?? url)")
+    let name = "\(name)/\(NameSegment.encode(url))"
+    switch kind {
+    case "login": try items.store(name, token(request, name), HelperItems.About(kind: .apiKey))
+    case "logout": guard try items.erase([name]) else { return failure("not-found") }
+    default:
+      guard let entry = try items.entry(name) else { return failure("not-found") }
+      return try answer(entry)
+    }
+    return line { writer in
+      writer.beginObject()
+      writer.key("Ok")
+      writer.beginObject()
+      writer.key("kind")
+      writer.string(kind)
+      writer.endObject()
+      writer.endObject()
+    }
+  }
+
+  /// The token that cargo has been given, or else a person types.
+  private static func token(_ request: borrowing Frame, _ name: String) throws(Failure) -> SecretBuffer {
+    if let token = request.member("token", of: request.root).flatMap({ request.secret($0) }) { return token }
+    let advice = "give it to `cargo login` on standard input"
+    guard Keyboard.isAttended else { throw Failure(.usage, "no token was given", advice) }
+    if let url = request.text("login-url") { Output.note("a token is to be had at \(Printable.text(url))") }
+    let keyboard = try Keyboard(otherwise: advice)
+    guard let typed = try keyboard.ask("Token: ", .hidden) else { throw Failure(Fault.cancelled) }
+    return typed
+  }
+
+  private static func answer(_ entry: borrowing HelperItems.Entry) throws(Failure) -> SecretBuffer {
+    try entry.value.bytes.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: entry.item.name) }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("Ok")
+    writer.beginObject()
+    writer.key("kind")
+    writer.literal("get")
+    writer.key("token")
+    try writer.secret(entry.value.bytes, of: entry.item.name)
+    writer.key("cache")
+    writer.literal(entry.item.expires == nil ? "session" : "expires")
+    if let expires = entry.item.expires {
+      writer.key("expiration")
+      writer.integer(expires)
+    }
+    writer.key("operation_independent")
+    writer.bool(true)
+    writer.endObject()
+    writer.endObject()
+    var line = writer.take()
+    line.append(0x0A)
+    return line
+  }
+
+  private static func failure(_ kind: StaticString, _ message: String? = nil) -> SecretBuffer {
+    line { writer in
+      writer.beginObject()
+      writer.key("Err")
+      writer.beginObject()
+      writer.key("kind")
+      writer.literal(kind)
+      if let message {
+        writer.key("message")
+        writer.string(message)
+        writer.key("caused-by")
+        writer.beginArray()
+        writer.endArray()
+      }
+      writer.endObject()
+      writer.endObject()
+    }
+  }
+
+  private static func line(_ body: (inout JSONWriter) -> Void) -> SecretBuffer {
+    var writer = JSONWriter()
+    body(&writer)
+    var line = writer.take()
+    line.append(0x0A)
+    return line
+  }
+}

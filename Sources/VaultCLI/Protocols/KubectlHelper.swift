@@ -1,0 +1,133 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The credential plugin of kubectl and Kubernetes' client libraries (client.authentication.k8s.io/v1, ExecCredential).
+///
+/// `kubectl/prod` is a bearer token; or, of kind `tls-key`, a client's key with its certificate.
+enum KubectlHelper: CredentialHelper {
+  static let name = "kubectl"
+  static let links: [String] = []
+  static let programs = "kubectl, helm and others that read a kubeconfig"
+  static let takesTypedWords = true
+  static let guide = """
+    In the kubeconfig:
+
+      users:
+      - name: prod
+        user:
+          exec:
+            apiVersion: client.authentication.k8s.io/v1
+            command: vault
+            args: [helper, kubectl, prod]
+            interactiveMode: IfAvailable
+
+    and the token, or a client's key with its certificate:
+
+      vault set kubectl/prod --kind api-key
+      cat client.key client.crt | vault set kubectl/prod --kind tls-key
+
+    An expiry of the item is passed on.
+    """
+
+  private static let variable = "KUBERNETES_EXEC_INFO"
+  private static let versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]
+
+  static func run(_ call: HelperCall) throws {
+    let name = try NamedItem.name(call)
+    let (version, mayAsk) = try asked()
+    let items = try HelperItems(call, for: "Kubernetes credentials \(call.words[0])", mayAsk: mayAsk)
+    guard let entry = try items.entry(name) else { throw NamedItem.missing(name) }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("apiVersion")
+    writer.string(version)
+    writer.key("kind")
+    writer.literal("ExecCredential")
+    writer.key("status")
+    writer.beginObject()
+    if let expires = entry.item.expires {
+      writer.key("expirationTimestamp")
+      writer.string(Timestamp.format(expires))
+    }
+    if entry.item.kind == ItemKind.tlsKey.rawValue {
+      try write(certificateAndKey: entry, to: &writer)
+    } else {
+      try entry.value.bytes.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: name) }
+      writer.key("token")
+      try writer.secret(entry.value.bytes, of: name)
+    }
+    writer.endObject()
+    writer.endObject()
+    try Output.json(writer.take())
+  }
+
+  /// The version in which it is asked, and whether a person may be.
+  private static func asked() throws(Failure) -> (version: String, mayAsk: Bool) {
+    guard let text = Environment.variable(variable) else { return (versions[0], true) }
+    var bytes = SecretBuffer()
+    bytes.append(utf8: text)
+    let frame = try HelperInput.object(bytes, variable)
+    guard let version = frame.text("apiVersion"), versions.contains(version) else {
+      throw Failure(.usage, "\(variable) is not of version \(versions[0])", "set that apiVersion in the kubeconfig")
+    }
+    let spec = frame.member("spec", of: frame.root)
+    let interactive = spec.flatMap { frame.member("interactive", of: $0) }.flatMap { frame.bool($0) }
+    return (version, interactive ?? true)
+  }
+
+  private static func write(
+    certificateAndKey entry: borrowing HelperItems.Entry, to writer: inout JSONWriter
+  ) throws(Failure) {
+    let certificate = PEMText.blocks(of: "CERTIFICATE", in: entry.value.bytes)
+    let key = PEMText.blocks(of: "PRIVATE KEY", in: entry.value.bytes)
+    guard certificate.count > 0, key.count > 0 else {
+      throw Failure(
+        .invalid, "\(Printable.quoted(entry.item.name)) has no certificate beside its key", "store both in one value")
+    }
+    writer.key("clientCertificateData")
+    certificate.withBytes { writer.secret($0) }
+    writer.key("clientKeyData")
+    key.withBytes { writer.secret($0) }
+  }
+}
+
+/// The blocks of a text in PEM (RFC 7468), which a kind has checked.
+enum PEMText {
+  /// Those whose label ends so, such as `EC PRIVATE KEY` with `PRIVATE KEY`, each with its lines and a newline behind them.
+  static func blocks(of label: StaticString, in text: borrowing SecretBuffer) -> SecretBuffer {
+    text.withBytes { text in
+      var found = SecretBuffer(capacity: text.byteCount + 1)
+      let bytes = Span<UInt8>(_bytes: text)
+      var (start, isInside) = (0, false)
+      while start < bytes.count {
+        let end = (start..<bytes.count).first { bytes[$0] == 0x0A } ?? bytes.count
+        let line = bytes.extracting(start..<end)
+        if line.isBoundary("-----BEGIN ", label) { isInside = true }
+        if isInside {
+          found.append(text.extracting(start..<end))
+          found.append(0x0A)
+        }
+        if line.isBoundary("-----END ", label) { isInside = false }
+        start = end + 1
+      }
+      return found
+    }
+  }
+}
+
+extension Span<UInt8> {
+  /// True for a line that begins so and ends with the label and dashes, white space behind it apart.
+  fileprivate func isBoundary(_ beginning: StaticString, _ label: StaticString) -> Bool {
+    var end = count
+    while end > 0, self[end - 1] == 0x20 || self[end - 1] == 0x09 || self[end - 1] == 0x0D { end -= 1 }
+    let label = "\(label)-----"
+    return end >= beginning.utf8CodeUnitCount + label.utf8.count && has("\(beginning)", at: 0)
+      && has(label, at: end - label.utf8.count)
+  }
+
+  private func has(_ text: String, at offset: Int) -> Bool {
+    let text = text.utf8.span
+    return text.indices.allSatisfy { self[offset + $0] == text[$0] }
+  }
+}

@@ -1,0 +1,23 @@
+internal import VaultModel
+
+/// An item of a helper's folder that a person has named in the other program's settings.
+enum NamedItem {
+  /// The name of the one item that the words name; as it stands, since a valid name leaves no folder.
+  static func name(_ call: HelperCall) throws(Failure) -> String {
+    guard call.words.count == 1 else { throw call.unusable }
+    return try name(call.words[0], in: call.helper.name)
+  }
+
+  static func name(_ word: String, in folder: String) throws(Failure) -> String {
+    let name = "\(folder)/\(word)"
+    do throws(NameError) { _ = try ItemName(name) } catch {
+      throw Failure(.usage, "\(Printable.quoted(name)) is not a valid item name: \(error.reason)", "choose another")
+    }
+    return name
+  }
+
+  /// The failure for an item that is not there, or has expired.
+  static func missing(_ name: String) -> Failure {
+    Failure(.missing, "no item \(Printable.quoted(name)), or it has expired", "store it with `vault set`")
+  }
+}

@@ -1,0 +1,59 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The credentials helper of Terraform and OpenTofu ("Credentials Helpers" in Terraform's internals documentation).
+///
+/// `terraform/app.terraform.io` is the token for that host.
+enum TerraformHelper: CredentialHelper {
+  static let name = "terraform"
+  static let links = ["terraform-credentials-vault"]
+  static let programs = "terraform, and tofu"
+  static let guide = """
+    A link, where Terraform looks for it:
+
+      mkdir -p ~/.terraform.d/plugins
+      ln -s "$(command -v vault)" ~/.terraform.d/plugins/terraform-credentials-vault
+
+    and in ~/.terraformrc (~/.tofurc):
+
+      credentials_helper "vault" {}
+
+    `terraform login` then stores the token for app.terraform.io as the item terraform/app.terraform.io.
+    """
+
+  static func run(_ call: HelperCall) throws {
+    guard call.words.count == 2 else { throw call.unusable }
+    let host = call.words[1]
+    let name = "\(name)/\(NameSegment.encode(host))"
+    let items = try HelperItems(call, for: "a token for \(host)")
+    switch call.words[0] {
+    case "get": try get(name, items)
+    case "store": try items.store(name, token(), HelperItems.About(kind: .apiKey))
+    // What is not there is forgotten.
+    case "forget": try items.erase([name])
+    default: throw call.unusable
+    }
+  }
+
+  private static func get(_ name: String, _ items: HelperItems) throws(Failure) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    // An empty object says that there is none.
+    if let value = try items.value(name) {
+      writer.key("token")
+      try writer.secret(value.bytes, of: name)
+    }
+    writer.endObject()
+    try Output.json(writer.take())
+  }
+
+  /// The token in the object on standard input. One that holds more cannot be stored, and that has to be an error.
+  private static func token() throws(Failure) -> SecretBuffer {
+    let object = try HelperInput.object(HelperInput.whole())
+    guard object.members(of: object.root).map(\.key) == ["token"],
+      let token = object.member("token", of: object.root).flatMap({ object.secret($0) })
+    else { throw Failure(.invalid, "only credentials that are a token and nothing else can be stored") }
+    return token
+  }
+}
