@@ -48,6 +48,8 @@ enum Arguments {
         break
       }
     }
+    // What stands behind the protocol is another program's.
+    if rest.first == HelperCommand.configuration.commandName { return rest.prefix(1) + globals + rest.dropFirst() }
     var result: [String] = []
     var options = true
     let isRemoval = rest.first.map { CommandTable.subcommand($0, of: VaultCommand.self) == RemoveCommand.self } == true

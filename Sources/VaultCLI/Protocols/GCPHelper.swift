@@ -15,7 +15,11 @@ enum GCPHelper: CredentialHelper {
     In the credential configuration that GOOGLE_APPLICATION_CREDENTIALS names:
 
       "credential_source": {
-        "executable": { "command": "/usr/bin/vault helper gcp ci", "timeout_millis": 5000 } }
+        "executable": {
+          "command": "/usr/bin/vault helper gcp ci",
+          "timeout_millis": 5000
+        }
+      }
 
     with GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 in the environment, and the token:
 

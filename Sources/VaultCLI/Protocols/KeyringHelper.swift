@@ -12,14 +12,14 @@ enum KeyringHelper: CredentialHelper {
   static let links = ["keyring"]
   static let programs = "pip, uv, and others that run Python's keyring command"
   static let guide = """
-    Where `keyring` is found first in PATH, as in:
+    Where this `keyring` is the first in PATH:
 
-      PATH=/usr/libexec/vault/bin:$PATH pip install --keyring-provider subprocess \\
+      export PATH=/usr/libexec/vault/bin:$PATH
+      keyring set pypi.example.org ana
+      pip install --keyring-provider subprocess \\
         --index-url https://ana@pypi.example.org/simple NAME
 
-    and the same with uv. What is stored for ana at pypi.example.org is the item keyring/pypi.example.org/ana:
-
-      vault helper keyring set pypi.example.org ana
+    and the same with `uv pip`. ana's password there is the item keyring/pypi.example.org/ana.
     """
 
   private enum Mode: String { case password, creds }
@@ -27,9 +27,14 @@ enum KeyringHelper: CredentialHelper {
 
   static func run(_ call: HelperCall) throws {
     var (mode, form) = (Mode.password, Form.plain)
+    var words: [String] = []
     var rest = call.words[...]
-    while let word = rest.first, word.hasPrefix("-") {
-      rest.removeFirst()
+    // Options stand anywhere: uv's are the last words.
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("-") else {
+        words.append(word)
+        continue
+      }
       let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
       guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else { throw call.unusable }
       switch parts[0] {
@@ -38,7 +43,6 @@ enum KeyringHelper: CredentialHelper {
       default: throw call.unusable
       }
     }
-    let words = Array(rest)
     guard words.count == 3 || words.count == 2 && words[0] == "get" && mode == .creds else { throw call.unusable }
     let (service, user) = (words[1], words.count > 2 ? words[2] : nil)
     let items = try HelperItems(call, for: "a password for \(service)")

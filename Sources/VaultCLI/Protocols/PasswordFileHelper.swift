@@ -14,7 +14,8 @@ enum PasswordFileHelper: CredentialHelper {
   static let guide = """
     Ansible, whose vault id prod is the item ansible/prod:
 
-      ansible-playbook --vault-id prod@/usr/libexec/vault/bin/vault-ansible-client site.yml
+      ansible-playbook \\
+        --vault-id prod@/usr/libexec/vault/bin/vault-ansible-client site.yml
 
     Others, with an item's name:
 

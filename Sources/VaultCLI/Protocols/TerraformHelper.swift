@@ -13,7 +13,8 @@ enum TerraformHelper: CredentialHelper {
     A link, where Terraform looks for it:
 
       mkdir -p ~/.terraform.d/plugins
-      ln -s "$(command -v vault)" ~/.terraform.d/plugins/terraform-credentials-vault
+      ln -s "$(command -v vault)" \\
+        ~/.terraform.d/plugins/terraform-credentials-vault
 
     and in ~/.terraformrc (~/.tofurc):
 
