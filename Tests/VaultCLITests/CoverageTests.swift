@@ -44,6 +44,7 @@ import VaultTesting
     case "slot remove", "approve", "deny", "deposits accept", "deposits drop": ["1"]
     case "backup", "salvage": [file + "-2"]
     case "restore": [file]
+    case "helper": ["password-file", "web"]
     default: []
     }
   }

@@ -1,0 +1,38 @@
+import Foundation
+import VaultTesting
+
+/// The examples of man/vault-helpers.7, which tests write into other programs' settings, or run.
+struct HelperManual {
+  private let examples: [(section: String, text: String)]
+
+  static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("man/vault-helpers.7").path
+
+  init() throws {
+    var (section, example): (String, String?) = ("", nil)
+    var examples: [(section: String, text: String)] = []
+    for line in try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n") {
+      if line.hasPrefix(".Ss ") { section = String(line.dropFirst(4)) }
+      if line.hasPrefix(".Bd -literal") {
+        example = ""
+      } else if line == ".Ed" {
+        example.map { examples.append((section, $0)) }
+        example = nil
+      } else if let text = example {
+        example = text + line.replacing(#"\e"#, with: "\\") + "\n"
+      }
+    }
+    self.examples = examples
+  }
+
+  /// The example of a protocol that has this in it, with the installed folder's place taken by another.
+  static func example(_ section: String, _ part: String, in stand: HelperStand) throws -> String {
+    guard let text = try HelperManual().examples.first(where: { $0.section == section && $0.text.contains(part) })?.text
+    else { throw SandboxError("vault-helpers(7), \(section), has no example with \(part)") }
+    return text.replacing("/usr/libexec/vault/bin", with: stand.links)
+      .replacing("/usr/bin/vault", with: Sandbox.path(of: "vault"))
+  }
+
+  /// The lines of all examples.
+  var lines: [String] { examples.flatMap { $0.text.split(separator: "\n").map(String.init) } }
+}
