@@ -133,6 +133,18 @@ programs_start() {
   done
 }
 quiet "the installed programs start" programs_start
+# Each link of each protocol is installed, and none that is none's; Terraform looks in a folder of the user's alone.
+links_are_helpers() {
+  local link
+  for link in bin/{git,docker,cargo}-credential-vault libexec/vault/bin/{keyring,vault-ansible-client}; do
+    [[ $root/usr/$link -ef $root/usr/bin/vault ]] || echo "$link is not vault"
+    "$root/usr/$link" --help | grep -q . || echo "$link --help failed"
+    [[ $link != bin/* || -f $root/usr/share/man/man1/${link#bin/}.1 ]] || echo "$link has no page"
+  done
+  diff <(sed -n 's/.*static let links = \[\(.*\)\]/\1/p' Sources/VaultCLI/Protocols/*.swift | tr -d '" ' | tr , '\n' | grep -v ^terraform- | sort) \
+    <(find "$root"/usr/{bin,libexec} -type l -printf '%f\n' | sort)
+}
+quiet "other programs find their helpers" links_are_helpers
 module_knows_the_daemon() {
   grep -qF "$root/usr/bin/vaultd" "$root/usr/lib/security/pam_vault.so" || echo "it starts another vaultd"
 }
@@ -274,6 +286,7 @@ deb_is_whole() {
   grep -qF /usr/bin/vaultd "$(find "$root/deb" -name pam_vault.so)" || echo "the module starts another vaultd"
   grep -rL '^ExecStart=\(/usr/bin/vaultd\|/usr/libexec/vault/vault-\(pam\|agent\)\)' "$root/deb"/{lib/systemd/system,usr/lib/systemd/user}/*.service || true
   grep -q '^Default: no$' "$root/deb/usr/share/pam-configs/vaultd" || echo "logins change without asking"
+  [[ $(readlink "$root/deb/usr/bin/git-credential-vault") == vault && -e $root/deb/usr/libexec/vault/bin/keyring ]] || echo "helpers are missing"
   grep -lE 'systemctl.* (re)?start|deb-systemd-invoke.* (re)?start|try-restart' "$root"/control/{pre,post}* || true
   for page in man/*.[0-9]; do
     [[ -f $root/deb/usr/share/man/man${page##*.}/${page##*/}.gz ]] || echo "no ${page##*/}"

@@ -15,6 +15,11 @@ sysconfdir ?= /etc
 SECURITYDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),$(patsubst %/pam_permit.so,%,$(firstword \
   $(wildcard /lib/*/security/pam_permit.so /lib/security/pam_permit.so))),$(PREFIX)/lib/security)
 
+# The names under which other programs look for `vault` as their helper, in PATH; and those that are others' own, or are not
+# looked for there, in a folder that nobody has in PATH unless they put it there. Each is a link, the first ones' page as well.
+HELPER_LINKS := git-credential-vault docker-credential-vault cargo-credential-vault
+OTHER_LINKS  := keyring vault-ansible-client
+
 MAN_PAGES   := $(wildcard man/*.[0-9])
 COMPLETIONS := share/bash-completion/completions/vault share/zsh/site-functions/_vault \
   share/fish/vendor_completions.d/vault.fish
@@ -29,7 +34,8 @@ unit-place = $(notdir $(patsubst %/,%,$(dir $1)))/$(notdir $1)
 CONFIG_FILES := $(if $(PERSONAL),,Sources/vault-pam/pam.d/vault:pam.d/vault \
   Sources/vault-pam/pam.d/vault-biometry:pam.d/vault-biometry Sources/vaultd/vault.rules:polkit-1/rules.d/50-vault.rules)
 # What install makes below PREFIX, and uninstall removes.
-INSTALLED := bin/vault bin/vaultd $(addprefix libexec/vault/,$(HELPERS)) $(COMPLETIONS) share/doc/vault/vaultd.conf \
+INSTALLED := bin/vault bin/vaultd $(addprefix libexec/vault/,$(HELPERS)) $(addprefix bin/,$(HELPER_LINKS)) \
+  $(addprefix libexec/vault/bin/,$(OTHER_LINKS)) $(HELPER_LINKS:%=share/man/man1/%.1) $(COMPLETIONS) share/doc/vault/vaultd.conf \
   $(if $(PERSONAL),,lib/sysusers.d/vault.conf) \
   $(foreach unit,$(UNITS),$(unitdir:$(PREFIX)/%=%)/$(call unit-place,$(unit))) \
   $(foreach page,$(MAN_PAGES),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(notdir $(page)))
@@ -40,9 +46,13 @@ install uninstall: export DESTDIR := $(DESTDIR)
 
 .PHONY: install uninstall
 install: $(PROGRAMS) $(if $(PERSONAL),,$(PAM_MODULE))
-	install -d "$$DESTDIR$(bindir)" "$$DESTDIR$(docdir)" "$$DESTDIR$(libexecdir)"
+	install -d "$$DESTDIR$(bindir)" "$$DESTDIR$(docdir)" "$$DESTDIR$(libexecdir)/bin" "$$DESTDIR$(mandir)/man1"
 	install -m 755 $(BIN)/vault $(BIN)/vaultd "$$DESTDIR$(bindir)"
 	install -m 755 $(addprefix $(BIN)/,$(HELPERS)) "$$DESTDIR$(libexecdir)"
+	for link in $(HELPER_LINKS); do \
+	  ln -sf vault "$$DESTDIR$(bindir)/$$link" && \
+	  ln -sf ../man7/vault-helpers.7 "$$DESTDIR$(mandir)/man1/$$link.1" || exit; done
+	for link in $(OTHER_LINKS); do ln -sf ../../../bin/vault "$$DESTDIR$(libexecdir)/bin/$$link" || exit; done
 	$(if $(PERSONAL),,install -D -m 644 $(PAM_MODULE) "$$DESTDIR$(SECURITYDIR)/pam_vault.so")
 	for file in $(CONFIG_FILES); do \
 	  source=$${file%%:*}; \
@@ -77,4 +87,4 @@ uninstall:
 	  rm -f "$$last"; done
 	for file in $(INSTALLED); do rm -f "$$DESTDIR$(PREFIX)/$$file"; done
 	$(if $(PERSONAL),,rm -f "$$DESTDIR$(SECURITYDIR)/pam_vault.so")
-	-rmdir "$$DESTDIR$(docdir)"/{pam.d,polkit-1/rules.d,polkit-1,} "$$DESTDIR$(libexecdir)" 2>/dev/null
+	-rmdir "$$DESTDIR$(docdir)"/{pam.d,polkit-1/rules.d,polkit-1,} "$$DESTDIR$(libexecdir)"{/bin,} 2>/dev/null
