@@ -8,6 +8,7 @@
 #   make bench      the figures, side by side with their yardsticks
 #   make order      which functions a start of `vault` runs, for the linker to put them together
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
+#   make interop    git's own tests of credential helpers, by git as Debian has it, against ours
 #   make soak       64 clients of four users for half an hour (SOAK_MINUTES), while the daemon is killed, its disk fills, …
 #   make sanitize   the tests under AddressSanitizer and ThreadSanitizer
 #   make fmt        swift format, in place; `make lint` only complains
@@ -54,11 +55,14 @@ DEB_DEPS   := debhelper lintian
 TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
               python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
-              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst $(DEB_DEPS)
+              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl python3-pip \
+              $(DEB_DEPS)
+# Programs that ask their helpers for credentials, from PyPI: the tests of a helper whose program is not here are skipped.
+TEST_PYTHON := docker pip uv
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc git strace pkg-config
 
-.PHONY: all build deps test-deps bench-deps deb-deps demo test check lint fmt bench order clean
+.PHONY: all build deps test-deps bench-deps deb-deps demo test check interop lint fmt bench order clean
 all: build
 
 build: $(PROGRAMS)
@@ -85,6 +89,9 @@ deps:
 	@Tests/build-packages.sh $(SYSROOT) $(BUILD_DEPS)
 test-deps: deps
 	@$(call install-packages,$(TEST_DEPS))
+	@[ -d .build/python/docker ] && [ -x .build/python/bin/uv ] && exit; \
+	/usr/bin/python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --upgrade --target .build/python \
+	  $(TEST_PYTHON) || echo "test-deps: the tests of $(TEST_PYTHON) will be skipped, because PyPI has not given them"
 bench-deps:
 	@$(call install-packages,$(BENCH_DEPS))
 deb-deps:
@@ -109,6 +116,9 @@ check: test-deps build
 	@Tests/packaging.sh
 	@Tests/system-mode.sh
 	@Tests/SystemMode/run
+
+interop: build
+	@Tests/interop.sh $(abspath $(BIN))
 
 SWIFT_FILES := Package.swift Sources Tests
 lint:
