@@ -41,9 +41,10 @@ FUZZ_SERVICE := Files/OwnFile Files/SystemError Files/TextFile Vault/LockPolicy 
   WaysIn/Backoff WaysIn/BackoffFile WaysIn/BootKey WaysIn/KeyFile
 $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel)
-# What reads the client's files, without the argument parser.
+# What reads the client's files and other programs' words, without the argument parser.
 FUZZ_CLI := Fetching/FetchedItems Fetching/ItemReference Injecting/Escape Injecting/ShellWord Injecting/Template \
-  Injecting/TemplateParser Injecting/YAMLScalar Running/EnvironmentFile Running/VariableName Running/Variables
+  Injecting/TemplateParser Injecting/YAMLScalar Protocols/GitAttributes Protocols/GitPlace Protocols/NameSegment \
+  Running/EnvironmentFile Running/VariableName Running/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel)
 $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
@@ -68,6 +69,7 @@ FUZZ_STORE := $(wildcard Tests/Fuzz/Store/*.swift)
 $(call fuzz-target,KindFuzz,VaultModel)
 $(call fuzz-target,PredicateFuzz,VaultModel)
 $(call fuzz-target,FrameFuzz,VaultWire VaultModel)
+$(call fuzz-target,HelperFuzz,VaultCLI VaultWire VaultModel)
 $(call fuzz-target,RecordFuzz,VaultCore VaultModel)
 $(call fuzz-target,BackupFuzz,VaultCore VaultModel)
 $(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultHelper VaultProcess VaultWire VaultModel)
@@ -93,6 +95,7 @@ FUZZ_LENGTH_RestoreFuzz := 209
 FUZZ_START_StoreFuzz := -len_control=0
 FUZZ_START_RestoreFuzz := -len_control=0
 FUZZ_LENGTH_FrameFuzz := 1024
+FUZZ_LENGTH_HelperFuzz := 1024
 FUZZ_LENGTH_BackoffFuzz := 256
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048

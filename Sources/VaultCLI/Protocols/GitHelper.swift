@@ -5,7 +5,7 @@ internal import VaultWire
 
 /// git's credential helper (gitcredentials(7), git-credential(1)).
 enum GitHelper: CredentialHelper {
-  static let name = "git"
+  static let name = GitPlace.root
   static let links = ["git-credential-vault"]
   static let programs = "git"
   static let guide = """

@@ -7,6 +7,8 @@ internal import VaultWire
 /// which git names where `credential.useHttpPath` is set. An OAuth refresh token is `%oauth_refresh_token` below its item, which
 /// no user is called.
 struct GitPlace {
+  /// The folder of all.
+  static let root = "git"
   static let refreshToken = "%oauth_refresh_token"
 
   /// The folder of a host.
@@ -17,7 +19,7 @@ struct GitPlace {
   /// Nil unless git has named a protocol and a host: a credential for any host is one that an attacker asks for.
   init?(_ said: borrowing GitAttributes) {
     guard let scheme = said.name(.protocol), !scheme.isEmpty, let host = said.name(.host) else { return nil }
-    folder = "\(GitHelper.name)/\(NameSegment.encode(scheme))/\(NameSegment.encode(host))"
+    folder = "\(Self.root)/\(NameSegment.encode(scheme))/\(NameSegment.encode(host))"
     path = said.name(.path)
     username = said.name(.username)
   }

@@ -90,12 +90,13 @@ import VaultTesting
   @Test("of several users the one is found whose password was stored last") func newest() throws {
     let stand = try stand()
     defer { stand.close() }
-    try stand.sandbox.must(["set", "git/https/example.org/carol"], stdin: "0")
-    // Of the same second the names decide.
-    try stand.sandbox.must(["set", "git/https/example.org/ana", "--expires", "1d"], stdin: "1")
+    try stand.sandbox.must(["set", "git/https/example.org/ana"], stdin: "0")
+    let first = time(nil)
+    try wait(for: "the next second") { time(nil) > first }
+    try stand.sandbox.must(["set", "git/https/example.org/carol", "--expires", "1d"], stdin: "1")
     try stand.sandbox.must(
       ["set", "--batch"], stdin: #"{"name":"git/https/example.org/bob","value":"2","expires":1000000000}"# + "\n")
-    #expect(try stand.helper("git", "get", stdin: Self.place).output.hasPrefix("username=ana\npassword=1\n"))
+    #expect(try stand.helper("git", "get", stdin: Self.place).output.hasPrefix("username=carol\npassword=1\n"))
   }
 
   @Test("an older password erases no newer one, and one that is not given all") func erases() throws {
@@ -299,11 +300,20 @@ import VaultTesting
     #expect(try String(contentsOfFile: output, encoding: .utf8) == Self.place + "username=ana\npassword=1\n")
   }
 
-  @Test("a password that is stored where a grant reaches is told to be open to whom") func open() throws {
+  @Test("a new password is nobody else's, and where a grant reaches it that is told") func open() throws {
     let stand = try stand()
     defer { stand.close() }
     let line = Self.place + "username=ana\npassword=1\n"
     #expect(try stand.helper("git", "store", stdin: line).errors.isEmpty)
     #expect(try stand.sandbox.must(["grants", "--on", "git/https/example.org/ana", "--json"]).isEmpty)
+    let grant = try Terminal(stand.sandbox, ["grant", "user:65534", "git/https/example.com/*", "--can", "get,find"])
+    try grant.expect("Vault password")
+    grant.type(password)
+    #expect(try grant.wait() == 0)
+    let stored = try stand.helper("git", "store", stdin: line.replacing("example.org", with: "example.com"))
+    #expect(
+      stored.status == 0
+        && stored.errors == "vault: stored `git/https/example.com/ana`; open to user:nobody (get, find) by grants\n",
+      "\(stored)")
   }
 }

@@ -1,0 +1,42 @@
+import VaultModel
+
+@testable import VaultCLI
+
+#if !SWIFT_PACKAGE
+  @c(LLVMFuzzerTestOneInput)
+  public func fuzzHelper(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    // libFuzzer lends `count` bytes for the call.
+    _ = unsafe exerciseHelper(Array(UnsafeBufferPointer(start: start, count: count)))
+    return 0
+  }
+#endif
+
+/// Takes any bytes for another program's name, which has one spelling as a part of an item's name; for such a part; and for
+/// what git says, which is refused at a line that it has, or speaks of items in its own folder. True when git was understood.
+func exerciseHelper(_ bytes: [UInt8]) -> Bool {
+  let segment = NameSegment.encode(bytes)
+  precondition(NameSegment.decode(segment) == bytes && !segment.contains("/"))
+  precondition(segment.utf8.count > ItemName.maximumBytes || (try? ItemName(segment)) != nil)
+  if let text = String(validating: bytes, as: UTF8.self), let name = NameSegment.decode(text) {
+    precondition(NameSegment.encode(name).utf8.elementsEqual(bytes))
+  }
+  do throws(GitAttributes.Problem) {
+    // Bytes have no padding: all are initialized.
+    let said = try GitAttributes(parsing: unsafe bytes.span.bytes)
+    for key in GitAttributes.Key.allCases {
+      precondition(said.name(key)?.contains { $0 == 0 || $0 == 0x0A } != true)
+    }
+    guard let place = GitPlace(said) else { return true }
+    let name = place.name
+    precondition(name.hasPrefix("git/") && name.hasPrefix(place.folder + "/"))
+    precondition((3...4).contains(name.utf8.count { $0 == UInt8(ascii: "/") }))
+    precondition(place.user(of: name)?.name == said.name(.username) ?? [])
+    precondition(place.user(of: "\(name)/\(GitPlace.refreshToken)") == nil)
+    precondition(name.utf8.count > ItemName.maximumBytes || (try? ItemName(name)) != nil)
+    return true
+  } catch {
+    let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).count
+    precondition((1...lines).contains(error.line) && !error.reason.isEmpty)
+    return false
+  }
+}
