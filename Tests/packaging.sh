@@ -192,6 +192,7 @@ units_keep_others_out() {
     DevicePolicy=closed 'DeviceAllow=/dev/tpmrm0 rw' SupplementaryGroups=tss RuntimeDirectoryMode=0755 ProtectSystem=strict \
     ProtectHome=yes
   must_say Sources/vaultd/system/vaultd.socket SocketMode=0666 DirectoryMode=0755
+  must_say Sources/vaultd/system/vaultd-credentials.socket SocketMode=0600 DirectoryMode=0755 Requires=vaultd.socket
   # The daemon would not know who is asking.
   ! grep -nE '^(PrivateUsers|ProtectProc|ProcSubset)=' Sources/vaultd/*/vaultd.service
 }
