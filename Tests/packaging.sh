@@ -292,7 +292,7 @@ deb_is_whole() {
   for page in man/*.[0-9]; do
     [[ -f $root/deb/usr/share/man/man${page##*.}/${page##*/}.gz ]] || echo "no ${page##*/}"
   done
-  [[ -z $(find "$root/deb" -newermt '@1700000001') ]] || echo "a file is newer than SOURCE_DATE_EPOCH"
+  [[ -z $(find "$root/deb" -type f -newermt '@1700000001') ]] || echo "a file is newer than SOURCE_DATE_EPOCH"
 }
 quiet "the package has its settings as conffiles, its pages and its units, and starts nothing" deb_is_whole
 # What its script does for users' units, in a folder in the system's place: a socket for everybody, and an agent for whom

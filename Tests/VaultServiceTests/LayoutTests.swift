@@ -55,7 +55,7 @@ import Testing
     for (path, text) in try files("VaultDaemon") {
       let names = imports(text)
       #expect(!names.contains("VaultStore") && !text.contains("Keychain("), "\(path)")
-      let speaks = ["Varlink/", "Helpers/"].contains { path.hasPrefix($0) }
+      let speaks = ["Varlink/", "Sending/", "Helpers/"].contains { path.hasPrefix($0) }
       // The account that serves the machine's vault has its name there; settings, the names of PAM services.
       let mentions = ["Main/Configuration.swift", "Main/UserName.swift"].contains(path)
       #expect(speaks || mentions || !names.contains("VaultWire"), "\(path)")

@@ -1,7 +1,6 @@
 internal import NIOCore
 internal import VaultModel
 internal import VaultService
-internal import VaultWire
 
 /// One connection of a service manager, which asks for one credential by the address of its socket, sends nothing, and reads
 /// until the end.
@@ -127,7 +126,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
       plaintext: door.plaintext, clock: door.vault.clock, drop: { [weak self] in self?.overflow() })
     outbox.onProgress = { [weak self] in self?.closeOnceRead() }
     self.outbox = outbox
-    outbox.write(content) { $0.raw(value) }
+    outbox.write(content, bytes: value)
     outbox.flush()
     closeOnceRead()
   }

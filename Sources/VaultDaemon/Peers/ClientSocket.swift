@@ -2,7 +2,6 @@ internal import CLinux
 internal import Glibc
 internal import NIOCore
 internal import VaultService
-internal import VaultWire
 
 /// The socket of a channel, for what is sent and received without NIO's buffers.
 ///
@@ -101,24 +100,5 @@ struct ClientSocket {
     return unsafe bytes.withUnsafeMutableBytes { bytes in
       max(0, unsafe Glibc.recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT)))
     }
-  }
-}
-
-/// A little room for what a client sends, wiped when it was taken.
-struct Incoming: ~Copyable {
-  /// Enough for most requests; the rest of a longer one comes by way of the loop.
-  private static let size = 1024
-  /// Empty until something is looked for: most clients ask once.
-  private var buffer = SecretBuffer()
-
-  mutating func receive(from socket: ClientSocket) -> Int {
-    if buffer.count == 0 { buffer.append(count: Self.size) { _ in } }
-    return buffer.withMutableBytes { socket.receive(into: &$0) }
-  }
-
-  /// Lends the first `count` bytes, and wipes them.
-  mutating func lend(_ count: Int, _ body: (RawSpan) -> Void) {
-    buffer.withBytes { body($0.extracting(first: count)) }
-    buffer.wipe(0..<count)
   }
 }

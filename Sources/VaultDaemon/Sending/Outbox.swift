@@ -65,6 +65,9 @@ final class Outbox {
     body(&writer)
   }
 
+  /// Takes bytes as they are.
+  func write(_ content: ReplyContent, bytes: RawSpan) { write(content) { $0.raw(bytes) } }
+
   /// Sends what was written, and wipes it.
   func flush() {
     guard writer.byteCount > 0 else { return }
