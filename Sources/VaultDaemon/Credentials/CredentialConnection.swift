@@ -37,12 +37,12 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     // No service manager whose units are known here: it starts nothing, whatever it reads.
-    guard peer.uid == door.manager else { return context.close(promise: nil) }
+    guard peer.uid == door.manager else { return finish() }
     guard door.admit(self) else { return refuse(.busy("too many units wait for credentials")) }
     guard let address = CredentialAddress(of: socket) else {
       return refuse(.denied("the address of the socket names no unit and no credential"))
     }
-    guard let process = PeerProcess(at: socket, peer), process.isAlive else { return context.close(promise: nil) }
+    guard let process = PeerProcess(at: socket, peer), process.isAlive else { return finish() }
     var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
     (caller.door, caller.session) = (.credentials, nil)
     asker = (process, caller, address)
@@ -67,7 +67,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {}
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { finish() }
 
   // MARK: The answer
 
@@ -75,7 +75,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   private func ask() -> Wait? {
     guard let asker, !isRefused, let context else { return nil }
     guard asker.process.isAlive else {
-      context.close(promise: nil)
+      finish()
       return nil
     }
     do throws(Refusal) {
@@ -137,7 +137,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   /// Ends what is sent: also where the service manager keeps a copy of the socket, which a mere close would not.
   private func finish() {
-    context?.close(mode: .output, promise: nil)
+    socket.shutDown()
     context?.close(promise: nil)
   }
 

@@ -85,6 +85,11 @@ struct ClientSocket {
     }
   }
 
+  /// Ends what is sent and received, also for other descriptors of the same socket. What was sent is still read.
+  func shutDown() {
+    if channel.isActive { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  }
+
   /// Another descriptor of the same socket, which stays connected when NIO closes its own.
   func duplicate() -> CInt? {
     guard channel.isActive else { return nil }
