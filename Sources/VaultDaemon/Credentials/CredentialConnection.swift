@@ -119,7 +119,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   private func send(_ value: RawSpan, _ content: ReplyContent, _ context: ChannelHandlerContext) {
     waiter = nil
-    guard value.byteCount <= Overflow.limit else { return refuse(.tooLarge(limit: Overflow.limit)) }
+    let most = Overflow.limit - (asker?.address.id.text.utf8.count ?? 0)
+    guard value.byteCount <= most else { return refuse(.tooLarge(limit: most)) }
     let share = door.clients.share(of: peer)
     let outbox = Outbox(
       context.channel, socket, of: Plaintext.Client(process: peer.pid, line: share.works), share,
