@@ -58,6 +58,37 @@ static inline int vault_peer_credentials(int fd, struct vault_peer *peer) {
     return 0;
 }
 
+/* The socket of a service manager's notifications (sd_notify(3)), connected; a path that begins with an @ is an abstract one.
+   It never blocks. */
+static inline int vault_connect_notifications(const char *path) {
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    size_t n = strlen(path);
+    if (n == 0 || n >= sizeof address.sun_path) { errno = EINVAL; return -1; }
+    memcpy(address.sun_path, path, n);
+    if (path[0] == '@') address.sun_path[0] = 0;
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + n + (path[0] != '@')) != 0) {
+        int code = errno;
+        close(fd);
+        errno = code;
+        return -1;
+    }
+    return fd;
+}
+
+/* Sends a text with a descriptor (SCM_RIGHTS), or fails at once. */
+static inline int vault_send_descriptor(int fd, const char *text, int descriptor) {
+    struct iovec part = { (void *)text, strlen(text) };
+    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control = { 0 };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room };
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
 /* PIDFD_GET_INFO (linux/pidfd.h, from Linux 6.13 on): the number of a process's cgroup in the second version of control
    groups, which no later cgroup gets; 0 where the kernel does not tell, or the process has ended. */
 static inline uint64_t vault_cgroup(int pidfd) {

@@ -10,7 +10,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   private let door: CredentialDoor
   private let socket: ClientSocket
-  private let peer: Peer
+  /// Nil where nothing can be known of who connected.
+  private let peer: Peer?
   private var context: ChannelHandlerContext?
   /// What is known of the process that connected, once it was looked at.
   private var asker: (process: PeerProcess, caller: Caller, address: CredentialAddress)?
@@ -18,14 +19,14 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   /// The place among those for whom agents ask a person to unlock.
   private var waiter: Waiter?
   private var outbox: Outbox?
-  private var isRefused = false
+  /// True when the unit is not to start.
+  private(set) var isRefused = false
   private var isKept = false
 
-  /// - Throws: why nothing can be known of who connected.
-  init(_ channel: any Channel, _ door: CredentialDoor) throws(SystemError) {
+  init(_ channel: any Channel, _ door: CredentialDoor) {
     self.door = door
     socket = ClientSocket(channel)
-    peer = try socket.peer()
+    peer = try? socket.peer()
     super.init(in: door.vault.holders)
   }
 
@@ -37,12 +38,21 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     // No service manager whose units are known here: it starts nothing, whatever it reads.
-    guard peer.uid == door.manager else { return finish() }
-    guard door.admit(self) else { return refuse(.busy("too many units wait for credentials")) }
+    if let peer, peer.uid != door.manager { return finish() }
+    keep()
+    switch door.admit(self) {
+    case .admitted: break
+    case .full: return refuse(.busy("too many units wait for credentials"))
+    case .closed: return overflow()
+    }
+    if socket.isBegun { return refuse(.busy("an earlier process of the daemon had begun to answer")) }
     guard let address = CredentialAddress(of: socket) else {
       return refuse(.denied("the address of the socket names no unit and no credential"))
     }
-    guard let process = PeerProcess(at: socket, peer), process.isAlive else { return finish() }
+    // Where too many files are open nothing can be known of it either.
+    guard let peer, let process = PeerProcess(at: socket, peer), process.isAlive else {
+      return refuse(.denied("nothing can be known of the process that asks"))
+    }
     var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
     (caller.door, caller.session) = (.credentials, nil)
     asker = (process, caller, address)
@@ -75,7 +85,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   private func ask() -> Wait? {
     guard let asker, !isRefused, let context else { return nil }
     guard asker.process.isAlive else {
-      finish()
+      overflow()
       return nil
     }
     do throws(Refusal) {
@@ -90,8 +100,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   /// Waits until the service manager gives up: a unit that is to start when somebody has unlocked the vault can wait for that.
   private func hold(_ wait: Wait) {
+    guard let peer else { return }
     join(wait)
-    keep()
     let line = door.clients.share(of: peer).answers
     attempt = Attempt(for: wait, in: door.vault.waiting, line, within: nil, door.timer) {
     } _: { [weak self] in
@@ -110,18 +120,19 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   }
 
   /// Has the service manager of the daemon's own unit keep a copy of the socket, so that a daemon that is killed leaves a unit
-  /// waiting, and the next one answers it: the end of the connection would start the unit with an empty file.
+  /// waiting, and the next one answers it: the end of the connection would start the unit with an empty file, or a part of one.
   private func keep() {
-    guard !isKept else { return }
-    isKept = true
-    if let copy = socket.duplicate() { DescriptorStore.keep(copy) }
+    isKept = isKept || socket.withDescriptor(door.store.keep) ?? true
+    if !isKept { _ = door.timer.after(Timeouts.keepPause) { [weak self] in self?.keep() } }
   }
 
   private func send(_ value: RawSpan, _ content: ReplyContent, _ context: ChannelHandlerContext) {
     waiter = nil
     let most = Overflow.limit - (asker?.address.id.text.utf8.count ?? 0)
     guard value.byteCount <= most else { return refuse(.tooLarge(limit: most)) }
+    guard let peer else { return }
     let share = door.clients.share(of: peer)
+    socket.markBegun()
     let outbox = Outbox(
       context.channel, socket, of: Plaintext.Client(process: peer.pid, line: share.works), share,
       plaintext: door.plaintext, clock: door.vault.clock, drop: { [weak self] in self?.overflow() })
@@ -148,7 +159,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   private func refuse(_ refusal: Refusal, isRecorded: Bool = false) {
     guard !isRefused else { return }
     let what = asker.map { "the credential \($0.address.id) of \($0.address.unit)" } ?? "a credential"
-    door.vault.log.warning("\(what) was refused to process \(peer.pid): \(refusal.reasonWithoutNames)")
+    door.vault.log.warning("\(what) was refused to process \(peer?.pid ?? 0): \(refusal.reasonWithoutNames)")
     if !isRecorded, let asker {
       door.items.record(credential: asker.address.id, of: asker.address.unit, refusal, for: asker.caller)
     }
@@ -160,23 +171,19 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     guard !isRefused, let context else { return }
     isRefused = true
     attempt?.callOff()
-    (attempt, waiter) = (nil, nil)
+    (attempt, waiter, asker) = (nil, nil, nil)
     outbox?.clear()
+    socket.markBegun()
     context.writeAndFlush(wrapOutboundOut(Overflow.buffer)).assumeIsolated().whenComplete { [weak self] _ in
       self?.finish()
     }
   }
 
-  /// The same at the daemon's end, when no loop runs any more that would send it.
-  func end() {
-    guard let copy = socket.duplicate(), let raw = try? RawSocket(copy, of: nil, patience: Timeouts.lastCredential)
-    else { return }
-    var sent = 0
-    // The bytes are lent for the call.
-    unsafe Overflow.buffer.withUnsafeReadableBytes { bytes in
-      try? raw.send(unsafe RawSpan(_unsafeBytes: bytes), from: &sent)
-    }
-    raw.shutDown()
+  /// The socket to which the daemon owes the rest at its end; nil where it has sent all.
+  func owed() -> ClientSocket? {
+    let isDone = !isRefused && outbox?.isEmpty == true
+    outbox?.clear()
+    return isDone ? nil : socket
   }
 
   // MARK: Locks

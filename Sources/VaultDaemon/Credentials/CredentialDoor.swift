@@ -5,9 +5,6 @@ internal import VaultService
 ///
 /// It has no rule of its own. It never lets a unit start without what it asked for: see ``Overflow``.
 final class CredentialDoor {
-  /// The most connections; they wait for as long as the vault is locked.
-  private static let most = 256
-
   let items: Items
   let vault: Vault
   let attendance: Attendance
@@ -15,28 +12,39 @@ final class CredentialDoor {
   let clients: Clients
   let plaintext: Plaintext
   let timer: Timer
+  let store: DescriptorStore
   /// The uid of the service manager whose units the vault knows.
   let manager: UInt32
+  /// The most connections that are answered or wait, for as long as the vault is locked; as many others may be refused.
+  private let most: Int
   private var connections: [ObjectIdentifier: CredentialConnection] = [:]
 
-  init(_ rooms: Rooms, _ clients: Clients, _ plaintext: Plaintext, timer: Timer) {
+  init(_ rooms: Rooms, _ clients: Clients, _ plaintext: Plaintext, timer: Timer, _ store: DescriptorStore, most: Int) {
     (items, vault, attendance, upkeep) = (rooms.items, rooms.vault, rooms.attendance, rooms.upkeep)
-    (self.clients, self.plaintext, self.timer) = (clients, plaintext, timer)
+    (self.clients, self.plaintext, self.timer, self.store, self.most) = (clients, plaintext, timer, store, most)
     manager = rooms.access.terms.isSystem ? 0 : rooms.access.terms.owner
   }
 
-  /// False where there are as many as there may be.
-  func admit(_ connection: CredentialConnection) -> Bool {
-    guard connections.count < Self.most else { return false }
+  enum Admission {
+    case admitted
+    /// It is refused: too many wait.
+    case full
+    /// There is not even room to refuse it.
+    case closed
+  }
+
+  func admit(_ connection: CredentialConnection) -> Admission {
+    guard connections.count < 2 * most else { return .closed }
+    let isFull = connections.values.count { !$0.isRefused } >= most
     connections[ObjectIdentifier(connection)] = connection
-    return true
+    return isFull ? .full : .admitted
   }
 
   func leave(_ connection: CredentialConnection) { connections[ObjectIdentifier(connection)] = nil }
 
   /// Has no unit start that still waits, at the daemon's end.
   func end() {
-    let end = vault.clock.monotonic() + Timeouts.lastCredentials
-    for connection in connections.values where vault.clock.monotonic() < end { connection.end() }
+    var words = LastWords(to: connections.values.compactMap { $0.owed() })
+    words.send(within: Timeouts.lastCredentials, now: vault.clock.monotonic)
   }
 }

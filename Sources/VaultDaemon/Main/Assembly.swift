@@ -64,7 +64,9 @@ final class Assembly {
     door = VarlinkDoor(
       loop: loop, rooms, clients, turns: turns, timer: timer, transferThread: transferThread,
       lastWordThread: WorkerThread(telling: loop))
-    credentials = CredentialDoor(rooms, clients, door.plaintext, timer: timer)
+    credentials = CredentialDoor(
+      rooms, clients, door.plaintext, timer: timer, DescriptorStore(place.environment("NOTIFY_SOCKET")),
+      most: place.openFiles.credentials)
     door.triggers = LockTriggers(
       on: buses, system: place.isSystem, uid: place.owner, onSleep: { [unowned self] in goToSleep(then: $0) },
       onLock: { [vault = rooms.vault] in vault.lock(because: $0) })
@@ -77,11 +79,11 @@ final class Assembly {
     ]
     if let socket = sockets.credentials {
       listening.append(
-        Server.start(socket, loop: loop) { [credentials] in try CredentialConnection($0, credentials) }.map { _ in })
+        Server.start(socket, loop: loop) { [credentials] in CredentialConnection($0, credentials) }.map { _ in })
     }
     // One that ended meanwhile is none any more.
     for kept in sockets.kept {
-      _ = Server.adopt(kept, loop: loop) { [credentials] in try CredentialConnection($0, credentials) }
+      _ = Server.adopt(kept, loop: loop) { [credentials] in CredentialConnection($0, credentials) }
     }
     return EventLoopFuture.andAllSucceed(listening, on: loop)
   }

@@ -90,6 +90,28 @@ struct ClientSocket {
     if channel.isActive { shutdown(descriptor, Int32(SHUT_RDWR)) }
   }
 
+  /// To wait until it takes bytes, where no loop waits for it (poll(2)).
+  var writable: pollfd { pollfd(fd: channel.isActive ? descriptor : -1, events: Int16(POLLOUT), revents: 0) }
+
+  /// Lends the descriptor; nil where the socket is closed.
+  func withDescriptor<R>(_ body: (CInt) -> R) -> R? { channel.isActive ? body(descriptor) : nil }
+
+  /// Notes at the socket that it was sent something, which another process sees that gets a copy of it: nothing is read from it,
+  /// so the fewest bytes that make it readable say nothing else (SO_RCVLOWAT, socket(7)).
+  func markBegun() {
+    var mark = Self.begun
+    if channel.isActive { unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &mark, socklen_t(MemoryLayout<Int32>.size)) }
+  }
+
+  /// True where that was noted.
+  var isBegun: Bool {
+    var (mark, count): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+    guard channel.isActive else { return false }
+    return unsafe getsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &mark, &count) == 0 && mark == Self.begun
+  }
+
+  private static let begun: Int32 = 2
+
   /// Another descriptor of the same socket, which stays connected when NIO closes its own.
   func duplicate() -> CInt? {
     guard channel.isActive else { return nil }

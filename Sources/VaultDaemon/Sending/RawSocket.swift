@@ -47,9 +47,6 @@ final class RawSocket: Sendable {
   /// Ends all waiting, now and later.
   func callOff() { eventfd_write(stop, 1) }
 
-  /// Ends what is sent and received, also for other descriptors of the same socket.
-  func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
-
   /// Sends the bytes from `start` on. When that fails, `start` is where it stopped.
   ///
   /// - Parameters:

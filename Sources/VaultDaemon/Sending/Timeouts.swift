@@ -14,9 +14,11 @@ enum Timeouts {
   static let pace = Pace.Limits(least: 64 << 10, grace: 60_000_000_000, total: 3_600_000_000_000)
   /// For a client to read how a backup or a restore ended, in milliseconds: another one may be waiting behind it.
   static let lastWord: Int32 = 30_000
-  /// For a service manager to take the next bytes at the daemon's end, in milliseconds, and for all of them, in nanoseconds.
-  static let lastCredential: Int32 = 200
-  static let lastCredentials: Int64 = 2_000_000_000
+  /// For service managers to take what is owed them at the daemon's end, in milliseconds: less than a service manager gives the
+  /// daemon itself, 90 seconds.
+  static let lastCredentials: Int64 = 60_000
+  /// Before the next try to have the service manager keep a connection, in nanoseconds.
+  static let keepPause: Int64 = 100_000_000
   /// Before the next try to accept a client when one failed.
   static let acceptPause = TimeAmount.milliseconds(250)
   /// The time that another keyring may take. A keyring that waits for a person is one that is locked.

@@ -55,8 +55,9 @@ package final class Vault {
     var warnsOfLocks: () -> Int64? = { nil }
     /// Told then, with the time of the lock, Unix seconds.
     var willLock: ((reason: LockPolicy.Reason, time: Int64)) -> Void = { _ in }
-    /// A lock has wiped what it wipes.
-    package var locked: () -> Void = {}
+    /// A lock has wiped what it wipes, or names were read that are hidden: what the calls that led there have left goes when
+    /// they are done.
+    package var leftTraces: () -> Void = {}
     /// Told of whom an attempt to unlock did not recognise.
     var unlockFailed: (Caller) -> Void = { _ in }
 
@@ -208,7 +209,7 @@ package final class Vault {
     // Also without a vault: one that is being made has its key already.
     holders.letGo(for: Lock(reach, because: cause, isEffective: changes || hides))
     if changes { armNext() }
-    hooks.locked()
+    hooks.leftTraces()
   }
 
   /// Wipes every key, at the daemon's end.
