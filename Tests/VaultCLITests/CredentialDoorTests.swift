@@ -112,7 +112,7 @@ struct CredentialDoorTests {
     defer { stand.close() }
     let sandbox = stand.sandbox
     let file = sandbox.home + "/value"
-    try Data(repeating: UInt8(ascii: "v"), count: 1 << 20).write(to: URL(fileURLWithPath: file))
+    try Data(repeating: UInt8(ascii: "v"), count: 1_000_000).write(to: URL(fileURLWithPath: file))
     try sandbox.must(["set", "big", "--file", file])
     try stand.grant("big", "big", as: "key")
     let reading = try stand.begin("key", in: "big", pauses: true)
@@ -139,6 +139,23 @@ struct CredentialDoorTests {
     try stand.sandbox.must(["status"])
     try stand.sandbox.stopDaemon()
     #expect(try waiting.outcome().output == overflow)
+  }
+
+  @Test("closes no connection without a word where there are few descriptors, and leaves some for the unlock")
+  func fewDescriptors() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    try sandbox.must(["set", "key"], stdin: "the key")
+    try stand.grant("tls", "key", as: "key")
+    try sandbox.stopDaemon()
+    try stand.start(openFiles: 96)
+    let waiting = try (0..<40).map { _ in try stand.begin("key", in: "tls") }
+    try stand.awaitConnected(40)
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    let outputs = try waiting.map { try $0.outcome().output }
+    #expect(outputs.allSatisfy { ["the key", overflow].contains($0) }, "\(outputs)")
+    #expect(outputs.contains("the key") && outputs.contains(overflow), "\(outputs)")
   }
 
   @Test("in a user's vault is for units of the user's own manager, whose names others cannot take") func userVault()

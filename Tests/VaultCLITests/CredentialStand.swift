@@ -27,11 +27,13 @@ final class CredentialStand {
     cgroups.remove()
   }
 
-  /// Starts a machine's daemon.
-  func start() throws {
-    try sandbox.startDaemon(arguments: [
-      "--system", "--store", sandbox.store, "--socket", sandbox.socket, "--config", sandbox.configuration,
-    ])
+  /// Starts a machine's daemon, which may have so many files open.
+  func start(openFiles: Int = 1024) throws {
+    try sandbox.startDaemon(
+      arguments: [
+        "--system", "--store", sandbox.store, "--socket", sandbox.socket, "--config", sandbox.configuration,
+      ],
+      through: ["/bin/sh", "-c", "ulimit -n \(openFiles) && exec \"$0\" \"$@\"", Sandbox.path(of: "vaultd")])
   }
 
   func unit(_ name: String) -> String { "\(prefix)-\(name).service" }
@@ -52,7 +54,8 @@ final class CredentialStand {
     uid: UInt32 = getuid()
   ) throws -> Begun {
     let place = unit.map { cgroups.make(slice + "/" + self.unit($0)) } ?? ""
-    let name = address ?? "9f8/unit/\(self.unit(said ?? unit ?? "none"))/\(id)"
+    let hex = String(UInt64.random(in: .min ... .max), radix: 16)
+    let name = address ?? "\(hex)/unit/\(self.unit(said ?? unit ?? "none"))/\(id)"
     return Begun(
       sandbox,
       [

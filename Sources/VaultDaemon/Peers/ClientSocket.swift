@@ -100,7 +100,9 @@ struct ClientSocket {
   /// so the fewest bytes that make it readable say nothing else (SO_RCVLOWAT, socket(7)).
   func markBegun() {
     var mark = Self.begun
-    if channel.isActive { unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &mark, socklen_t(MemoryLayout<Int32>.size)) }
+    if channel.isActive {
+      unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &mark, socklen_t(MemoryLayout<Int32>.size))
+    }
   }
 
   /// True where that was noted.
