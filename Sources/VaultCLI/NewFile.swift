@@ -4,11 +4,14 @@ internal import VaultModel
 
 /// A file that is being written: under another name beside it, until all of it is on the disk.
 ///
-/// Given up earlier, it leaves nothing. A process that is killed by SIGKILL leaves the other name, `.vault-new-` and six
-/// characters.
+/// Its folder is the one that was there when it was begun, whatever its path leads to later. Given up earlier, it leaves
+/// nothing. A process that is killed by SIGKILL leaves the other name, `.vault-new-` and six characters.
 final class NewFile {
   private let path: String
-  private let folder: String
+  /// The folder (O_PATH).
+  private let folder: Int32
+  /// Both names in it.
+  private let name: String
   private let part: String
   private let replaces: Bool
   private let mode: mode_t
@@ -48,16 +51,29 @@ final class NewFile {
   init(_ path: String, replaces: Bool, mode: mode_t = 0o600) throws(Failure) {
     try Self.check(path, replaces: replaces)
     let slash = path.lastIndex(of: "/")
-    folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    var template = Array("\(folder)/.vault-new-XXXXXX".utf8CString)
-    descriptor = unsafe mkstemp(&template)
-    guard descriptor >= 0 else { throw Self.failure("make a file in \(folder)", errno) }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    part = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    self.path = path
+    let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let folder = unsafe open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw Self.failure("make a file in \(parent)", errno) }
+    var part = ""
+    var descriptor: Int32 = -1
+    // The names are random, so that one which is taken says nothing of the next.
+    for _ in 0..<100 where descriptor < 0 {
+      part = ".vault-new-" + String((0..<6).map { _ in Self.characters.randomElement() ?? "x" })
+      descriptor = unsafe openat(folder, part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      if descriptor < 0, errno != EEXIST { break }
+    }
+    guard descriptor >= 0 else {
+      let code = errno
+      close(folder)
+      throw Self.failure("make a file in \(parent)", code)
+    }
+    (self.path, self.folder, self.part, self.descriptor) = (path, folder, part, descriptor)
+    name = slash.map { String(path[path.index(after: $0)...]) } ?? path
     self.replaces = replaces
     self.mode = mode
   }
+
+  private static let characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
   /// Gives it to somebody else, who is to have it from the beginning.
   func give(to uid: uid_t, _ gid: gid_t) throws(Failure) {
@@ -65,8 +81,9 @@ final class NewFile {
   }
 
   deinit {
+    if !isDone { unsafe unlinkat(folder, part, 0) }
     close(descriptor)
-    if !isDone { unsafe unlink(part) }
+    close(folder)
   }
 
   /// Throws unless a new file can have that name.
@@ -74,8 +91,12 @@ final class NewFile {
     guard !path.isEmpty, path.last != "/" else {
       throw Failure(.usage, "\(Printable.quoted(path)) is no name of a file", "name one")
     }
+    try check(path, at: path, in: AT_FDCWD, replaces: replaces)
+  }
+
+  private static func check(_ name: String, at path: String, in folder: Int32, replaces: Bool) throws(Failure) {
     var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return }
+    guard unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
     guard replaces else { throw exists(path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw Failure(.exists, "\(Printable.quoted(path)) is not a regular file, so it stays", "name another")
@@ -97,11 +118,18 @@ final class NewFile {
   }
 
   /// Waits until all of it is on the disk, and gives it its name.
-  func finish() throws(Failure) {
+  ///
+  /// - Parameter check: throws where it must not take that name after all; called right before that.
+  func finish(_ check: () throws(Failure) -> Void = {}) throws(Failure) {
     if mode != 0o600, fchmod(descriptor, mode) != 0 { throw Self.failure("set the mode of \(path)", errno) }
     guard fsync(descriptor) == 0 else { throw Self.failure("write \(path)", errno) }
+    try check()
+    try takeName()
+  }
+
+  private func takeName() throws(Failure) {
     if replaces {
-      guard unsafe rename(part, path) == 0 else { throw Self.failure("name \(path)", errno) }
+      guard unsafe renameat(folder, part, folder, name) == 0 else { throw Self.failure("name \(path)", errno) }
     } else {
       try linkInPlace()
     }
@@ -111,19 +139,19 @@ final class NewFile {
 
   /// Gives it its name without taking another's.
   private func linkInPlace() throws(Failure) {
-    if unsafe link(part, path) == 0 {
-      unsafe unlink(part)
+    if unsafe linkat(folder, part, folder, name, 0) == 0 {
+      unsafe unlinkat(folder, part, 0)
     } else if errno == EEXIST {
       throw Self.exists(path)
     } else {
       // A file system without links: a look before has to do.
-      try Self.check(path, replaces: false)
-      guard unsafe rename(part, path) == 0 else { throw Self.failure("name \(path)", errno) }
+      try Self.check(name, at: path, in: folder, replaces: false)
+      guard unsafe renameat(folder, part, folder, name) == 0 else { throw Self.failure("name \(path)", errno) }
     }
   }
 
   private func syncFolder() {
-    let opened = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let opened = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // A folder that cannot be read, or a file system that knows no sync of one, does not make the file worse.
     guard opened >= 0 else { return }
     fsync(opened)

@@ -44,7 +44,7 @@ struct InjectRequest {
     let template = try template()
     let rendering = try render(template, session)
     guard let output else { return try print(rendering, json: json) }
-    let isChanged = try output.write(rendering.bytes)
+    let isChanged = try Self.write(rendering.bytes, to: output)
     let versions = rendering.versions
     guard json else { return }
     try Output.json { writer in
@@ -56,6 +56,13 @@ struct InjectRequest {
       writer.versions(versions)
       writer.endObject()
     }
+  }
+
+  /// A signal that comes meanwhile ends the program behind it, so that no part of the result is left under another name.
+  private static func write(_ content: borrowing SecretBuffer, to output: OutputFile) throws(Failure) -> Bool {
+    let signals = try SignalPipe(SignalPipe.ending)
+    defer { while let number = signals.next() { signals.deliver(number) } }
+    return try output.write(content)
   }
 
   private func print(_ rendering: borrowing Rendering, json: Bool) throws(Failure) {

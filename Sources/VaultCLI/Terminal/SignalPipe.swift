@@ -9,7 +9,8 @@ nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 /// Turns the signals that would end or stop the program into bytes that can be polled, while a terminal must first be
 /// put back in order.
 ///
-/// One exists at a time. At its end the earlier dispositions stand again, and signals that nobody read come anew.
+/// One of them is heard at a time: one within another takes its place until its end. Then the earlier dispositions stand again,
+/// and signals that nobody read come anew.
 struct SignalPipe: ~Copyable {
   /// The signals that end a program by default, but for what its own mistakes send it and what cannot be caught.
   static let ending =
@@ -26,6 +27,7 @@ struct SignalPipe: ~Copyable {
   /// Readable when a signal came.
   let descriptor: Int32
   private let end: Int32
+  private let earlierEnd: Int32
   private var earlier: [(number: Int32, handler: __sighandler_t?)] = []
 
   /// The ones that are another program's, so that they do not come anew.
@@ -43,6 +45,7 @@ struct SignalPipe: ~Copyable {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
+    earlierEnd = unsafe signalPipeEnd
     unsafe signalPipeEnd = end
     for number in signals {
       let handler = SignalPipe.watch(number)
@@ -89,6 +92,7 @@ struct SignalPipe: ~Copyable {
 
   deinit {
     for (number, handler) in earlier { signal(number, handler) }
+    unsafe signalPipeEnd = earlierEnd
     // One that came behind the last look would be lost otherwise.
     while let number = next() { if !foreign.contains(number) { raise(number) } }
     close(descriptor)
