@@ -19,9 +19,9 @@ enum Output {
   static func write(
     _ bytes: RawSpan, to descriptor: Int32 = STDOUT_FILENO, _ patience: Patience = .endless
   ) throws(Failure) {
+    if case .endless = patience {} else { return try write(bytes, to: descriptor, whileThere: patience) }
     var rest = bytes
     while rest.byteCount > 0 {
-      guard hasRoom(descriptor, patience) else { return }
       // Lent for one call.
       let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
@@ -30,18 +30,53 @@ enum Output {
         var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&polled, 1, -1)
       } else if errno != EINTR {
-        throw Failure(
-          .io, "cannot write the output: \(describe(errno))", "see to the space or the other end of the pipe")
+        throw failure(errno)
       }
     }
+  }
+
+  private static func write(
+    _ bytes: RawSpan, to descriptor: Int32, whileThere patience: Patience
+  ) throws(Failure) {
+    var rest = bytes
+    while rest.byteCount > 0, hasRoom(descriptor, patience) {
+      let count = try writePart(of: rest, to: descriptor)
+      if count == 0, case .none = patience { return }
+      rest = rest.extracting(droppingFirst: count)
+    }
+  }
+
+  /// Writes as much of `bytes` as a descriptor takes without waiting that poll(2) has told room of.
+  ///
+  /// A write of more would wait until all of it is taken, also where signals are blocked.
+  ///
+  /// - Returns: the count of bytes that were written, which may be 0.
+  static func writePart(of bytes: RawSpan, to descriptor: Int32) throws(Failure) -> Int {
+    let part = bytes.extracting(first: min(bytes.byteCount, isatty(descriptor) == 1 ? terminalPart : pipePart))
+    // Lent for one call.
+    let count = unsafe part.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if count >= 0 { return count }
+    guard errno == EAGAIN || errno == EINTR else { throw failure(errno) }
+    return 0
+  }
+
+  /// PIPE_BUF: a pipe that has room at all takes as many bytes at once.
+  private static let pipePart = 4096
+  /// The unit of the room that a terminal has.
+  private static let terminalPart = 256
+
+  private static func failure(_ code: Int32) -> Failure {
+    let failure = Failure(
+      .io, "cannot write the output: \(describe(code))", "see to the space or the other end of the pipe")
+    errno = code
+    return failure
   }
 
   /// Waits until a descriptor takes something, or fails; false when the patience ends first.
   private static func hasRoom(_ descriptor: Int32, _ patience: Patience) -> Bool {
     var (stop, time): (Int32, Int32) = (-1, -1)
     switch patience {
-    // A write waits by itself.
-    case .endless: return true
+    case .endless: break
     case .until(let descriptor): stop = descriptor
     case .none: time = 0
     }
@@ -70,14 +105,20 @@ enum Output {
 
   /// Writes what is one JSON value and a newline to standard output, so spelled that a terminal shows it as it is.
   static func json(_ value: consuming SecretBuffer) throws(Failure) {
-    var line = isTerminal ? value.withBytes { JSONEscapes.apply(to: $0) } : value
-    line.append(UInt8(ascii: "\n"))
+    let line = jsonLine(value)
     try line.withBytes { bytes throws(Failure) in try write(bytes) }
   }
 
+  /// That line.
+  static func jsonLine(_ value: consuming SecretBuffer) -> SecretBuffer {
+    var line = isTerminal ? value.withBytes { JSONEscapes.apply(to: $0) } : value
+    line.append(UInt8(ascii: "\n"))
+    return line
+  }
+
   /// Tells a person something that is no part of the result, on one line. A closed standard error is not worth failing for.
-  static func note(_ text: String) {
-    try? write(unsafe "vault: \(Printable.line(text))\n".utf8.span.bytes, to: STDERR_FILENO)
+  static func note(_ text: String, _ patience: Patience = .endless) {
+    try? write(unsafe "vault: \(Printable.line(text))\n".utf8.span.bytes, to: STDERR_FILENO, patience)
   }
 
   /// Tells a person which commands come next.
@@ -90,8 +131,10 @@ enum Output {
   }
 
   /// Shows a person names that belong to what was told, each on a line of its own.
-  static func note(names: [String]) {
-    for name in names { try? write(unsafe "  \(Printable.line(name))\n".utf8.span.bytes, to: STDERR_FILENO) }
+  static func note(names: [String], _ patience: Patience = .endless) {
+    for name in names {
+      try? write(unsafe "  \(Printable.line(name))\n".utf8.span.bytes, to: STDERR_FILENO, patience)
+    }
   }
 
   /// True when standard output is a terminal, so that tables, colour and a final newline help.

@@ -208,4 +208,117 @@ import VaultTesting
     let line = "{ vault run --mask -e A=web -- yes; echo $? >\"$HOME/status\"; } | head -n 1; cat \"$HOME/status\""
     #expect(try sandbox.run("-c", line, program: "/bin/bash").output == "y\n141\n")
   }
+
+  @Test(
+    "every signal that can be caught reaches the program",
+    arguments: [
+      SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR, SIGXCPU, SIGURG, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, 34, 64,
+    ])
+  func rareSignals(number: Int32) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(
+      sandbox,
+      [
+        "run", "--mask", "-e", "A=web", "--", "bash", "-c",
+        "trap 'echo caught; exit 9' \(number); echo ready; while :; do read -t 0.1 x; done",
+      ])
+    try terminal.expect("ready")
+    terminal.signal(number)
+    try terminal.expect("caught")
+    #expect(try terminal.wait() == 9)
+  }
+
+  /// The letter of a process's state; nil when there is none.
+  private func state(_ pid: Int32) -> Character? {
+    let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+    return line?.split(separator: ")").last?.first { $0 != " " }
+  }
+
+  /// A program under `vault run --mask` that has said its number, and that number.
+  private func begin(_ sandbox: Sandbox, _ script: String) throws -> (Terminal, Int32) {
+    let terminal = try Terminal(
+      sandbox, ["run", "--mask", "-e", "A=web", "--", "sh", "-c", "echo begun $$.; " + script])
+    let begun = try terminal.expect(".")
+    return (terminal, try #require(begun.split(whereSeparator: { !$0.isNumber }).compactMap { Int32($0) }.last))
+  }
+
+  @Test("a signal that has ended the program already ends vault as it did the program") func group() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let (terminal, pid) = try begin(sandbox, "exec sleep 71719")
+    terminal.signal(SIGSTOP)
+    try wait(for: "the stop") { state(terminal.pid) == "T" }
+    // The signal waits for vault until the program has ended by it.
+    #expect(kill(-terminal.pid, SIGTERM) == 0)
+    try wait(for: "the program's end") { state(pid) == "Z" }
+    terminal.signal(SIGCONT)
+    #expect(try terminal.wait() == 128 + SIGTERM)
+  }
+
+  @Test("once the program has ended, a signal ends vault, whoever still holds the output") func heldOutput() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let (terminal, pid) = try begin(sandbox, "sleep 71720 & exit 3")
+    try wait(for: "the program's end") { state(pid) == nil }
+    // One that ends nothing by default goes nowhere.
+    terminal.signal(SIGURG)
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 128 + SIGTERM)
+    for left in sandbox.processes(mentioning: "71720") { kill(left, SIGKILL) }
+  }
+
+  @Test("a terminal that takes nothing keeps no signal from the program, nor from vault") func stoppedTerminal() throws
+  {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let (terminal, pid) = try begin(sandbox, "exec yes")
+    terminal.stopOutput()
+    terminal.signal(SIGTERM)
+    try wait(for: "the program's end") { state(pid) == nil }
+    terminal.signal(SIGINT)
+    #expect(try [128 + SIGTERM, 128 + SIGINT].contains(terminal.wait()))
+  }
+
+  @Test("control-Z stops both, and both go on") func suspend() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let line = """
+      set -m; vault run --mask -e A=web -- sh -c 'echo ready; read x; echo "got $x"'; echo "stopped $?."; fg; echo "end $?."
+      """
+    let terminal = try Terminal(sandbox, ["-c", line], program: "/bin/bash")
+    try terminal.expect("ready")
+    terminal.control("z")
+    try terminal.expect("stopped \(128 + SIGTSTP).")
+    terminal.type("more")
+    try terminal.expect("got more")
+    try terminal.expect("end 0.")
+    #expect(try terminal.wait() == 0)
+  }
+
+  @Test("output that cannot be written is an error once the program has ended, which is not left alone")
+  func fullOutput()
+    throws
+  {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let fifo = sandbox.home + "/fifo"
+    try #require(unsafe mkfifo(fifo, 0o600) == 0)
+    let program = """
+      trap '' PIPE; while echo x; do :; done 2>/dev/null
+      read line <"$HOME/fifo"; grep PPid /proc/$$/status >"$HOME/parent"; exit 3
+      """
+    let begun = Begun(
+      sandbox,
+      [
+        "-c", "sh -c 'echo $$ >\"$HOME/vault\"; exec vault run --mask -e A=web -- sh -c \"$0\"' \"$0\" >/dev/full",
+        program,
+      ],
+      program: "/bin/sh")
+    try Data("\n".utf8).write(to: URL(fileURLWithPath: fifo))
+    let outcome = try begun.outcome()
+    #expect(outcome.status == 74 && outcome.errors.contains("No space left on device"), "\(outcome)")
+    let vault = try String(contentsOfFile: sandbox.home + "/vault", encoding: .utf8)
+    #expect(try String(contentsOfFile: sandbox.home + "/parent", encoding: .utf8) == "PPid:\t" + vault)
+  }
 }

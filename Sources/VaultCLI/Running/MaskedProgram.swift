@@ -6,26 +6,33 @@ internal import VaultWire
 
 /// A program that runs as a child, and whose standard output and standard error are passed on without certain values.
 ///
-/// It stays in this process's group, so what is typed on a terminal reaches it by itself; what another process sends this one is
-/// passed on. This one ends when the program has ended and nobody holds its output any more, and as the program did.
+/// It stays in this process's group, so what is typed on a terminal reaches it by itself; every other signal that this one gets is
+/// passed on. This one stops when the program is stopped on its terminal, and ends when the program has ended and nobody holds its
+/// output any more, and as the program did.
 struct MaskedProgram: ~Copyable {
-  /// The signals that are passed on.
-  private static let forwarded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT]
+  /// The signals that a terminal sends to all of its process group.
+  private static let typed = [SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGCONT]
+  /// The signals that end no program by default.
+  private static let harmless = SignalPipe.stopping + [SIGCHLD, SIGCONT, SIGURG, SIGWINCH]
   private static let chunk = 65536
 
   private let pid: pid_t
-  /// The forwarded signals (signalfd(2)); it also tells of the program's end.
+  /// The program (pidfd_open(2)): its number may be another's once it has been waited for.
+  private let program: Int32
+  /// All signals (signalfd(2)).
   private let signals: Int32
   private var output: MaskedStream
   private var errors: MaskedStream
+  /// How the program ended, as waitpid(2) gives it; nil until it is known.
+  private var status: Int32?
 
   /// Starts it, found as execvp(3) does.
   init(_ command: [String], _ environment: borrowing EnvironmentBlock, _ values: MaskedValues) throws(Failure) {
     let output = try MaskedStream(to: STDOUT_FILENO, values)
     let errors = try MaskedStream(to: STDERR_FILENO, values)
+    // Those that this process's own mistakes cause end it also while they are blocked.
     var (set, earlier) = (sigset_t(), sigset_t())
-    unsafe sigemptyset(&set)
-    for number in Self.forwarded + [SIGCHLD] { unsafe sigaddset(&set, number) }
+    unsafe sigfillset(&set)
     unsafe sigprocmask(SIG_BLOCK, &set, &earlier)
     let signals = unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
     guard signals >= 0 else { throw Failure(.system, "cannot wait for signals: \(Output.describe(errno))") }
@@ -37,10 +44,15 @@ struct MaskedProgram: ~Copyable {
       Hardening.withEarlierState { unsafe Self.start(command, ends, mask: &earlier, &pid) }
     }
     guard code == 0 else { throw RunRequest.failure(command[0], code) }
-    // Whoever reads no more of the output ends the program's writing, and not this one.
-    signal(SIGPIPE, SIG_IGN)
+    // Not waited for yet, so the number is still its own.
+    let program = pidfd_open(pid, 0)
+    guard program >= 0 else {
+      let code = errno
+      kill(pid, SIGKILL)
+      throw Failure(.system, "cannot wait for the program: \(Output.describe(code))")
+    }
     for end in ends { close(end) }
-    (self.pid, self.signals) = (pid, signals)
+    (self.pid, self.program, self.signals) = (pid, program, signals)
     self.output = output
     self.errors = errors
   }
@@ -67,30 +79,45 @@ struct MaskedProgram: ~Copyable {
   }
 
   /// Passes its output on, and ends this process as the program ended.
+  ///
+  /// - Throws: ``Failure`` when output could not be written, once the program has ended by itself.
   consuming func run() throws {
-    var status: Int32?
+    var failure: Failure?
     while status == nil || output.isOpen || errors.isOpen {
-      var polled = [signals, output.descriptor, errors.descriptor].map {
-        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      var polled = [pollfd(fd: signals, events: Int16(POLLIN), revents: 0), output.polled, errors.polled]
+      if unsafe poll(&polled, 3, -1) < 0 {
+        guard errno == EINTR else { throw Failure(.io, "cannot wait for the program: \(Output.describe(errno))") }
+        continue
       }
-      if unsafe poll(&polled, 3, -1) < 0, errno != EINTR {
-        throw Failure(.io, "cannot wait for the program: \(Output.describe(errno))")
+      if polled[0].revents != 0 {
+        passSignals()
+        look()
       }
-      if polled[1].revents != 0 { try output.pass(atMost: Self.chunk) }
-      if polled[2].revents != 0 { try errors.pass(atMost: Self.chunk) }
-      if polled[0].revents != 0 { passSignals() }
-      if status == nil { status = ended() }
+      do throws(Failure) {
+        if polled[1].revents != 0 { try output.pass(atMost: Self.chunk) }
+        if polled[2].revents != 0 { try errors.pass(atMost: Self.chunk) }
+      } catch {
+        failure = failure ?? error
+      }
     }
-    let end = WatchRun.End(status: status ?? 0)
-    switch end {
+    if let failure { throw failure }
+    switch WatchRun.End(status: status ?? 0) {
     case .exit(let code): throw ExitCode(code)
     case .signal(let number): Self.end(by: number)
     }
   }
 
-  private borrowing func ended() -> Int32? {
-    var status: Int32 = 0
-    return unsafe waitpid(pid, &status, WNOHANG) == pid ? status : nil
+  /// Takes note of the program's end, and stops where the program was stopped. It alone waits for the program.
+  private mutating func look() {
+    var next: Int32 = 0
+    while status == nil, unsafe waitpid(pid, &next, WNOHANG | WUNTRACED) == pid {
+      let (isStopped, number) = (next & 0xFF == 0x7F, next >> 8 & 0xFF)
+      if !isStopped {
+        status = next
+      } else if SignalPipe.stopping.contains(number) {
+        Self.stop(by: number)
+      }
+    }
   }
 
   private borrowing func passSignals() {
@@ -98,9 +125,32 @@ struct MaskedProgram: ~Copyable {
     let size = MemoryLayout<signalfd_siginfo>.size
     while unsafe read(signals, &signal, size) == size {
       let number = Int32(signal.ssi_signo)
-      // What the kernel sends, such as for control-C, it sends to all of the process group.
-      if number != SIGCHLD, signal.ssi_code <= 0, ended() == nil { kill(pid, number) }
+      // What this process's own writing causes, such as SIGPIPE, is seen by its error.
+      let isOwn = signal.ssi_code == 0 && signal.ssi_pid == UInt32(getpid())
+      if number == SIGCHLD || isOwn { continue }
+      if status != nil {
+        // Only somebody who holds the output, or who reads none of it, is waited for.
+        if !Self.harmless.contains(number), !Self.isIgnored(number) { Self.end(by: number) }
+      } else if signal.ssi_code <= 0 || !Self.typed.contains(number) {
+        _ = pidfd_send_signal(program, number, nil, 0)
+      }
     }
+  }
+
+  /// Stops as the program is stopped, because the shell sees this process alone, and returns when both go on.
+  private static func stop(by number: Int32) {
+    var (set, blocked) = (sigset_t(), sigset_t())
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, number)
+    kill(getpid(), number)
+    unsafe sigprocmask(SIG_UNBLOCK, &set, &blocked)
+    unsafe sigprocmask(SIG_SETMASK, &blocked, nil)
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    let handler = signal(number, SIG_DFL)
+    signal(number, handler)
+    return SignalPipe.isIgnoring(handler)
   }
 
   /// Ends by the signal that has ended the program, so that a shell says of this one what it would of that.

@@ -3,14 +3,17 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// One of the streams of a program, on its way to one of this process's.
+/// One of the streams of a program, on its way to one of this process's. No call of it waits.
 struct MaskedStream: ~Copyable {
   private let target: Int32
   /// The program's end of the pipe, which is the caller's to close.
   let theirs: Int32
   /// This process's end; -1 once nothing more comes.
-  private(set) var descriptor: Int32
+  private var descriptor: Int32
   private var masker: Masker
+  /// What is on its way, and the count of those bytes that are written.
+  private var output = SecretBuffer()
+  private var written = 0
 
   init(to target: Int32, _ values: MaskedValues) throws(Failure) {
     do throws(StartedProgram.Failure) {
@@ -22,27 +25,53 @@ struct MaskedStream: ~Copyable {
     masker = Masker(values)
   }
 
-  var isOpen: Bool { descriptor >= 0 }
+  private var isWriting: Bool { written < output.count }
 
-  /// Passes on what there is, `atMost` bytes of it.
+  /// True until all is passed on that the program has written, or nothing more can be.
+  var isOpen: Bool { descriptor >= 0 || isWriting }
+
+  /// What is to be waited for: room, or else more from the program.
+  var polled: pollfd {
+    isWriting
+      ? pollfd(fd: target, events: Int16(POLLOUT), revents: 0)
+      : pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  }
+
+  /// Does what ``polled`` has told of: writes as much as there is room for, or reads at most `atMost` bytes.
+  ///
+  /// - Throws: ``Failure`` when its output cannot be written; then nothing more of it is passed on, and the program hears of
+  ///   that at its next writing. A reader that is gone is no failure.
   mutating func pass(atMost: Int) throws(Failure) {
+    guard isWriting else { return read(atMost: atMost) }
+    do throws(Failure) {
+      written += try output.withBytes { bytes throws(Failure) in
+        try Output.writePart(of: bytes.extracting(droppingFirst: written), to: target)
+      }
+    } catch {
+      let code = errno
+      finish()
+      output = SecretBuffer()
+      written = 0
+      if code != EPIPE { throw error }
+    }
+  }
+
+  private mutating func read(atMost: Int) {
     var input = SecretBuffer(capacity: atMost)
     let count = FileInput.read(descriptor, into: &input, atMost: atMost)
     if count < 0, errno == EINTR { return }
-    var output = SecretBuffer(capacity: input.count)
-    if count > 0 { input.withBytes { masker.add($0, into: &output) } } else { masker.finish(into: &output) }
-    do throws(Failure) {
-      try output.withBytes { bytes throws(Failure) in try Output.write(bytes, to: target) }
-    } catch {
+    output = SecretBuffer(capacity: input.count)
+    written = 0
+    if count > 0 {
+      input.withBytes { masker.add($0, into: &output) }
+    } else {
+      masker.finish(into: &output)
       finish()
-      // The program hears of it at its next writing, as if there were nobody between.
-      if errno != EPIPE { throw error }
     }
-    if count <= 0 { finish() }
   }
 
   private mutating func finish() {
-    close(descriptor)
+    if descriptor >= 0 { close(descriptor) }
     descriptor = -1
   }
 }
