@@ -178,6 +178,91 @@ import VaultTesting
     try end(terminal)
   }
 
+  @Test("--adopt takes no value that the item had before") func earlier() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox, "--adopt")
+    try terminal.expect("wrote")
+    try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
+    try terminal.expect("wrote")
+    try replace(sandbox, "out", with: read(sandbox).replacing("Homebridge", with: "x031-45-154"))
+    try terminal.expect("has taken none of it: an earlier value of `pin` stands at line 3, in the clear")
+    #expect(try read(sandbox, "t") == Self.template)
+    try end(terminal)
+  }
+
+  @Test("an edit of the template while --adopt writes it is not lost") func edited() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let trace = sandbox.home + "/trace"
+    // The first writing syncs the file and its folder; the template's comes third.
+    let terminal = try Terminal(
+      sandbox,
+      [
+        "-o", trace, "-e", "inject=fsync:signal=SIGSTOP:when=3", Sandbox.path(of: "vault"), "inject", "-i",
+        sandbox.home + "/t", "-o", sandbox.home + "/out", "--watch", "--adopt",
+      ], program: "/usr/bin/strace")
+    try terminal.expect("wrote")
+    try replace(sandbox, "out", with: read(sandbox).replacing("Homebridge", with: "other"))
+    try wait(for: "the stop") { try String(contentsOfFile: trace, encoding: .utf8).contains("stopped by SIGSTOP") }
+    let edit = Self.template.replacing("Homebridge", with: "by hand")
+    try replace(sandbox, "t", with: edit)
+    let children = try String(contentsOfFile: "/proc/\(terminal.pid)/task/\(terminal.pid)/children", encoding: .utf8)
+    let pid = try #require(children.split(separator: " ").first.flatMap { Int32($0) })
+    kill(pid, SIGCONT)
+    try terminal.expect("has taken none of it: it has been changed itself")
+    try terminal.expect("wrote")
+    #expect(try read(sandbox, "t") == edit && read(sandbox).contains("by hand"))
+    kill(pid, SIGTERM)
+    #expect(try terminal.wait() == 143)
+  }
+
+  @Test("a template that is gone is said, and the next one is taken") func templateGone() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox)
+    try terminal.expect("wrote")
+    let first = try read(sandbox)
+    #expect(unsafe unlink(sandbox.home + "/t") == 0)
+    try terminal.expect("cannot open \(sandbox.home)/t: No such file or directory; \(sandbox.home)/out stays as it is")
+    #expect(try read(sandbox) == first)
+    try replace(sandbox, "t", with: "x {{ vault \"pin\" }}")
+    try terminal.expect("wrote")
+    #expect(try read(sandbox) == "x 031-45-154")
+    // The same again counts as well.
+    #expect(unsafe rename(sandbox.home + "/t", sandbox.home + "/t.old") == 0)
+    try terminal.expect("cannot open")
+    #expect(unsafe rename(sandbox.home + "/t.old", sandbox.home + "/t") == 0)
+    try sandbox.must(["set", "pin", "--update"], stdin: "1")
+    try terminal.expect("wrote")
+    #expect(try read(sandbox) == "x 1")
+    try end(terminal)
+  }
+
+  @Test(
+    "a reader that has stopped reading keeps it neither from its work nor from its end",
+    arguments: ["--json >&3", "2>&3"])
+  func deafReader(way: String) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let name = String(repeating: "long", count: 50)
+    try sandbox.must(["set", name], stdin: "031-45-154")
+    try sandbox.write((0..<500).map { "k\($0)={{ vault \"\(name)\" }}\n" }.joined(), to: "t")
+    let (pipe, number) = (sandbox.home + "/pipe", sandbox.home + "/number")
+    try #require(unsafe mkfifo(pipe, 0o600) == 0)
+    let begun = Begun(
+      sandbox,
+      ["-c", "cd; exec 3<>pipe; echo $$ >number; exec vault inject -i t -o out --watch \(way)"], program: "/bin/sh")
+    try wait(for: "the file") { (try? read(sandbox).hasPrefix("k0=031")) ?? false }
+    // More is said of that than a pipe holds.
+    try replace(sandbox, "out", with: read(sandbox) + "# more\n")
+    try sandbox.must(["set", name, "--update"], stdin: "new")
+    try wait(for: "the next value") { try read(sandbox).hasPrefix("k0=new") }
+    let pid = try #require(Int32(try read(sandbox, "number").trimmingCharacters(in: .whitespacesAndNewlines)))
+    kill(pid, SIGTERM)
+    #expect(try begun.outcome().status == 143)
+  }
+
   @Test("with --json each event is a line") func json() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }

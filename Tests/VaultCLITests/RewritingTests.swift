@@ -25,14 +25,15 @@ import VaultWire
 
   /// What is said of each value, and the template that comes of it or the reason why there is none.
   private func rewrite(
-    _ source: String, _ values: [String: String], _ present: (String) -> String
+    _ source: String, _ values: [String: String], earlier: EarlierValues = EarlierValues(),
+    _ present: (String) -> String
   ) throws -> (fates: [Rewriting.Fate], adopted: String?, refusal: String?) {
     let template = try template(source)
     let rendering = try Rendering(template, try fetched(values.mapValues { Array($0.utf8) }), name: "t")
     let text = Array(present(String(decoding: plain(rendering.bytes), as: UTF8.self)).utf8)
     let rewriting = unsafe Rewriting(of: rendering, template, as: text.span.bytes)
     do throws(Adoption.Refusal) {
-      let adoption = try unsafe Adoption(of: rewriting, rendering, template, as: text.span.bytes)
+      let adoption = try unsafe Adoption(of: rewriting, rendering, template, as: text.span.bytes, earlier: earlier)
       return (rewriting.fates, String(decoding: plain(adoption.source), as: UTF8.self), nil)
     } catch {
       return (rewriting.fates, nil, error.reason)
@@ -83,6 +84,43 @@ import VaultWire
     let result = try rewrite(Self.source, Self.values) { $0.replacing("Homebridge", with: text) }
     #expect(result.adopted == nil && result.refusal?.contains("in the clear") == true, "\(result)")
     #expect(result.refusal?.contains(text) == false)
+  }
+
+  /// A value with a line break at its end, and characters that JSON and base64 spell in several ways.
+  private static let spelled = "ab/c+\u{FC}d?>\u{1F511}\n"
+
+  private static let spellings: [String] = {
+    let short = String(spelled.dropLast())
+    let forms = [Data(spelled.utf8), Data(short.utf8)].map { $0.base64EncodedString() }
+    let unpadded = forms.map { $0.replacing("=", with: "") }
+    let url = unpadded.map { $0.replacing("+", with: "-").replacing("/", with: "_") }
+    let units = short.utf16.map { unit in "\\u" + String(String(Int(unit) + 0x10000, radix: 16).dropFirst()) }
+      .joined()
+    return [short, short.replacing("/", with: "\\/"), units, units.uppercased().replacing("\\U", with: "\\u")]
+      + [short.replacing("\u{FC}", with: "\\xfc"), short.replacing("\u{1F511}", with: "\\U0001F511")]
+      + forms + forms.map { $0.replacing("/", with: "\\/") } + unpadded + url
+  }()
+
+  @Test("no value is taken in another spelling, nor without its last line break", arguments: spellings.indices)
+  func otherSpelling(index: Int) throws {
+    let source = "a={{ vault \"k\" }}b=1\n"
+    let result = try rewrite(source, ["k": Self.spelled]) { $0 + "c=<\(Self.spellings[index])>\n" }
+    #expect(result.adopted == nil && result.refusal == "`k` also stands at line 3, in the clear", "\(result)")
+    #expect(try rewrite(source, ["k": Self.spelled]) { $0 + "c=<\\u00>\\\n" }.adopted != nil)
+  }
+
+  @Test("no value is taken that the item had before") func earlier() throws {
+    var earlier = EarlierValues()
+    let item = try ItemReference(parsing: "k")
+    for number in 0..<40 { earlier.add(unsafe Array("old-\(number).".utf8).span.bytes, of: item) }
+    let source = "a={{ vault \"k\" }}\n"
+    for number in [8, 39] {
+      let result = try rewrite(source, ["k": "new"], earlier: earlier) { $0 + "b=old-\(number).\n" }
+      #expect(result.refusal == "an earlier value of `k` stands at line 2, in the clear", "\(result)")
+    }
+    // The oldest are forgotten, and within the place of the value of now nothing is in the clear.
+    #expect(try rewrite(source, ["k": "new"], earlier: earlier) { $0 + "b=old-7.\n" }.adopted != nil)
+    #expect(try rewrite(source, ["k": "old-39."], earlier: earlier) { $0 + "b=1\n" }.adopted != nil)
   }
 
   @Test("two new braces are taken in no text, and those that were there stay two braces") func braces() throws {

@@ -14,9 +14,11 @@ struct Adoption: ~Copyable {
   /// The new template.
   let source: SecretBuffer
 
+  /// - Parameter earlier: values that must not come into it either.
   /// - Throws: ``Refusal`` where a value would come into the template in the clear, or anything is not known for sure.
   init(
-    of rewriting: Rewriting, _ rendering: borrowing Rendering, _ template: borrowing Template, as present: RawSpan
+    of rewriting: Rewriting, _ rendering: borrowing Rendering, _ template: borrowing Template, as present: RawSpan,
+    earlier: EarlierValues = EarlierValues()
   ) throws(Refusal) {
     guard !rewriting.fates.contains(.empty) else {
       throw Refusal(reason: "a value is empty, so nobody can tell where it stands")
@@ -27,7 +29,7 @@ struct Adoption: ~Copyable {
       guard let line = others.first else { continue }
       throw Refusal(reason: "\(actions[index].item.text) also stands at line \(line), in the clear")
     }
-    try Self.requireNoValue(outside: places, actions, rendering, present)
+    try Self.requireNoValue(outside: places, actions, rendering, present, earlier)
     try Self.requireNoNewBraces(outside: places, rendering, present)
     let source = Self.source(template, actions, places, present)
     try Self.check(source, gives: present, rendering)
@@ -50,38 +52,57 @@ struct Adoption: ~Copyable {
 
   // MARK: What must not be
 
-  /// Looks for each value as it is, and in each form without the quotes around it.
+  /// Looks for each value in all its ``ValueForms``, in the text as it is and with its escapes undone.
   private static func requireNoValue(
-    outside places: [Range<Int>], _ actions: [Template.Action], _ rendering: borrowing Rendering, _ present: RawSpan
+    outside places: [Range<Int>], _ actions: [Template.Action], _ rendering: borrowing Rendering, _ present: RawSpan,
+    _ earlier: EarlierValues
   ) throws(Refusal) {
+    let unescaped = UnescapedText(present)
     for item in Set(actions.map(\.item)) where item.isSecret {
-      try rendering.fetched.withBytes(of: item) { value throws(Refusal) in
-        try requireNone(of: value, item, outside: places, present)
-        for escape in Escape.allCases {
-          var form = SecretBuffer()
-          do throws(Escape.Fault) { try escape.append(value, to: &form) } catch { continue }
-          try form.withBytes { form throws(Refusal) in
-            let quotes = escape == .base64 ? 0 : 1
-            try requireNone(
-              of: form.extracting(quotes..<form.byteCount - quotes), item, outside: places, present)
-          }
-        }
+      let found = rendering.fetched.withBytes(of: item) { value in
+        firstPlace(of: value, outside: places, present, unescaped)
+      }
+      guard let found else { continue }
+      throw Refusal(reason: "\(item.text) also stands at line \(Rewriting.line(found, in: present)), in the clear")
+    }
+    for item in earlier.items where item.isSecret {
+      try earlier.forEach(of: item) { value throws(Refusal) in
+        guard let found = firstPlace(of: value, outside: places, present, unescaped) else { return }
+        let line = Rewriting.line(found, in: present)
+        throw Refusal(reason: "an earlier value of \(item.text) stands at line \(line), in the clear")
       }
     }
   }
 
-  private static func requireNone(
-    of form: RawSpan, _ item: ItemReference, outside places: [Range<Int>], _ present: RawSpan
-  ) throws(Refusal) {
+  /// The first place of a value in any form that is not within `places`.
+  private static func firstPlace(
+    of value: RawSpan, outside places: [Range<Int>], _ present: RawSpan, _ unescaped: borrowing UnescapedText
+  ) -> Int? {
+    var first: Int?
+    ValueForms.forEach(of: value) { form in
+      if first == nil { first = firstPlace(of: form, outside: places, in: present) { $0 } }
+      if first == nil {
+        first = unescaped.bytes.withBytes { text in
+          firstPlace(of: form, outside: places, in: text) { unescaped.origin(of: $0) }
+        }
+      }
+    }
+    return first
+  }
+
+  /// - Parameter origin: gives the place in the text itself.
+  private static func firstPlace(
+    of form: RawSpan, outside places: [Range<Int>], in text: RawSpan, _ origin: (Range<Int>) -> Range<Int>
+  ) -> Int? {
     var at = 0
-    while let start = present.firstPlace(of: form, from: at) {
-      let found = start..<start + form.byteCount
-      guard places.contains(where: { $0.lowerBound <= found.lowerBound && found.upperBound <= $0.upperBound }) else {
-        throw Refusal(
-          reason: "\(item.text) also stands at line \(Rewriting.line(start, in: present)), in the clear")
+    while let start = text.firstPlace(of: form, from: at) {
+      let found = origin(start..<start + form.byteCount)
+      if !places.contains(where: { $0.lowerBound <= found.lowerBound && found.upperBound <= $0.upperBound }) {
+        return found.lowerBound
       }
       at = start + 1
     }
+    return nil
   }
 
   /// Two braces that were there before are known by what follows them; they are data in the template, too.

@@ -10,7 +10,7 @@ internal import VaultWire
 /// It holds the values for as long as it runs, also while the vault is locked: it looks for them in what a program writes.
 final class Keeper {
   /// The signals that end it, and the command with it.
-  private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
+  private static let ending = SignalPipe.ending.filter { $0 != SIGPIPE }
   /// The milliseconds that a program has to put a file in the place of one that it has removed.
   private static let absence = 1000
   private static let patience = Duration.seconds(5)
@@ -27,7 +27,10 @@ final class Keeper {
   private var wanted: Wanted?
   /// What another program has written over it and was told of; nil while the output is what it should be.
   private var foreign: Foreign?
+  /// The values that were in it before.
+  private var earlier = EarlierValues()
   private var isDue = true
+  private var isTemplateGone = false
   private var pause = RetryPause()
   /// The time of the next attempt after a failure, as ``Moment`` counts.
   private var retry: Int?
@@ -66,8 +69,10 @@ final class Keeper {
 
   /// Works until a signal ends the program, or the daemon refuses to go on.
   func work() throws(Failure) {
-    try begin()
+    let first = try begin()
+    // From here on, so that no signal ends it while a part of the file lies beside it.
     let signals = try SignalPipe(Self.ending)
+    if let first { try orLater { () throws(Failure) in try write(first) } }
     while true {
       if isDue, retry.map({ $0 <= Moment.now() }) ?? true { attempt() }
       command.start()
@@ -82,27 +87,34 @@ final class Keeper {
       }
       if files.take() { look() }
       command.finish()
+      report.send()
     }
   }
 
-  /// The first attempt, for which a person may be asked. What waiting does not help ends the program.
-  private func begin() throws(Failure) {
-    do throws(Failure) {
-      try renew(request)
-    } catch {
-      guard error.exit == .retry || error.exit == .unavailable else { throw error }
-      failed(error)
-    }
+  /// The first attempt, for which a person may be asked; nil where another one follows.
+  private func begin() throws(Failure) -> Wanted? {
+    let first = try orLater { () throws(Failure) in try render(request) }
     session.vault.interactive = false
     (session.vault.patience, session.vault.timeout) = (.zero, Self.patience)
+    return first
+  }
+
+  /// Does a part of the first attempt. What waiting does not help ends the program.
+  private func orLater<R>(_ body: () throws(Failure) -> R) throws(Failure) -> R? {
+    do throws(Failure) { return try body() } catch {
+      guard error.exit == .retry || error.exit == .unavailable else { throw error }
+      failed(error)
+      return nil
+    }
   }
 
   private func wait(_ signals: Int32) {
     var polled = [signals, inbox.descriptor, files.descriptor, command.descriptor].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
+    polled.append(report.polled)
     let next = [isDue ? retry : nil, command.retry].compactMap { $0 }.min()
-    _ = unsafe poll(&polled, 4, next.map { Int32(clamping: max(0, $0 - Moment.now())) } ?? -1)
+    _ = unsafe poll(&polled, nfds_t(polled.count), next.map { Int32(clamping: max(0, $0 - Moment.now())) } ?? -1)
   }
 
   // MARK: Rendering
@@ -111,7 +123,7 @@ final class Keeper {
     var request = request
     // Nobody is asked, and nobody waits.
     request.fetch.waitSeconds = 0
-    do throws(Failure) { try renew(request) } catch { failed(error) }
+    do throws(Failure) { try write(render(request)) } catch { failed(error) }
   }
 
   private func failed(_ failure: Failure) {
@@ -120,24 +132,36 @@ final class Keeper {
     report.problem(failure)
   }
 
-  private func renew(_ request: InjectRequest) throws(Failure) {
+  private func render(_ request: InjectRequest) throws(Failure) -> Wanted {
     // Before anything is read, so that no change is missed.
     try files.begin()
     try request.check()
     let template = try request.template()
     let rendering = try request.render(template, session)
-    let next = Wanted(template, rendering)
+    return Wanted(template, rendering)
+  }
+
+  private func write(_ next: Wanted) throws(Failure) {
+    let isSame = wanted?.rendering.bytes.isEqual(to: next.rendering.bytes) ?? false
+    // No value and no template has changed then, so what a program has written stays.
+    if foreign == nil || !isSame {
+      let isWritten = try output.write(next.rendering.bytes)
+      if isWritten { report.wrote(next.rendering.versions) }
+      command.isWanted(after: isWritten, next.rendering.versions)
+      foreign = nil
+    }
+    if let wanted { keepValues(of: wanted) }
+    wanted = next
     (isDue, retry) = (false, nil)
     pause.reset()
     report.solved()
-    let isSame = wanted?.rendering.bytes.isEqual(to: next.rendering.bytes) ?? false
-    wanted = next
-    // No value and no template has changed then, so what a program has written stays.
-    if foreign != nil, isSame { return }
-    let isWritten = try output.write(next.rendering.bytes)
-    if isWritten { report.wrote(next.rendering.versions) }
-    command.isWanted(after: isWritten, next.rendering.versions)
-    foreign = nil
+  }
+
+  private func keepValues(of wanted: Wanted) {
+    guard adopts else { return }
+    for item in Set(wanted.template.actions.map(\.item)) where item.isSecret {
+      wanted.rendering.fetched.withBytes(of: item) { earlier.add($0, of: item) }
+    }
   }
 
   private func take(_ news: consuming WatchInbox.News) throws(Failure) {
@@ -165,10 +189,20 @@ final class Keeper {
 
   /// Finds out what has become of the template and the output.
   private func look() {
-    if isTemplateAnother() {
+    switch templateState() {
+    case .another:
       (isDue, retry) = (true, nil)
       pause.reset()
-    } else if let present = output.read() {
+      return
+    case .unreadable:
+      // Whoever replaces it gets time; the next attempt then says what is wrong.
+      if !isDue { (isDue, retry) = (true, Moment.now() + Self.absence) }
+      isTemplateGone = true
+    case .same:
+      if isTemplateGone { retry = nil }
+      isTemplateGone = false
+    }
+    if let present = output.read() {
       lookAt(present)
     } else if !isDue {
       (isDue, retry) = (true, Moment.now() + Self.absence)
@@ -176,9 +210,12 @@ final class Keeper {
     }
   }
 
-  private func isTemplateAnother() -> Bool {
-    guard let wanted, let now = try? FileInput.readFile(request.input, limit: Template.limit) else { return false }
-    return !wanted.template.source.isEqual(to: now)
+  private enum TemplateState { case same, another, unreadable }
+
+  private func templateState() -> TemplateState {
+    guard let wanted else { return .same }
+    guard let now = try? FileInput.readFile(request.input, limit: Template.limit) else { return .unreadable }
+    return wanted.template.source.isEqual(to: now) ? .same : .another
   }
 
   private func lookAt(_ present: consuming SecretBuffer) {
@@ -198,10 +235,8 @@ final class Keeper {
   private func adopt(_ present: borrowing SecretBuffer, _ rewriting: Rewriting, _ wanted: Wanted) -> String? {
     do {
       let adoption = try present.withBytes { bytes throws(Adoption.Refusal) in
-        try Adoption(of: rewriting, wanted.rendering, wanted.template, as: bytes)
+        try Adoption(of: rewriting, wanted.rendering, wanted.template, as: bytes, earlier: earlier)
       }
-      // What somebody else has written meanwhile is not lost.
-      if isTemplateAnother() { return "it has been changed itself" }
       try write(adoption.source)
       let template = try Template(adoption.source.withBytes { SecretBuffer(copying: $0) })
       let fetched = wanted.rendering.fetched.copy()
@@ -225,6 +260,9 @@ final class Keeper {
     let file = try NewFile(request.input, replaces: true, mode: status.st_mode & 0o777)
     if status.st_uid != geteuid() || status.st_gid != getegid() { try file.give(to: status.st_uid, status.st_gid) }
     try source.withBytes { bytes throws(Failure) in try file.write(bytes) }
-    try file.finish()
+    // What somebody else has written meanwhile is not lost.
+    try file.finish { () throws(Failure) in
+      guard templateState() == .same else { throw Failure(.retry, "it has been changed itself") }
+    }
   }
 }

@@ -1,13 +1,17 @@
+internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// What a ``Keeper`` tells: lines on standard error, or JSON on standard output. No value is ever in it.
+/// What a ``Keeper`` tells: lines on standard error, or JSON on standard output. No value is ever in it, and nobody is waited for
+/// to read it.
 final class KeeperReport {
   private let output: String
   private let template: String
   private let json: Bool
   /// The problem that was told last, so that it is not told again at each attempt.
   private var problem: String?
+
+  private var events = LineQueue(to: STDOUT_FILENO)
 
   init(output: String, template: String, json: Bool) {
     self.output = output
@@ -19,7 +23,7 @@ final class KeeperReport {
   func problem(_ failure: Failure) {
     guard problem != failure.message else { return }
     problem = failure.message
-    Output.note(failure.event + "; \(Printable.text(output)) stays as it is until that is better")
+    Output.note(failure.event + "; \(Printable.text(output)) stays as it is until that is better", .none)
   }
 
   func solved() { problem = nil }
@@ -34,7 +38,7 @@ final class KeeperReport {
         writer.versions(versions)
       }
     } else {
-      Output.note("wrote \(Printable.text(output))")
+      Output.note("wrote \(Printable.text(output))", .none)
     }
   }
 
@@ -45,19 +49,20 @@ final class KeeperReport {
   ///   - obstacle: the reason why it did not.
   func rewritten(_ rewriting: Rewriting, _ actions: [Template.Action], adopts: Bool, obstacle: String?) {
     if json { return emit { write(rewriting, actions, adopts, obstacle, to: &$0) } }
-    Output.note("another program has written \(Printable.text(output))")
+    Output.note("another program has written \(Printable.text(output))", .none)
     Output.note(
       names: actions.indices.map { index in
         let what = Printable.text(actions[index].item.label)
         return "\(what) \(Self.text(rewriting.fates[index]))\(Self.text(rewriting.others[index]))"
-      })
+      }, .none)
     let template = Printable.text(template)
     if !adopts {
-      Output.note("that stays until an item or the template changes; --adopt takes such changes into \(template)")
+      Output.note(
+        "that stays until an item or the template changes; --adopt takes such changes into \(template)", .none)
     } else if let obstacle {
-      Output.note("\(template) has taken none of it: \(obstacle)")
+      Output.note("\(template) has taken none of it: \(obstacle)", .none)
     } else {
-      Output.note("\(template) has taken what is not a value")
+      Output.note("\(template) has taken what is not a value", .none)
     }
   }
 
@@ -123,12 +128,19 @@ final class KeeperReport {
     }
   }
 
-  /// A reader that is gone is no reason to leave the file alone.
+  // MARK: Events
+
+  /// Tells that there is room for events that wait.
+  var polled: pollfd { events.polled }
+
+  /// Writes those for which there is room.
+  func send() { events.send() }
+
   private func emit(_ members: (inout JSONWriter) -> Void) {
-    try? Output.json { writer in
-      writer.beginObject()
-      members(&writer)
-      writer.endObject()
-    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    members(&writer)
+    writer.endObject()
+    events.add(Output.jsonLine(writer.take()))
   }
 }

@@ -45,7 +45,7 @@ final class KeptCommand {
     guard let text, isWanted, descriptor < 0, retry.map({ $0 <= Moment.now() }) ?? true else { return }
     (isWanted, told) = (false, written)
     do throws(Failure) { run = try WatchRun(text, []) } catch {
-      Output.note(error.message)
+      Output.note(error.message, .none)
       end(with: nil)
     }
   }
@@ -67,7 +67,7 @@ final class KeptCommand {
       // A writing meanwhile is an attempt of its own, at once.
       retry = isWanted ? nil : Moment.now() + seconds * 1000
       let again = isWanted ? "now, for what was written meanwhile" : "in \(seconds) s"
-      Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)")
+      Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
       isWanted = true
     }
     receipts.add(end, of: told)

@@ -38,7 +38,8 @@ final class MaskedValues {
     longest = places.map(\.count).max() ?? 0
   }
 
-  private static func countWithoutEnd(_ value: RawSpan) -> Int {
+  /// The bytes of a value without the line breaks at its end.
+  static func countWithoutEnd(_ value: RawSpan) -> Int {
     let bytes = Span<UInt8>(_bytes: value)
     var count = bytes.count
     while count > 0, bytes[count - 1] == 0x0A || bytes[count - 1] == 0x0D { count -= 1 }

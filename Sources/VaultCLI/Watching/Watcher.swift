@@ -95,7 +95,7 @@ final class Watcher {
     // Before it runs: what comes later it may not have seen.
     versions = receipts.versions(of: told)
     do throws(Failure) { run = try WatchRun(command, told) } catch {
-      Output.note(error.message)
+      Output.note(error.message, .none)
       end(with: nil)
     }
   }
@@ -116,7 +116,7 @@ final class Watcher {
       let seconds = pause.failed()
       retry = isNew ? nil : Moment.now() + seconds * 1000
       let again = isNew ? "now, for what has changed meanwhile" : "in \(seconds) s"
-      Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)")
+      Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
     }
     told = []
     receipts.add(end, of: versions)

@@ -1,0 +1,35 @@
+internal import VaultWire
+
+/// The values that items had before the ones of now, which a program may still write that has read them.
+struct EarlierValues {
+  /// The most of one item; the oldest go.
+  private static let most = 32
+
+  private final class Value {
+    let bytes: SecretBuffer
+
+    init(_ bytes: RawSpan) { self.bytes = SecretBuffer(copying: bytes) }
+  }
+
+  private var values: [ItemReference: [Value]] = [:]
+
+  init() {}
+
+  /// The items that have any.
+  var items: some Sequence<ItemReference> { values.keys }
+
+  /// Keeps a value, unless it is kept already.
+  mutating func add(_ value: RawSpan, of item: ItemReference) {
+    let isKept = values[item, default: []].contains { kept in
+      kept.bytes.withBytes { $0.hasSameBytes(as: value) }
+    }
+    if isKept { return }
+    values[item, default: []].append(Value(value))
+    if values[item, default: []].count > Self.most { values[item]?.removeFirst() }
+  }
+
+  /// Lends each value of an item. None must leave the closure.
+  func forEach<E: Error>(of item: ItemReference, _ body: (RawSpan) throws(E) -> Void) throws(E) {
+    for value in values[item] ?? [] { try value.bytes.withBytes { bytes throws(E) in try body(bytes) } }
+  }
+}

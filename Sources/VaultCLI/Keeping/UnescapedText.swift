@@ -1,0 +1,81 @@
+internal import VaultWire
+
+/// A text with the escapes of JSON and YAML strings undone wherever they stand, in which a value is found however its characters
+/// are spelled.
+struct UnescapedText: ~Copyable {
+  let bytes: SecretBuffer
+  /// The place in the text of each byte, and behind them the end of the text.
+  private let origins: [Int]
+
+  init(_ text: RawSpan) {
+    let text = Span<UInt8>(_bytes: text)
+    var bytes = SecretBuffer(capacity: text.count)
+    var origins: [Int] = []
+    var at = 0
+    while at < text.count {
+      let start = at
+      if let scalar = Self.escape(in: text, &at), let encoded = UTF8.encode(scalar) {
+        for byte in encoded {
+          bytes.append(byte)
+          origins.append(start)
+        }
+      } else {
+        bytes.append(text[start])
+        origins.append(start)
+        at = start + 1
+      }
+    }
+    origins.append(text.count)
+    self.bytes = bytes
+    self.origins = origins
+  }
+
+  /// The place in the text of some of the bytes.
+  func origin(of place: Range<Int>) -> Range<Int> { origins[place.lowerBound]..<origins[place.upperBound] }
+
+  /// The character that the escape at `at` stands for, which is left behind then; nil where there is none.
+  private static func escape(in text: Span<UInt8>, _ at: inout Int) -> Unicode.Scalar? {
+    guard text[at] == UInt8(ascii: "\\"), at + 1 < text.count else { return nil }
+    let letter = text[at + 1]
+    let digits: Int
+    switch letter {
+    case UInt8(ascii: "x"): digits = 2
+    case UInt8(ascii: "u"): digits = 4
+    case UInt8(ascii: "U"): digits = 8
+    default:
+      at += 2
+      return simple(letter)
+    }
+    guard let first = number(in: text, at + 2, digits) else { return nil }
+    at += 2 + digits
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    // The first half of a character beyond the first plane, which the second has to follow.
+    guard 0xD800..<0xDC00 ~= first, at + 1 < text.count, text[at] == UInt8(ascii: "\\"),
+      text[at + 1] == UInt8(ascii: "u"), let second = number(in: text, at + 2, 4), 0xDC00..<0xE000 ~= second
+    else { return nil }
+    at += 6
+    return Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+  }
+
+  private static func simple(_ letter: UInt8) -> Unicode.Scalar? {
+    switch letter {
+    case UInt8(ascii: "b"): "\u{8}"
+    case UInt8(ascii: "f"): "\u{C}"
+    case UInt8(ascii: "n"): "\n"
+    case UInt8(ascii: "r"): "\r"
+    case UInt8(ascii: "t"): "\t"
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): Unicode.Scalar(letter)
+    default: nil
+    }
+  }
+
+  private static func number(in text: Span<UInt8>, _ start: Int, _ digits: Int) -> UInt32? {
+    guard start + digits <= text.count else { return nil }
+    var number: UInt32 = 0
+    for index in start..<start + digits {
+      guard let digit = Character(Unicode.Scalar(text[index])).hexDigitValue else { return nil }
+      number = number << 4 | UInt32(digit)
+    }
+    return number
+  }
+}
