@@ -36,15 +36,37 @@ import VaultTesting
       program: "/usr/bin/strace", environment: ["PATH": "/usr/bin:/bin"])
     try #require(outcome.status == 0, "\(outcome)")
     let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").map(String.init)
-    let made = try #require(calls.firstIndex { $0.contains(".vault-new-") && $0.contains("O_EXCL, 0600") }, "\(calls)")
+    let made = try #require(
+      calls.firstIndex { $0.contains(".vault-new-") && $0.contains("O_EXCL") && $0.contains(", 0600)") }, "\(calls)")
     let written = try #require(calls.firstIndex { $0.hasPrefix("write(") && $0.contains("hunter2") })
     let synced = try #require(calls.firstIndex { $0.hasPrefix("fsync(") })
-    let named = try #require(calls.firstIndex { $0.hasPrefix("rename(") })
+    let named = try #require(calls.firstIndex { $0.hasPrefix("renameat(") })
     #expect(made < written && written < synced && synced < named)
     let changed = calls.firstIndex { $0.hasPrefix("fchmod(") }
     #expect(mode == "0600" ? changed == nil : changed.map { written < $0 && $0 < synced } == true)
     var status = stat()
     #expect(unsafe stat(out, &status) == 0 && status.st_mode & 0o7777 == mode_t(mode, radix: 8))
+  }
+
+  @Test(
+    "a signal while the file is written leaves no part of it, and ends vault",
+    arguments: ["TERM", "INT", "HUP", "USR1"],
+    [[], ["--watch"]])
+  func signals(name: String, watch: [String]) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let template = try sandbox.write(#"{{ vault "web" }}"#, to: "t")
+    let folder = sandbox.home + "/folder"
+    try #require(unsafe mkdir(folder, 0o700) == 0)
+    let outcome = try sandbox.run(
+      [
+        "-o", sandbox.home + "/trace", "-e", "inject=fsync:signal=SIG\(name):when=1", Sandbox.path(of: "vault"),
+        "inject",
+        "-i", template, "-o", folder + "/out",
+      ] + watch, program: "/usr/bin/strace", environment: ["PATH": "/usr/bin:/bin"])
+    let number = ["TERM": SIGTERM, "INT": SIGINT, "HUP": SIGHUP, "USR1": SIGUSR1][name] ?? 0
+    #expect(outcome.status == 128 + number, "\(outcome)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out"])
   }
 
   @Test("a hundred values come over one connection") func connection() throws {
@@ -132,12 +154,13 @@ struct InjectOwnerTests {
           [
             "inject", "--socket", vault.sandbox.socket, "-i", folder + "/t", "-o", folder + "/out", "--owner", owner,
             "--watch",
-            "--exec", "grep -E '^(Uid|Gid|Groups|Cap...):' /proc/self/status; echo $HOME $USER $XDG_RUNTIME_DIR.",
-          ], program: vault.sandbox.root + "/bin/vault")
+            "--exec",
+            "grep -E '^(Uid|Gid|Groups|Cap...):' /proc/self/status; echo [$A_TOKEN$LC_TIME] $HOME $USER $XDG_RUNTIME_DIR.",
+          ], program: vault.sandbox.root + "/bin/vault", environment: ["A_TOKEN": "root's", "LC_TIME": "C"])
         try terminal.expect("Uid:\t\(uid)\t\(uid)\t\(uid)\t\(uid)")
         let rest = try terminal.expect(".")
         #expect(rest.contains("CapEff:\t0000000000000000") && rest.contains("CapPrm:\t0000000000000000"), "\(rest)")
-        #expect(rest.contains("CapInh:\t0000000000000000") && rest.contains("/nonexistent \(name) ."), "\(rest)")
+        #expect(rest.contains("CapInh:\t0000000000000000") && rest.contains("[C] /nonexistent \(name) ."), "\(rest)")
         let groups = rest.split(whereSeparator: \.isNewline).first { $0.hasPrefix("Groups:") } ?? ""
         #expect((groups.split(whereSeparator: \.isWhitespace).count == 3) == hasGroup, "\(groups)")
         terminal.signal(SIGTERM)

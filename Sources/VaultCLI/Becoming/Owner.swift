@@ -7,10 +7,12 @@ internal import VaultWire
 enum Owner {
   /// The most bytes of passwd(5) and group(5).
   private static let limit = 16 << 20
-  /// The variables that say where root's own files and vault are.
-  private static let foreign = [
-    "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_SESSION_ID", "MAIL",
-    "DBUS_SESSION_BUS_ADDRESS", "SUDO_USER", "SUDO_UID", "SUDO_GID", "SUDO_COMMAND",
+  /// The variables of root's that the user's programs get: all others may say where root's files are, or be secrets.
+  private static let kept = [
+    "PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_ADDRESS", "LC_COLLATE", "LC_CTYPE", "LC_IDENTIFICATION", "LC_MEASUREMENT",
+    "LC_MESSAGES", "LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER", "LC_TELEPHONE", "LC_TIME", "TZ", "TERM",
+    "NO_COLOR",
+    "VAULT_SOCKET",
   ]
 
   /// Becomes the user that `text` names, with all groups and without a way back. The daemon sees that user and is told of no
@@ -54,11 +56,16 @@ enum Owner {
 
   /// The process has no other thread yet, and nobody keeps a pointer into its environment.
   private static func setEnvironment(of account: Account) {
-    for name in foreign { unsafe unsetenv(name) }
-    unsafe setenv("HOME", account.home ?? "/", 1)
-    for name in ["USER", "LOGNAME"] {
-      if let user = account.name { unsafe setenv(name, user, 1) } else { unsafe unsetenv(name) }
+    // Each is copied before the environment goes, and freed after setenv(3) has copied it again.
+    let values = unsafe kept.map { name in unsafe (name, getenv(name).flatMap { unsafe strdup($0) }) }
+    clearenv()
+    for unsafe(name, value) in unsafe values {
+      guard let value = unsafe value else { continue }
+      unsafe setenv(name, value, 1)
+      unsafe free(value)
     }
+    unsafe setenv("HOME", account.home ?? "/", 1)
+    if let user = account.name { for name in ["USER", "LOGNAME"] { unsafe setenv(name, user, 1) } }
   }
 
   /// Bytes that are no UTF-8 do not matter where they stand in another user's entry.
