@@ -27,6 +27,7 @@ enum DockerHelper: CredentialHelper {
   private static let username = "username"
   private static let notFound = Failure(.missing, "credentials not found in native keychain")
   private static let noURL = Failure(.usage, "no credentials server URL")
+  private static let noSecret = Failure(.usage, "no credentials secret")
   private static let noUsername = Failure(.usage, "no credentials username")
 
   static func run(_ call: HelperCall) throws {
@@ -70,7 +71,8 @@ enum DockerHelper: CredentialHelper {
     let frame = try HelperInput.object(text)
     guard let server = frame.text("ServerURL"), !server.isEmpty else { throw noURL }
     guard let user = frame.text("Username"), !user.isEmpty else { throw noUsername }
-    let secret = frame.member("Secret", of: frame.root).flatMap { frame.secret($0) } ?? SecretBuffer()
+    // An empty one is a secret, too; without any, the one that is stored must not go.
+    guard let secret = frame.member("Secret", of: frame.root).flatMap({ frame.secret($0) }) else { throw noSecret }
     var about = HelperItems.About()
     about.kind = secret.count == 0 ? .blob : .password
     about.attributes = [username: user]

@@ -55,6 +55,10 @@ import VaultTesting
       ("get", "nobody", "no credentials username"),
       ("erase", "none", "credentials not found in native keychain"), ("erase", "", "no credentials server URL"),
       ("store", #"{"ServerURL":"","Username":"a","Secret":"s"}"#, "no credentials server URL"),
+      ("store", #"{"ServerURL":"nobody","Username":"a"}"#, "no credentials secret"),
+      ("store", #"{"ServerURL":"nobody","Username":"a","Secret":null}"#, "no credentials secret"),
+      ("store", #"{"ServerURL":"nobody","Username":"a","Secret":12}"#, "no credentials secret"),
+      ("store", #"{"ServerURL":"nobody","Username":"a","Secret":["s"]}"#, "no credentials secret"),
       ("store", #"{"ServerURL":"r","Secret":"s"}"#, "no credentials username"),
       ("frob", "", "Unknown credential action `frob`"),
     ] {
@@ -63,6 +67,8 @@ import VaultTesting
     }
     #expect(try stand.run("docker-credential-vault", []).output.hasPrefix("Usage: docker-credential-vault <store|"))
     #expect(try docker(stand, "list").output == #"{"nobody":""}"# + "\n")
+    // No store without a secret has replaced it.
+    #expect(try stand.sandbox.must(["get", "docker/nobody"]) == "1")
   }
 
   @Test("JSON that is cut off anywhere stores nothing") func cuts() throws {
