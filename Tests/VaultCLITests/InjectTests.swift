@@ -51,7 +51,7 @@ import VaultTesting
   @Test(
     "a signal while the file is written leaves no part of it, and ends vault",
     arguments: ["TERM", "INT", "HUP", "USR1"],
-    [[], ["--watch"]])
+    [[], ["--watch"]] as [[String]])
   func signals(name: String, watch: [String]) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
@@ -64,8 +64,8 @@ import VaultTesting
         "inject",
         "-i", template, "-o", folder + "/out",
       ] + watch, program: "/usr/bin/strace", environment: ["PATH": "/usr/bin:/bin"])
-    let number = ["TERM": SIGTERM, "INT": SIGINT, "HUP": SIGHUP, "USR1": SIGUSR1][name] ?? 0
-    #expect(outcome.status == 128 + number, "\(outcome)")
+    let numbers: [String: Int32] = ["TERM": SIGTERM, "INT": SIGINT, "HUP": SIGHUP, "USR1": SIGUSR1]
+    #expect(outcome.status == numbers[name].map { 128 + $0 }, "\(outcome)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out"])
   }
 

@@ -248,8 +248,7 @@ import VaultTesting
     let name = String(repeating: "long", count: 50)
     try sandbox.must(["set", name], stdin: "031-45-154")
     try sandbox.write((0..<500).map { "k\($0)={{ vault \"\(name)\" }}\n" }.joined(), to: "t")
-    let (pipe, number) = (sandbox.home + "/pipe", sandbox.home + "/number")
-    try #require(unsafe mkfifo(pipe, 0o600) == 0)
+    try #require(unsafe mkfifo(sandbox.home + "/pipe", 0o600) == 0)
     let begun = Begun(
       sandbox,
       ["-c", "cd; exec 3<>pipe; echo $$ >number; exec vault inject -i t -o out --watch \(way)"], program: "/bin/sh")
