@@ -102,13 +102,13 @@ import VaultTesting
     let trace = sandbox.root + "/trace"
     let file = sandbox.home + "/vault.backup"
     let outcome = try sandbox.run(
-      ["-y", "-qq", "-o", trace, "-e", "trace=write,fsync,link,rename", Sandbox.path(of: "vault"), "backup", file]
+      ["-y", "-qq", "-o", trace, "-e", "trace=write,fsync,linkat,renameat", Sandbox.path(of: "vault"), "backup", file]
         + options, program: "/usr/bin/strace")
     #expect(outcome.status == 0, "\(outcome)")
     let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
     let written = try #require(calls.lastIndex { $0.hasPrefix("write(") && $0.contains("/.vault-new-") })
     let synced = try #require(calls.firstIndex { $0.hasPrefix("fsync(") && $0.contains("/.vault-new-") })
-    let named = try #require(calls.firstIndex { $0.hasPrefix("link(") || $0.hasPrefix("rename(") })
+    let named = try #require(calls.firstIndex { $0.hasPrefix("linkat(") || $0.hasPrefix("renameat(") })
     let folder = try #require(calls.firstIndex { $0.hasPrefix("fsync(") && $0.contains("<\(sandbox.home)>") })
     #expect(written < synced && synced < named && named < folder, "\(calls)")
   }
