@@ -143,18 +143,19 @@ final class Keeper {
 
   private func write(_ next: Wanted) throws(Failure) {
     let isSame = wanted?.rendering.bytes.isEqual(to: next.rendering.bytes) ?? false
-    // No value and no template has changed then, so what a program has written stays.
-    if foreign == nil || !isSame {
-      let isWritten = try output.write(next.rendering.bytes)
-      if isWritten { report.wrote(next.rendering.versions) }
-      command.isWanted(after: isWritten, next.rendering.versions)
-      foreign = nil
-    }
+    // No value and no template has changed otherwise, so what a program has written stays.
+    let isToWrite = foreign == nil || !isSame
+    let isWritten = isToWrite ? try output.write(next.rendering.bytes) : false
     if let wanted { keepValues(of: wanted) }
+    // What it held before is gone when that is told.
     wanted = next
     (isDue, retry) = (false, nil)
     pause.reset()
     report.solved()
+    guard isToWrite else { return }
+    if isWritten { report.wrote(next.rendering.versions) }
+    command.isWanted(after: isWritten, next.rendering.versions)
+    foreign = nil
   }
 
   private func keepValues(of wanted: Wanted) {
