@@ -69,10 +69,11 @@ final class Keeper {
 
   /// Works until a signal ends the program, or the daemon refuses to go on.
   func work() throws(Failure) {
-    let first = try begin()
+    var first = try begin()
     // From here on, so that no signal ends it while a part of the file lies beside it.
     let signals = try SignalPipe(Self.ending)
-    if let first { try orLater { () throws(Failure) in try write(first) } }
+    // It is kept for no longer than it is wanted.
+    if let next = first.take() { try orLater { () throws(Failure) in try write(next) } }
     while true {
       if isDue, retry.map({ $0 <= Moment.now() }) ?? true { attempt() }
       command.start()
