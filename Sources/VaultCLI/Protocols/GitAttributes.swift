@@ -1,3 +1,4 @@
+internal import VaultModel
 internal import VaultWire
 
 /// What git says to a credential helper: lines `key=value`, in memory that wipes itself (git-credential(1), "INPUT/OUTPUT
@@ -124,7 +125,7 @@ struct GitAttributes: ~Copyable {
     var index = part.lowerBound
     while index < part.upperBound {
       let isEscape = bytes[index] == UInt8(ascii: "%") && index + 2 < part.upperBound
-      if isEscape, let high = Self.digit(bytes[index + 1]), let low = Self.digit(bytes[index + 2]) {
+      if isEscape, let high = hexDigit(bytes[index + 1]), let low = hexDigit(bytes[index + 2]) {
         text.append(high << 4 | low)
         index += 3
       } else {
@@ -133,15 +134,6 @@ struct GitAttributes: ~Copyable {
       }
     }
     return start..<text.count
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }
 

@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// Another program's name for something, such as a host or a user, as one part of an item's name.
 ///
 /// ASCII letters, digits and `-_.@:+,` stand for themselves, and every other byte for `%` and two upper-case digits (RFC 3986,
@@ -33,7 +35,9 @@ enum NameSegment {
         name.append(byte)
         continue
       }
-      guard let high = rest.popFirst().flatMap(value), let low = rest.popFirst().flatMap(value) else { return nil }
+      guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+        return nil
+      }
       name.append(high << 4 | low)
     }
     // Of the spellings that mean a name, one counts.
@@ -52,13 +56,5 @@ enum NameSegment {
 
   private static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

@@ -1,3 +1,4 @@
+internal import VaultModel
 internal import VaultWire
 
 /// The errors that a server's lines can have.
@@ -98,22 +99,13 @@ struct AssuanReader: ~Copyable {
         index += 1
         continue
       }
-      guard index + 2 < line.count, let high = digit(line[index + 1]), let low = digit(line[index + 2]) else {
+      guard index + 2 < line.count, let high = hexDigit(line[index + 1]), let low = hexDigit(line[index + 2]) else {
         throw .malformed("an escape is no byte")
       }
       data.append(high << 4 | low)
       index += 3
     }
     return data
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
   }
 }
 
