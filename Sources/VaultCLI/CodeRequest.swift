@@ -12,7 +12,7 @@ struct CodeRequest {
 
   func run() throws(Failure) {
     let session = try Session(command.globals)
-    session.vault.reason = command.reason
+    session.vault.reason = command.waiting.reason
     let code = try first(session)
     if command.watch { return try watch(code, session) }
     if command.clip { Output.note(try Clipboard.put(code.digits)) } else { try print(code) }
@@ -25,7 +25,7 @@ struct CodeRequest {
   /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask, on its terminal
   /// or through an agent.
   private func first(_ session: Session) throws(Failure) -> OneTimeCode {
-    let wait = command.wait.map { Duration.seconds($0) }
+    let wait = command.waiting.wait.map { Duration.seconds($0) }
     func read(_ vault: Vault) throws -> OneTimeCode {
       try vault.code(
         command.name, wait: wait, expired: command.expired, ask: wait == nil && !Keyboard.isAttended)

@@ -21,16 +21,7 @@ struct GetCommand: ParsableCommand {
   @Option(help: ArgumentHelp("An earlier version of the value; see `vault history`.", valueName: "number"))
   var version: Int?
 
-  @Option(
-    help: ArgumentHelp(
-      "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
-    transform: Sizes.wait)
-  var wait: Int64?
-
-  @Option(
-    help: ArgumentHelp(
-      "What it is for: without a grant, an administrator is asked, see `vault requests`.", valueName: "text"))
-  var reason: String?
+  @OptionGroup var waiting: WaitOptions
 
   @Flag(
     name: .shortAndLong, help: "Put the value on the clipboard instead of printing it; it is cleared after 45 seconds.")
@@ -59,8 +50,8 @@ struct GetCommand: ParsableCommand {
     var request = GetRequest(name: name, socket: globals.socket, system: globals.system, json: globals.json)
     request.field = field
     request.version = version
-    request.waitSeconds = wait
-    request.reason = reason
+    request.waitSeconds = waiting.wait
+    request.reason = waiting.reason
     request.clip = clip
     request.qr = qr
     request.expired = expired

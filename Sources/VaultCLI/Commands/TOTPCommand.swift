@@ -12,16 +12,7 @@ struct TOTPCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
-  @Option(
-    help: ArgumentHelp(
-      "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
-    transform: Sizes.wait)
-  var wait: Int64?
-
-  @Option(
-    help: ArgumentHelp(
-      "What it is for: without a grant, an administrator is asked, see `vault requests`.", valueName: "text"))
-  var reason: String?
+  @OptionGroup var waiting: WaitOptions
 
   @Flag(
     name: .shortAndLong, help: "Put the code on the clipboard instead of printing it; it is cleared after 45 seconds.")

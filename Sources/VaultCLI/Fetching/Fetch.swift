@@ -69,7 +69,7 @@ struct Fetch: Equatable {
     }
     let fields = item.fields.compactMap { $0 }.filter { $0 != "uri" }
     guard !fields.isEmpty else { return }
-    // Where the value was allowed, it waits for nothing.
+    // It waits for nothing once the value was allowed.
     let shown = try session.reading(wait: needsValue ? nil : wait, for: purpose) { vault, _ in
       try vault.show(name.text)
     }

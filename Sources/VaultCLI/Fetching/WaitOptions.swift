@@ -1,0 +1,15 @@
+internal import ArgumentParser
+
+/// The options of the commands whose answer may have to wait for a person.
+struct WaitOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
+    transform: Sizes.wait)
+  var wait: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      "What it is for: without a grant, an administrator is asked, see `vault requests`.", valueName: "text"))
+  var reason: String?
+}
