@@ -48,7 +48,7 @@ enum Arguments {
         break
       }
     }
-    // What stands behind the protocol is another program's.
+    // The words behind the protocol are another program's.
     if rest.first == HelperCommand.configuration.commandName { return rest.prefix(1) + globals + rest.dropFirst() }
     var result: [String] = []
     var options = true

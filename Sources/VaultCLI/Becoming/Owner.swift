@@ -50,7 +50,7 @@ enum Owner {
     var present = [gid_t](repeating: 0, count: 65536)
     let count = unsafe getgroups(Int32(present.count), &present)
     guard count >= 0, Set(present.prefix(Int(count))) == Set(groups) else { return false }
-    // What must not work any more.
+    // Neither may work any more.
     return vault_capabilities() == 0 && vault_set_uids(0) != 0
   }
 

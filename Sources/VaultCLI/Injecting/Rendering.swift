@@ -1,7 +1,7 @@
 internal import VaultModel
 internal import VaultWire
 
-/// What a template gives with the values of its items in their places.
+/// The text that a template gives with the values of its items in their places.
 struct Rendering: ~Copyable {
   /// The most bytes of one.
   static let limit = 64 << 20
@@ -9,7 +9,7 @@ struct Rendering: ~Copyable {
   let bytes: SecretBuffer
   /// The place of the value of each action of the template.
   let places: [Range<Int>]
-  /// What was put in.
+  /// The values that were put in.
   let fetched: FetchedItems
 
   /// - Parameter name: the template's file, for an error.

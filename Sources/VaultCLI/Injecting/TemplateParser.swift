@@ -58,7 +58,7 @@ struct TemplateParser {
     return .action(try value(text, start, name))
   }
 
-  /// What follows the name of an item.
+  /// The rest of an action behind the name of its item.
   private mutating func value(
     _ text: Span<UInt8>, _ start: Int, _ name: ItemName
   ) throws(Template.Fault) -> Template.Action {

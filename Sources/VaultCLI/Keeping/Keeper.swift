@@ -23,9 +23,9 @@ final class Keeper {
   private let inbox: WatchInbox
   private let files: FolderWatch
   private let command: KeptCommand
-  /// What the output should be; nil before the first rendering.
+  /// The text that the output should be; nil before the first rendering.
   private var wanted: Wanted?
-  /// What another program has written over it and was told of; nil while the output is what it should be.
+  /// The text that another program has written over it and that was told of; nil while the output is what it should be.
   private var foreign: Foreign?
   /// The values that were in it before.
   private var earlier = EarlierValues()

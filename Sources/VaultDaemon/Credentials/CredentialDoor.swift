@@ -29,7 +29,7 @@ final class CredentialDoor {
     case admitted
     /// It is refused: too many wait.
     case full
-    /// There is not even room to refuse it.
+    /// It is refused, and so are as many that it is not even counted.
     case closed
   }
 

@@ -45,17 +45,8 @@ struct Sockets {
 
   /// Tells the socket by its name, because both have their unit's.
   private static func isOfCredentials(_ descriptor: Int32) -> Bool {
-    var address = sockaddr_un()
-    var count = socklen_t(MemoryLayout<sockaddr_un>.size - 1)
-    // It is lent for the call, which leaves at least the last byte a zero.
-    let status = unsafe withUnsafeMutablePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &count) }
-    }
-    guard status == 0 else { return false }
-    let path = unsafe withUnsafeBytes(of: &address.sun_path) { bytes in
-      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
-    return path.hasSuffix("/credentials")
+    guard let name = unsafe SocketName.bytes({ unsafe getsockname(descriptor, $0, $1) }) else { return false }
+    return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self).hasSuffix("/credentials")
   }
 
   /// Binds both in the directory of `paths`.

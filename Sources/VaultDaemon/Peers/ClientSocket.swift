@@ -47,15 +47,7 @@ struct ClientSocket {
   /// abstract one. Nil where it has none.
   func peerName() -> [UInt8]? {
     guard channel.isActive else { return nil }
-    var address = sockaddr_un()
-    var count = socklen_t(MemoryLayout<sockaddr_un>.size)
-    // It is lent for the call, which writes no more than its size.
-    let status = unsafe withUnsafeMutablePointer(to: &address) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getpeername(descriptor, $0, &count) }
-    }
-    let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
-    guard status == 0, Int(count) > start, Int(count) <= MemoryLayout<sockaddr_un>.size else { return nil }
-    return unsafe withUnsafeBytes(of: &address) { unsafe Array($0[start..<Int(count)]) }
+    return unsafe SocketName.bytes { unsafe getpeername(descriptor, $0, $1) }
   }
 
   /// A descriptor of the process that connected, which the caller closes. It fails with ENOPROTOOPT on a kernel that has none

@@ -115,11 +115,8 @@ final class Outbox {
   private func wait(_ reply: consuming SecretBuffer, from sent: Int, _ content: ReplyContent) {
     let before = takenCount
     let more = reply.count - sent
-    let held = plaintext.hold(more, for: client) { [weak self] in
-      (self?.takenCount ?? before) - before
-    } drop: { [drop] in
-      drop()
-    }
+    let held = plaintext.hold(
+      more, for: client, taken: { [weak self] in (self?.takenCount ?? before) - before }, drop: drop)
     unread.add(reply, from: sent, content) { [plaintext] in
       if let held { plaintext.release(held) }
     }

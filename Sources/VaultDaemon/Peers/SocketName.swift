@@ -1,0 +1,20 @@
+internal import CLinux
+internal import Glibc
+
+/// The name of a Unix socket, as one of getsockname(2) and getpeername(2) tells it.
+enum SocketName {
+  /// The bytes behind the address's family, which begin with a NUL where it is an abstract name; nil where there are none.
+  static func bytes(
+    _ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+  ) -> [UInt8]? {
+    var address = sockaddr_un()
+    var count = socklen_t(MemoryLayout<sockaddr_un>.size)
+    // It is lent for the call, which writes no more than its size.
+    let status = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe ask($0, &count) }
+    }
+    let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+    guard status == 0, Int(count) > start, Int(count) <= MemoryLayout<sockaddr_un>.size else { return nil }
+    return unsafe withUnsafeBytes(of: &address) { unsafe Array($0[start..<Int(count)]) }
+  }
+}
