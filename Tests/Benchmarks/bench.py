@@ -62,7 +62,7 @@ def whole_processes(vault, keyring):
     def compare(other):
         pairs = []
         for _ in range(ROUNDS):
-            mine, yardstick = measure("processes", 30, *ours, "--", *other, env=environment)
+            mine, yardstick = measure("processes", 30, *ours, "vs", *other, env=environment)
             pairs.append((mine["median"], yardstick["median"]))
         return ratio(pairs)
     to_least, mine, least_time = compare(least)

@@ -13,13 +13,13 @@ def running(vault):
     client, environment = os.path.join(BIN, "vault"), vault.environment | {"VAULT_SOCKET": vault.socket}
     pairs = []
     for _ in range(ROUNDS):
-        with_it, get = measure("processes", 30, client, "run", "-e", f"TOKEN={ITEM}", "--", "/bin/true", "--",
-                               client, "get", ITEM, env=environment)
-        pairs.append((with_it["median"], get["median"]))
-    value, with_it, get = ratio(pairs)
-    line("vault run -- true", with_it, unit="ms")
+        with_it, alone, get = measure("processes", 30, client, "run", "-e", f"TOKEN={ITEM}", "--", "/bin/true",
+                                      "vs", "/bin/true", "vs", client, "get", ITEM, env=environment)
+        pairs.append((with_it["median"] - alone["median"], get["median"]))
+    value, added, get = ratio(pairs)
+    line("added by vault run to a start of true", added, unit="ms")
     line("vault get", get, unit="ms")
-    line("vault run to vault get", value, "<= 2", value <= 2, "x")
+    line("what vault run adds, to vault get", value, "<= 2", value <= 2, "x")
 
 
 def injecting(vault, folder):
@@ -35,12 +35,12 @@ def injecting(vault, folder):
     if written != "".join(f"key-{i} = {i:064}\n" for i in range(VALUES)):
         sys.exit(f"bench: inject wrote something else: {written[:200]}")
     with open(trace) as file:
-        connections = sum(vault.socket in call for call in file)
+        connections = sum("AF_UNIX" in call for call in file)
     line("connections", connections, "== 1", connections == 1)
     client, pairs = os.path.join(BIN, "vault"), []
     for _ in range(ROUNDS):
         # The file is another one each time: one that is right already is left alone.
-        all_of_them, one = measure("processes", 10, "sh", "-c", f'rm -f {output}; exec "$@"', "sh", *command, "--",
+        all_of_them, one = measure("processes", 10, "sh", "-c", f'rm -f {output}; exec "$@"', "sh", *command, "vs",
                                    "sh", "-c", f'rm -f {output}; exec "$@"', "sh", client, "get", ITEM, env=environment)
         pairs.append((all_of_them["median"], one["median"]))
     value, all_of_them, one = ratio(pairs)
@@ -75,7 +75,7 @@ def gits_helper(sandbox, vault):
     for name in "libsecret", "git's cache":
         pairs = []
         for _ in range(ROUNDS):
-            mine, theirs = measure("processes", 20, *helpers["vault"], "get", "--", *helpers[name], "get", env=environment)
+            mine, theirs = measure("processes", 20, *helpers["vault"], "get", "vs", *helpers[name], "get", env=environment)
             pairs.append((mine["median"], theirs["median"]))
         value, mine, theirs = ratio(pairs)
         line(f"git-credential-vault, beside {name}", mine, unit="ms")

@@ -1,4 +1,4 @@
-/* processes ROUNDS COMMAND… [-- COMMAND…]…: runs the commands in turn (A B A B …) ROUNDS times, output thrown away, and
+/* processes ROUNDS COMMAND… [vs COMMAND…]…: runs the commands in turn (A B A B …) ROUNDS times, output thrown away, and
  * prints one JSON array: each command's least, median and largest milliseconds from spawn to exit. Each reads the file that
  * PROCESSES_INPUT names, where there is such a variable. */
 #define _GNU_SOURCE
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     char **commands[most_commands];
     commands[count++] = argv + 2;
     for (int i = 2; i < argc; i++) {
-        if (strcmp(argv[i], "--") != 0) continue;
+        if (strcmp(argv[i], "vs") != 0) continue;
         argv[i] = NULL;
         if (i + 1 == argc || count == most_commands) return 64;
         commands[count++] = argv + i + 1;
