@@ -31,9 +31,7 @@ public final class Dunst: Sendable {
     (sandbox, self.bus) = (bus.sandbox, bus)
     let menu = sandbox.root + "/menu"
     // A line is: #LABEL (SUMMARY) [NUMBER,KEY]
-    try "#!/bin/sh\nexec grep -F \",$(cat '\(sandbox.root)/choice')]\"\n"
-      .write(toFile: menu, atomically: true, encoding: .utf8)
-    guard unsafe chmod(menu, 0o700) == 0 else { throw SandboxError("chmod: \(errno)") }
+    try Executable.write("#!/bin/sh\nexec grep -F \",$(cat '\(sandbox.root)/choice')]\"\n", to: menu)
     let settings = sandbox.root + "/dunstrc"
     try """
     [global]

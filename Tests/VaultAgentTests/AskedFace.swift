@@ -55,8 +55,7 @@ final class PinentryScript {
     let note =
       "folder=\(folder)\necho $$ >$folder/pid\n"
       + "a=$(readlink /proc/$$/fd/0) b=$(readlink /proc/$$/fd/1); echo $a $b >$folder/pipes\n"
-    try ("#!/bin/sh\n" + note + script + "\n").write(toFile: path, atomically: true, encoding: .utf8)
-    guard unsafe chmod(path, 0o700) == 0 else { throw SandboxError("chmod: \(errno)") }
+    try Executable.write("#!/bin/sh\n" + note + script + "\n", to: path)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }

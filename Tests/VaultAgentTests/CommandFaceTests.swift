@@ -12,8 +12,7 @@ import VaultTesting
 
   private func face(_ script: String) throws -> CommandFace {
     let path = folder + "/command"
-    try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
-    #expect(unsafe chmod(path, 0o700) == 0)
+    try Executable.write("#!/bin/sh\n\(script)\n", to: path)
     return CommandFace(program: path)
   }
 

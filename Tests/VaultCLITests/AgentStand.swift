@@ -54,21 +54,21 @@ final class AgentStand {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let command = sandbox.root + "/command"
     let cases = answers.map { "\($0)) echo '\($1)';;" }.joined(separator: "\n")
-    try """
-    #!/bin/sh
-    run='\(folder)'/$$
-    cat >$run.new
-    cat /proc/$$/cmdline >$run.arguments
-    cat /proc/$$/environ >$run.environment
-    mv $run.new $run.input
-    style=$(sed -n 's/^{"about":"[a-z]*","style":"\\([a-z]*\\)".*/\\1/p' $run.input)
-    case $style in
-    \(cases)
-    *) exit 1;;
-    esac
+    try Executable.write(
+      """
+      #!/bin/sh
+      run='\(folder)'/$$
+      cat >$run.new
+      cat /proc/$$/cmdline >$run.arguments
+      cat /proc/$$/environ >$run.environment
+      mv $run.new $run.input
+      style=$(sed -n 's/^{"about":"[a-z]*","style":"\\([a-z]*\\)".*/\\1/p' $run.input)
+      case $style in
+      \(cases)
+      *) exit 1;;
+      esac
 
-    """.write(toFile: command, atomically: true, encoding: .utf8)
-    guard unsafe chmod(command, 0o700) == 0 else { throw SandboxError("chmod: \(errno)") }
+      """, to: command)
     terminal = try Terminal(sandbox, ["agent", "--faces", faces, "--command", command, "--socket", sandbox.socket])
     while try !sandbox.must(["status", "--json", "--socket", sandbox.socket]).contains("\"pid\":\(terminal.pid),") {}
   }

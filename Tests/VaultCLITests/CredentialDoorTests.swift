@@ -158,6 +158,31 @@ struct CredentialDoorTests {
     #expect(outputs.contains("the key") && outputs.contains(overflow), "\(outputs)")
   }
 
+  @Test(
+    "leaves no item's name in memory where a locked vault hides names, of units that wait, give up or are refused",
+    .enabled(if: MemorySearch.isPossible, MemorySearch.need))
+  func hiddenNames() throws {
+    let stand = try CredentialStand(hidesNames: true)
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    let name = "\(UUID())-\(UUID())"
+    try sandbox.must(["set", name], stdin: "the key")
+    try stand.grant("tls", name, as: "key")
+    #expect(try stand.ask("key", in: "tls") == "the key")
+    let pid = try #require(sandbox.daemonPid)
+    let needle = Array(name.utf8)
+    #expect(try !MemorySearch(pid: pid).find(needle).isEmpty)
+    try sandbox.must(["lock"])
+    let asking = try stand.begin("key", in: "tls")
+    #expect(try stand.ask("other", in: "radio") == overflow)
+    try stand.awaitConnected(3)
+    // What was accepted before is answered before.
+    try sandbox.must(["status"])
+    #expect(try MemorySearch(pid: pid).find(needle) == [])
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try asking.outcome().output == "the key")
+  }
+
   @Test("in a user's vault is for units of the user's own manager, whose names others cannot take") func userVault()
     throws
   {

@@ -13,11 +13,12 @@ final class CredentialStand {
   private let prefix = "vault-test-\(getpid())-\(UInt32.random(in: .min ... .max))"
 
   /// - Parameter isSystem: whether it is the vault of the machine, and not of the user who runs the tests.
-  init(isSystem: Bool = true, hasBootKey: Bool = false) throws {
+  init(isSystem: Bool = true, hasBootKey: Bool = false, hidesNames: Bool = false) throws {
     sandbox = try Sandbox()
     cgroups = try Cgroups()
     slice = isSystem ? "system.slice" : "user.slice/user-\(getuid()).slice/user@\(getuid()).service/app.slice"
-    try sandbox.configure(hasBootKey ? "boot-key = \(sandbox.root)/boot.key\n" : "")
+    try sandbox.configure(
+      (hasBootKey ? "boot-key = \(sandbox.root)/boot.key\n" : "") + "hide-names = \(hidesNames)\n")
     if isSystem { try start() }
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
   }
