@@ -1,0 +1,94 @@
+/// Reads SSH's data types (RFC 4251 section 5) front to back, never past the end.
+///
+/// It holds positions alone; the bytes are passed to each call, because a span cannot be stored.
+struct SSHReader {
+  private(set) var offset: Int
+  private let end: Int
+
+  /// Begins at the start of `range`, which lies inside the bytes that are passed to each call.
+  init(_ range: Range<Int>) {
+    offset = range.lowerBound
+    end = range.upperBound
+  }
+
+  /// Begins with the first byte of `input`.
+  init(_ input: RawSpan) { self.init(0..<input.byteCount) }
+
+  /// True when everything was read.
+  var isAtEnd: Bool { offset == end }
+
+  /// The number of bytes that are left.
+  var remaining: Int { end - offset }
+
+  mutating func byte(_ input: RawSpan) throws(SSHFormatError) -> UInt8 {
+    guard remaining >= 1 else { throw Self.truncated }
+    offset += 1
+    return input.byte(offset - 1)
+  }
+
+  /// RFC 4251 has every byte but 0 stand for true, and programs write 1; anything else is refused here.
+  mutating func boolean(_ input: RawSpan) throws(SSHFormatError) -> Bool {
+    switch try byte(input) {
+    case 0: false
+    case 1: true
+    default: throw SSHFormatError("a boolean is neither 0 nor 1")
+    }
+  }
+
+  mutating func uint32(_ input: RawSpan) throws(SSHFormatError) -> UInt32 {
+    guard remaining >= 4 else { throw Self.truncated }
+    var number: UInt32 = 0
+    for place in offset..<offset + 4 { number = number << 8 | UInt32(input.byte(place)) }
+    offset += 4
+    return number
+  }
+
+  /// Steps over a string and says where its content is.
+  mutating func string(_ input: RawSpan) throws(SSHFormatError) -> Range<Int> {
+    let count = Int(try uint32(input))
+    guard count <= remaining else { throw Self.truncated }
+    offset += count
+    return offset - count..<offset
+  }
+
+  /// A copy of a string's content, which is not secret.
+  mutating func array(_ input: RawSpan) throws(SSHFormatError) -> [UInt8] {
+    let range = try string(input)
+    return unsafe input.extracting(range).withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+
+  /// A string that is text in UTF-8.
+  mutating func text(_ input: RawSpan) throws(SSHFormatError) -> String {
+    guard let text = String(validating: try array(input), as: UTF8.self) else {
+      throw SSHFormatError("a text is not UTF-8")
+    }
+    return text
+  }
+
+  /// Steps over an mpint that is not negative, in its shortest form, and says where its digits are: big-endian, without
+  /// zeros before them, none for 0.
+  mutating func unsignedInteger(_ input: RawSpan) throws(SSHFormatError) -> Range<Int> {
+    let range = try string(input)
+    guard let first = range.first else { return range }
+    let byte = input.byte(first)
+    guard byte < 0x80 else { throw SSHFormatError("a number is negative") }
+    guard byte == 0 else { return range }
+    guard range.count > 1, input.byte(first + 1) >= 0x80 else {
+      throw SSHFormatError("a number has zeros before it")
+    }
+    return range.dropFirst()
+  }
+
+  /// Throws unless everything was read.
+  func finish() throws(SSHFormatError) { guard isAtEnd else { throw SSHFormatError("something follows its end") } }
+
+  private static var truncated: SSHFormatError { SSHFormatError("it is cut off") }
+}
+
+extension RawSpan {
+  /// The byte at `offset`; traps outside the span.
+  func byte(_ offset: Int) -> UInt8 {
+    // Checked against the bounds, and every bit pattern is a UInt8.
+    unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+  }
+}
