@@ -72,7 +72,7 @@ let package = Package(
     .target(name: "VaultModel", swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
     // What libsodium lacks, for other programs' protocols; nothing else reaches libgcrypt.
-    .target(name: "VaultSigning", dependencies: ["VaultCore", "CGcrypt"], swiftSettings: strict),
+    .target(name: "VaultSigning", dependencies: ["VaultCore", "VaultModel", "CGcrypt"], swiftSettings: strict),
     .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
     // The types of the interfaces are generated from their definitions.
     .target(
@@ -172,7 +172,9 @@ let package = Package(
       name: "VaultCoreTests",
       dependencies: ["VaultCore", "VaultModel", "CSodium", "CMemorySearch", "stack-proof", "VaultTesting"],
       resources: [.copy("Vectors")], swiftSettings: strict),
-    .testTarget(name: "VaultSigningTests", dependencies: ["VaultSigning", "VaultCore"], swiftSettings: strict),
+    .testTarget(
+      name: "VaultSigningTests", dependencies: ["VaultSigning", "VaultCore", "VaultModel"],
+      resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
       name: "VaultStoreTests",
       dependencies: [

@@ -3,6 +3,17 @@ internal import Glibc
 
 /// SHA-256 (FIPS 180-4), for what others write down with it. Nothing here is sealed or bound by it.
 public enum SHA256 {
+  /// The digest of `bytes`, 32 bytes.
+  public static func digest(of bytes: RawSpan) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    unsafe bytes.withUnsafeBytes { bytes in
+      let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
+      // There is room for 32 bytes; it does not fail.
+      _ = unsafe crypto_hash_sha256(&digest, start, UInt64(bytes.count))
+    }
+    return digest
+  }
+
   /// The digest of a file from its beginning, in hexadecimal; nil when it cannot be read.
   public static func hex(ofFile file: Int32) -> String? {
     var state = crypto_hash_sha256_state()

@@ -1,27 +1,27 @@
 /// One element of a DER encoding (ITU-T X.690), as offsets into it.
-struct DERElement {
+package struct DERElement {
   /// The identifier octet: class, form and a tag number below 31.
-  var tag: UInt8
+  package var tag: UInt8
   /// The contents octets.
-  var content: Range<Int>
+  package var content: Range<Int>
 }
 
 /// Walks over sibling elements, never outside its range. Anything unusual ends the walk with `nil`.
-struct DERCursor {
+package struct DERCursor {
   private var position: Int
   private let end: Int
 
   /// Starts at the first element in `range`, which lies inside the bytes that are given to ``next(in:)``.
-  init(_ range: Range<Int>) {
+  package init(_ range: Range<Int>) {
     position = range.lowerBound
     end = range.upperBound
   }
 
   /// True when all elements were taken.
-  var isAtEnd: Bool { position == end }
+  package var isAtEnd: Bool { position == end }
 
   /// Takes the next element, whatever it is.
-  mutating func next(in bytes: RawSpan) -> DERElement? {
+  package mutating func next(in bytes: RawSpan) -> DERElement? {
     guard end - position >= 2 else { return nil }
     let tag = bytes.byte(position)
     // Tag numbers from 31 on take more octets; nothing read here has them.
@@ -33,7 +33,7 @@ struct DERCursor {
   }
 
   /// Takes the next element when it has `tag`.
-  mutating func take(_ tag: UInt8, in bytes: RawSpan) -> DERElement? {
+  package mutating func take(_ tag: UInt8, in bytes: RawSpan) -> DERElement? {
     guard position < end, bytes.byte(position) == tag else { return nil }
     return next(in: bytes)
   }
@@ -51,12 +51,31 @@ struct DERCursor {
   }
 }
 
+extension DERCursor {
+  /// Takes an INTEGER that is not negative, in its shortest form, and says where its digits are: big-endian, without zeros
+  /// before them, none for 0.
+  package mutating func takeUnsigned(in bytes: RawSpan) -> Range<Int>? {
+    guard let content = take(DERTag.integer, in: bytes)?.content, let start = content.first else { return nil }
+    let first = bytes.byte(start)
+    guard first < 0x80 else { return nil }
+    guard first == 0 else { return content }
+    guard content.count == 1 || bytes.byte(start + 1) >= 0x80 else { return nil }
+    return content.dropFirst()
+  }
+}
+
 /// The identifier octets that keys and certificates are made of.
-enum DERTag {
-  static let integer: UInt8 = 0x02
-  static let bitString: UInt8 = 0x03
-  static let utcTime: UInt8 = 0x17
-  static let generalizedTime: UInt8 = 0x18
-  static let sequence: UInt8 = 0x30
-  static let context0: UInt8 = 0xA0
+package enum DERTag {
+  package static let integer: UInt8 = 0x02
+  package static let bitString: UInt8 = 0x03
+  package static let octetString: UInt8 = 0x04
+  package static let null: UInt8 = 0x05
+  package static let objectIdentifier: UInt8 = 0x06
+  package static let utcTime: UInt8 = 0x17
+  package static let generalizedTime: UInt8 = 0x18
+  package static let sequence: UInt8 = 0x30
+  package static let context0: UInt8 = 0xA0
+  package static let context1: UInt8 = 0xA1
+  /// `[1] IMPLICIT` of a type that is not constructed.
+  package static let implicit1: UInt8 = 0x81
 }

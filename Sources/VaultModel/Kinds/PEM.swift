@@ -1,26 +1,26 @@
 /// One block of a PEM text, as offsets into it.
-struct PEMBlock {
+package struct PEMBlock {
   /// The label between `-----BEGIN ` and `-----`.
-  var label: Range<Int>
+  package var label: Range<Int>
   /// The base64 lines, without headers.
-  var body: Range<Int>
+  package var body: Range<Int>
   /// True when there were RFC 1421 headers, as old OpenSSL writes above an encrypted key's body.
-  var hasHeaders: Bool
+  package var hasHeaders: Bool
   /// The place where the line after `-----END …-----` starts.
-  var end: Int
+  package var end: Int
 
-  func isLabelled(_ name: StaticString, in text: RawSpan) -> Bool {
+  package func isLabelled(_ name: StaticString, in text: RawSpan) -> Bool {
     label.count == name.utf8CodeUnitCount && text.hasBytes(name, at: label.lowerBound)
   }
 }
 
 /// Textual encodings of keys and certificates (RFC 7468, with its leave to read loosely: other text around the blocks,
 /// any line length).
-enum PEM {
+package enum PEM {
   /// The next block that starts at or after `offset`, or `nil` when there is none.
   ///
   /// - Parameter offset: the start of a line.
-  static func block(in text: RawSpan, from offset: Int) throws(ValueError) -> PEMBlock? {
+  package static func block(in text: RawSpan, from offset: Int) throws(ValueError) -> PEMBlock? {
     var position = offset
     while position < text.byteCount {
       let line = self.line(in: text, at: position)
@@ -36,7 +36,7 @@ enum PEM {
   }
 
   /// The block's bytes.
-  static func decode(_ block: PEMBlock, in text: RawSpan) throws(ValueError) -> ScratchBytes {
+  package static func decode(_ block: PEMBlock, in text: RawSpan) throws(ValueError) -> ScratchBytes {
     var bytes = ScratchBytes(capacity: block.body.count / 4 * 3 + 3)
     var group = 0
     var symbols = 0

@@ -30,6 +30,14 @@ public enum HMAC {
     return try compute(message, key, hash, body)
   }
 
+  /// True when `code` is the whole code of `message` under `key`, compared in a time that says nothing of where it differs.
+  /// - Throws: as ``withCode(of:key:_:_:)``.
+  public static func verifies(
+    _ code: RawSpan, of message: RawSpan, key: borrowing SecureBytes, _ hash: Hash
+  ) throws(SigningError) -> Bool {
+    try withCode(of: message, key: key, hash) { ConstantTime.isEqual($0, code) }
+  }
+
   /// In a frame of its own, so that all of it lies below the one that wipes.
   @inline(never)
   private static func compute<R>(

@@ -16,3 +16,12 @@ enum Gcrypt {
     throw SigningError("libgcrypt: \(unsafe gcry_strerror(result).map { unsafe String(cString: $0) } ?? "\(result)")")
   }
 }
+
+/// The memory in which libgcrypt holds keys.
+public enum SigningMemory {
+  /// True when it is locked into RAM. Where RLIMIT_MEMLOCK leaves no room for it, it is not, and may reach the swap.
+  public static func isLocked() throws(SigningError) -> Bool {
+    try Gcrypt.start()
+    return vault_gcrypt_locked() == 1
+  }
+}

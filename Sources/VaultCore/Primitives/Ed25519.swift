@@ -1,0 +1,84 @@
+internal import CSodium
+
+/// Ed25519 signatures (RFC 8032), libsodium's `crypto_sign_detached`.
+///
+/// A secret key has 64 bytes here: the seed, which RFC 8032 calls the private key, and the public key behind it. A
+/// signature made with a public key that is not the seed's own tells the secret scalar to whoever has a right one of the
+/// same message, so the two have to fit.
+public enum Ed25519 {
+  /// The size of a seed in bytes.
+  public static let seedCount = 32
+  /// The size of a public key in bytes.
+  public static let publicKeyCount = 32
+  /// The size of a signature in bytes.
+  public static let signatureCount = 64
+
+  /// The secret key of `seed`, with the public key computed.
+  ///
+  /// - Precondition: `seed` has 32 bytes.
+  public static func secretKey(seed: RawSpan) -> SecureBytes {
+    precondition(seed.byteCount == seedCount, "a seed has 32 bytes")
+    let key = SecureBytes(count: seedCount + publicKeyCount)
+    var publicKey = [UInt8](repeating: 0, count: publicKeyCount)
+    unsafe seed.withUnsafeBytes { seed in
+      // Bytes, 32 of each half, which it fills; it does not fail.
+      let seed = unsafe seed.bindMemory(to: UInt8.self).baseAddress!
+      _ = unsafe key.lend(stack: Stack.exchange) { unsafe crypto_sign_seed_keypair(&publicKey, $0, seed) }
+    }
+    return key
+  }
+
+  /// The secret key of `seed`, whose public key is known from an earlier ``secretKey(seed:)``.
+  ///
+  /// - Precondition: both have 32 bytes. A public key of another seed is not noticed.
+  public static func secretKey(seed: RawSpan, trusting publicKey: [UInt8]) -> SecureBytes {
+    precondition(seed.byteCount == seedCount && publicKey.count == publicKeyCount, "a seed and its key have 32 bytes")
+    var key = SecureBytes(count: seedCount + publicKeyCount)
+    key.withMutableBytes { key in
+      unsafe key.withUnsafeMutableBytes { key in
+        unsafe seed.withUnsafeBytes { unsafe key.copyMemory(from: $0) }
+        // There is room for the 32 bytes behind the seed.
+        unsafe UnsafeMutableRawBufferPointer(rebasing: key[seedCount...]).copyBytes(from: publicKey)
+      }
+    }
+    Stack.wipeRegisters()
+    return key
+  }
+
+  /// The public half of a secret key.
+  public static func publicKey(of secretKey: borrowing SecureBytes) -> [UInt8] {
+    precondition(secretKey.count == seedCount + publicKeyCount, "a secret key has 64 bytes")
+    return secretKey.withBytes { key in
+      unsafe key.extracting(droppingFirst: seedCount).withUnsafeBytes { unsafe [UInt8]($0) }
+    }
+  }
+
+  /// Signs `message`: always the same 64 bytes for one key and message.
+  public static func sign(_ message: RawSpan, secretKey: borrowing SecureBytes) -> [UInt8] {
+    precondition(secretKey.count == seedCount + publicKeyCount, "a secret key has 64 bytes")
+    return unsafe [UInt8](unsafeUninitializedCapacity: signatureCount) { out, initialized in
+      unsafe message.withUnsafeBytes { message in
+        let start = unsafe message.bindMemory(to: UInt8.self).baseAddress
+        // There is room for 64 bytes; it does not fail.
+        _ = unsafe secretKey.lend(stack: Stack.exchange) { key in
+          unsafe crypto_sign_detached(out.baseAddress!, nil, start, UInt64(message.count), key)
+        }
+      }
+      initialized = signatureCount
+    }
+  }
+
+  /// True when `signature` is one of `message` under `publicKey`.
+  ///
+  /// libsodium refuses what has a second form (RFC 8032 section 5.1.7 and more): an S beyond the group's order, a public
+  /// key that is not canonical, and points of small order.
+  public static func verifies(_ signature: [UInt8], of message: RawSpan, publicKey: [UInt8]) -> Bool {
+    guard signature.count == signatureCount, publicKey.count == publicKeyCount else { return false }
+    Sodium.start()
+    return unsafe message.withUnsafeBytes { message in
+      let start = unsafe message.bindMemory(to: UInt8.self).baseAddress
+      // The sizes were checked.
+      return unsafe crypto_sign_verify_detached(signature, start, UInt64(message.count), publicKey) == 0
+    }
+  }
+}

@@ -1,0 +1,118 @@
+internal import CGcrypt
+internal import VaultCore
+
+/// A number of libgcrypt's, which ends with this value; one in secure memory is wiped then.
+///
+/// Operations put their results where the numbers that they were given lie.
+@safe struct Number: ~Copyable, @unchecked Sendable {
+  /// Alive as long as this value.
+  let handle: gcry_mpi_t
+
+  /// Takes over a number that a call has made.
+  init(taking handle: gcry_mpi_t?) throws(SigningError) {
+    guard let handle = unsafe handle else { throw SigningError("libgcrypt: no number") }
+    unsafe self.handle = handle
+  }
+
+  /// Zero, with room for secret digits.
+  init() throws(SigningError) {
+    try Gcrypt.start()
+    try unsafe self.init(taking: gcry_mpi_snew(0))
+  }
+
+  /// Reads big-endian digits, which are secret.
+  init(secret digits: RawSpan) throws(SigningError) {
+    try Gcrypt.start()
+    let handle = unsafe digits.withUnsafeBytes { unsafe vault_secret_number($0.baseAddress, $0.count) }
+    try unsafe self.init(taking: handle)
+  }
+
+  /// Reads big-endian digits, which are not secret.
+  init(_ digits: some Collection<UInt8>) throws(SigningError) {
+    try Gcrypt.start()
+    var handle: gcry_mpi_t?
+    let digits = Array(digits)
+    // As many bytes as it is told.
+    try Gcrypt.check(unsafe gcry_mpi_scan(&handle, GCRYMPI_FMT_USG, digits, digits.count, nil))
+    try unsafe self.init(taking: handle)
+  }
+
+  deinit { unsafe gcry_mpi_release(handle) }
+
+  /// The number of bits, 0 for 0.
+  var bitCount: Int { unsafe Int(gcry_mpi_get_nbits(handle)) }
+
+  /// The number of bytes of its digits.
+  var byteCount: Int { (bitCount + 7) / 8 }
+
+  /// The digits, big-endian, with zeros before them up to `count` bytes; nil for a number that is longer. For such as are
+  /// not secret.
+  func digits(count: Int) -> [UInt8]? {
+    let size = byteCount
+    guard size <= count else { return nil }
+    var digits = [UInt8](repeating: 0, count: count)
+    unsafe digits.withUnsafeMutableBytes { digits in
+      unsafe write(to: UnsafeMutableRawBufferPointer(rebasing: digits[(count - size)...]))
+    }
+    return digits
+  }
+
+  /// Writes the digits, for which there is just enough room.
+  @unsafe func write(to room: UnsafeMutableRawBufferPointer) {
+    guard let start = room.baseAddress else { return }
+    // The size was asked for, so it fits.
+    _ = unsafe gcry_mpi_print(
+      GCRYMPI_FMT_USG, start.assumingMemoryBound(to: UInt8.self), room.count, nil, handle)
+  }
+
+  /// Less than, equal to or greater than 0, as this number is to the other.
+  func compare(_ other: borrowing Number) -> Int { unsafe Int(gcry_mpi_cmp(handle, other.handle)) }
+
+  /// The same to a small number.
+  func compare(_ other: UInt) -> Int { unsafe Int(gcry_mpi_cmp_ui(handle, other)) }
+
+  var isOdd: Bool { unsafe gcry_mpi_test_bit(handle, 0) != 0 }
+}
+
+/// Arithmetic with secret results.
+extension Number {
+  /// This number without one.
+  func minusOne() throws(SigningError) -> Number {
+    let result = try Number()
+    unsafe gcry_mpi_sub_ui(result.handle, handle, 1)
+    return result
+  }
+
+  func times(_ other: borrowing Number) throws(SigningError) -> Number {
+    let result = try Number()
+    unsafe gcry_mpi_mul(result.handle, handle, other.handle)
+    return result
+  }
+
+  /// The rest after a division by `modulus`, which is not 0.
+  func rest(_ modulus: borrowing Number) throws(SigningError) -> Number {
+    let result = try Number()
+    unsafe gcry_mpi_mod(result.handle, handle, modulus.handle)
+    return result
+  }
+
+  /// True when the product with `other` leaves 1 after a division by `modulus`, which is above 1.
+  func isInverse(of other: borrowing Number, _ modulus: borrowing Number) throws(SigningError) -> Bool {
+    let product = try times(other)
+    return try product.rest(modulus).compare(1) == 0
+  }
+}
+
+extension Number {
+  /// A secret random number of up to `bitCount` bits, from libsodium's generator.
+  static func random(bitCount: Int) throws(SigningError) -> Number {
+    var bytes = RandomBytes.secret(count: (bitCount + 7) / 8)
+    bytes.withMutableBytes { bytes in
+      guard bitCount % 8 != 0 else { return }
+      // Every bit pattern is a UInt8.
+      let first = unsafe bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
+      bytes.storeBytes(of: first & (1 << UInt8(bitCount % 8) - 1), as: UInt8.self)
+    }
+    return try bytes.withBytes { (bytes: RawSpan) throws(SigningError) in try Number(secret: bytes) }
+  }
+}

@@ -1,0 +1,74 @@
+internal import VaultModel
+
+/// OpenSSH's own form of a private key (OpenSSH's PROTOCOL.key), one key without a passphrase.
+enum OpenSSHPrivate {
+  static let magic = Array("openssh-key-v1\0".utf8)
+  /// The private part is filled up to a multiple of this, the block size of no cipher.
+  static let block = 8
+
+  /// Reads the decoded body of `OPENSSH PRIVATE KEY`.
+  static func parts(_ bytes: RawSpan) throws(KeyError) -> KeyParts {
+    guard bytes.byteCount > magic.count, bytes.isEqual(0..<magic.count, magic) else {
+      throw .damaged("it is not OpenSSH's form")
+    }
+    var outer = SSHReader(magic.count..<bytes.byteCount)
+    let (cipher, kdf, options) = try KeyError.reading { () throws(SSHFormatError) in
+      (try outer.text(bytes), try outer.text(bytes), try outer.string(bytes))
+    }
+    guard cipher == "none" else { throw .encrypted }
+    guard kdf == "none", options.isEmpty else { throw .damaged("it names a key derivation without a cipher") }
+    let (count, blob, inner) = try KeyError.reading { () throws(SSHFormatError) in
+      (try outer.uint32(bytes), try outer.string(bytes), try outer.string(bytes))
+    }
+    guard count == 1 else { throw .unsupported("a file of more than one key") }
+    guard outer.isAtEnd else { throw .damaged("something follows its end") }
+    guard !inner.isEmpty, inner.count % block == 0 else { throw .damaged("its private part is not filled up") }
+    var parts = try privatePart(bytes, inner)
+    parts.blob = blob
+    return parts
+  }
+
+  /// Two equal check numbers, the type, its numbers, the comment, and 1, 2, 3 … to the end.
+  private static func privatePart(_ bytes: RawSpan, _ range: Range<Int>) throws(KeyError) -> KeyParts {
+    var reader = SSHReader(range)
+    let (first, second, name) = try KeyError.reading { () throws(SSHFormatError) in
+      (try reader.uint32(bytes), try reader.uint32(bytes), try reader.text(bytes))
+    }
+    guard first == second else { throw .damaged("its check numbers differ") }
+    let read = try KeyError.reading { () throws(SSHFormatError) in try numbers(named: name, &reader, bytes) }
+    guard var parts = read else { throw .unsupported(PublicKey.description(ofSSHName: name)) }
+    parts.comment = try KeyError.reading { () throws(SSHFormatError) in try reader.string(bytes) }
+    guard reader.remaining < block else { throw .damaged("its padding is too long") }
+    for (index, place) in (reader.offset..<range.upperBound).enumerated() where bytes.byte(place) != UInt8(index + 1) {
+      throw .damaged("its padding is wrong")
+    }
+    return parts
+  }
+
+  /// The numbers of a type; nil for one that is not known.
+  private static func numbers(
+    named name: String, _ reader: inout SSHReader, _ bytes: RawSpan
+  ) throws(SSHFormatError) -> KeyParts? {
+    switch name {
+    case "ssh-ed25519":
+      let stated = try reader.string(bytes)
+      let pair = try reader.string(bytes)
+      guard pair.count == 64 else { throw SSHFormatError("an Ed25519 key has 64 bytes") }
+      let middle = pair.lowerBound + 32
+      return KeyParts(secret: .ed25519(pair.lowerBound..<middle), stated: [stated, middle..<pair.upperBound])
+    case "ssh-rsa":
+      var numbers: [Range<Int>] = []
+      for _ in 0..<6 { numbers.append(try reader.unsignedInteger(bytes)) }
+      return KeyParts(
+        secret: .rsa(
+          KeyParts.RSA(
+            modulus: numbers[0], publicExponent: numbers[1], exponent: numbers[2], prime1: numbers[4],
+            prime2: numbers[5], coefficient: numbers[3])))
+    default:
+      guard let curve = Curve.allCases.first(where: { name == "ecdsa-sha2-\($0.sshName)" }) else { return nil }
+      guard try reader.text(bytes) == curve.sshName else { throw SSHFormatError("a key names two curves") }
+      let point = try reader.string(bytes)
+      return KeyParts(secret: .curve(curve, try reader.unsignedInteger(bytes)), stated: [point])
+    }
+  }
+}

@@ -1,0 +1,56 @@
+internal import VaultModel
+
+/// The forms of a private key's text, by the label of its PEM block.
+enum PrivateKeyForm {
+  case pkcs8, sec1, pkcs1, openSSH
+
+  /// The one private key in `text`.
+  static func find(in text: RawSpan) throws(KeyError) -> (PrivateKeyForm, PEMBlock) {
+    var found: (PrivateKeyForm, PEMBlock)?
+    var position = 0
+    while true {
+      let next: PEMBlock?
+      do { next = try PEM.block(in: text, from: position) } catch { throw .damaged(error.reason) }
+      guard let block = next else { break }
+      if let form = try form(of: block, in: text) {
+        guard found == nil else { throw .damaged("there is more than one private key") }
+        found = (form, block)
+      }
+      position = block.end
+    }
+    guard let found else { throw .noKey }
+    return found
+  }
+
+  /// The form of a block; nil for one that is no private key.
+  private static func form(of block: PEMBlock, in text: RawSpan) throws(KeyError) -> PrivateKeyForm? {
+    func has(_ label: StaticString) -> Bool { block.isLabelled(label, in: text) }
+    if has("ENCRYPTED PRIVATE KEY") { throw .encrypted }
+    if has("DSA PRIVATE KEY") { throw .unsupported("a DSA key") }
+    let form: PrivateKeyForm
+    if has("PRIVATE KEY") {
+      form = .pkcs8
+    } else if has("EC PRIVATE KEY") {
+      form = .sec1
+    } else if has("RSA PRIVATE KEY") {
+      form = .pkcs1
+    } else if has("OPENSSH PRIVATE KEY") {
+      form = .openSSH
+    } else {
+      return nil
+    }
+    // OpenSSL's older encryption (RFC 1421) says so above the body.
+    guard !block.hasHeaders else { throw .encrypted }
+    return form
+  }
+
+  /// Finds the parts of a key in the block's bytes.
+  func parts(_ bytes: RawSpan) throws(KeyError) -> KeyParts {
+    switch self {
+    case .pkcs8: try PKCS8.parts(bytes)
+    case .sec1: try PKCS8.sec1(bytes, bytes.byteOffsets)
+    case .pkcs1: try PKCS8.rsa(bytes, bytes.byteOffsets)
+    case .openSSH: try OpenSSHPrivate.parts(bytes)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import VaultCore
+internal import VaultModel
+
+/// SSH's forms: RFC 4253 section 6.6 for RSA, RFC 5656 section 3.1 for curves, RFC 8709 section 4 for Ed25519.
+extension PublicKey {
+  /// Reads the bytes that SSH sends.
+  public init(sshBlob blob: RawSpan) throws(KeyError) {
+    try self.init(
+      checking: KeyError.reading { () throws(SSHFormatError) in
+        var reader = SSHReader(blob)
+        let name = try reader.text(blob)
+        let form: Form? =
+          switch name {
+          case "ssh-ed25519": .ed25519(try reader.array(blob))
+          case "ssh-rsa": try Self.readRSA(&reader, blob)
+          default: try Self.readCurve(named: name, &reader, blob)
+          }
+        if form != nil { try reader.finish() }
+        return (form, name)
+      })
+  }
+
+  /// Checks what was read; nil is a key of a type that is not known.
+  private init(checking read: (form: Form?, name: String)) throws(KeyError) {
+    guard let form = read.form else { throw .unsupported(Self.description(ofSSHName: read.name)) }
+    try self.init(checking: form)
+  }
+
+  private static func readRSA(_ reader: inout SSHReader, _ blob: RawSpan) throws(SSHFormatError) -> Form {
+    let exponent = try reader.unsignedInteger(blob)
+    return .rsa(modulus: blob.array(try reader.unsignedInteger(blob)), exponent: blob.array(exponent))
+  }
+
+  private static func readCurve(
+    named name: String, _ reader: inout SSHReader, _ blob: RawSpan
+  ) throws(SSHFormatError) -> Form? {
+    guard let curve = Curve.allCases.first(where: { name == "ecdsa-sha2-\($0.sshName)" }) else { return nil }
+    guard try reader.text(blob) == curve.sshName else { throw SSHFormatError("a key names two curves") }
+    return .curve(curve, try reader.array(blob))
+  }
+
+  /// Names a type that is not supported without quoting it.
+  static func description(ofSSHName name: String) -> String {
+    switch name {
+    case "ssh-dss": "a DSA key"
+    case _ where name.hasPrefix("sk-"): "a key on a security key (sk-…)"
+    case _ where name.contains("-cert-"): "an SSH certificate"
+    default: "an SSH key of this type"
+    }
+  }
+
+  /// The name of the key's type in SSH, such as `ssh-ed25519`.
+  public var sshName: String {
+    switch form {
+    case .ed25519: "ssh-ed25519"
+    case .curve(let curve, _): "ecdsa-sha2-\(curve.sshName)"
+    case .rsa: "ssh-rsa"
+    }
+  }
+
+  /// The bytes that SSH sends.
+  public var sshBlob: [UInt8] {
+    var writer = SSHWriter()
+    writer.string(sshName)
+    switch form {
+    case .ed25519(let bytes): writer.string(bytes)
+    case .curve(let curve, let point):
+      writer.string(curve.sshName)
+      writer.string(point)
+    case .rsa(let modulus, let exponent):
+      writer.unsignedInteger(exponent)
+      writer.unsignedInteger(modulus)
+    }
+    return writer.bytes
+  }
+
+  /// Reads the line of an authorized_keys file without options, or of a `.pub` file: type, base64 and an optional comment.
+  public init(openSSH line: some StringProtocol) throws(KeyError) {
+    let words = line.split(maxSplits: 2, whereSeparator: { $0 == " " || $0 == "\t" || $0.isNewline })
+    guard words.count >= 2, let blob = [UInt8](base64: words[1]) else {
+      throw .damaged("it is not a type and base64")
+    }
+    try unsafe self.init(sshBlob: blob.span.bytes)  // Bytes have no padding.
+    guard words[0] == sshName else { throw .damaged("its line names another type") }
+  }
+
+  /// The line of a `.pub` file, without a newline. What could end or hide a line of the comment becomes a space.
+  public func openSSH(comment: String = "") -> String {
+    let comment = String(comment.map { $0.isNewline || $0.unicodeScalars.contains { $0.value < 32 } ? " " : $0 })
+    return "\(sshName) \(sshBlob.base64)" + (comment.isEmpty ? "" : " \(comment)")
+  }
+
+  /// The fingerprint as OpenSSH shows it: `SHA256:` and the base64 of the blob's digest without padding.
+  public var fingerprint: String {
+    let digest = unsafe SHA256.digest(of: sshBlob.span.bytes)  // Bytes have no padding.
+    return "SHA256:\(digest.base64.prefix { $0 != "=" })"
+  }
+}

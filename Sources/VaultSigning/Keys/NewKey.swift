@@ -1,0 +1,71 @@
+internal import CGcrypt
+public import VaultCore
+
+/// New keys, made in secure memory.
+public enum NewKey {
+  /// What is made.
+  public enum Kind: Hashable, Sendable {
+    case ed25519, p256, p384, p521
+    /// RSA with a modulus of so many bits.
+    case rsa(bits: Int)
+  }
+
+  /// The sizes of new RSA keys in bits: what NIST (SP 800-57 part 1) holds good beyond 2030, and up to what can be used.
+  public static let rsaBits = 3072...PublicKey.rsaBits.upperBound
+
+  /// The PEM text of a new key in PKCS #8; see ``key(_:)``.
+  public static func make(_ kind: Kind) throws(SigningError) -> SecureBytes { try key(kind).pkcs8() }
+
+  /// A new key.
+  ///
+  /// All randomness is the kernel's, which is there before any daemon starts but those of the first seconds of a boot; then
+  /// the call waits for it. An RSA key takes a second or several, so it is made on another thread than the one that answers.
+  /// - Throws: ``SigningError`` for a size outside of ``rsaBits``, or when the library refuses.
+  public static func key(_ kind: Kind) throws(SigningError) -> PrivateKey {
+    defer { Stack.wipe() }
+    return try compute(kind)
+  }
+
+  /// In a frame of its own, so that all of it lies below the one that wipes.
+  @inline(never)
+  private static func compute(_ kind: Kind) throws(SigningError) -> PrivateKey {
+    switch kind {
+    case .ed25519:
+      let secret = RandomBytes.secret(count: Ed25519.seedCount).withBytes { Ed25519.secretKey(seed: $0) }
+      let form = PublicKey.Form.ed25519(Ed25519.publicKey(of: secret))
+      return PrivateKey(.ed25519(secret), try publicKey(form))
+    case .p256: return try curve(.p256)
+    case .p384: return try curve(.p384)
+    case .p521: return try curve(.p521)
+    case .rsa(let bits): return try rsa(bits)
+    }
+  }
+
+  private static func curve(_ curve: Curve) throws(SigningError) -> PrivateKey {
+    let scalar = try curve.newScalar()
+    guard let point = try curve.publicPoint(of: scalar) else { throw SigningError("libgcrypt: no public point") }
+    return PrivateKey(.curve(CurveSecret(curve, scalar)), try publicKey(.curve(curve, point)))
+  }
+
+  private static func rsa(_ bits: Int) throws(SigningError) -> PrivateKey {
+    guard rsaBits.contains(bits) else {
+      throw SigningError("a new RSA key has \(rsaBits.lowerBound) to \(rsaBits.upperBound) bits")
+    }
+    let order = try unsafe Expression { out in unsafe vault_rsa_order(out, Int32(bits)) }
+    let pair = try unsafe Expression { out in unsafe gcry_pk_genkey(out, order.handle) }
+    // The private half stands alone in the list of its name; both halves have n and e. libgcrypt's u is the inverse of its
+    // first prime by its second, so the two change places.
+    let key = RSASecret(
+      n: try pair.secretNumber("n"), e: try pair.secretNumber("e"), d: try pair.secretNumber("d"),
+      p: try pair.secretNumber("q"), q: try pair.secretNumber("p"), qInv: try pair.secretNumber("u"))
+    guard try key.isConsistent(), let modulus = key.n.digits(count: key.n.byteCount),
+      let exponent = key.e.digits(count: key.e.byteCount)
+    else { throw SigningError("libgcrypt: a new key does not fit itself") }
+    return PrivateKey(.rsa(key), try publicKey(.rsa(modulus: modulus, exponent: exponent)))
+  }
+
+  /// The public half, whose check a new one passes.
+  private static func publicKey(_ form: PublicKey.Form) throws(SigningError) -> PublicKey {
+    do { return try PublicKey(checking: form) } catch { throw SigningError(error.reason) }
+  }
+}

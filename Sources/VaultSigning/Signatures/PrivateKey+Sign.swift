@@ -1,0 +1,49 @@
+internal import CGcrypt
+internal import VaultCore
+
+extension PrivateKey {
+  /// Signs `message`, which is hashed here.
+  ///
+  /// Ed25519, ECDSA and PKCS #1 give the same bytes each time; PSS has a random salt. What the call leaves on the stack and
+  /// in the registers is wiped; libgcrypt's copies in the ordinary heap are wiped where the program's free(3) does so.
+  /// - Throws: ``SigningError`` when the scheme is for another type of key, or the library refuses.
+  public borrowing func sign(_ message: RawSpan, _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
+    guard scheme.keyType == type else { throw SigningError("the scheme is for another type of key") }
+    defer { Stack.wipe() }
+    return try compute(message, scheme)
+  }
+
+  /// In a frame of its own, so that all of it lies below the one that wipes.
+  @inline(never)
+  private borrowing func compute(_ message: RawSpan, _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
+    switch secret {
+    case .ed25519(let key): return Ed25519.sign(message, secretKey: key)
+    case .curve(let secret):
+      let curve = secret.curve
+      let key = try unsafe Expression { out in unsafe vault_ec_secret_key(out, curve.name, secret.scalar.handle) }
+      let signature = try key.sign(scheme.expression(of: message))
+      guard let r = try signature.number("r").digits(count: curve.count),
+        let s = try signature.number("s").digits(count: curve.count)
+      else { throw SigningError("libgcrypt: a signature is too long") }
+      return r + s
+    case .rsa(let rsa):
+      // libgcrypt wants the inverse of the first prime by the second.
+      let key = try unsafe Expression { out in
+        unsafe vault_rsa_secret_key(
+          out, rsa.n.handle, rsa.e.handle, rsa.d.handle, rsa.q.handle, rsa.p.handle, rsa.qInv.handle)
+      }
+      let signature = try key.sign(scheme.expression(of: message))
+      guard let s = try signature.number("s").digits(count: rsa.n.byteCount) else {
+        throw SigningError("libgcrypt: a signature is too long")
+      }
+      return s
+    }
+  }
+}
+
+extension Expression {
+  /// Signs with this key.
+  fileprivate func sign(_ message: consuming Expression) throws(SigningError) -> Expression {
+    try unsafe Expression { out in unsafe gcry_pk_sign(out, message.handle, handle) }
+  }
+}

@@ -1,0 +1,19 @@
+internal import CGcrypt
+
+extension SignatureScheme {
+  /// The digest of `message` as libgcrypt takes it for RSA and ECDSA.
+  func expression(of message: RawSpan) throws(SigningError) -> Expression {
+    try Gcrypt.start()
+    let digest = hash.digest(of: message)
+    let count = Int32(digest.count)
+    return try unsafe Expression { out in
+      // As many bytes as it is told, and the names are C strings for the call.
+      switch self {
+      case .ecdsaSHA256, .ecdsaSHA384, .ecdsaSHA512: unsafe vault_ecdsa_message(out, hash.name, digest, count)
+      case .rsaPSSSHA256, .rsaPSSSHA384, .rsaPSSSHA512: unsafe vault_pss_message(out, hash.name, digest, count)
+      case .ed25519, .rsaPKCS1SHA256, .rsaPKCS1SHA384, .rsaPKCS1SHA512:
+        unsafe vault_pkcs1_message(out, hash.name, digest, count)
+      }
+    }
+  }
+}
