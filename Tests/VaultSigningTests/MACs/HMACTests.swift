@@ -2,16 +2,6 @@ import Testing
 import VaultCore
 import VaultSigning
 
-/// Secure memory with these bytes.
-func secret(_ bytes: [UInt8]) -> SecureBytes { unsafe SecureBytes(copying: bytes.span.bytes) }
-
-/// Bytes in hexadecimal, as the RFCs print them.
-func hex(_ bytes: RawSpan) -> String {
-  unsafe bytes.withUnsafeBytes { bytes in
-    unsafe bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-  }
-}
-
 @Suite("HMAC") struct HMACTests {
   private func code(_ message: String, _ key: [UInt8], _ hash: HMAC.Hash) throws -> String {
     let message = Array(message.utf8)
@@ -47,5 +37,20 @@ func hex(_ bytes: RawSpan) -> String {
       #expect(try code != self.code("", [0], hash))
     }
     #expect(try code("", [0], .sha1) == "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d")
+  }
+
+  @Test("a code is right as a whole alone: not with a flipped bit, not in part, not with more behind it")
+  func verification() throws {
+    let message = Array("Hi There".utf8)
+    let key = secret([UInt8](repeating: 0x0B, count: 20))
+    for hash in HMAC.Hash.allCases {
+      let code = try unsafe HMAC.withCode(of: message.span.bytes, key: key, hash) { array($0) }
+      func isRight(_ code: [UInt8]) throws -> Bool {
+        try unsafe HMAC.verifies(code.span.bytes, of: message.span.bytes, key: key, hash)
+      }
+      #expect(try isRight(code))
+      for bit in 0..<8 * code.count { #expect(try !isRight(code.flipping(bit: bit))) }
+      for wrong in [[], Array(code.dropLast()), code + [0]] { #expect(try !isRight(wrong)) }
+    }
   }
 }
