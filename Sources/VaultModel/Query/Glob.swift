@@ -5,7 +5,7 @@
 /// simulation of Baeza-Yates and Gonnet, "A New Approach to Text Searching", CACM 35(10), 1992), so its time is linear in
 /// the text whatever the pattern: for each character at most one step per ``GlobStates/wordBits`` characters of the
 /// pattern, and those are limited (``maximumBytes``).
-struct Glob: Hashable, Sendable {
+package struct Glob: Hashable, Sendable {
   /// The longest pattern, in bytes: no text is longer that could fit one without stars.
   static let maximumBytes = Attributes.maximumValueBytes
 
@@ -26,7 +26,7 @@ struct Glob: Hashable, Sendable {
   private let beginning: String?
 
   /// Reads a pattern; every text is one.
-  init(_ pattern: String) {
+  package init(_ pattern: String) {
     var tokens: [Token] = []
     var stars: [Star] = [.none]
     for scalar in pattern.unicodeScalars {
@@ -68,8 +68,11 @@ struct Glob: Hashable, Sendable {
     return String(prefix[..<slash])
   }
 
+  /// The only text that fits; nil where the pattern has a star or a question mark.
+  package var literal: String? { stars[tokens.count] == .none ? beginning : nil }
+
   /// True when the whole of `text` fits.
-  func matches(_ text: String) -> Bool {
+  package func matches(_ text: String) -> Bool {
     guard let beginning else { return machine.run(text).fits }
     let (bytes, first) = (text.utf8, beginning.utf8)
     // No scalar's UTF-8 is the beginning of another's.

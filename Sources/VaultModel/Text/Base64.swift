@@ -66,7 +66,8 @@ public enum Base64 {
   private static let pad = UInt8(ascii: "=")
 
   /// The symbol for 0…63: each step adds its jump in the alphabet when the value has passed it.
-  private static func symbol(_ value: Int) -> UInt8 {
+  @inline(__always)
+  static func symbol(_ value: Int) -> UInt8 {
     let jumps = ((25 - value) >> 8 & 6) - ((51 - value) >> 8 & 75) - ((61 - value) >> 8 & 15) + ((62 - value) >> 8 & 3)
     return UInt8(value + 65 + jumps)
   }
@@ -86,7 +87,7 @@ public enum Base64 {
 
   /// All ones when `low` ≤ `code` ≤ `high`, else zero.
   @inline(__always)
-  private static func within(_ code: Int, _ low: Int, _ high: Int) -> Int {
+  static func within(_ code: Int, _ low: Int, _ high: Int) -> Int {
     ((low - 1 - code) & (code - high - 1)) >> 8
   }
 }

@@ -1,0 +1,73 @@
+/// Base64 for URLs, without padding (RFC 4648 section 5, as RFC 7515 has it), between spans the caller owns.
+///
+/// As in ``Base64``, which bytes are read and which branches are taken depends on the length alone.
+public enum Base64URL {
+  /// The number of bytes of text that `count` bytes make.
+  public static func encodedCount(_ count: Int) -> Int { (count * 4 + 2) / 3 }
+
+  /// The number of bytes that a text of `count` bytes stands for, or `nil` when no text has that length.
+  public static func decodedCount(_ count: Int) -> Int? { count % 4 == 1 ? nil : count / 4 * 3 + count % 4 * 3 / 4 }
+
+  /// Writes `bytes` as text to `text`, from `offset` on.
+  ///
+  /// - Precondition: `text` has room there for ``encodedCount(_:)`` bytes.
+  public static func encode(_ bytes: RawSpan, into text: inout MutableRawSpan, at offset: Int = 0) {
+    precondition(text.byteCount - offset >= encodedCount(bytes.byteCount), "no room for the base64 text")
+    var target = offset
+    var source = 0
+    while source < bytes.byteCount {
+      let count = min(3, bytes.byteCount - source)
+      var group = Int(bytes.byte(source)) << 16
+      if count > 1 { group |= Int(bytes.byte(source + 1)) << 8 }
+      if count > 2 { group |= Int(bytes.byte(source + 2)) }
+      for place in 0...count { text.set(symbol(group >> (18 - 6 * place) & 63), at: target + place) }
+      source += 3
+      target += count + 1
+    }
+  }
+
+  /// Writes the bytes that `text` stands for to `bytes`, from `offset` on.
+  ///
+  /// - Precondition: `bytes` has room there for ``decodedCount(_:)`` bytes.
+  /// - Returns: `false` when `text` is not what an encoder writes: another length, another symbol (padding and white space,
+  ///   too), leftover bits that are not zero. What was written then is of no use.
+  public static func decode(_ text: RawSpan, into bytes: inout MutableRawSpan, at offset: Int = 0) -> Bool {
+    guard let count = decodedCount(text.byteCount) else { return false }
+    precondition(bytes.byteCount - offset >= count, "no room for the decoded bytes")
+    var isValid = true
+    var target = offset
+    for source in stride(from: 0, to: text.byteCount, by: 4) {
+      let symbols = min(4, text.byteCount - source)
+      var group = 0
+      for place in 0..<4 {
+        let value = place < symbols ? Self.value(of: text.byte(source + place)) : 0
+        isValid = (value >= 0) && isValid
+        group = group << 6 | (value & 63)
+      }
+      let kept = symbols - 1
+      if kept < 3, group & (1 << (24 - 8 * kept) - 1) != 0 { isValid = false }
+      for place in 0..<kept { bytes.set(UInt8(group >> (16 - 8 * place) & 0xFF), at: target + place) }
+      target += kept
+    }
+    return isValid
+  }
+
+  /// The symbol for 0…63: that of base64, but for the last two.
+  @inline(__always)
+  private static func symbol(_ value: Int) -> UInt8 {
+    UInt8(Int(Base64.symbol(value)) + ((61 - value) >> 8 & 2) + ((62 - value) >> 8 & 46))
+  }
+
+  /// The value of a symbol, or -1.
+  @inline(__always)
+  private static func value(of symbol: UInt8) -> Int {
+    let code = Int(symbol)
+    let upper = Base64.within(code, 65, 90)
+    let lower = Base64.within(code, 97, 122)
+    let digit = Base64.within(code, 48, 57)
+    let minus = Base64.within(code, 45, 45)
+    let line = Base64.within(code, 95, 95)
+    let value = upper & (code - 65) | lower & (code - 71) | digit & (code + 4) | minus & 62 | line & 63
+    return value | ~(upper | lower | digit | minus | line)
+  }
+}

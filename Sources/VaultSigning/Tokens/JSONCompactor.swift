@@ -1,0 +1,135 @@
+/// Reads one JSON text in UTF-8, and writes it anew as ``JSONObject`` describes.
+///
+/// It holds positions and what it has written; the text is passed to each call, because a span cannot be stored.
+struct JSONCompactor {
+  private(set) var text: [UInt8] = []
+  private(set) var members: [JSONObject.Member] = []
+  /// The names of all objects that are open, the innermost object's last. A name has one spelling in ``text``, so equal
+  /// names are equal bytes.
+  private var names: [Range<Int>] = []
+  private var at = 0
+
+  init(capacity: Int) { text.reserveCapacity(capacity) }
+
+  /// Reads an object with nothing behind it but white space.
+  mutating func object(_ input: Span<UInt8>) throws(JSONFault) {
+    skipSpace(input)
+    guard at < input.count, input[at] == UInt8(ascii: "{") else { throw JSONFault("is not a JSON object") }
+    try object(input, depth: 1)
+    skipSpace(input)
+    guard at == input.count else { throw JSONFault("is followed by something") }
+  }
+
+  private static var invalid: JSONFault { JSONFault("is not valid JSON") }
+
+  private mutating func skipSpace(_ input: Span<UInt8>) {
+    while at < input.count, [0x20, 0x09, 0x0A, 0x0D].contains(input[at]) { at += 1 }
+  }
+
+  /// Copies the next byte when it is `byte`.
+  private mutating func take(_ byte: UInt8, _ input: Span<UInt8>) -> Bool {
+    guard at < input.count, input[at] == byte else { return false }
+    at += 1
+    text.append(byte)
+    return true
+  }
+
+  private mutating func value(_ input: Span<UInt8>, depth: Int) throws(JSONFault) {
+    guard at < input.count else { throw Self.invalid }
+    switch input[at] {
+    case UInt8(ascii: "{"): try object(input, depth: depth + 1)
+    case UInt8(ascii: "["): try array(input, depth: depth + 1)
+    case UInt8(ascii: "\""): _ = try string(input)
+    case UInt8(ascii: "t"): try word("true", input)
+    case UInt8(ascii: "f"): try word("false", input)
+    case UInt8(ascii: "n"): try word("null", input)
+    default: try number(input)
+    }
+  }
+
+  private mutating func object(_ input: Span<UInt8>, depth: Int) throws(JSONFault) {
+    guard depth <= JSONObject.maximumDepth else { throw JSONFault("nests deeper than \(JSONObject.maximumDepth)") }
+    let first = names.count
+    _ = take(UInt8(ascii: "{"), input)
+    skipSpace(input)
+    if take(UInt8(ascii: "}"), input) { return }
+    repeat {
+      skipSpace(input)
+      let name = try string(input)
+      try add(name, after: first)
+      skipSpace(input)
+      guard take(UInt8(ascii: ":"), input) else { throw Self.invalid }
+      skipSpace(input)
+      let start = text.count
+      try value(input, depth: depth)
+      if depth == 1 { members.append(JSONObject.Member(name: name, value: start..<text.count)) }
+      skipSpace(input)
+    } while take(UInt8(ascii: ","), input)
+    guard take(UInt8(ascii: "}"), input) else { throw Self.invalid }
+    names.removeSubrange(first...)
+  }
+
+  /// Notes a name of the object whose names begin at `first`.
+  private mutating func add(_ name: Range<Int>, after first: Int) throws(JSONFault) {
+    guard names.count - first < JSONObject.maximumMembers else {
+      throw JSONFault("has an object with more than \(JSONObject.maximumMembers) members")
+    }
+    for other in names[first...] where other.count == name.count && text[other].elementsEqual(text[name]) {
+      throw JSONFault("has a name twice in an object")
+    }
+    names.append(name)
+  }
+
+  private mutating func array(_ input: Span<UInt8>, depth: Int) throws(JSONFault) {
+    guard depth <= JSONObject.maximumDepth else { throw JSONFault("nests deeper than \(JSONObject.maximumDepth)") }
+    _ = take(UInt8(ascii: "["), input)
+    skipSpace(input)
+    if take(UInt8(ascii: "]"), input) { return }
+    repeat {
+      skipSpace(input)
+      try value(input, depth: depth)
+      skipSpace(input)
+    } while take(UInt8(ascii: ","), input)
+    guard take(UInt8(ascii: "]"), input) else { throw Self.invalid }
+  }
+
+  private mutating func word(_ word: StaticString, _ input: Span<UInt8>) throws(JSONFault) {
+    for index in 0..<word.utf8CodeUnitCount {
+      // Below the count; a literal lives as long as the program.
+      guard unsafe take(word.utf8Start[index], input) else { throw Self.invalid }
+    }
+  }
+
+  private mutating func number(_ input: Span<UInt8>) throws(JSONFault) {
+    _ = take(UInt8(ascii: "-"), input)
+    if !take(UInt8(ascii: "0"), input) { try digits(input) }
+    if take(UInt8(ascii: "."), input) { try digits(input) }
+    if take(UInt8(ascii: "e"), input) || take(UInt8(ascii: "E"), input) {
+      if !take(UInt8(ascii: "+"), input) { _ = take(UInt8(ascii: "-"), input) }
+      try digits(input)
+    }
+  }
+
+  private mutating func digits(_ input: Span<UInt8>) throws(JSONFault) {
+    let start = at
+    while at < input.count, input[at] &- UInt8(ascii: "0") <= 9 { _ = take(input[at], input) }
+    if at == start { throw Self.invalid }
+  }
+
+  /// Reads a string, and says where it was written, without its quotes.
+  private mutating func string(_ input: Span<UInt8>) throws(JSONFault) -> Range<Int> {
+    guard take(UInt8(ascii: "\""), input) else { throw Self.invalid }
+    let start = text.count
+    while !take(UInt8(ascii: "\""), input) {
+      guard at < input.count, input[at] >= 0x20 else { throw Self.invalid }
+      guard input[at] == UInt8(ascii: "\\") else {
+        _ = take(input[at], input)
+        continue
+      }
+      guard let (scalar, length) = JSONString.escape(input, at: at) else { throw Self.invalid }
+      at += length
+      JSONString.append(scalar, to: &text)
+    }
+    return start..<text.count - 1
+  }
+}

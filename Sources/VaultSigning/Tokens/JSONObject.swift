@@ -1,0 +1,99 @@
+internal import VaultModel
+
+/// One JSON object (RFC 8259), strictly read and written anew in one way: without white space, each string with no
+/// escape but those that it needs, each number as it was given.
+///
+/// Stricter than the RFC where that leaves a choice: UTF-8 is well formed, a `\u` escape is no half of a surrogate pair, no
+/// object has a name twice, nothing follows the object.
+struct JSONObject {
+  /// A member of the object itself, as places in ``text``.
+  struct Member {
+    /// The name between its quotes.
+    let name: Range<Int>
+    /// The whole value, with the quotes of a string.
+    let value: Range<Int>
+  }
+
+  /// The greatest depth that objects and arrays may nest to, this one counted.
+  static let maximumDepth = 8
+  /// The most members that one object may have: names are compared with each other.
+  static let maximumMembers = 256
+
+  /// The object, rewritten.
+  let text: [UInt8]
+  /// Its members, in the order in which they were given.
+  let members: [Member]
+
+  /// Reads the whole of `text`.
+  init(parsing text: RawSpan) throws(JSONFault) {
+    let bytes = Span<UInt8>(_bytes: text)
+    guard let validated = try? UTF8Span(validating: bytes) else { throw JSONFault("is not UTF-8") }
+    var compactor = JSONCompactor(capacity: bytes.count)
+    try compactor.object(validated.span)
+    self.text = compactor.text
+    members = compactor.members
+  }
+
+  /// The value of the member `name`, which is one that needs no escape.
+  func value(_ name: StaticString) -> Range<Int>? {
+    members.first { text.holds(name, in: $0.name) }?.value
+  }
+
+  /// The text of a value that is a string; nil for any other.
+  func string(_ value: Range<Int>) -> String? {
+    guard text[value.lowerBound] == UInt8(ascii: "\"") else { return nil }
+    return JSONString.read(text, value.lowerBound + 1..<value.upperBound - 1)
+  }
+
+  /// The text of a member's name.
+  func name(_ member: Member) -> String { JSONString.read(text, member.name) }
+
+  /// The elements of a value that is an array; nil for any other.
+  func elements(_ value: Range<Int>) -> [Range<Int>]? {
+    guard text[value.lowerBound] == UInt8(ascii: "[") else { return nil }
+    var elements: [Range<Int>] = []
+    var at = value.lowerBound + 1
+    while at < value.upperBound - 1 {
+      let end = self.end(ofElementAt: at)
+      elements.append(at..<end)
+      at = end + 1
+    }
+    return elements
+  }
+
+  /// The value read as an object of its own; nil for any other.
+  func object(_ value: Range<Int>) -> JSONObject? {
+    // Bytes have no padding: all are initialized.
+    try? JSONObject(parsing: unsafe text.span.bytes.extracting(value))
+  }
+
+  /// The place of the comma or bracket that ends an array's element, which begins at `start`. The text is well formed.
+  private func end(ofElementAt start: Int) -> Int {
+    var depth = 0
+    var isString = false
+    var at = start
+    while true {
+      switch text[at] {
+      case UInt8(ascii: "\""): isString.toggle()
+      case UInt8(ascii: "\\"): at += 1
+      case _ where isString: break
+      case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: ",") where depth == 0: return at
+      case UInt8(ascii: "]"), UInt8(ascii: "}"):
+        if depth == 0 { return at }
+        depth -= 1
+      default: break
+      }
+      at += 1
+    }
+  }
+}
+
+extension [UInt8] {
+  /// True when the bytes of `range` are those of `literal`.
+  func holds(_ literal: StaticString, in range: Range<Int>) -> Bool {
+    guard range.count == literal.utf8CodeUnitCount else { return false }
+    // A literal's bytes live as long as the program, and there are as many.
+    return unsafe self[range].elementsEqual(UnsafeBufferPointer(start: literal.utf8Start, count: range.count))
+  }
+}

@@ -1,0 +1,103 @@
+internal import Glibc
+public import VaultCore
+internal import VaultModel
+
+/// A signed JSON Web Token (RFC 7519) in the compact form of a JSON Web Signature (RFC 7515 section 7.1), taken apart but not
+/// believed yet: nobody learns a claim of it but through ``verify(algorithm:terms:now:leeway:isRevoked:verifies:)``.
+///
+/// Whoever has a token can use it, so all of it lies in ``SecureBytes``, and its signature nowhere else.
+public struct JSONWebToken: ~Copyable, Sendable {
+  /// The signature's algorithm, as an item's key determines it. The raw value is the name in the header's `alg` (RFC 7518
+  /// section 3.1, RFC 8037 section 3.1).
+  public enum Algorithm: String, CaseIterable, Hashable, Sendable {
+    /// Ed25519.
+    case edDSA = "EdDSA"
+    /// ECDSA over P-256 with SHA-256; the signature is two numbers of 32 bytes.
+    case es256 = "ES256"
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    case rs256 = "RS256"
+    /// HMAC with SHA-256.
+    case hs256 = "HS256"
+
+    /// The sizes that a signature can have, in bytes.
+    var signatureBytes: ClosedRange<Int> {
+      switch self {
+      case .edDSA, .es256: 64...64
+      case .rs256: 256...1024
+      case .hs256: 32...32
+      }
+    }
+  }
+
+  /// The longest token, in bytes.
+  public static let maximumBytes = 16 << 10
+
+  /// The name of the key in the header's `kid`: a hint, which nothing has confirmed.
+  public let keyID: String?
+  /// The header's `alg`, to be compared and used for nothing else.
+  let algorithmName: String
+  /// The decoded payload, of which nothing is to be read before the signature is verified.
+  let payload: [UInt8]
+  /// The two first parts of the token, which are signed, and behind them the decoded signature.
+  let memory: SecureBytes
+  let signedCount: Int
+
+  init(keyID: String?, algorithmName: String, payload: [UInt8], memory: consuming SecureBytes, signedCount: Int) {
+    self.keyID = keyID
+    self.algorithmName = algorithmName
+    self.payload = payload
+    self.memory = memory
+    self.signedCount = signedCount
+  }
+
+  /// Makes a token in its compact form, in ASCII.
+  ///
+  /// - Parameters:
+  ///   - keyID: the key's name for verifiers, as in the key set where they find it; nil for none.
+  ///   - payload: the claims, as ``TokenClaims/payload`` has them.
+  ///   - sign: answers the signature of a message. The array is wiped when it is not kept elsewhere.
+  /// - Throws: what `sign` throws.
+  public static func make(
+    algorithm: Algorithm, keyID: String?, payload: [UInt8], sign: (RawSpan) throws(SigningError) -> [UInt8]
+  ) throws(SigningError) -> SecureBytes {
+    var header: [UInt8] = []
+    header.reserveCapacity(48 + (keyID?.utf8.count ?? 0))
+    header.append(UInt8(ascii: "{"))
+    header.member(#""alg":"#, algorithm.rawValue)
+    header.member(#""typ":"#, "JWT")
+    if let keyID { header.member(#""kid":"#, keyID) }
+    header.append(UInt8(ascii: "}"))
+
+    let headerCount = Base64URL.encodedCount(header.count)
+    var message = [UInt8](repeating: UInt8(ascii: "."), count: headerCount + 1 + Base64URL.encodedCount(payload.count))
+    var span = message.mutableSpan
+    var bytes = unsafe span.mutableBytes  // Bytes have no padding: all are initialized, here and below.
+    Base64URL.encode(unsafe header.span.bytes, into: &bytes)
+    Base64URL.encode(unsafe payload.span.bytes, into: &bytes, at: headerCount + 1)
+
+    let signed = unsafe message.span.bytes
+    var signature = try sign(signed)
+    let count = signed.byteCount + 1 + Base64URL.encodedCount(signature.count)
+    let token = SecureBytes(count: count) { token in
+      token.copy(signed)
+      token.storeBytes(of: UInt8(ascii: "."), toByteOffset: signed.byteCount, as: UInt8.self)
+      Base64URL.encode(unsafe signature.span.bytes, into: &token, at: signed.byteCount + 1)
+    }
+    unsafe signature.withUnsafeMutableBytes { bytes in
+      if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+    }
+    Stack.wipeRegisters()
+    return token
+  }
+}
+
+extension MutableRawSpan {
+  /// Copies `bytes` to the beginning; traps when there is no room for them.
+  mutating func copy(_ bytes: RawSpan) {
+    precondition(bytes.byteCount <= byteCount, "no room for the bytes")
+    unsafe withUnsafeMutableBytes { target in
+      // There is room, as checked, and the spans are not of the same memory, as this one is held exclusively.
+      unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+internal import VaultModel
+
+/// The text of a list: `{"revoked":[{"jti":"…","exp":…},{"sub":"…","before":…,"exp":…}]}`, in which `before` is the last
+/// second of the tokens that are revoked, `iat` ≤ `before`, and `exp` the time from which on the entry is not needed.
+extension RevocationList {
+  /// Reads a list's text, whose entries may be in any order.
+  ///
+  /// - Throws: ``RevocationProblem`` for anything but such a list: another member, one twice, times that are no whole numbers
+  ///   of at most 15 digits, an entry about the same as another, more than ``maximumBytes``.
+  public init(parsing text: RawSpan) throws(RevocationProblem) {
+    guard text.byteCount <= Self.maximumBytes else { throw Self.tooLong }
+    let object: JSONObject
+    do { object = try JSONObject(parsing: text) } catch { throw RevocationProblem("the list of revoked tokens \(error.reason)") }
+    guard object.members.count == 1, let entries = object.value("revoked").flatMap(object.elements) else {
+      throw RevocationProblem("the list of revoked tokens must have one member, the array 'revoked'")
+    }
+    var tokens: [Token] = []
+    var subjects: [Subject] = []
+    for (index, place) in entries.enumerated() {
+      guard let entry = object.object(place) else { throw Self.entry(index, "is no object") }
+      switch (entry.nonempty("jti"), entry.nonempty("sub"), entry.whole("before"), entry.whole("exp")) {
+      case (let identifier?, nil, nil, let end?) where entry.members.count == 2:
+        tokens.append(Token(identifier: identifier, expiresAt: end))
+      case (nil, let name?, let time?, let end?) where entry.members.count == 3:
+        subjects.append(Subject(name: name, issuedUpTo: time, expiresAt: end))
+      default: throw Self.entry(index, "must have a jti and an exp, or a sub, a before and an exp")
+      }
+    }
+    try self.init(tokens, subjects)
+  }
+
+  /// Sorts what was read, and refuses what is there twice: whoever wrote it meant one of the two.
+  private init(_ tokens: [Token], _ subjects: [Subject]) throws(RevocationProblem) {
+    self.init(
+      sorted: tokens.sorted { $0.identifier.utf8.lexicographicallyPrecedes($1.identifier.utf8) },
+      subjects.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) })
+    for (one, next) in zip(self.tokens, self.tokens.dropFirst()) where one.identifier.isSame(as: next.identifier) {
+      throw RevocationProblem("the list of revoked tokens has a jti twice")
+    }
+    for (one, next) in zip(self.subjects, self.subjects.dropFirst()) where one.name.isSame(as: next.name) {
+      throw RevocationProblem("the list of revoked tokens has a sub twice")
+    }
+  }
+
+  private static func entry(_ index: Int, _ reason: String) -> RevocationProblem {
+    RevocationProblem("entry \(index + 1) of the revoked tokens \(reason)")
+  }
+
+  private static var tooLong: RevocationProblem {
+    RevocationProblem("the list of revoked tokens is longer than \(maximumBytes) bytes; drop those that have expired")
+  }
+
+  /// The list's text, an entry on each line, in an order that depends on the entries alone.
+  ///
+  /// - Throws: ``RevocationProblem`` when it would be longer than ``maximumBytes``.
+  public func encoded() throws(RevocationProblem) -> [UInt8] {
+    var text = Array(#"{"revoked":["#.utf8)
+    for token in tokens {
+      text.beginEntry()
+      text.member(#""jti":"#, token.identifier)
+      text.member(#""exp":"#, token.expiresAt)
+      text.append(UInt8(ascii: "}"))
+    }
+    for subject in subjects {
+      text.beginEntry()
+      text.member(#""sub":"#, subject.name)
+      text.member(#""before":"#, subject.issuedUpTo)
+      text.member(#""exp":"#, subject.expiresAt)
+      text.append(UInt8(ascii: "}"))
+    }
+    if !isEmpty { text.append(UInt8(ascii: "\n")) }
+    text.append(contentsOf: "]}\n".utf8)
+    guard text.count <= Self.maximumBytes else { throw Self.tooLong }
+    return text
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func beginEntry() {
+    if last == UInt8(ascii: "}") { append(UInt8(ascii: ",")) }
+    append(contentsOf: "\n{".utf8)
+  }
+}
+
+extension JSONObject {
+  /// The member `name` when it is a text, and not an empty one.
+  fileprivate func nonempty(_ name: StaticString) -> String? {
+    guard let text = value(name).flatMap(string), !text.isEmpty else { return nil }
+    return text
+  }
+
+  /// The member `name` when it is a whole number of at most 15 digits, written as one.
+  fileprivate func whole(_ name: StaticString) -> Int64? {
+    guard let place = value(name) else { return nil }
+    let digits = text[place]
+    guard digits.allSatisfy({ $0 == UInt8(ascii: "-") || $0 &- UInt8(ascii: "0") <= 9 }) else { return nil }
+    return NumericDate.read(digits)
+  }
+}

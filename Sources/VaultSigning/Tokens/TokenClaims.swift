@@ -1,0 +1,151 @@
+internal import VaultModel
+
+/// The claims of a token that is about to be made (RFC 7519 section 4): an item's terms and a caller's request brought
+/// together.
+public struct TokenClaims: Hashable, Sendable {
+  /// The longest JSON text of private claims, in bytes.
+  public static let maximumClaimsBytes = 4 << 10
+  /// The longest subject, in bytes.
+  public static let maximumSubjectBytes = 1024
+  /// The longest identifier, in bytes.
+  public static let maximumIdentifierBytes = 128
+
+  /// The JSON object that is signed, in UTF-8: iss, sub, aud, iat, nbf, exp, jti, and then the private claims in the
+  /// caller's order.
+  public let payload: [UInt8]
+  /// The subject, if the token has one.
+  public let subject: String?
+  /// The `jti`, by which the token can be revoked.
+  public let identifier: String
+  /// The time at which the token is made and begins to be valid, in Unix seconds.
+  public let issuedAt: Int64
+  /// The first second in which it is no longer valid.
+  public let expiresAt: Int64
+
+  /// Brings terms and request together.
+  ///
+  /// - Parameters:
+  ///   - now: Unix seconds of the wall clock, which verifiers elsewhere compare with theirs.
+  ///   - identifier: 16 random bytes in base64url or hexadecimal, never given before: letters, digits, `-` and `_`.
+  /// - Throws: ``TokenProblem`` where the request goes beyond the terms. Nothing is cut to fit.
+  public init(
+    _ terms: TokenTerms, _ request: TokenRequest, now: Int64, identifier: String
+  ) throws(TokenProblem) {
+    guard (1...Self.maximumIdentifierBytes).contains(identifier.utf8.count),
+      identifier.utf8.allSatisfy(Self.isIdentifierByte)
+    else { throw TokenProblem(.identifier, "a token's identifier must be base64url or hexadecimal") }
+    let claims = try Self.privateClaims(request.claims, terms)
+    subject = try Self.subject(request.subject, terms)
+    self.identifier = identifier
+    issuedAt = now
+    expiresAt = Seconds.after(try Self.life(request.life, terms), now)
+
+    var text: [UInt8] = []
+    text.reserveCapacity(256 + (claims?.count ?? 0))
+    text.append(UInt8(ascii: "{"))
+    if let issuer = terms.issuer { text.member(#""iss":"#, issuer) }
+    if let subject { text.member(#""sub":"#, subject) }
+    if terms.audiences.count == 1 { text.member(#""aud":"#, terms.audiences[0]) }
+    if terms.audiences.count > 1 { text.member(#""aud":"#, terms.audiences) }
+    text.member(#""iat":"#, issuedAt)
+    text.member(#""nbf":"#, issuedAt)
+    text.member(#""exp":"#, expiresAt)
+    text.member(#""jti":"#, identifier)
+    // Without the brace that begins it: the other members go before.
+    if let claims, claims.count > 2 {
+      text.append(UInt8(ascii: ","))
+      text.append(contentsOf: claims[1...])
+    } else {
+      text.append(UInt8(ascii: "}"))
+    }
+    payload = text
+  }
+
+  private static func subject(_ wish: String?, _ terms: TokenTerms) throws(TokenProblem) -> String? {
+    guard let wish else {
+      guard let subjects = terms.subjects else { return nil }
+      if let literal = subjects.literal { return literal }
+      throw TokenProblem(.subject, "a subject must be given: one that fits \(Printable.quoted(terms.subjectPattern ?? ""))")
+    }
+    guard !wish.isEmpty, wish.utf8.count <= maximumSubjectBytes, Printable.isPlain(wish) else {
+      throw TokenProblem(.subject, "a subject is 1 to \(maximumSubjectBytes) bytes of printable text")
+    }
+    if let subjects = terms.subjects, !subjects.matches(wish) {
+      throw TokenProblem(
+        .subject,
+        "the subject \(Printable.quoted(wish)) does not fit the item's \(Printable.quoted(terms.subjectPattern ?? ""))")
+    }
+    return wish
+  }
+
+  private static func life(_ wish: Int64?, _ terms: TokenTerms) throws(TokenProblem) -> Int64 {
+    guard let wish else { return terms.longestLife }
+    guard wish >= 1 else { throw TokenProblem(.life, "a token's life is 1 second at least") }
+    guard wish <= terms.longestLife else {
+      throw TokenProblem(
+        .life, "a life of \(Seconds.format(wish)) is more than the item's max-ttl, \(Seconds.format(terms.longestLife))")
+    }
+    return wish
+  }
+
+  /// The private claims, rewritten, when all are allowed.
+  private static func privateClaims(_ text: [UInt8]?, _ terms: TokenTerms) throws(TokenProblem) -> [UInt8]? {
+    guard let text else { return nil }
+    guard text.count <= maximumClaimsBytes else {
+      throw TokenProblem(.claims, "the claims have \(text.count) bytes, more than \(maximumClaimsBytes)")
+    }
+    let object: JSONObject
+    // Bytes have no padding: all are initialized.
+    do { object = try JSONObject(parsing: unsafe text.span.bytes) } catch {
+      throw TokenProblem(.claims, "the text of the claims \(error.reason)")
+    }
+    for member in object.members {
+      let name = object.name(member)
+      if TokenTerms.registeredClaims.contains(where: { $0.isSame(as: name) }) {
+        throw TokenProblem(.claims, "the claim '\(name)' is set by the vault alone")
+      }
+      guard terms.allows(name) else {
+        throw TokenProblem(.claims, "the claim \(Printable.quoted(name)) is not in the item's attribute 'claims'")
+      }
+    }
+    return object.text
+  }
+
+  private static func isIdentifierByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}
+
+/// Members of a JSON object that is being written, whose brace is there already.
+extension [UInt8] {
+  mutating func member(_ name: StaticString, _ text: String) {
+    key(name)
+    JSONString.append(text, to: &self)
+  }
+
+  mutating func member(_ name: StaticString, _ texts: [String]) {
+    key(name)
+    for (index, text) in texts.enumerated() {
+      append(index == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
+      JSONString.append(text, to: &self)
+    }
+    append(UInt8(ascii: "]"))
+  }
+
+  mutating func member(_ name: StaticString, _ number: Int64) {
+    key(name)
+    append(contentsOf: String(number).utf8)
+  }
+
+  /// A name, given with its quotes and colon, behind a comma where it is not the first.
+  private mutating func key(_ name: StaticString) {
+    if last != UInt8(ascii: "{") { append(UInt8(ascii: ",")) }
+    // A literal's bytes live as long as the program.
+    unsafe append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+  }
+}
