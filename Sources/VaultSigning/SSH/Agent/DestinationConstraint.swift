@@ -1,0 +1,91 @@
+/// One step that a key may be used for: from a host, or from this machine, to a user at another host (OpenSSH's PROTOCOL.agent
+/// section 2).
+public struct DestinationConstraint: Hashable, Sendable {
+  /// The host that the key is used from; on this machine one without a name and without keys.
+  public let from: Host
+  /// The host that the key logs in to.
+  public let to: Host
+
+  /// A host as a constraint has it.
+  public struct Host: Hashable, Sendable {
+    /// A pattern for the user's name with `*` and `?`, at most 256 bytes; empty when any user will do.
+    public let user: String
+    /// The name that the person knows the host by, which nothing is compared with.
+    public let name: String
+    /// The keys that the host proves itself by.
+    public let keys: [Key]
+
+    public init(user: String = "", name: String = "", keys: [Key] = []) {
+      self.user = user
+      self.name = name
+      self.keys = keys
+    }
+  }
+
+  /// A key of a host.
+  public struct Key: Hashable, Sendable {
+    public let blob: [UInt8]
+    /// True for the key of an authority that certifies hosts; see ``DestinationConstraints``.
+    public let isAuthority: Bool
+
+    public init(blob: [UInt8], isAuthority: Bool = false) {
+      self.blob = blob
+      self.isAuthority = isAuthority
+    }
+  }
+
+  public init(from: Host = Host(), to: Host) {
+    self.from = from
+    self.to = to
+  }
+
+  /// Reads the constraint that `range` of `frame` is.
+  init(_ frame: RawSpan, _ range: Range<Int>) throws(SSHFormatError) {
+    var reader = SSHReader(range)
+    from = try Host(frame, try reader.string(frame))
+    to = try Host(frame, try reader.string(frame))
+    guard try reader.string(frame).isEmpty else { throw SSHFormatError("a reserved field is not empty") }
+    try reader.finish()
+    guard from.user.isEmpty, from.name.isEmpty == from.keys.isEmpty else {
+      throw SSHFormatError("a constraint begins at no host")
+    }
+    guard !to.name.isEmpty, !to.keys.isEmpty else { throw SSHFormatError("a constraint ends at no host") }
+  }
+
+  func write(to writer: inout SSHWriter) {
+    var content = SSHWriter()
+    for host in [from, to] {
+      var fields = SSHWriter()
+      host.write(to: &fields)
+      content.string(fields.bytes)
+    }
+    content.string("")
+    writer.string(content.bytes)
+  }
+}
+
+extension DestinationConstraint.Host {
+  init(_ frame: RawSpan, _ range: Range<Int>) throws(SSHFormatError) {
+    var reader = SSHReader(range)
+    user = try reader.text(frame, atMost: 256)
+    name = try reader.text(frame, atMost: 1024)
+    guard try reader.string(frame).isEmpty else { throw SSHFormatError("a reserved field is not empty") }
+    var keys: [DestinationConstraint.Key] = []
+    while !reader.isAtEnd {
+      let blob = try reader.array(frame)
+      _ = try KeyBlob.type(blob)
+      keys.append(.init(blob: blob, isAuthority: try reader.boolean(frame)))
+    }
+    self.keys = keys
+  }
+
+  func write(to writer: inout SSHWriter) {
+    writer.string(user)
+    writer.string(name)
+    writer.string("")
+    for key in keys {
+      writer.string(key.blob)
+      writer.boolean(key.isAuthority)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/// Public key blobs (RFC 4253 section 6.6) as far as an agent tells them apart: by the type that they begin with.
+enum KeyBlob {
+  /// The types of the keys that can be held here.
+  static let plainTypes = [
+    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa",
+  ]
+
+  /// The end of a certificate type's name (OpenSSH's PROTOCOL.certkeys).
+  static let certificateSuffix = "-cert-v01@openssh.com"
+
+  /// The name that a blob begins with, of 1 to 64 printable ASCII characters.
+  static func type(_ blob: [UInt8]) throws(SSHFormatError) -> String {
+    // Bytes have no padding: all are initialized.
+    let bytes = unsafe blob.span.bytes
+    var reader = SSHReader(bytes)
+    let name = try reader.text(bytes, atMost: 64)
+    guard !name.isEmpty, name.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
+      throw SSHFormatError("a key has no type")
+    }
+    return name
+  }
+
+  /// True for a certificate of any version and key type; false, too, where there is no type.
+  static func isCertificate(_ blob: [UInt8]) -> Bool {
+    guard let type = try? type(blob) else { return false }
+    return type.contains("-cert-v0")
+  }
+
+  /// The blob of the plain key that a certificate is about; the blob itself when it is of a plain key. Types other than
+  /// ``plainTypes`` and the certificates of these are refused.
+  ///
+  /// Of a certificate no more is read than that key: whether it is valid is for the server to say.
+  static func plain(_ blob: [UInt8]) throws(SSHFormatError) -> [UInt8] {
+    let type = try type(blob)
+    if plainTypes.contains(type) { return blob }
+    guard let plainType = plainTypes.first(where: { $0 + certificateSuffix == type }) else {
+      throw SSHFormatError("a key is of an unknown type")
+    }
+    let bytes = unsafe blob.span.bytes
+    var reader = SSHReader(bytes)
+    _ = try reader.string(bytes)
+    _ = try reader.string(bytes)  // The nonce.
+    var writer = SSHWriter()
+    writer.string(plainType)
+    for _ in 0..<(plainType == "ssh-ed25519" ? 1 : 2) { writer.string(try reader.array(bytes)) }
+    return writer.bytes
+  }
+}

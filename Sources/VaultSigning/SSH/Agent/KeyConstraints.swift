@@ -1,0 +1,42 @@
+/// The conditions under which a client lets the agent hold and use a key (RFC 9987, key constraints).
+public struct KeyConstraints: Hashable, Sendable {
+  /// The seconds from now after which the key has to go; 0 is at once. Nil when it may stay.
+  public private(set) var lifetime: UInt32?
+  /// True when a person has to agree to each use.
+  public private(set) var needsConfirmation = false
+  /// The hosts that the key may be used for, none when it may be used for all.
+  public private(set) var destinations: DestinationConstraints?
+
+  /// No condition.
+  init() {}
+
+  /// Reads constraints up to the end of the message. Each may come once; one that is not known is refused, because it cannot
+  /// be kept and where it ends is known to its author alone.
+  init(_ reader: inout SSHReader, _ frame: RawSpan) throws(SSHFormatError) {
+    while !reader.isAtEnd {
+      switch try reader.byte(frame) {
+      case 1:
+        guard lifetime == nil else { throw Self.repeated }
+        lifetime = try reader.uint32(frame)
+      case 2:
+        guard !needsConfirmation else { throw Self.repeated }
+        needsConfirmation = true
+      case 255: try readExtension(&reader, frame)
+      default: throw SSHFormatError("a constraint is of an unknown type")
+      }
+    }
+  }
+
+  private mutating func readExtension(_ reader: inout SSHReader, _ frame: RawSpan) throws(SSHFormatError) {
+    switch try reader.text(frame, atMost: 256) {
+    case DestinationConstraints.name:
+      guard destinations == nil else { throw Self.repeated }
+      destinations = try DestinationConstraints(frame, try reader.string(frame))
+    case "sk-provider@openssh.com": throw SSHFormatError("a security key's own program has to sign with it")
+    case "associated-certs-v00@openssh.com": throw SSHFormatError("certificates belong to keys of smartcards alone")
+    default: throw SSHFormatError("a constraint is an unknown extension")
+    }
+  }
+
+  private static var repeated: SSHFormatError { SSHFormatError("a constraint is there twice") }
+}

@@ -1,0 +1,38 @@
+/// A client's statement that its connection to the agent belongs to an SSH session with a certain host (OpenSSH's
+/// PROTOCOL.agent section 1), which that host's signature proves.
+public struct SessionBind: Hashable, Sendable {
+  /// The name of the agent's extension.
+  public static let name = "session-bind@openssh.com"
+
+  /// The blob of the server's host key or of its certificate.
+  public let hostKey: [UInt8]
+  /// The identifier of the session, 20 to 128 bytes.
+  public let sessionID: [UInt8]
+  /// The host key's signature over ``signedBytes``, as a signature blob.
+  public let signature: [UInt8]
+  /// True when the session forwards the agent to the host; false when it logs in there.
+  public let isForwarding: Bool
+
+  public init(hostKey: [UInt8], sessionID: [UInt8], signature: [UInt8], isForwarding: Bool) {
+    self.hostKey = hostKey
+    self.sessionID = sessionID
+    self.signature = signature
+    self.isForwarding = isForwarding
+  }
+
+  /// The bytes that the host has signed in the key exchange: the session's identifier itself.
+  public var signedBytes: [UInt8] { sessionID }
+
+  /// Reads what follows the extension's name.
+  init(_ reader: inout SSHReader, _ frame: RawSpan) throws(SSHFormatError) {
+    hostKey = try reader.array(frame)
+    _ = try KeyBlob.type(hostKey)
+    sessionID = try reader.array(frame)
+    guard UserAuthentication.sessionIDLength.contains(sessionID.count) else {
+      throw SSHFormatError("a session's identifier is no hash")
+    }
+    signature = try reader.array(frame)
+    isForwarding = try reader.boolean(frame)
+    try reader.finish()
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import VaultSigning
+
+/// One connection of OpenSSH's programs to its agent, as `Vectors/ssh-agent.txt` has it.
+struct RecordedConnection: Sendable, CustomTestStringConvertible {
+  let name: String
+  /// What the client sent, and what the agent answered.
+  private(set) var exchanges: [(request: [UInt8], reply: [UInt8])] = []
+
+  var testDescription: String { name }
+
+  /// All of them, in the order of the file.
+  static let all: [RecordedConnection] = {
+    var all: [RecordedConnection] = []
+    for line in text("ssh-agent.txt").split(separator: "\n") {
+      let content = line.dropFirst(2)
+      switch line.prefix(2) {
+      case "# ": all.append(RecordedConnection(name: String(content)))
+      case "> ": all[all.count - 1].exchanges.append((bytes(content), []))
+      default: all[all.count - 1].exchanges[all[all.count - 1].exchanges.count - 1].reply = bytes(content)
+      }
+    }
+    return all
+  }()
+
+  /// The connection of this name.
+  static func named(_ name: String) throws -> RecordedConnection {
+    try #require(all.first { $0.name == name }, "no connection is called \(name)")
+  }
+
+  /// The first frame of a connection that is of this type.
+  static func frame(_ name: String, type: UInt8) throws -> [UInt8] {
+    try #require(try named(name).exchanges.first { $0.request.first == type }).request
+  }
+
+  /// The data that a connection's client asks to be signed.
+  static func data(_ name: String) throws -> [UInt8] {
+    let frame = try frame(name, type: 13)
+    guard case .sign(let request) = try AgentRequest(unsafe frame.span.bytes) else { throw UnexpectedRequest() }
+    return Array(frame[request.data])
+  }
+
+  /// The text of a file beside the recording.
+  static func text(_ name: String) -> String {
+    guard let folder = Bundle.module.url(forResource: "Vectors", withExtension: nil),
+      let data = try? Data(contentsOf: folder.appending(path: name))
+    else { return "" }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  private static func bytes(_ hex: Substring) -> [UInt8] {
+    let digits = hex.compactMap(\.hexDigitValue)
+    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+}
+
+/// Something else than the test needs to go on.
+struct UnexpectedRequest: Error {}
+
+/// Makes SSH's data types into bytes.
+func sshBytes(_ body: (inout SSHWriter) -> Void) -> [UInt8] {
+  var writer = SSHWriter()
+  body(&writer)
+  return writer.bytes
+}
+
+/// The blob of an Ed25519 key that nobody has; each name has another.
+func hostBlob(_ name: String, type: String = "ssh-ed25519") -> [UInt8] {
+  sshBytes {
+    $0.string(type)
+    $0.string(Array((name + String(repeating: ".", count: 32)).utf8.prefix(32)))
+  }
+}
+
+/// Reads a frame.
+func agentRequest(_ frame: [UInt8]) throws -> AgentRequest { try AgentRequest(unsafe frame.span.bytes) }
+
+/// The reason why a frame is refused; nil when it is not.
+func agentRefusal(_ frame: [UInt8]) -> String? {
+  do throws(SSHFormatError) {
+    _ = try AgentRequest(unsafe frame.span.bytes)
+    return nil
+  } catch {
+    return error.reason
+  }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import VaultSigning
+
+@Suite("The sessions that a connection to an agent came through") struct SessionBindingsTests {
+  private func bind(_ host: String, session: UInt8, forwarding: Bool) -> SessionBind {
+    SessionBind(
+      hostKey: hostBlob(host), sessionID: [UInt8](repeating: session, count: 32), signature: [],
+      isForwarding: forwarding)
+  }
+
+  private func isRefused(_ bind: SessionBind, by bindings: inout SessionBindings) -> Bool {
+    let before = bindings.hops
+    defer { #expect(bindings.wasAttempted) }
+    do {
+      try bindings.add(bind)
+      return false
+    } catch {
+      #expect(bindings.hops == before)
+      return true
+    }
+  }
+
+  @Test("are kept in order, and tell whether the agent was forwarded") func order() throws {
+    var bindings = SessionBindings()
+    #expect(!bindings.isForwarded && !bindings.wasAttempted)
+    try bindings.add(bind("a", session: 1, forwarding: true))
+    #expect(bindings.isForwarded && bindings.wasAttempted)
+    try bindings.add(bind("b", session: 2, forwarding: false))
+    #expect(bindings.isForwarded && bindings.hops.map(\.hostKey) == [hostBlob("a"), hostBlob("b")])
+    var local = SessionBindings()
+    try local.add(bind("b", session: 2, forwarding: false))
+    #expect(!local.isForwarded)
+  }
+
+  @Test("are each there once; with another host key a session is refused") func twice() throws {
+    var bindings = SessionBindings()
+    try bindings.add(bind("a", session: 1, forwarding: true))
+    // Not even the forwarding changes: to log in through it, too, would need another bind.
+    try bindings.add(bind("a", session: 1, forwarding: false))
+    #expect(bindings.hops.count == 1 && bindings.hops[0].isForwarding)
+    #expect(isRefused(bind("b", session: 1, forwarding: true), by: &bindings))
+    // Another session with the same host is another connection there.
+    try bindings.add(bind("a", session: 2, forwarding: true))
+    #expect(bindings.hops.count == 2)
+  }
+
+  @Test("end with one that logs in: nothing is bound after it, but what was before it") func late() throws {
+    var bindings = SessionBindings()
+    try bindings.add(bind("a", session: 1, forwarding: true))
+    try bindings.add(bind("b", session: 2, forwarding: false))
+    #expect(isRefused(bind("c", session: 3, forwarding: false), by: &bindings))
+    #expect(isRefused(bind("c", session: 3, forwarding: true), by: &bindings))
+    #expect(isRefused(bind("b", session: 2, forwarding: false), by: &bindings))
+    #expect(!isRefused(bind("a", session: 1, forwarding: true), by: &bindings))
+  }
+
+  @Test("are sixteen at most") func many() throws {
+    var bindings = SessionBindings()
+    for session in 0..<16 { try bindings.add(bind("a", session: UInt8(session), forwarding: true)) }
+    #expect(isRefused(bind("a", session: 16, forwarding: true), by: &bindings))
+    #expect(!isRefused(bind("a", session: 15, forwarding: true), by: &bindings))
+  }
+
+  @Test("a failed bind is remembered, and adds none") func failed() {
+    var bindings = SessionBindings()
+    bindings.fail()
+    #expect(bindings.wasAttempted && bindings.hops.isEmpty && !bindings.isForwarded)
+  }
+}
