@@ -16,7 +16,7 @@ FUZZERS := $(basename $(notdir $(wildcard Tests/Fuzz/*Fuzz.swift)))
 FUZZ_SWIFTC := swiftc -O -g -wmo -sanitize=fuzzer,address -parse-as-library -swift-version 6 -package-name vault \
   -enable-testing -strict-memory-safety -warnings-as-errors -enable-upcoming-feature InternalImportsByDefault \
   -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature ExistentialAny \
-  -I Sources/CSodium -I Sources/CLinux -I Sources/CSQLite -I Sources/CTPM2 -I $(FUZZ)
+  -I Sources/CSodium -I Sources/CGcrypt -I Sources/CLinux -I Sources/CSQLite -I Sources/CTPM2 -I $(FUZZ)
 
 # The types of the wire, which SwiftPM's build has its plugin generate.
 FUZZ_WIRE := $(patsubst %,$(FUZZ)/wire/%.swift,Faults Interfaces WireMethods WireTypes)
@@ -31,6 +31,7 @@ $(FUZZ_WIRE) &: $(FUZZ)/WireGenerator $(FUZZ_VARLINK)
 fuzz-module = $(FUZZ)/$1.o: Tests/Fuzz/fuzz.mk $(shell find Sources/$1 -name '*.swift') $(patsubst %,$(FUZZ)/%.o,$2)
 $(call fuzz-module,VaultModel)
 $(call fuzz-module,VaultCore,VaultModel)
+$(call fuzz-module,VaultSigning,VaultCore VaultModel)
 $(call fuzz-module,VaultWire,VaultModel) $(FUZZ_WIRE)
 $(call fuzz-module,VaultStore,VaultCore VaultModel)
 $(call fuzz-module,VaultProcess)
@@ -71,6 +72,8 @@ $(call fuzz-target,PredicateFuzz,VaultModel)
 $(call fuzz-target,FrameFuzz,VaultWire VaultModel)
 $(call fuzz-target,HelperFuzz,VaultCLI VaultWire VaultModel)
 $(call fuzz-target,RecordFuzz,VaultCore VaultModel)
+$(call fuzz-target,AgentFuzz,VaultSigning VaultCore VaultModel)
+$(call fuzz-target,KnownHostsFuzz,VaultSigning VaultCore VaultModel)
 $(call fuzz-target,BackupFuzz,VaultCore VaultModel)
 $(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultHelper VaultProcess VaultWire VaultModel)
 $(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore VaultWire VaultModel)
@@ -83,7 +86,8 @@ $(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
 $(FUZZ)/%Fuzz:
 	@$(FUZZ_SWIFTC) $(call fuzz-coverage,$*Fuzz) -use-ld=lld -module-name $*Fuzz \
 	  -emit-executable -emit-module-path $(FUZZ)/$*Fuzz.swiftmodule $(filter %.swift %.o,$^) \
-	  $(if $(findstring VaultCore,$^),-lsodium) $(if $(findstring VaultStore,$^),-lsqlite3) \
+	  $(if $(findstring VaultCore,$^),-lsodium) $(if $(findstring VaultSigning,$^),-lgcrypt) \
+	  $(if $(findstring VaultStore,$^),-lsqlite3) \
 	  $(if $(findstring VaultTPM2,$^),-ltss2-esys -ltss2-mu -ltss2-tctildr) -o $@
 
 kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1)
@@ -96,6 +100,7 @@ FUZZ_START_StoreFuzz := -len_control=0
 FUZZ_START_RestoreFuzz := -len_control=0
 FUZZ_LENGTH_FrameFuzz := 1024
 FUZZ_LENGTH_HelperFuzz := 1024
+FUZZ_LENGTH_KnownHostsFuzz := 1024
 FUZZ_LENGTH_BackoffFuzz := 256
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048

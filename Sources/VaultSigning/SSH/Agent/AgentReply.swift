@@ -17,6 +17,7 @@ public enum AgentReply: Hashable, Sendable {
   public struct Identity: Hashable, Sendable {
     /// The public key blob.
     public let key: [UInt8]
+    /// The text beside it, often the path of the key's file.
     public let comment: String
 
     public init(key: [UInt8], comment: String) {

@@ -15,6 +15,7 @@ public struct DestinationConstraint: Hashable, Sendable {
     /// The keys that the host proves itself by.
     public let keys: [Key]
 
+    /// Makes a host; without a name and keys it is this machine.
     public init(user: String = "", name: String = "", keys: [Key] = []) {
       self.user = user
       self.name = name
@@ -24,16 +25,19 @@ public struct DestinationConstraint: Hashable, Sendable {
 
   /// A key of a host.
   public struct Key: Hashable, Sendable {
+    /// The public key blob.
     public let blob: [UInt8]
     /// True for the key of an authority that certifies hosts; see ``DestinationConstraints``.
     public let isAuthority: Bool
 
+    /// Makes a key of its blob.
     public init(blob: [UInt8], isAuthority: Bool = false) {
       self.blob = blob
       self.isAuthority = isAuthority
     }
   }
 
+  /// Makes a step, from this machine unless `from` is another.
   public init(from: Host = Host(), to: Host) {
     self.from = from
     self.to = to

@@ -13,6 +13,8 @@ public struct DestinationConstraints: Hashable, Sendable {
   /// The steps, one at least.
   public let steps: [DestinationConstraint]
 
+  /// Makes constraints of their steps.
+  ///
   /// - Precondition: there are 1 to ``limit`` steps.
   public init(_ steps: [DestinationConstraint]) {
     precondition((1...Self.limit).contains(steps.count), "a key has 1 to \(Self.limit) steps")

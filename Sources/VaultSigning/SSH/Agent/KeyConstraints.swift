@@ -4,11 +4,11 @@ public struct KeyConstraints: Hashable, Sendable {
   public private(set) var lifetime: UInt32?
   /// True when a person has to agree to each use.
   public private(set) var needsConfirmation = false
-  /// The hosts that the key may be used for, none when it may be used for all.
+  /// The hosts that the key may be used for; nil when it may be used for all.
   public private(set) var destinations: DestinationConstraints?
 
-  /// No condition.
-  init() {}
+  /// Makes constraints without any condition.
+  public init() {}
 
   /// Reads constraints up to the end of the message. Each may come once; one that is not known is refused, because it cannot
   /// be kept and where it ends is known to its author alone.

@@ -13,6 +13,7 @@ public struct SessionBind: Hashable, Sendable {
   /// True when the session forwards the agent to the host; false when it logs in there.
   public let isForwarding: Bool
 
+  /// Makes a bind of its parts, of which none is checked.
   public init(hostKey: [UInt8], sessionID: [UInt8], signature: [UInt8], isForwarding: Bool) {
     self.hostKey = hostKey
     self.sessionID = sessionID

@@ -8,6 +8,7 @@ public struct SessionBindings: Hashable, Sendable {
   public struct Hop: Hashable, Sendable {
     /// The blob of the host key that the session is with.
     public let hostKey: [UInt8]
+    /// The identifier of the session.
     public let sessionID: [UInt8]
     /// True when the session forwards the agent.
     public let isForwarding: Bool

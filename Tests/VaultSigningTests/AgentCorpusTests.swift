@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@Suite("The kept inputs of the fuzzers of an agent") struct AgentCorpusTests {
+  private static func inputs(_ name: String) throws -> [(name: String, bytes: [UInt8])] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(name)")
+    return try FileManager.default.contentsOfDirectory(at: folder.standardizedFileURL, includingPropertiesForKeys: nil)
+      .map { ($0.lastPathComponent, [UInt8](try Data(contentsOf: $0))) }
+  }
+
+  @Test("each is refused, or read and written again the same, whatever it is taken for") func agent() throws {
+    let inputs = try Self.inputs("AgentFuzz")
+    #expect(inputs.count >= 19)
+    let signed: Set = ["login", "login-unbound", "login-certificate", "sshsig"]
+    let refused: Set = ["add-certificate", "empty"]
+    for (name, bytes) in inputs {
+      let bytes = unsafe bytes.span.bytes
+      exerciseAgentConversation(bytes)
+      #expect(exerciseSignedData(bytes) == signed.contains(name) || name.count >= 40, "\(name)")
+      // Other data begin with a length, and a frame of type 0 is only unknown.
+      #expect(exerciseAgentFrame(bytes) != refused.contains(name) || name.count >= 40, "\(name)")
+    }
+  }
+
+  @Test("each text of a known_hosts file gives names that are names") func knownHosts() throws {
+    let inputs = try Self.inputs("KnownHostsFuzz")
+    #expect(inputs.count >= 10)
+    let fruitless: Set = ["hashed-bad", "comment", "other-key", "empty"]
+    for (name, bytes) in inputs {
+      #expect(unsafe exerciseKnownHosts(bytes.span.bytes) != fruitless.contains(name) || name.count >= 40, "\(name)")
+    }
+  }
+}
