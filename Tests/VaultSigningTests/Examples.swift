@@ -80,3 +80,49 @@ func rsaKey(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) -> PublicKey {
   let spki = der(0x30, hex("300d06092a864886f70d0101010500") + der(3, [0] + key))
   return try PublicKey(spki: unsafe spki.span.bytes)
 }
+
+/// A key of each type that says nothing to anybody.
+enum Examples {
+  static func key(_ type: KeyType) throws -> PrivateKey {
+    switch type {
+    case .ed25519: try NewKey.key(.ed25519)
+    case .p256: try NewKey.key(.p256)
+    case .p384: try NewKey.key(.p384)
+    case .p521: try NewKey.key(.p521)
+    case .rsa: try privateKey(rsa)
+    }
+  }
+
+  /// New ones cost seconds, so this is the tests' own, of 2048 bits.
+  static let rsa = """
+    -----BEGIN PRIVATE KEY-----
+    MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQChmXiZUZvHxyhi
+    nc/JiiJAB4awk++LcILdt10LkRvOcUNaLNeEq38gK8YnxgMwgB7ZTp+4rcw1Skg9
+    Jd8MEdGtefxSvnsKCCZoLMxz9xwPMQlo2XUtmKRJhE2p/zvgoitZQuJq2uDzjLDx
+    yY0WABlxSxhYX1H7GewRNkkeWi2jhXQ4UoaPo9D/OHmHDQ+hA3gBHr1eJHu3VVlS
+    7Q/BJYn+H4EeXTBIYjTHrHnsxYnYCG9Rv85I1qq+6iEc1+VMYF++aWk7C5NPNjIV
+    7SORQ2U4vEXo4/cw8aXubzt22He1T67Z9gbWf0burvI75Zlox/MBgQMjVIXY8quB
+    j23mvl3jAgMBAAECggEAG5pl9bZxaBoWRWYUeKYOPKasdJwIZmaVC/9GtvOV7tj8
+    +rm/JIvQvrOLeP7DS7UOz+q0sKyLPa0PEtbVty+SA9Ja7d1Ykfmbad8BG2vh0Jx9
+    MXo3oE66/U3KoFeXKEM7KVeZ6kux8hgdn2dgoJnqvqXnpiy+Cai/YJ9HtRYNRql+
+    tHXnDoM6inbE8KyJ9zNzl8kor6M3hVQJ5sPrHXjzpqM0easRD3yi5hUNF/zMEVwS
+    ngKMsVjY0KUXksWRYJOK61VGrvWbl52h+mW4HkVLQXd1Qo7QrNBT0msfEeG55GcN
+    1dPw5XAr/wZIvv9BOjiCyX8n0DJlSQYSI3b+hChglQKBgQDiLcN9v5XzG5mmk0Im
+    zWfcdhzGFliBMi1h/lgvD5b1NsLPrclMD9h+d0Lgj01WZLgq2hmY9J6lY6kyzk4X
+    qOH5sZLC3k+6VIqgR2LX1Rrmzrj04RI7NfSSvfvLtsgbH/3b556Jv9xRFZA4Wqbg
+    U/yiYhfeam6ynBpt0ThCl3w53wKBgQC25/TYEhpaBpQ8+KztBHfP1mkOpSi9kyxO
+    TaUmuwAEVCGzmo04WjUFkiYWbm3OWIUg0zu3lAJeNjKTdDAWVXrpS2nOtUYBc3qJ
+    oXNhobaBe+QhXG43nYaFr4JHQwBe0km2NCxpMhmUgSCm+/Gd+5Z6NWrIat23/eoK
+    UHBe3OVkfQKBgBkmC4GU5uBkJj5+SzGzTyQVQffIjki3QpKNzFJXQmq7jwe2hBZg
+    AKt3KUl8xZWgl1W0cHowYN906GBMziQVVCMGWpIuU+Ec+1j89wGWoWoefDRGPle1
+    FR+n3jJ1fWR+tyRXaapZWe7uHd4WPk3dKM8JZywE25AiiVHCnKXS4C4zAoGAC8fC
+    yEvaMKQt1gN6N8XK5bL8jznp9tPMzbpIgccXiC/W/9dbcx60PYidNWKlZd3jrSqN
+    tRQuVt0Mwtx/4GBfCzmVNgAM4zkJ0mV4pfghZhORrOhkHObjbCbSsD5Lfs/yeW7A
+    0YGtjhgG/1pIxJEYrwRTvVbMsvYCpelqY2G80I0CgYEAj9XeePMAL5AT1CT9Ud1w
+    i0alfCUp4O55TLcO5RPqx4UYg/q1pR5eJANaAAZk8xWFkgm9p6G1OzHFBhg47Lyl
+    Q346NhPvZGerKAxMhA2L8QG/As2kCrqHGoSr4NmI5QK4YJqGvNTMjOE46/HUop6M
+    //dEtvp6oqF4w7aCH79bt4E=
+    -----END PRIVATE KEY-----
+
+    """
+}

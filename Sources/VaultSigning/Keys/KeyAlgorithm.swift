@@ -3,7 +3,9 @@ internal import VaultModel
 /// The algorithm of a key in PKCS #8 and X.509: AlgorithmIdentifier (RFC 5280 section 4.1.1.2) for Ed25519 (RFC 8410),
 /// curves (RFC 5480) and RSA (RFC 3279 section 2.3.1).
 enum KeyAlgorithm: Hashable {
-  case ed25519, curve(Curve), rsa
+  case ed25519
+  case curve(Curve)
+  case rsa
 
   private static let ed25519Identifier: [UInt8] = [0x2B, 0x65, 0x70]
   private static let curveIdentifier: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]

@@ -18,10 +18,12 @@ extension PublicKey {
         () throws(SigningError) in
         try unsafe Expression { out in unsafe vault_ec_public_key(out, curve.name, point, Int32(point.count)) }
       } message: {
-        () throws(SigningError) in try scheme.expression(of: message)
+        () throws(SigningError) in
+        try scheme.expression(of: message)
       } signature: {
         // Both have as many bytes. libgcrypt refuses 0 and what is not below the order.
-        () throws(SigningError) in try unsafe Expression { out in unsafe vault_ecdsa_signature(out, r, s, Int32(r.count)) }
+        () throws(SigningError) in
+        try unsafe Expression { out in unsafe vault_ecdsa_signature(out, r, s, Int32(r.count)) }
       }
     case .rsa(let modulus, let exponent):
       guard signature.count == modulus.count, signature.lexicographicallyPrecedes(modulus) else { return false }
@@ -31,7 +33,8 @@ extension PublicKey {
           unsafe vault_rsa_public_key(out, modulus, Int32(modulus.count), exponent, Int32(exponent.count))
         }
       } message: {
-        () throws(SigningError) in try scheme.expression(of: message)
+        () throws(SigningError) in
+        try scheme.expression(of: message)
       } signature: {
         () throws(SigningError) in
         try unsafe Expression { out in unsafe vault_rsa_signature(out, signature, Int32(signature.count)) }
