@@ -57,8 +57,9 @@ TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprint
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
               systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl python3-pip \
               $(DEB_DEPS)
-# Programs that ask their helpers for credentials, from PyPI: the tests of a helper whose program is not here are skipped.
-TEST_PYTHON := docker pip uv
+# Programs that ask their helpers for credentials, and another maker of tokens, from PyPI: the tests of what is not here are
+# skipped.
+TEST_PYTHON := docker pip uv pyjwt cryptography
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc git strace pkg-config
 
@@ -89,7 +90,7 @@ deps:
 	@Tests/build-packages.sh $(SYSROOT) $(BUILD_DEPS)
 test-deps: deps
 	@$(call install-packages,$(TEST_DEPS))
-	@[ -d .build/python/docker ] && [ -x .build/python/bin/uv ] && exit; \
+	@[ -d .build/python/docker ] && [ -d .build/python/jwt ] && [ -x .build/python/bin/uv ] && exit; \
 	/usr/bin/python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --upgrade --target .build/python \
 	  $(TEST_PYTHON) || echo "test-deps: the tests of $(TEST_PYTHON) will be skipped, because PyPI has not given them"
 bench-deps:

@@ -75,6 +75,7 @@ $(call fuzz-target,RecordFuzz,VaultCore VaultModel)
 $(call fuzz-target,AgentFuzz,VaultSigning VaultCore VaultModel)
 $(call fuzz-target,KnownHostsFuzz,VaultSigning VaultCore VaultModel)
 $(call fuzz-target,BackupFuzz,VaultCore VaultModel)
+$(call fuzz-target,TokenFuzz,VaultSigning VaultCore VaultModel)
 $(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultHelper VaultProcess VaultWire VaultModel)
 $(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore VaultWire VaultModel)
 $(call fuzz-target,TemplateFuzz,VaultCLI VaultWire VaultModel)
@@ -101,6 +102,7 @@ FUZZ_START_RestoreFuzz := -len_control=0
 FUZZ_LENGTH_FrameFuzz := 1024
 FUZZ_LENGTH_HelperFuzz := 1024
 FUZZ_LENGTH_KnownHostsFuzz := 1024
+FUZZ_LENGTH_TokenFuzz := 2048
 FUZZ_LENGTH_BackoffFuzz := 256
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048

@@ -18,7 +18,9 @@ enum JSONString {
     }
     guard let first = unit(input, at: offset) else { return nil }
     if let scalar = Unicode.Scalar(first) { return (scalar, 6) }
-    guard first & 0xFC00 == 0xD800, let second = unit(input, at: offset + 6), second & 0xFC00 == 0xDC00 else { return nil }
+    guard first & 0xFC00 == 0xD800, let second = unit(input, at: offset + 6), second & 0xFC00 == 0xDC00 else {
+      return nil
+    }
     return Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + second & 0x3FF).map { ($0, 12) }
   }
 

@@ -60,7 +60,9 @@ extension JSONWebToken {
       throw .malformed("its header does not say the algorithm")
     }
     if let type = header.value("typ") {
-      guard let type = header.string(type), isTokenType(type) else { throw .malformed("it is of another type than JWT") }
+      guard let type = header.string(type), isTokenType(type) else {
+        throw .malformed("it is of another type than JWT")
+      }
     }
     guard let keyID = header.value("kid") else { return (algorithm, nil) }
     guard let keyID = header.string(keyID) else { throw .malformed("its key's name is not a text") }

@@ -25,14 +25,17 @@ extension JSONWebToken {
     guard algorithmName.isSame(as: algorithm.rawValue) else {
       throw TokenFault(
         .algorithm,
-        "the token says that its algorithm is \(Printable.quoted(algorithmName)), and the item's is \(algorithm.rawValue)")
+        "the token says that its algorithm is \(Printable.quoted(algorithmName)), and the item's is \(algorithm.rawValue)"
+      )
     }
     let isSigned = memory.withBytes { bytes in
       let signature = bytes.extracting(signedCount..<bytes.byteCount)
       return algorithm.signatureBytes.contains(signature.byteCount)
         && verifies(signature, bytes.extracting(0..<signedCount))
     }
-    guard isSigned else { throw TokenFault(.signature, "the token was not signed by this item's key, or was changed since") }
+    guard isSigned else {
+      throw TokenFault(.signature, "the token was not signed by this item's key, or was changed since")
+    }
 
     let claims: JSONObject
     // Bytes have no padding: all are initialized.
@@ -77,7 +80,8 @@ extension JSONObject {
     guard life > 0 else { throw .claims("the token ends before it was made") }
     guard life <= terms.longestLife else {
       throw .claims(
-        "the token lives for \(Seconds.format(life)), more than the item's max-ttl, \(Seconds.format(terms.longestLife))")
+        "the token lives for \(Seconds.format(life)), more than the item's max-ttl, \(Seconds.format(terms.longestLife))"
+      )
     }
     return (issued, expires)
   }
@@ -85,7 +89,9 @@ extension JSONObject {
   fileprivate func checkIssuer(_ terms: TokenTerms) throws(TokenFault) {
     let issuer = try text("iss")
     guard let expected = terms.issuer else { return }
-    guard let issuer else { throw .claims("the token has no issuer (iss), and the item's is \(Printable.quoted(expected))") }
+    guard let issuer else {
+      throw .claims("the token has no issuer (iss), and the item's is \(Printable.quoted(expected))")
+    }
     guard issuer.isSame(as: expected) else {
       throw .claims("the token's issuer is \(Printable.quoted(issuer)), and the item's \(Printable.quoted(expected))")
     }
@@ -100,7 +106,9 @@ extension JSONObject {
     }
     let elements = self.elements(value) ?? [value]
     let audiences = elements.compactMap(string)
-    guard audiences.count == elements.count else { throw .claims("the token's audience (aud) is not a text or several") }
+    guard audiences.count == elements.count else {
+      throw .claims("the token's audience (aud) is not a text or several")
+    }
     guard audiences.contains(where: { one in terms.audiences.contains { $0.isSame(as: one) } }) else {
       let first = audiences.first.map { Printable.quoted($0) } ?? "nobody"
       throw .claims("the token is for \(first), which is not in the item's attribute 'aud'")

@@ -10,7 +10,9 @@ extension RevocationList {
   public init(parsing text: RawSpan) throws(RevocationProblem) {
     guard text.byteCount <= Self.maximumBytes else { throw Self.tooLong }
     let object: JSONObject
-    do { object = try JSONObject(parsing: text) } catch { throw RevocationProblem("the list of revoked tokens \(error.reason)") }
+    do { object = try JSONObject(parsing: text) } catch {
+      throw RevocationProblem("the list of revoked tokens \(error.reason)")
+    }
     guard object.members.count == 1, let entries = object.value("revoked").flatMap(object.elements) else {
       throw RevocationProblem("the list of revoked tokens must have one member, the array 'revoked'")
     }

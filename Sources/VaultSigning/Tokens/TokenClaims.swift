@@ -65,7 +65,8 @@ public struct TokenClaims: Hashable, Sendable {
     guard let wish else {
       guard let subjects = terms.subjects else { return nil }
       if let literal = subjects.literal { return literal }
-      throw TokenProblem(.subject, "a subject must be given: one that fits \(Printable.quoted(terms.subjectPattern ?? ""))")
+      throw TokenProblem(
+        .subject, "a subject must be given: one that fits \(Printable.quoted(terms.subjectPattern ?? ""))")
     }
     guard !wish.isEmpty, wish.utf8.count <= maximumSubjectBytes, Printable.isPlain(wish) else {
       throw TokenProblem(.subject, "a subject is 1 to \(maximumSubjectBytes) bytes of printable text")
@@ -83,7 +84,8 @@ public struct TokenClaims: Hashable, Sendable {
     guard wish >= 1 else { throw TokenProblem(.life, "a token's life is 1 second at least") }
     guard wish <= terms.longestLife else {
       throw TokenProblem(
-        .life, "a life of \(Seconds.format(wish)) is more than the item's max-ttl, \(Seconds.format(terms.longestLife))")
+        .life, "a life of \(Seconds.format(wish)) is more than the item's max-ttl, \(Seconds.format(terms.longestLife))"
+      )
     }
     return wish
   }

@@ -1,0 +1,123 @@
+import VaultCore
+import VaultModel
+
+@testable import VaultSigning
+
+#if !SWIFT_PACKAGE
+  @c(LLVMFuzzerTestOneInput)
+  public func fuzzToken(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    // libFuzzer lends `count` bytes for the call.
+    _ = exerciseToken(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
+    return 0
+  }
+#endif
+
+/// Reads any bytes as a token, as claims, and as a list of revoked tokens. Each is refused in words that can be printed, or has
+/// one spelling that is read again as the same. The answer says what was read, the most particular last.
+func exerciseToken(_ bytes: RawSpan) -> String? {
+  var read: String?
+  if checkObject(bytes) { read = "object" }
+  if checkList(bytes) { read = "list" }
+  if checkToken(bytes) { read = "token" }
+  // As a payload that is signed rightly, too.
+  let copy = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+  if copy.count < 8000,
+    let token = try? JSONWebToken.make(
+      algorithm: .hs256, keyID: "k", payload: copy, sign: { _ in [UInt8](repeating: 7, count: 32) })
+  {
+    let isToken = token.withBytes { checkToken($0) }
+    precondition(isToken || copy.isEmpty)
+  }
+  return read
+}
+
+private func checkObject(_ bytes: RawSpan) -> Bool {
+  guard let object = try? JSONObject(parsing: bytes) else { return false }
+  guard let again = try? JSONObject(parsing: unsafe object.text.span.bytes), again.text == object.text else {
+    fatalError("an object has two spellings")
+  }
+  for member in object.members {
+    var name: [UInt8] = []
+    JSONString.append(object.name(member), to: &name)
+    precondition(name.dropFirst().dropLast().elementsEqual(object.text[member.name]))
+    if let text = object.string(member.value) {
+      var value: [UInt8] = []
+      JSONString.append(text, to: &value)
+      precondition(value.elementsEqual(object.text[member.value]))
+    }
+    if let elements = object.elements(member.value) {
+      let count = elements.reduce(0) { $0 + $1.count }
+      precondition(member.value.count == 2 + count + max(0, elements.count - 1))
+    }
+    _ = NumericDate.read(object.text[member.value])
+  }
+  checkClaims(object)
+  return true
+}
+
+/// Claims that are allowed are signed as they are.
+private func checkClaims(_ object: JSONObject) {
+  guard let terms = try? TokenTerms(attributes: ["claims": "a b c", "sub": "**", "iss": "v"]) else {
+    fatalError("good terms")
+  }
+  let request = TokenRequest(subject: "s", claims: object.text)
+  do throws(TokenProblem) {
+    let claims = try TokenClaims(terms, request, now: 1_800_000_000, identifier: "j")
+    guard let payload = try? JSONObject(parsing: unsafe claims.payload.span.bytes) else {
+      fatalError("claims that are no JSON")
+    }
+    precondition(payload.text == claims.payload && payload.members.count == object.members.count + 6)
+  } catch { precondition(error.part == .claims && Printable.isPlain(error.reason)) }
+}
+
+private func checkList(_ bytes: RawSpan) -> Bool {
+  do throws(RevocationProblem) {
+    let list = try RevocationList(parsing: bytes)
+    let text = try list.encoded()
+    let again = try RevocationList(parsing: unsafe text.span.bytes)
+    precondition(again.tokens == list.tokens && again.subjects == list.subjects)
+    for token in list.tokens { precondition(list.isRevoked(identifier: token.identifier, subject: nil, issuedAt: 0)) }
+    for subject in list.subjects {
+      precondition(list.isRevoked(identifier: "", subject: subject.name, issuedAt: subject.issuedUpTo))
+      precondition(!list.isRevoked(identifier: "", subject: subject.name, issuedAt: subject.issuedUpTo + 1))
+    }
+    return true
+  } catch {
+    precondition(Printable.isPlain(error.reason))
+    return false
+  }
+}
+
+private func checkToken(_ bytes: RawSpan) -> Bool {
+  do throws(TokenFault) {
+    let token = try JSONWebToken(parsing: bytes)
+    for algorithm in JSONWebToken.Algorithm.allCases { check(token, algorithm) }
+    return true
+  } catch {
+    precondition(error.code == .malformed && Printable.isPlain(error.reason))
+    return false
+  }
+}
+
+private func check(_ token: borrowing JSONWebToken, _ algorithm: JSONWebToken.Algorithm) {
+  for attributes in [[:], ["iss": "v", "aud": "a", "sub": "s*", "max-ttl": "1y"]] as [[String: String]] {
+    guard let terms = try? TokenTerms(attributes: attributes) else { fatalError("good terms") }
+    do throws(TokenFault) {
+      let verified = try token.verify(
+        algorithm: algorithm, terms: terms, now: 1_800_000_000, leeway: 60, isRevoked: { _, _, _ in false },
+        verifies: { _, _ in true })
+      precondition(verified.expiresAt > 1_799_999_940 && verified.issuedAt <= 1_800_000_060)
+      precondition(verified.expiresAt - verified.issuedAt <= terms.longestLife && !verified.identifier.isEmpty)
+      let claims = Array(verified.claims.utf8)
+      guard let object = try? JSONObject(parsing: unsafe claims.span.bytes) else {
+        fatalError("claims that are no JSON")
+      }
+      precondition(object.text == claims)
+    } catch { precondition(error.code != .revoked && Printable.isPlain(error.reason)) }
+    // Nothing is accepted that the key does not confirm.
+    let forged = try? token.verify(
+      algorithm: algorithm, terms: terms, now: 1_800_000_000, isRevoked: { _, _, _ in false },
+      verifies: { _, _ in false })
+    precondition(forged == nil)
+  }
+}

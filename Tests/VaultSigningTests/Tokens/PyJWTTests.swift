@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+import VaultSigning
+
+@Suite("PyJWT", .enabled(if: PyJWT.isHere, "needs PyJWT for /usr/bin/python3, which is not here; see `make test-deps`"))
+struct PyJWTTests {
+  private typealias Stand = TokenStand
+  private static let attributes = [
+    "iss": "https://vault.example", "aud": "mqtt web", "sub": "lamp-*", "claims": "role", "max-ttl": "1y",
+  ]
+
+  @Test("accepts a token that is made here, and reads the same claims") func made() throws {
+    let request = TokenRequest(
+      subject: "lamp-é\"", life: 60, claims: Array(#"{"role":["a\/b",1.5e2,{"x":null}]}"#.utf8))
+    let token = try Stand.token(Self.attributes, request)
+    let answer = try PyJWT.run(
+      """
+      import json, sys, jwt
+      token, key = sys.argv[1], sys.argv[2]
+      options = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "require": ["exp", "iat", "nbf", "jti", "sub"]}
+      claims = jwt.decode(token, key, algorithms=["HS256"], audience="web", issuer="https://vault.example", options=options)
+      assert jwt.get_unverified_header(token) == {"alg": "HS256", "typ": "JWT", "kid": "lamp/key"}
+      for wrong in ({"key": key + "x", "audience": "web"}, {"key": key, "audience": "other"}):
+          try: jwt.decode(token, algorithms=["HS256"], options=options, **wrong)
+          except jwt.InvalidTokenError: continue
+          raise SystemExit("accepted")
+      print(json.dumps(claims, separators=(",", ":"), ensure_ascii=False), end="")
+      """, [token, String(decoding: Stand.key, as: UTF8.self)])
+    // Python writes a number in its own way.
+    #expect(answer.replacing("150.0", with: "1.5e2") == (try Stand.payload(Self.attributes, request)))
+  }
+
+  @Test("makes a token that is accepted here") func read() throws {
+    let token = try PyJWT.run(
+      """
+      import sys, jwt
+      claims = {"iss": "https://vault.example", "aud": ["x", "mqtt"], "sub": "lamp-1", "jti": "p", "iat": \(Stand.now), "nbf": \(Stand.now),
+                "exp": \(Stand.now + 5), "role": "é", "other": 1.5}
+      print(jwt.encode(claims, sys.argv[1], algorithm="HS256", headers={"kid": "k"}), end="")
+      """, [String(decoding: Stand.key, as: UTF8.self)])
+    let verified = try Stand.verify(token, Self.attributes)
+    #expect(verified.subject == "lamp-1" && verified.identifier == "p" && verified.keyID == "k")
+    #expect(verified.unexpectedClaims == ["other"] && verified.claims.hasSuffix(#""role":"é","other":1.5}"#))
+  }
+
+  @Test("makes tokens of no algorithm and of others, which are refused here") func unsigned() throws {
+    let tokens = try PyJWT.run(
+      """
+      import sys, jwt
+      claims = {"sub": "s", "jti": "p", "iat": \(Stand.now), "exp": \(Stand.now + 5)}
+      print(jwt.encode(claims, None, algorithm="none"), jwt.encode(claims, sys.argv[1], algorithm="HS384"), end="")
+      """, [String(decoding: Stand.key, as: UTF8.self)]
+    ).split(separator: " ")
+    // The first one has an empty signature.
+    #expect(tokens.map { Stand.fault(String($0))?.code } == [.malformed, .algorithm])
+  }
+}
+
+/// Python with PyJWT, from PyPI as `make test-deps` asks for it, or from the system.
+private enum PyJWT {
+  static let isHere = (try? run("import jwt", [])) != nil
+
+  /// What a program prints.
+  static func run(_ program: String, _ arguments: [String]) throws -> String {
+    let packages = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../.build/python")
+      .standardized
+    let (python, output) = (Process(), Pipe())
+    python.executableURL = URL(filePath: "/usr/bin/python3")
+    python.arguments = ["-B", "-c", program] + arguments
+    python.environment = ["PYTHONPATH": packages.path, "PYTHONIOENCODING": "utf-8", "PATH": "/usr/bin:/bin"]
+    python.standardOutput = output
+    python.standardError = FileHandle.nullDevice
+    try python.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    python.waitUntilExit()
+    guard python.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    return text
+  }
+}

@@ -1,0 +1,122 @@
+import Testing
+import VaultSigning
+
+@Suite("The list of revoked tokens") struct RevocationListTests {
+  private func list(_ text: String) throws(RevocationProblem) -> RevocationList {
+    let bytes = Array(text.utf8)
+    return try RevocationList(parsing: unsafe bytes.span.bytes)
+  }
+
+  private func text(_ list: RevocationList) throws -> String { String(decoding: try list.encoded(), as: UTF8.self) }
+
+  @Test("has one text, whatever the order in which it grew") func encoding() throws {
+    var (one, other) = (RevocationList(), RevocationList())
+    #expect(try text(one) == "{\"revoked\":[]}\n" && one.isEmpty)
+    one.revoke(identifier: "b", expiresAt: 20)
+    one.revoke(subject: "lamp-17", issuedUpTo: 5, longestLife: 60)
+    one.revoke(identifier: "a\"", expiresAt: 30)
+    other.revoke(identifier: "a\"", expiresAt: 30)
+    other.revoke(identifier: "b", expiresAt: 20)
+    other.revoke(subject: "lamp-17", issuedUpTo: 5, longestLife: 60)
+    other.revoke(identifier: "b", expiresAt: 10)
+    other.revoke(subject: "lamp-17", issuedUpTo: 4, longestLife: 60)
+    let expected = """
+      {"revoked":[
+      {"jti":"a\\"","exp":30},
+      {"jti":"b","exp":20},
+      {"sub":"lamp-17","before":5,"exp":65}
+      ]}
+
+      """
+    #expect(try text(one) == expected)
+    #expect(try text(other) == expected)
+    #expect(try text(list(expected)) == expected)
+  }
+
+  @Test("is read in any order and spacing") func reading() throws {
+    let list = try list(#" { "revoked" : [ {"exp":9,"before":-1,"sub":"s"}, { "exp" : 8 , "jti" : "\u006a" } ] } "#)
+    #expect(list.isRevoked(identifier: "j", subject: nil, issuedAt: 100))
+    #expect(list.isRevoked(identifier: "k", subject: "s", issuedAt: -1))
+    #expect(!list.isRevoked(identifier: "k", subject: "s", issuedAt: 0))
+    #expect(try self.list(#"{"revoked":[]}"#).isEmpty)
+  }
+
+  @Test("takes in the second of the revocation, and spares the next one") func sameSecond() {
+    var list = RevocationList()
+    list.revoke(subject: "lamp", issuedUpTo: 100, longestLife: 60)
+    for (time, isRevoked) in [(Int64.min, true), (99, true), (100, true), (101, false), (.max, false)] {
+      #expect(list.isRevoked(identifier: "j", subject: "lamp", issuedAt: time) == isRevoked, "\(time)")
+    }
+    #expect(!list.isRevoked(identifier: "j", subject: "lamp2", issuedAt: 0))
+    #expect(!list.isRevoked(identifier: "lamp", subject: nil, issuedAt: 0))
+  }
+
+  @Test("tells texts apart that only look the same, and finds each among many") func lookup() {
+    var list = RevocationList()
+    list.revoke(identifier: "caf\u{E9}", expiresAt: 1)
+    #expect(!list.isRevoked(identifier: "cafe\u{301}", subject: nil, issuedAt: 0))
+    for number in 0..<500 { list.revoke(identifier: "\(number * 7919 % 1000)", expiresAt: 1) }
+    for number in 0..<500 {
+      #expect(list.isRevoked(identifier: "\(number * 7919 % 1000)", subject: nil, issuedAt: 0))
+      #expect(!list.isRevoked(identifier: "\(number)x", subject: nil, issuedAt: 0))
+    }
+  }
+
+  @Test("forgets what has expired for every verifier, and not a second before") func dropping() throws {
+    var list = RevocationList()
+    list.revoke(identifier: "j", expiresAt: 100)
+    list.revoke(subject: "s", issuedUpTo: 50, longestLife: 100)
+    list.drop(expiredBy: 159)
+    #expect(list.isRevoked(identifier: "j", subject: nil, issuedAt: 0))
+    list.drop(expiredBy: 160)
+    #expect(!list.isRevoked(identifier: "j", subject: nil, issuedAt: 0))
+    list.drop(expiredBy: 209)
+    #expect(list.isRevoked(identifier: "j", subject: "s", issuedAt: 0))
+    list.drop(expiredBy: 210)
+    #expect(list.isEmpty)
+    list.revoke(subject: "s", issuedUpTo: .max, longestLife: .max)
+    list.drop(expiredBy: .min)
+    #expect(!list.isEmpty)
+  }
+
+  @Test(
+    "is refused when anything is not as it is written",
+    arguments: [
+      "", "{}", "[]", #"{"revoked":{}}"#, #"{"revoked":null}"#, #"{"revoked":[],"x":1}"#,
+      #"{"revoked":[],"revoked":[]}"#,
+      #"{"Revoked":[]}"#, #"{"revoked":[1]}"#, #"{"revoked":[{}]}"#, #"{"revoked":[{"jti":"j"}]}"#,
+      #"{"revoked":[{"jti":"","exp":1}]}"#,
+      #"{"revoked":[{"jti":"j","exp":"1"}]}"#, #"{"revoked":[{"jti":"j","exp":1.5}]}"#,
+      #"{"revoked":[{"jti":"j","exp":1e3}]}"#,
+      #"{"revoked":[{"jti":"j","exp":1234567890123456}]}"#, #"{"revoked":[{"jti":1,"exp":1}]}"#,
+      #"{"revoked":[{"jti":"j","exp":1,"x":1}]}"#,
+      #"{"revoked":[{"jti":"j","exp":1,"sub":"s","before":1}]}"#, #"{"revoked":[{"jti":"j","before":1,"exp":1}]}"#,
+      #"{"revoked":[{"sub":"s","exp":1}]}"#, #"{"revoked":[{"sub":"s","before":1}]}"#,
+      #"{"revoked":[{"sub":"","before":1,"exp":1}]}"#,
+      #"{"revoked":[{"jti":"j","exp":1},{"jti":"j","exp":2}]}"#,
+      #"{"revoked":[{"sub":"s","before":1,"exp":1},{"sub":"s","before":2,"exp":1}]}"#,
+      #"{"revoked":[]} x"#, #"{"revoked":[{"jti":"\ud800","exp":1}]}"#,
+    ])
+  func refused(text: String) { #expect(throws: RevocationProblem.self) { try list(text) } }
+
+  @Test("every beginning of a text is refused") func truncations() {
+    let text = Array(#"{"revoked":[{"jti":"j","exp":8},{"sub":"s","before":1,"exp":9}]}"#.utf8)
+    for count in 0..<text.count {
+      let part = Array(text[..<count])
+      #expect(throws: RevocationProblem.self, "\(count)") { try RevocationList(parsing: unsafe part.span.bytes) }
+    }
+  }
+
+  @Test("is at most 1 MiB long, when read and when written") func size() throws {
+    var list = RevocationList()
+    for number in 0..<50 { list.revoke(identifier: "\(number)" + String(repeating: "x", count: 20_000), expiresAt: 1) }
+    let text = try list.encoded()
+    #expect(text.count <= RevocationList.maximumBytes)
+    let long = text + [UInt8](repeating: 0x20, count: RevocationList.maximumBytes - text.count)
+    #expect(throws: Never.self) { try RevocationList(parsing: unsafe long.span.bytes) }
+    let longer = long + [0x20]
+    #expect(throws: RevocationProblem.self) { try RevocationList(parsing: unsafe longer.span.bytes) }
+    for number in 50..<53 { list.revoke(identifier: "\(number)" + String(repeating: "x", count: 20_000), expiresAt: 1) }
+    #expect(throws: RevocationProblem.self) { try list.encoded() }
+  }
+}

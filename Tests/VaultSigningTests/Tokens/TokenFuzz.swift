@@ -1,0 +1,1 @@
+../../Fuzz/TokenFuzz.swift
