@@ -155,7 +155,8 @@ let package = Package(
       swiftSettings: strict),
     // Looks at what calls with a key leave on a stack: in a program, of which there is an optimized one.
     .executableTarget(
-      name: "stack-proof", dependencies: ["VaultSigning", "VaultCore", "CSodium"], path: "Tests/StackProof",
+      name: "stack-proof", dependencies: ["VaultSigning", "VaultCore", "VaultModel", "CSodium"],
+      path: "Tests/StackProof",
       swiftSettings: strict),
     // Repeats what the fuzzers of whole stores were fed with: in a process of its own, whose random numbers repeat, too.
     .executableTarget(

@@ -32,12 +32,13 @@ enum StackProof {
     let box = try unsafe SealedBox.seal(message.span.bytes, to: SealedBox.publicKey(of: secret()))
     var shared = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_box_beforenm(&shared, box, key)
+    let signing = try SigningKeys(seed: key)
     let keys =
       [
         ("key", key), ("message key", perMessage), ("subkey", array(KDF.subkey(1, context: "a-test--", of: secret()))),
         ("root", array(try Argon2id.derive(secret(), salt: salt, parameters: .floor))),
         ("scalar", scalar), ("shared key", shared),
-      ] + pads
+      ] + pads + signing.numbers
 
     let calls: [(name: String, call: () -> Void)] =
       [
@@ -52,8 +53,11 @@ enum StackProof {
         (
           "a copy",
           {
-            unsafe withUnsafeTemporaryAllocation(byteCount: 32 * keys.count, alignment: 16) { copy in
-              unsafe copy.copyBytes(from: keys.flatMap(\.1))
+            // The beginnings: more than 1024 bytes would not be taken from the stack.
+            let beginnings = keys.flatMap { $0.1.prefix(16) }
+            // With room above them, which the calls behind this one write over.
+            unsafe withUnsafeTemporaryAllocation(byteCount: beginnings.count + 512, alignment: 16) { copy in
+              unsafe copy.copyBytes(from: beginnings)
               // The compiler does not know this call, so it has to make the copy for it.
               _ = unsafe sodium_is_zero(copy.baseAddress, copy.count)
             }
@@ -84,7 +88,7 @@ enum StackProof {
       ]
       + HMAC.Hash.allCases.map { hash in
         ("HMAC \(hash)", { _ = try? unsafe HMAC.withCode(of: message.span.bytes, key: secret(), hash) { _ in } })
-      }
+      } + signing.calls(message)
     return calls.map { name, call in
       let stack = ThreadStack.copy(after: call)
       let left = keys.filter { ThreadStack.has($0.1, stack) }.map(\.0)

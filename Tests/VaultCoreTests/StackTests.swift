@@ -13,10 +13,14 @@ struct StackTests {
     let outcome = try sandbox.run([], program: "stack-proof")
     #expect(outcome.status == 0)
     let lines = outcome.output.split(separator: "\n")
-    try #require(lines.count == 15, "\(outcome)")
+    try #require(lines.count == 40, "\(outcome)")
     // The positive controls: a key that libsodium leaves by itself is found, and so is each of the keys where it lies.
     #expect(lines[0].hasPrefix("libsodium: ") && lines[0].contains("root"), "\(outcome)")
-    #expect(lines[1] == "a copy: key, message key, subkey, root, scalar, shared key, pad, pad")
+    let rsa = ["d", "p", "q", "dP", "dQ", "qInv"].map { "rsa \($0), rsa \($0) in words" }
+    let curves = ["p256", "p384", "p521"].map { "\($0) d, \($0) d in words" }
+    #expect(
+      lines[1] == "a copy: key, message key, subkey, root, scalar, shared key, pad, pad, scalar, prefix, "
+        + (curves + rsa).joined(separator: ", "))
     #expect(lines.dropFirst(2).allSatisfy { $0.hasSuffix(": nothing") }, "\(outcome)")
   }
 

@@ -57,11 +57,18 @@ public struct PrivateKey: ~Copyable, Sendable {
     let body: ScratchBytes
     do { body = try PEM.decode(block, in: text) } catch { throw .damaged(error.reason) }
     return try body.withBytes { (bytes: RawSpan) throws(KeyError) in
-      let parts = try form.parts(bytes)
-      let key = try PrivateKey(parts, in: bytes, trusting: publicKey)
-      try key.agrees(with: parts, in: bytes)
-      return key
+      try read(form, bytes, trusting: publicKey)
     }
+  }
+
+  /// Reads the bytes of a PEM block.
+  static func read(
+    _ form: PrivateKeyForm, _ bytes: RawSpan, trusting publicKey: PublicKey? = nil
+  ) throws(KeyError) -> PrivateKey {
+    let parts = try form.parts(bytes)
+    let key = try PrivateKey(parts, in: bytes, trusting: publicKey)
+    try key.agrees(with: parts, in: bytes)
+    return key
   }
 
   /// Throws unless the public keys that stand beside the private one are this key's.

@@ -1,7 +1,7 @@
 internal import VaultModel
 
 /// The forms of a private key's text, by the label of its PEM block.
-enum PrivateKeyForm {
+enum PrivateKeyForm: CaseIterable {
   case pkcs8, sec1, pkcs1, openSSH
 
   /// The one private key in `text`.
