@@ -44,9 +44,10 @@ public struct RevocationList: Sendable {
 
   /// Revokes the token with this identifier, which expires at `expiresAt`, in Unix seconds. Of two times the later counts.
   ///
-  /// - Precondition: `identifier` is not empty.
-  public mutating func revoke(identifier: String, expiresAt: Int64) {
-    precondition(!identifier.isEmpty, "a token's identifier is not empty")
+  /// - Throws: ``RevocationProblem`` for what a list could not be read with again: an empty text, a time of more than 15
+  ///   digits.
+  public mutating func revoke(identifier: String, expiresAt: Int64) throws(RevocationProblem) {
+    try Self.check(identifier, expiresAt, expiresAt)
     let place = tokens.place(of: identifier, by: \.identifier)
     if place < tokens.count, tokens[place].identifier.isSame(as: identifier) {
       tokens[place].expiresAt = max(tokens[place].expiresAt, expiresAt)
@@ -62,19 +63,26 @@ public struct RevocationList: Sendable {
   ///   - time: Unix seconds. Of two times the later counts.
   ///   - longestLife: the longest life that such a token can have, in seconds. With one too short ``drop(expiredBy:)``
   ///     forgets the revocation while tokens are still valid.
-  /// - Precondition: `subject` is not empty.
-  public mutating func revoke(subject: String, issuedUpTo time: Int64, longestLife: Int64) {
-    precondition(!subject.isEmpty, "a token's subject is not empty")
-    add(Subject(name: subject, issuedUpTo: time, expiresAt: Seconds.after(longestLife, time)))
+  /// - Throws: ``RevocationProblem``, as for an identifier.
+  public mutating func revoke(
+    subject: String, issuedUpTo time: Int64, longestLife: Int64
+  ) throws(RevocationProblem) {
+    let end = Seconds.after(longestLife, time)
+    try Self.check(subject, time, end)
+    let place = subjects.place(of: subject, by: \.name)
+    if place < subjects.count, subjects[place].name.isSame(as: subject) {
+      subjects[place].issuedUpTo = max(subjects[place].issuedUpTo, time)
+      subjects[place].expiresAt = max(subjects[place].expiresAt, end)
+    } else {
+      subjects.insert(Subject(name: subject, issuedUpTo: time, expiresAt: end), at: place)
+    }
   }
 
-  mutating func add(_ subject: Subject) {
-    let place = subjects.place(of: subject.name, by: \.name)
-    if place < subjects.count, subjects[place].name.isSame(as: subject.name) {
-      subjects[place].issuedUpTo = max(subjects[place].issuedUpTo, subject.issuedUpTo)
-      subjects[place].expiresAt = max(subjects[place].expiresAt, subject.expiresAt)
-    } else {
-      subjects.insert(subject, at: place)
+  private static func check(_ name: String, _ time: Int64, _ end: Int64) throws(RevocationProblem) {
+    guard !name.isEmpty else { throw RevocationProblem("what is to be revoked has no name") }
+    let limit: UInt64 = 1_000_000_000_000_000
+    guard time.magnitude < limit, end.magnitude < limit else {
+      throw RevocationProblem("the time of a revocation is out of range")
     }
   }
 

@@ -12,14 +12,14 @@ import VaultSigning
   @Test("has one text, whatever the order in which it grew") func encoding() throws {
     var (one, other) = (RevocationList(), RevocationList())
     #expect(try text(one) == "{\"revoked\":[]}\n" && one.isEmpty)
-    one.revoke(identifier: "b", expiresAt: 20)
-    one.revoke(subject: "lamp-17", issuedUpTo: 5, longestLife: 60)
-    one.revoke(identifier: "a\"", expiresAt: 30)
-    other.revoke(identifier: "a\"", expiresAt: 30)
-    other.revoke(identifier: "b", expiresAt: 20)
-    other.revoke(subject: "lamp-17", issuedUpTo: 5, longestLife: 60)
-    other.revoke(identifier: "b", expiresAt: 10)
-    other.revoke(subject: "lamp-17", issuedUpTo: 4, longestLife: 60)
+    try one.revoke(identifier: "b", expiresAt: 20)
+    try one.revoke(subject: "lamp-17", issuedUpTo: 5, longestLife: 60)
+    try one.revoke(identifier: "a\"", expiresAt: 30)
+    try other.revoke(identifier: "a\"", expiresAt: 30)
+    try other.revoke(identifier: "b", expiresAt: 20)
+    try other.revoke(subject: "lamp-17", issuedUpTo: 5, longestLife: 60)
+    try other.revoke(identifier: "b", expiresAt: 10)
+    try other.revoke(subject: "lamp-17", issuedUpTo: 4, longestLife: 60)
     let expected = """
       {"revoked":[
       {"jti":"a\\"","exp":30},
@@ -41,9 +41,9 @@ import VaultSigning
     #expect(try self.list(#"{"revoked":[]}"#).isEmpty)
   }
 
-  @Test("takes in the second of the revocation, and spares the next one") func sameSecond() {
+  @Test("takes in the second of the revocation, and spares the next one") func sameSecond() throws {
     var list = RevocationList()
-    list.revoke(subject: "lamp", issuedUpTo: 100, longestLife: 60)
+    try list.revoke(subject: "lamp", issuedUpTo: 100, longestLife: 60)
     for (time, isRevoked) in [(Int64.min, true), (99, true), (100, true), (101, false), (.max, false)] {
       #expect(list.isRevoked(identifier: "j", subject: "lamp", issuedAt: time) == isRevoked, "\(time)")
     }
@@ -51,11 +51,11 @@ import VaultSigning
     #expect(!list.isRevoked(identifier: "lamp", subject: nil, issuedAt: 0))
   }
 
-  @Test("tells texts apart that only look the same, and finds each among many") func lookup() {
+  @Test("tells texts apart that only look the same, and finds each among many") func lookup() throws {
     var list = RevocationList()
-    list.revoke(identifier: "caf\u{E9}", expiresAt: 1)
+    try list.revoke(identifier: "caf\u{E9}", expiresAt: 1)
     #expect(!list.isRevoked(identifier: "cafe\u{301}", subject: nil, issuedAt: 0))
-    for number in 0..<500 { list.revoke(identifier: "\(number * 7919 % 1000)", expiresAt: 1) }
+    for number in 0..<500 { try list.revoke(identifier: "\(number * 7919 % 1000)", expiresAt: 1) }
     for number in 0..<500 {
       #expect(list.isRevoked(identifier: "\(number * 7919 % 1000)", subject: nil, issuedAt: 0))
       #expect(!list.isRevoked(identifier: "\(number)x", subject: nil, issuedAt: 0))
@@ -64,8 +64,8 @@ import VaultSigning
 
   @Test("forgets what has expired for every verifier, and not a second before") func dropping() throws {
     var list = RevocationList()
-    list.revoke(identifier: "j", expiresAt: 100)
-    list.revoke(subject: "s", issuedUpTo: 50, longestLife: 100)
+    try list.revoke(identifier: "j", expiresAt: 100)
+    try list.revoke(subject: "s", issuedUpTo: 50, longestLife: 100)
     list.drop(expiredBy: 159)
     #expect(list.isRevoked(identifier: "j", subject: nil, issuedAt: 0))
     list.drop(expiredBy: 160)
@@ -74,9 +74,24 @@ import VaultSigning
     #expect(list.isRevoked(identifier: "j", subject: "s", issuedAt: 0))
     list.drop(expiredBy: 210)
     #expect(list.isEmpty)
-    list.revoke(subject: "s", issuedUpTo: .max, longestLife: .max)
-    list.drop(expiredBy: .min)
-    #expect(!list.isEmpty)
+  }
+
+  @Test("takes nothing in that it could not be read with again") func unreadable() throws {
+    var list = RevocationList()
+    let greatest: Int64 = 999_999_999_999_999
+    for end in [greatest + 1, -greatest - 1, .max, .min] {
+      #expect(throws: RevocationProblem.self) { try list.revoke(identifier: "j", expiresAt: end) }
+      #expect(throws: RevocationProblem.self) { try list.revoke(subject: "s", issuedUpTo: end, longestLife: 1) }
+      #expect(throws: RevocationProblem.self) { try list.revoke(subject: "s", issuedUpTo: 0, longestLife: end) }
+    }
+    #expect(throws: RevocationProblem.self) { try list.revoke(identifier: "", expiresAt: 1) }
+    #expect(throws: RevocationProblem.self) { try list.revoke(subject: "", issuedUpTo: 1, longestLife: 1) }
+    #expect(list.isEmpty)
+    try list.revoke(identifier: "j\u{0}\"", expiresAt: greatest)
+    try list.revoke(subject: "\u{FEFF}é\n", issuedUpTo: -greatest, longestLife: 0)
+    let again = try self.list(text(list))
+    #expect(try text(again) == text(list))
+    #expect(again.isRevoked(identifier: "j\u{0}\"", subject: nil, issuedAt: 0))
   }
 
   @Test(
@@ -109,14 +124,18 @@ import VaultSigning
 
   @Test("is at most 1 MiB long, when read and when written") func size() throws {
     var list = RevocationList()
-    for number in 0..<50 { list.revoke(identifier: "\(number)" + String(repeating: "x", count: 20_000), expiresAt: 1) }
+    for number in 0..<50 {
+      try list.revoke(identifier: "\(number)" + String(repeating: "x", count: 20_000), expiresAt: 1)
+    }
     let text = try list.encoded()
     #expect(text.count <= RevocationList.maximumBytes)
     let long = text + [UInt8](repeating: 0x20, count: RevocationList.maximumBytes - text.count)
     #expect(throws: Never.self) { try RevocationList(parsing: unsafe long.span.bytes) }
     let longer = long + [0x20]
     #expect(throws: RevocationProblem.self) { try RevocationList(parsing: unsafe longer.span.bytes) }
-    for number in 50..<53 { list.revoke(identifier: "\(number)" + String(repeating: "x", count: 20_000), expiresAt: 1) }
+    for number in 50..<53 {
+      try list.revoke(identifier: "\(number)" + String(repeating: "x", count: 20_000), expiresAt: 1)
+    }
     #expect(throws: RevocationProblem.self) { try list.encoded() }
   }
 }
