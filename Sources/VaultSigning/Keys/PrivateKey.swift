@@ -50,6 +50,20 @@ public struct PrivateKey: ~Copyable, Sendable {
     self = try Self.read(text, trusting: publicKey)
   }
 
+  /// Reads a key as a client hands it to an agent: see ``AddedKey/privateKey``. What it says twice has to agree.
+  public init(agentForm bytes: RawSpan) throws(KeyError) {
+    defer { Stack.wipe() }
+    self = try Self.read(agentForm: bytes)
+  }
+
+  @inline(never)
+  private static func read(agentForm bytes: RawSpan) throws(KeyError) -> PrivateKey {
+    let parts = try OpenSSHPrivate.agentParts(bytes)
+    let key = try PrivateKey(parts, in: bytes, trusting: nil)
+    try key.agrees(with: parts, in: bytes)
+    return key
+  }
+
   /// In a frame of its own, so that all of it lies below the one that wipes.
   @inline(never)
   private static func read(_ text: RawSpan, trusting publicKey: PublicKey?) throws(KeyError) -> PrivateKey {

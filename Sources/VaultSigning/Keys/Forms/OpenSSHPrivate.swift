@@ -45,6 +45,19 @@ enum OpenSSHPrivate {
     return parts
   }
 
+  /// Reads a key as a client hands it to an agent (RFC 9987 section 3.2): its type and its numbers, as they stand in a file, too.
+  static func agentParts(_ bytes: RawSpan) throws(KeyError) -> KeyParts {
+    var reader = SSHReader(bytes)
+    let (name, read) = try KeyError.reading { () throws(SSHFormatError) in
+      let name = try reader.text(bytes)
+      let parts = try numbers(named: name, &reader, bytes)
+      if parts != nil { try reader.finish() }
+      return (name, parts)
+    }
+    guard let read else { throw .unsupported(PublicKey.description(ofSSHName: name)) }
+    return read
+  }
+
   /// The numbers of a type; nil for one that is not known.
   private static func numbers(
     named name: String, _ reader: inout SSHReader, _ bytes: RawSpan

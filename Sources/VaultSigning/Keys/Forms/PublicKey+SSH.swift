@@ -96,3 +96,16 @@ extension PublicKey {
     return "SHA256:\(digest.base64.prefix { $0 != "=" })"
   }
 }
+
+extension PublicKey {
+  /// The type of a key in the bytes that SSH sends, by their beginning alone; nil for one that is not supported.
+  public static func type(ofSSHBlob blob: RawSpan) -> KeyType? {
+    var reader = SSHReader(blob)
+    guard let name = try? reader.text(blob) else { return nil }
+    switch name {
+    case "ssh-ed25519": return .ed25519
+    case "ssh-rsa": return .rsa
+    default: return Curve.allCases.first { name == "ecdsa-sha2-\($0.sshName)" }?.type
+    }
+  }
+}
