@@ -66,6 +66,14 @@ extension Failure {
       )
     case .wrongKind(let name, let kind):
       self.init(.missing, "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes")
+    case .wrongUse(let name, let use):
+      self.init(
+        .missing, "\(Printable.quoted(name)) is \(use.map { "a key for \(Printable.text($0))" } ?? "no key")",
+        "each key is used for what it was made for, and for nothing else")
+    case .notOnTheseTerms(let name, let reason):
+      self.init(
+        .denied, "\(Printable.quoted(name)) makes no such token: \(Printable.text(reason))",
+        "ask for less, or change the item's attributes")
     case .tooLarge(let limit):
       self.init(.invalid, "the limit is \(Sizes.text(limit)) per item", "store less, or store it in parts")
     default: self.init(ofState: fault)

@@ -68,6 +68,7 @@ struct SetRequest {
   /// The kind that the item will be of.
   private func kind(_ session: Session) throws(Failure) -> ItemKind {
     if let kind = command.kind.flatMap(ItemKind.init(rawValue:)) { return kind }
+    if let use = command.use.flatMap(KeyUse.init(name:)) { return use.kind ?? .blob }
     guard command.update else { return .password }
     do throws(Failure) {
       let item = try session.unlocking { vault in try vault.show(name) }
@@ -82,7 +83,7 @@ struct SetRequest {
   private func item(_ session: Session) throws(Failure) -> Wire.NewItem {
     let generator = command.generator.generate.map { command.generator.recipe($0) }
     return Wire.NewItem(
-      name: name, generate: generator, kind: command.kind, attributes: try attributes(session),
+      name: name, generate: generator, kind: command.kind, use: command.use, attributes: try attributes(session),
       accessible: command.accessible, require: command.require, reuse: command.reuse.map(Int.init),
       expires: command.expires,
       update: command.update ? true : nil)

@@ -36,6 +36,9 @@ enum Sizes {
   /// For how long a call waits for a person, in seconds: 0 for not at all.
   static func wait(_ text: String) throws -> Int64 { text == "0" ? 0 : try seconds(text) }
 
+  /// For how long a token is good, in seconds.
+  static func lifetime(_ text: String) throws -> Int64 { try seconds(text) }
+
   /// For how long a proof counts, in seconds.
   static func reuse(_ text: String) throws -> Int64 {
     let longest = Policy.reuseWindows.upperBound

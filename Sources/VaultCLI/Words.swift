@@ -5,6 +5,8 @@ internal import VaultModel
 enum Words {
   static func kind(_ text: String) throws -> String { try check(text, ItemKind.allCases.map(\.rawValue)) }
 
+  static func use(_ text: String) throws -> String { try check(text, KeyUse.allCases.map(\.name)) }
+
   static func accessible(_ text: String) throws -> String { try check(text, AccessClass.allCases.map(\.name)) }
 
   static func keystore(_ text: String) throws -> KeystoreKind {

@@ -113,7 +113,7 @@ extension Vault {
 
   private func parameters(_ item: Wire.NewItem) -> Wire.SetParameters {
     Wire.SetParameters(
-      name: item.name, generate: item.generate, kind: item.kind, attributes: item.attributes,
+      name: item.name, generate: item.generate, kind: item.kind, use: item.use, attributes: item.attributes,
       accessible: item.accessible, require: item.require, reuse: item.reuse, expires: item.expires, update: item.update,
       interactive: attended)
   }

@@ -186,7 +186,7 @@ import VaultModel
   {
     let bytes = try HeadRecord.examples()[0].encoded().array
     func with(_ fields: [UInt8]) -> [UInt8] { bytes[..<(bytes.count - 2)] + [UInt8(fields.count), 0] + fields }
-    let kept = with([3, 1, 0, 0x55, 127, 0, 0])
+    let kept = with([9, 1, 0, 0x55, 127, 0, 0])
     var head = try decode(kept)
     #expect(head.encoded().array == kept)
     head.item.modified += 1
@@ -196,9 +196,30 @@ import VaultModel
     }
   }
 
+  @Test("A head says what its key is for where the kind does not, and the key's public half, in one way alone")
+  func key() throws {
+    var head = try HeadRecord.examples()[0]
+    for (kind, use, publicKey) in [
+      (ItemKind.blob, KeyUse.jwt, [1, 2, 3]), (.tlsKey, .sign, [7]), (.password, .mac, nil), (.sshKey, nil, [5, 6]),
+    ] as [(ItemKind, KeyUse?, [UInt8]?)] {
+      (head.item.kind, head.item.statedUse, head.item.publicKey) = (kind, use, publicKey)
+      let read = try decode(head.encoded().array)
+      #expect(read == head && read.item.use == (use ?? kind.use))
+      #expect(read.encoded().array == head.encoded().array)
+    }
+    (head.item.kind, head.item.statedUse, head.item.publicKey) = (.sshKey, nil, nil)
+    let plain = head.encoded().array
+    func with(_ fields: [UInt8]) -> [UInt8] { plain[..<(plain.count - 2)] + [UInt8(fields.count), 0] + fields }
+    #expect(try decode(with([3, 2, 0, 0, 5])).item.publicKey == [5])
+    // What the kind says, a use that has a kind of its own, one that is not known, and nothing at all.
+    for fields in [[3, 1, 0, 1], [3, 1, 0, 2], [3, 1, 0, 5], [3, 1, 0, 99], [3, 1, 0, 0], [3, 0, 0]] as [[UInt8]] {
+      #expect(failure { () throws(CryptoError) in _ = try decode(with(fields)) }?.isMalformed == true, "\(fields)")
+    }
+  }
+
   @Test("A head in the trash says since when, beside the fields of a later program") func trashed() throws {
     let bytes = try HeadRecord.examples()[0].encoded().array
-    let later: [UInt8] = [3, 1, 0, 0x55]
+    let later: [UInt8] = [9, 1, 0, 0x55]
     var head = try decode(bytes[..<(bytes.count - 2)] + [UInt8(later.count), 0] + later)
     #expect(head.item.trashed == nil)
     head.item.trashed = Trashed(time: -2, age: 1 << 40)

@@ -20,6 +20,7 @@ struct GenerateCommand: ParsableCommand {
 
   func validate() throws {
     if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
+    if style.isKey { throw ValidationError("a key stays in the vault: `vault set --generate \(style) --use …`") }
     try recipe.check(style)
   }
 

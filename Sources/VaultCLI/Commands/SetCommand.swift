@@ -22,6 +22,15 @@ struct SetCommand: SecretTaking {
   var kind: String?
 
   @Option(
+    help: ArgumentHelp(
+      """
+      What its key is made for: \(KeyUse.allCases.map(\.name).joined(separator: ", ")). It is used for that alone, and that \
+      never changes.
+      """, valueName: "use"),
+    completion: .list(KeyUse.allCases.map(\.name)), transform: Words.use)
+  var use: String?
+
+  @Option(
     name: [.customShort("a"), .customLong("attr")],
     help: ArgumentHelp(
       """
@@ -75,7 +84,7 @@ struct SetCommand: SecretTaking {
   @Flag(
     help: """
       Store many: each line of standard input is a JSON object with name, value (or data in base64, or generate), \
-      and optionally kind, attributes, accessible, require, reuse (seconds), expires and update.
+      and optionally kind, use, attributes, accessible, require, reuse (seconds), expires and update.
       """)
   var batch = false
 
@@ -98,12 +107,16 @@ struct SetCommand: SecretTaking {
       throw ValidationError("--exact is for a value on standard input")
     }
     if keepValue && !update { throw ValidationError("--keep-value is for an item that is there; give --update too") }
-    if let style = generator.generate { try generator.options.check(style) }
+    if let style = generator.generate {
+      try generator.options.check(style)
+      if style.isKey && use == nil && !update { throw ValidationError("a key is made for a use; give --use too") }
+    }
   }
 
   private func validateBatch() throws {
     let single = [
-      name != nil, kind != nil, !attributes.isEmpty, accessible != nil, require != nil, reuse != nil, expires != nil,
+      name != nil, kind != nil, use != nil, !attributes.isEmpty, accessible != nil, require != nil, reuse != nil,
+      expires != nil,
       file != nil,
       exact, generator.generate != nil, generator.options.length != nil, generator.options.noSymbols, keepValue,
     ]
@@ -136,7 +149,10 @@ struct Attribute: Equatable {
 struct GeneratorOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Let the daemon draw the value: `password` (when left out) or `phrase`.", valueName: "style"))
+      """
+      Let the daemon draw the value: `password` (when left out), `phrase` or, with --use, a key: `ed25519`, `p256`, `rsa3072`, \
+      `rsa4096` or `hmac256`.
+      """, valueName: "style"))
   var generate: GeneratedStyle?
 
   @OptionGroup var options: RecipeOptions
@@ -153,10 +169,16 @@ struct RecipeOptions: ParsableArguments {
   var noSymbols = false
 
   func recipe(_ style: GeneratedStyle) -> Wire.Generator {
-    Wire.Generator(style: style.rawValue, length: length, symbols: noSymbols ? false : nil)
+    var recipe = style.recipe
+    if let length { recipe.length = length }
+    if noSymbols { recipe.symbols = false }
+    return recipe
   }
 
   func check(_ style: GeneratedStyle) throws {
+    if style.isKey && (length != nil || noSymbols) {
+      throw ValidationError("--length and --no-symbols are for passwords and phrases, not for keys")
+    }
     if style == .phrase && noSymbols { throw ValidationError("--no-symbols is for passwords, not for phrases") }
   }
 }

@@ -23,6 +23,9 @@ struct VaultCommand: ParsableCommand {
           RestoreVersionCommand.self, TrashCommand.self, DepositCommand.self, DepositsCommand.self, WatchCommand.self,
           ReceiptsCommand.self,
         ]),
+      CommandGroup(
+        name: "Key",
+        subcommands: [SignCommand.self, MACCommand.self, TokenCommand.self, PubkeyCommand.self]),
       CommandGroup(name: "Program", subcommands: [RunCommand.self, EnvCommand.self, InjectCommand.self]),
       CommandGroup(
         name: "Access",

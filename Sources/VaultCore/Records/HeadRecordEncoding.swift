@@ -16,7 +16,8 @@ internal import VaultModel
 //   2  size of the extension fields    …  extension fields (see Extensions)
 //
 // The extension field of type 1 is in the head of an item that is in the trash: 8  when it was put there    8  the age of the trash
-// then, in seconds. The one of type 2 says who stored what, where that is known of anything: see HeadAuthors.
+// then, in seconds. The one of type 2 says who stored what, where that is known of anything: see HeadAuthors. The one of type 3 is of a
+// key: 1  its use, 0 where the kind tells it    …  its public half in SSH's form, where it is known.
 //
 // There is one encoding for each head: what decodes, encodes to the same bytes.
 extension HeadRecord {
@@ -24,6 +25,9 @@ extension HeadRecord {
   private static let versionCount = 8 + 8 + 4 + Digest.count
   private static let trashedField: UInt8 = 1
   private static let authorsField: UInt8 = 2
+  private static let keyField: UInt8 = 3
+  /// The most bytes of a public key in SSH's form: RSA of 16,384 bits has about 2,100.
+  private static let longestPublicKey = 4096
 
   /// The number of bytes that ``encoded()`` has.
   public var encodedCount: Int { encodedCount(with: allExtensions) }
@@ -45,7 +49,24 @@ extension HeadRecord {
       extensions = extensions.replacing(Self.trashedField, with: bytes)
     }
     if let authors = HeadAuthors.encode(item) { extensions = extensions.replacing(Self.authorsField, with: authors) }
+    if item.statedUse != nil || item.publicKey != nil {
+      let key = [item.statedUse?.rawValue ?? 0] + (item.publicKey ?? [])
+      extensions = extensions.replacing(Self.keyField, with: key)
+    }
     return extensions
+  }
+
+  /// Puts what the field of a key says into an item.
+  private static func decodeKey(_ bytes: [UInt8], into item: inout ItemInfo) throws(CryptoError) {
+    let fault = CryptoError.malformed("key field")
+    guard let code = bytes.first, bytes.count <= 1 + longestPublicKey else { throw fault }
+    if code != 0 {
+      // One encoding for each head: what the kind tells is not said again.
+      guard let use = KeyUse(rawValue: code), use.kind == nil, item.kind.use == nil else { throw fault }
+      item.statedUse = use
+    }
+    if bytes.count > 1 { item.publicKey = Array(bytes.dropFirst()) }
+    guard item.statedUse != nil || item.publicKey != nil, item.use != nil else { throw fault }
   }
 
   /// Reads the field of an item that is in the trash.
@@ -104,6 +125,9 @@ extension HeadRecord {
     }
     guard nextVersion > last else { throw .limits("next version") }
     try HeadAuthors.validate(item)
+    guard item.publicKey.map({ (1...Self.longestPublicKey).contains($0.count) && item.use != nil }) ?? true,
+      item.statedUse == nil || item.kind.use == nil && item.statedUse?.kind == nil
+    else { throw .limits("key") }
   }
 
   private func write(_ extensions: Extensions, to out: inout MutableRawSpan) {
@@ -174,6 +198,7 @@ extension HeadRecord {
       switch type {
       case Self.trashedField: item.trashed = try Self.trashed(content)
       case Self.authorsField: try HeadAuthors.decode(content, into: &item)
+      case Self.keyField: try Self.decodeKey(content, into: &item)
       default: return false
       }
       return true

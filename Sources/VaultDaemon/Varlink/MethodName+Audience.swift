@@ -15,7 +15,8 @@ extension MethodName {
     case .getInfo, .getInterfaceDescription, .status, .respond, .generate, .get, .code, .set, .setMany, .copy, .show,
       .find,
       .children, .attributes, .delete, .undelete, .restoreVersion, .move, .history, .monitor, .audit, .grants, .can,
-      .authenticate, .deposit, .sealDeposit, .depositSealed, .publicKey, .receipt:
+      .authenticate, .deposit, .sealDeposit, .depositSealed, .publicKey, .receipt,
+      .sign, .mac, .issueToken, .verifyToken, .revokeToken:
       .anybody
     case .unlock, .lock, .attend, .dismiss: .openers
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,

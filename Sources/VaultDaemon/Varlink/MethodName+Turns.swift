@@ -6,6 +6,7 @@ extension MethodName {
     switch self {
     case .find, .children, .attributes, .set, .setMany, .copy, .code, .delete, .undelete, .emptyTrash, .restoreVersion,
       .move, .backup, .salvage, .rekey, .markStale, .getInterfaceDescription,
+      .sign, .mac, .verifyToken, .revokeToken, .publicKey,
       .deposit, .sealDeposit, .depositSealed, .deposits, .settleDeposit:
       true
     default: false

@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Deposit, SealDeposit, DepositSealed, PublicKey, Deposits and SettleDeposit.
+// Deposit, SealDeposit, DepositSealed, Deposits and SettleDeposit.
 extension VarlinkDoor {
   /// Deposits in one reply.
   private static let depositsAtATime = 32
@@ -46,13 +46,6 @@ extension VarlinkDoor {
         Wire.DepositSealedReply(
           number: answer.number, waiting: answer.isWaiting, version: answer.version, kept: answer.obstacle?.text,
           name: answer.name?.text))
-    }
-  }
-
-  func publicKey(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
-    answerFromVault(connection) { () throws(Refusal) in
-      let key = try items.publicKey(for: connection.caller)
-      connection.reply(Wire.PublicKeyReply(key: key.text, fingerprint: key.fingerprint))
     }
   }
 

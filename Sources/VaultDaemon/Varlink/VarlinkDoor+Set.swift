@@ -1,3 +1,4 @@
+internal import VaultCore
 internal import VaultModel
 internal import VaultService
 internal import VaultWire
@@ -10,16 +11,46 @@ extension VarlinkDoor {
       try vault.checkStore()
       let field = SecretField(call.value, call.data, frame)
       let change = try call.change()
-      let stored = try items.set(change, call.newValue(field), for: connection.caller) { bytes in
-        field.copy(frame, into: &bytes)
+      let value = call.newValue(field)
+      if case .generated(.key(let recipe)) = value, recipe.takesLong {
+        return try make(recipe, for: change, connection)
       }
-      connection.reply(
-        Wire.SetReply(
-          version: stored.number, pastExpiry: stored.pastExpiry,
-          openTo: stored.number == 1 ? others(on: [change.name], connection) : nil))
+      let stored = try items.set(change, value, for: connection.caller) { bytes in field.copy(frame, into: &bytes) }
+      reply(to: change, stored, connection)
     } catch {
       connection.fail(error)
     }
+  }
+
+  private func reply(to change: ItemChange, _ stored: StoredVersion, _ connection: VarlinkConnection) {
+    connection.reply(
+      Wire.SetReply(
+        version: stored.number, pastExpiry: stored.pastExpiry,
+        openTo: stored.number == 1 ? others(on: [change.name], connection) : nil))
+  }
+
+  /// Has a key be made beside the loop, and stores it when it is there.
+  private func make(
+    _ recipe: KeyRecipe, for change: ItemChange, _ connection: VarlinkConnection
+  ) throws(Refusal) {
+    let use = try items.useOfNewKey(change, for: connection.caller)
+    try keyMaker.make(recipe, for: use, change.name) { [weak self, weak connection] made in
+      guard let self, let connection, connection.isStillAsking else { return }
+      answer(connection) { () throws(Refusal) in
+        switch made {
+        case .success(let key):
+          let stored = try items.set(change, .bytes(count: key.bytes.count), for: connection.caller) { bytes in
+            key.bytes.withBytes { bytes.put($0) }
+            return true
+          }
+          reply(to: change, stored, connection)
+        case .failure(let error):
+          throw .invalidValue(kind: change.newKind.rawValue, reason: error.reason)
+        }
+      }
+    }
+    connection.hold {}
+    connection.current.holdsName = true
   }
 
   func setMany(_ call: Wire.SetManyParameters, _ frame: borrowing Frame, _ connection: VarlinkConnection) {
@@ -36,7 +67,7 @@ extension VarlinkDoor {
       for (index, new) in call.items.enumerated() {
         let field = SecretField(new.value, new.data, frame)
         fields.append(field)
-        do throws(Refusal) { changes.append((try new.change(), new.newValue(field))) } catch {
+        do throws(Refusal) { changes.append((try new.change(), new.newValue(field).madeAtOnce)) } catch {
           throw BatchRefusal(index: index, refusal: error)
         }
       }
@@ -76,14 +107,38 @@ extension VarlinkDoor {
 }
 
 extension Wire.Generator {
-  fileprivate static let unknown = "a password or a phrase can be generated"
+  fileprivate static let unknown =
+    "what can be generated is a password, a phrase, or a key by ed25519, p256, rsa (3072 or 4096 bits) or hmac"
 
   /// What is to be drawn; nil where nobody knows it.
   fileprivate var drawn: NewValue.Recipe? {
     switch style {
     case "password": .password(length: length ?? 24, symbols: symbols ?? true)
     case "phrase": .phrase(words: length ?? 6)
+    case "ed25519" where length == nil: .key(.ed25519)
+    case "p256" where length == nil: .key(.p256)
+    case "rsa" where KeyRecipe.rsaBits.contains(length ?? 3072): .key(.rsa(bits: length ?? 3072))
+    case "hmac" where length == nil: .key(.hmac)
     default: nil
+    }
+  }
+}
+
+extension NewValue {
+  /// The same where it can be made within a call for many items.
+  fileprivate var madeAtOnce: NewValue {
+    guard case .generated(.key(let recipe)) = self, recipe.takesLong else { return self }
+    return .wrong("an RSA key takes long to make; store it by itself")
+  }
+}
+
+extension MutableRawSpan {
+  /// Puts `bytes` in place, which are as many.
+  fileprivate mutating func put(_ bytes: RawSpan) {
+    precondition(byteCount == bytes.byteCount)
+    unsafe withUnsafeMutableBytes { target in
+      // Neither is used outside of the calls, and they are not the same memory.
+      unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
     }
   }
 }
@@ -93,6 +148,7 @@ private protocol NewItemFields {
   var name: String { get }
   var generate: Wire.Generator? { get }
   var kind: String? { get }
+  var use: String? { get }
   var attributes: [String: String]? { get }
   var accessible: String? { get }
   var require: String? { get }
@@ -126,6 +182,10 @@ extension NewItemFields {
         throw .invalidValue(kind: kind, reason: "there is no such kind")
       }
       change.kind = known
+    }
+    if let use {
+      guard let known = KeyUse(name: use) else { throw .invalid("use") }
+      change.use = known
     }
     change.attributes = attributes
     if let accessible {

@@ -1,8 +1,10 @@
 /// A change of one item, or a new one. A field that is `nil` keeps its old content, or gets the default in a new item.
 public struct ItemChange: Hashable, Sendable {
   public var name: ItemName
-  /// New items are a ``ItemKind/password``.
+  /// New items are a ``ItemKind/password``, or what goes with their ``use``.
   public var kind: ItemKind?
+  /// The use of a new item's key, which never changes.
+  public var use: KeyUse?
   /// Replaces all attributes; new items have none.
   public var attributes: [String: String]?
   /// New items are ``AccessClass/whenUnlocked``.
@@ -21,12 +23,13 @@ public struct ItemChange: Hashable, Sendable {
 
   /// A change that sets nothing but the value.
   public init(
-    name: ItemName, kind: ItemKind? = nil, attributes: [String: String]? = nil, accessible: AccessClass? = nil,
-    require: Requirement? = nil, reuseWindow: UInt32? = nil, expires: Int64?? = .none, author: String? = nil,
-    update: Bool = false
+    name: ItemName, kind: ItemKind? = nil, use: KeyUse? = nil, attributes: [String: String]? = nil,
+    accessible: AccessClass? = nil, require: Requirement? = nil, reuseWindow: UInt32? = nil,
+    expires: Int64?? = .none, author: String? = nil, update: Bool = false
   ) {
     self.name = name
     self.kind = kind
+    self.use = use
     self.attributes = attributes
     self.accessible = accessible
     self.require = require
@@ -40,7 +43,25 @@ public struct ItemChange: Hashable, Sendable {
   public var changesPolicy: Bool { accessible != nil || require != nil || reuseWindow != nil }
 
   /// True when it says something of the item beside its value.
-  public var changesMoreThanValue: Bool { changesPolicy || kind != nil || attributes != nil || expires != nil }
+  public var changesMoreThanValue: Bool {
+    changesPolicy || kind != nil || use != nil || attributes != nil || expires != nil
+  }
+
+  /// The kind of a new item.
+  public var newKind: ItemKind {
+    if let kind { return kind }
+    guard let use else { return .password }
+    return use.kind ?? .blob
+  }
+
+  /// - Throws: ``ValueError`` when it would change the use of an existing item, which never changes.
+  public func checkUse(of item: ItemInfo) throws(ValueError) {
+    let new = kind?.use ?? (kind == nil ? item.use : item.statedUse)
+    guard new == item.use, use == nil || use == item.use else {
+      let now = item.use.map { "for \($0.name)" } ?? "no key"
+      throw ValueError(reason: "the use of an item never changes: this one is \(now); store it under another name")
+    }
+  }
 
   /// The item after the change; the expiry, which can depend on the value, is left to the caller.
   public func applied(to item: ItemInfo) -> ItemInfo {

@@ -54,13 +54,22 @@ public struct ItemInfo: Hashable, Sendable {
   public var trashed: Trashed?
   /// The caller that stored the item first, as the text of a ``Subject``; nil where that was not known.
   public var creator: String?
+  /// The use of its key where the kind does not tell it; see ``use``.
+  public var statedUse: KeyUse?
+  /// The public half of the key that is its current value, in SSH's form (RFC 4253 section 6.6); nil where it has none, or an
+  /// earlier program stored it.
+  public var publicKey: [UInt8]?
+
+  /// The one thing that its key is made for, which never changes; nil for what is no key.
+  public var use: KeyUse? { kind.use ?? statedUse }
 
   /// Describes an item.
   ///
   /// - Precondition: `versions` is not empty; a decoder checks that before it comes here.
   public init(
     name: ItemName, kind: ItemKind, attributes: [String: String], policy: Policy, created: Int64, modified: Int64,
-    expires: Int64?, versions: [VersionInfo], trashed: Trashed? = nil, creator: String? = nil
+    expires: Int64?, versions: [VersionInfo], trashed: Trashed? = nil, creator: String? = nil,
+    statedUse: KeyUse? = nil, publicKey: [UInt8]? = nil
   ) {
     precondition(!versions.isEmpty, "an item has at least one version")
     self.name = name
@@ -73,6 +82,8 @@ public struct ItemInfo: Hashable, Sendable {
     self.versions = versions
     self.trashed = trashed
     self.creator = creator
+    self.statedUse = statedUse
+    self.publicKey = publicKey
   }
 
   /// The version that is served when none is asked for.

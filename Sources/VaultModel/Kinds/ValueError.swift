@@ -12,6 +12,8 @@ public struct ValueFacts: Hashable, Sendable {
   /// The time at which the value stops being valid by itself (a certificate's notAfter): Unix seconds, `nil` when it
   /// says nothing.
   public var expires: Int64?
+  /// The public half of a key, in SSH's form (RFC 4253 section 6.6).
+  public var publicKey: [UInt8]?
 
   /// Makes facts with an end of validity in Unix seconds.
   public init(expires: Int64? = nil) { self.expires = expires }

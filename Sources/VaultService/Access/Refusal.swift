@@ -33,6 +33,10 @@ package enum Refusal: Error, Equatable {
   case invalidValue(kind: String, reason: String)
   /// What was asked for is done with items of other kinds.
   case wrongKind(String, kind: ItemKind)
+  /// What was asked for is done with keys that are made for it; `use` is what this one is made for, nil where it is no key.
+  case wrongUse(String, use: KeyUse?)
+  /// What was asked for is not what the item's attributes allow.
+  case notOnTheseTerms(String, reason: String)
   /// `position` is the byte offset in the query.
   case invalidQuery(reason: String, position: Int)
   /// The secret was wrong; the next attempt is possible after so many milliseconds.

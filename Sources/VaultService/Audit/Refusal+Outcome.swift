@@ -13,6 +13,7 @@ extension Refusal {
     case .authenticationFailed, .mistypedRecoveryCode, .backingOff, .accountExpired, .tooManyTries, .presenceFailed:
       .unproven
     case .invalid, .vaultExists, .invalidGrant, .lastSlot, .alreadyExists, .invalidName, .invalidValue, .wrongKind,
+      .wrongUse, .notOnTheseTerms,
       .invalidQuery, .weakSecret, .tooLarge, .tooMuch, .invalidBackup:
       .invalid
     case .cancelled: .cancelled

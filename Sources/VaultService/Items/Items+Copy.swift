@@ -28,7 +28,7 @@ extension Items {
     try check(.set, permit, target, item.policy, for: caller)
     if source == target { throw .alreadyExists(target.text) }
     let change = ItemChange(
-      name: target, kind: item.kind, attributes: item.attributes, accessible: item.policy.accessible,
+      name: target, kind: item.kind, use: item.use, attributes: item.attributes, accessible: item.policy.accessible,
       require: item.policy.require, reuseWindow: item.policy.reuseWindow, expires: .some(item.expires),
       author: author(caller), update: replacing)
     let version: Int

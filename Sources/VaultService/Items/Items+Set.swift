@@ -16,6 +16,8 @@ package enum NewValue: Sendable {
   package enum Recipe: Sendable {
     case password(length: Int, symbols: Bool)
     case phrase(words: Int)
+    /// A key for the use of the item.
+    case key(KeyRecipe)
   }
 
   /// The reason for ``wrong(_:)`` where bytes cannot be read.
@@ -160,6 +162,11 @@ extension Items {
     switch value {
     case .same: return try keychain.set(change, now: now)
     case .wrong(let reason): throw .invalidValue(reason)
+    case .generated(.key(let recipe)):
+      let use = try use(of: change, keychain)
+      let key: SecureBytes
+      do throws(ValueError) { key = try recipe.make(for: use, change.name) } catch { throw .invalidValue(error.reason) }
+      return try keychain.set(change, value: key, now: now)
     case .generated(let recipe): return try keychain.set(change, value: try Self.draw(recipe), now: now)
     case .bytes(let count):
       defer { valueInHand.empty() }
@@ -170,11 +177,30 @@ extension Items {
     }
   }
 
+  /// The use that an item has, or will have after a change.
+  private func use(of change: ItemChange, _ keychain: Keychain) throws(VaultError) -> KeyUse {
+    if let use = change.use ?? change.kind?.use { return use }
+    if change.update, let use = try? keychain.item(named: change.name).use { return use }
+    throw .invalidValue("a key is made for a use; say which")
+  }
+
+  /// The use of the key that a change wants made, where it may be stored.
+  ///
+  /// - Throws: the refusal that storing it would meet.
+  package func useOfNewKey(_ change: ItemChange, for caller: Caller) throws(Refusal) -> KeyUse {
+    let keychain = try vault.keychain()
+    try check(change, keychain, for: caller)
+    do throws(VaultError) { return try use(of: change, keychain) } catch {
+      throw vault.refusal(error, change.name.text, kind: change.kind)
+    }
+  }
+
   static func draw(_ recipe: NewValue.Recipe) throws(VaultError) -> SecureBytes {
     do throws(CryptoError) {
       switch recipe {
       case .password(let length, let symbols): return try SecretGenerator.password(length: length, symbols: symbols)
       case .phrase(let words): return try SecretGenerator.phrase(words: words)
+      case .key: throw .limits("a key is made for the use of an item")
       }
     } catch {
       throw .invalidValue(error.reason)

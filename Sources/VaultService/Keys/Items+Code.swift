@@ -29,71 +29,26 @@ extension Items {
     _ name: ItemName, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
     _ answer: (borrowing MadeCode) -> Void
   ) throws(Refusal) -> Wait? {
-    do throws(Refusal) {
-      try vault.audit.settle()
-      // Where its entry has to be on the disk before, that is written between the making and the answer.
-      return try make(name, evenExpired, caller, said) { (code: borrowing MadeCode, approval) throws(Refusal) in
-        let detail = approval.map { "code, by approval \($0)" } ?? "code"
-        vault.audit.record(.use, .ok, caller, item: name.text, detail: detail, said)
-        try vault.audit.settle()
-        if let approval { access.requests.use(approval) }
-        answer(code)
-      }
-    } catch {
-      vault.audit.record(.use, error.outcome, caller, item: name.text, detail: "code", said)
-      try vault.audit.settle()
-      throw error
-    }
-  }
-
-  private func make(
-    _ name: ItemName, _ evenExpired: Bool, _ caller: Caller, _ said: Said,
-    _ answer: (borrowing MadeCode, _ approval: Int?) throws(Refusal) -> Void
-  ) throws(Refusal) -> Wait? {
-    defer { Stack.wipe() }
-    let keychain = try vault.keychain()
-    var permit = access.permit(caller, on: name)
-    var approval: Int?
-    if !permit.mayHave(.use) {
-      guard let approved = access.approval(.use, name, for: caller) else {
-        return try waitOrAsk(.use, name, permit, caller, said)
-      }
-      (permit, approval) = approved
-    }
     let now = vault.clock.wall()
-    var requirement = Requirement.none
-    func make() throws(VaultError) -> Making {
-      try keychain.withValue(of: name, now: now, evenExpired: evenExpired) { item in
-        requirement = item.policy.require
-        return access.decide(.use, permit, item.policy, for: caller)
-      } _: { item, _, value in
-        Making(item, value, now)
+    return try use(name, for: .totp, "code", for: caller, said) { (keychain, decide) throws(VaultError) in
+      func make() throws(VaultError) -> Making {
+        try keychain.withValue(of: name, now: now, evenExpired: evenExpired, if: decide) { item, _, value in
+          Making(item, value, now)
+        }
       }
-    }
-    var made = Making()
-    do throws(VaultError) {
-      made = try make()
+      var made = try make()
       if made.next != nil {
         // Both are looked at again where the store can undo it: the code is made and its counter is used, or neither.
         try keychain.transaction { () throws(VaultError) in
           made = try make()
           try made.storeNext(name, keychain, now)
         }
+        vault.hooks.announce(.item(name, .updated))
       }
-    } catch .locked {
-      return vault.store.isAwaitingBootKey ? .bootKey : .unlock
-    } catch .notAllowed(let decision) {
-      throw decision == .ask ? .presenceRequired(name.text, requirement) : denied
-    } catch {
-      throw vault.refusal(error, name.text)
+      return made.taken()
+    } _: { code in
+      answer(code)
     }
-    if let refusal = made.refusal { throw refusal }
-    switch made.code {
-    case .some(let code): try answer(code, approval)
-    case .none: break
-    }
-    if made.next != nil { vault.hooks.announce(.item(name, .updated)) }
-    return nil
   }
 }
 
@@ -107,10 +62,6 @@ private struct Making: ~Copyable {
   init() {}
 
   init(_ item: ItemInfo, _ value: RawSpan, _ now: Int64) {
-    guard item.kind == .totp else {
-      refusal = .wrongKind(item.name.text, kind: item.kind)
-      return
-    }
     do throws(ValueError) {
       let secret = try OneTimeSecret(value)
       try make(secret, item, value, now)
@@ -142,6 +93,13 @@ private struct Making: ~Copyable {
         digits: digits, accessible: item.policy.accessible, until: until, period: period, counter: counter)
     } catch {
       refusal = .misconfigured(error.reason)
+    }
+  }
+
+  consuming func taken() -> Made<MadeCode> {
+    switch consume code {
+    case .some(let code): .made(code)
+    case .none: .refused(refusal ?? .misconfigured("no code was made"))
     }
   }
 

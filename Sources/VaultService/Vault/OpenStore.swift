@@ -22,7 +22,9 @@ package struct OpenStore {
   /// Opens the store. ``openAlways(_:from:)`` comes next.
   mutating func open() {
     do throws(VaultError) {
-      content = .open(try Keychain(opening: directory))
+      let keychain = try Keychain(opening: directory)
+      keychain.keyCheck = KeyCheck.publicKey
+      content = .open(keychain)
     } catch .noVault {
       content = .none
     } catch {

@@ -90,8 +90,9 @@ struct DepositIntake {
     let stored: Int? = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
       let value = bytes.extracting(value)
       let kind = old?.head.item.kind ?? item.kind ?? .password
+      let use = old.map { $0.head.item.use } ?? kind.use
       let attributes = old?.head.item.attributes ?? item.attributes ?? [:]
-      guard (try? kind.validate(value, attributes: attributes)) != nil else { return nil }
+      guard (try? keychain.validate(value, kind, use, attributes)) != nil else { return nil }
       if let old {
         return try keychain.revise(old, to: old.head.item, expires: .none, value, by: author, now).number
       }

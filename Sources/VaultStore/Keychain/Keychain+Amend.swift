@@ -21,7 +21,7 @@ extension Keychain {
 
   private func amend(_ old: FoundItem, _ value: RawSpan, _ now: Int64) throws(VaultError) {
     var (columns, head) = (old.columns, old.head)
-    _ = try Self.validate(value, head.item.kind, head.item.attributes)
+    head.item.publicKey = try validate(value, head.item).publicKey
     try head.countRevision(row: columns.row)
     columns.revision = head.headRevision
     head.item.modified = effective(now, columns.accessible)

@@ -39,6 +39,7 @@ extension Keychain {
       if let old = try find(change.name, marking: true) {
         guard opensValues(of: old.columns.accessible) else { throw .locked }
         guard change.update else { throw .alreadyExists }
+        do throws(ValueError) { try change.checkUse(of: old.head.item) } catch { throw .invalidValue(error.reason) }
         return try revise(
           old, to: change.applied(to: old.head.item), expires: change.expires, value, by: change.author, now)
       }
@@ -51,9 +52,9 @@ extension Keychain {
   func insert(
     _ change: ItemChange, _ value: RawSpan, _ now: Int64
   ) throws(VaultError) -> StoredVersion {
-    let kind = change.kind ?? .password
-    let attributes = change.attributes ?? [:]
-    let facts = try Self.validate(value, kind, attributes)
+    let (kind, attributes) = (change.newKind, change.attributes ?? [:])
+    let use = try Self.use(change, kind)
+    let facts = try validate(value, kind, use, attributes)
     let policy = Policy(
       accessible: change.accessible ?? .whenUnlocked, require: change.require ?? .none,
       reuseWindow: change.reuseWindow ?? Policy().reuseWindow)
@@ -63,7 +64,7 @@ extension Keychain {
       name: change.name, kind: kind, attributes: attributes, policy: policy, created: time, modified: time,
       expires: change.expires ?? facts.expires,
       versions: [VersionInfo(number: 1, created: time, size: value.byteCount, writer: change.author)],
-      creator: change.author)
+      creator: change.author, statedUse: kind.use == nil ? use : nil, publicKey: facts.publicKey)
     let columns = HeadColumns(
       row: try nextRow(for: policy.accessible), item: .random(), accessible: policy.accessible, revision: 1,
       policyRevision: 1, current: 1)
@@ -74,6 +75,18 @@ extension Keychain {
     try takeRow(columns.row, for: policy.accessible)
     touch(policy.accessible, now: now)
     return StoredVersion(number: 1)
+  }
+
+  /// The use of a new item, which has to go with its kind.
+  private static func use(_ change: ItemChange, _ kind: ItemKind) throws(VaultError) -> KeyUse? {
+    guard let use = change.use else { return kind.use }
+    if let only = kind.use, only != use {
+      throw .invalidValue("an item of the kind \(kind.rawValue) is for \(only.name), and for nothing else")
+    }
+    if let needed = use.kind, needed != kind {
+      throw .invalidValue("what is for \(use.name) is of the kind \(needed.rawValue)")
+    }
+    return use
   }
 
   /// Renames an item; its versions and attributes stay.

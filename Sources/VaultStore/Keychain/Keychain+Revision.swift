@@ -47,7 +47,7 @@ extension Keychain {
           wasCurrent && value == nil && (item.kind, item.attributes) != (old.head.item.kind, old.head.item.attributes)
         let sealed = try reseal(version, head.digests[index], old.columns, columns, scratch) {
           (plaintext: RawSpan) throws(VaultError) in
-          if check { facts = try Self.validate(plaintext, item.kind, item.attributes) }
+          if check { facts = try validate(plaintext, item) }
         }
         head.digests[index] = sealed.digest
         if version.number == columns.current {
@@ -58,7 +58,8 @@ extension Keychain {
       }
     }
     if let value {
-      facts = try Self.validate(value, item.kind, item.attributes)
+      facts = try validate(value, item)
+      head.item.publicKey = facts.publicKey
       let number = columns.current
       head.item.versions.append(VersionInfo(number: number, created: time, size: value.byteCount, writer: author))
       let sealed = try seal(value, columns, version: number)
@@ -83,11 +84,19 @@ extension Keychain {
     return stored
   }
 
-  /// Checks a value against its kind.
-  static func validate(
-    _ value: RawSpan, _ kind: ItemKind, _ attributes: [String: String]
+  /// Checks a value against the kind and the use of its item.
+  func validate(_ value: RawSpan, _ item: ItemInfo) throws(VaultError) -> ValueFacts {
+    try validate(value, item.kind, item.use, item.attributes)
+  }
+
+  func validate(
+    _ value: RawSpan, _ kind: ItemKind, _ use: KeyUse?, _ attributes: [String: String]
   ) throws(VaultError) -> ValueFacts {
-    do throws(ValueError) { return try kind.validate(value, attributes: attributes) } catch {
+    do throws(ValueError) {
+      var facts = try kind.validate(value, attributes: attributes)
+      if let use { facts.publicKey = try keyCheck(use, value, attributes) }
+      return facts
+    } catch {
       throw .invalidValue(error.reason)
     }
   }

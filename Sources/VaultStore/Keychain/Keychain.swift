@@ -74,6 +74,9 @@ public final class Keychain {
   public var whenMet: (String) -> Void = { _ in }
   /// Called when keys were taken into memory.
   public var whenKeysTaken: () -> Void = {}
+  /// Checks that a value is a key for a use, with the attributes that go with that, and answers its public half in SSH's form,
+  /// where there is one. This module knows no keys by itself.
+  public var keyCheck: (KeyUse, RawSpan, [String: String]) throws(ValueError) -> [UInt8]? = { _, _, _ in nil }
   // True while a salvage reads the records.
   var isBeingSalvaged: Bool {
     get { database.takesUnreadableForDamage }

@@ -1,0 +1,51 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct PubkeyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pubkey",
+    abstract: "Print the public half of a key.",
+    discussion: """
+      Of keys for `ssh`, `jwt` and `sign`, also while the vault is locked where their names can be read. \
+      `vault show-key` prints the public key of the vault itself.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      `spki` (PEM, when left out), `openssh` (a line for authorized_keys), `jwk`, or `jwks`: a set with the keys that were \
+      replaced and whose tokens can still be good.
+      """, valueName: "format"))
+  var format: PublicKeyFormat?
+
+  @Flag(help: "Print the fingerprint instead, as `ssh-keygen -l` shows it.")
+  var fingerprint = false
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if fingerprint && format != nil { throw ValidationError("--fingerprint has no --format; give one of them") }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let format = format ?? .spki
+    let reply = try session.unlocking(for: "to show a public key") { vault in
+      try vault.publicKey(of: name, format: format.rawValue)
+    }
+    if globals.json { return try Output.json { reply.write(to: &$0) } }
+    if fingerprint { return try Output.line(Printable.text(reply.fingerprint)) }
+    // PEM has several lines, and ends with a line break.
+    try Output.text(reply.key.hasSuffix("\n") ? reply.key : reply.key + "\n")
+  }
+}
+
+/// The forms of a public key.
+enum PublicKeyFormat: String, ExpressibleByArgument, CaseIterable {
+  case spki, openssh, jwk, jwks
+}

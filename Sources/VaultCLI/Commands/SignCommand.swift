@@ -1,0 +1,133 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct SignCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sign",
+    abstract: "Sign a message with a key that stays in the vault.",
+    discussion: """
+      The item is one for `sign` (`vault set --use sign`). The message is a file or standard input, 1 MiB at most. The signature \
+      is written as --format says: its bytes, which is what other programs take (of ECDSA the two numbers in DER), or base64.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @Argument(help: ArgumentHelp("The message; standard input when left out.", valueName: "file"), completion: .file())
+  var file: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      EdDSA, ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384 or PS512, whichever the key can; its own when left \
+      out, for RSA PS256.
+      """, valueName: "name"),
+    completion: .list(["EdDSA", "ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]))
+  var algorithm: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "`raw` (when left out) the bytes, `base64`, or `jose` the base64url of JSON Web Signatures.", valueName: "format")
+  )
+  var format = SignatureFormat.raw
+
+  @OptionGroup var key: KeyOptions
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let message = try MessageInput.read(file)
+    let session = try Session(globals)
+    let reply = try key.use(session, for: "vault sign \(name)") { vault in
+      try vault.sign(name, message, algorithm: algorithm, key.wait)
+    }
+    if globals.json { return try Output.json { reply.write(to: &$0) } }
+    try format.write(joseForm: reply.signature, usualForm: reply.der ?? reply.signature)
+  }
+}
+
+struct MACCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mac",
+    abstract: "Compute or compare a keyed hash (HMAC) with a key that stays in the vault.",
+    discussion: """
+      The item is one for `mac` (`vault set --use mac`). The message is a file or standard input, 1 MiB at most. With --verify \
+      nothing is printed; the exit code is 65 where the hash is another.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @Argument(help: ArgumentHelp("The message; standard input when left out.", valueName: "file"), completion: .file())
+  var file: String?
+
+  @Option(
+    help: ArgumentHelp("HS256 (HMAC-SHA-256, when left out) or HS512.", valueName: "name"),
+    completion: .list(["HS256", "HS512"]))
+  var algorithm: String?
+
+  @Option(help: ArgumentHelp("Compare the hash with this one, in hexadecimal or base64.", valueName: "hash"))
+  var verify: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "`hex` (when left out), `raw` the bytes, `base64`, or `jose` the base64url of JSON Web Signatures.",
+      valueName: "format"))
+  var format = SignatureFormat.hex
+
+  @OptionGroup var key: KeyOptions
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let compared = try verify.map(Self.base64)
+    let message = try MessageInput.read(file)
+    let session = try Session(globals)
+    let reply = try key.use(session, for: "vault mac \(name)") { vault in
+      try vault.mac(name, message, algorithm: algorithm, comparing: compared, key.wait)
+    }
+    if globals.json { try Output.json { reply.write(to: &$0) } }
+    if compared != nil {
+      guard reply.valid == true else {
+        throw Failure(.invalid, "the hash is not that of the message under \(Printable.quoted(name))")
+      }
+    } else if !globals.json {
+      let code = reply.mac ?? ""
+      try format.write(joseForm: code, usualForm: code)
+    }
+  }
+
+  /// A hash that was given in hexadecimal or base64, in base64. What could be either is hexadecimal, as `vault mac` prints it.
+  private static func base64(_ text: String) throws -> String {
+    if [64, 128].contains(text.utf8.count), let bytes = [UInt8](hex: text) { return bytes.base64 }
+    guard [UInt8](base64: text) != nil else {
+      throw ValidationError("--verify takes a hash in hexadecimal or base64")
+    }
+    return text
+  }
+}
+
+/// The forms in which signatures and hashes are written.
+enum SignatureFormat: String, ExpressibleByArgument, CaseIterable {
+  case raw, hex, base64, jose
+
+  /// Writes a signature, of which both forms are given in base64.
+  func write(joseForm: String, usualForm: String) throws {
+    let text = self == .jose ? joseForm : usualForm
+    guard let bytes = [UInt8](base64: text) else { throw Failure(.software, "the daemon's answer is not base64") }
+    switch self {
+    case .raw:
+      if Output.isTerminal {
+        throw Failure(.usage, "the signature is bytes, and this is a terminal", "give --format base64, or redirect it")
+      }
+      try Output.write(unsafe bytes.span.bytes)
+    case .hex: try Output.line(bytes.hex)
+    case .base64: try Output.line(text)
+    case .jose:
+      let url = text.prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
+      try Output.line(String(url))
+    }
+  }
+}

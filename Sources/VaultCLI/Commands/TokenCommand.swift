@@ -1,0 +1,210 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct TokenCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "token",
+    abstract: "Make, check and take back tokens (JWT) by a key that stays in the vault.",
+    discussion: """
+      The item is one for `jwt` (`vault set --use jwt`); its attributes iss, aud, max-ttl, sub and claims say what tokens it \
+      makes. See vault-keys(7).
+      """,
+    subcommands: [
+      TokenIssueCommand.self, TokenVerifyCommand.self, TokenRevokeCommand.self, TokenRotateCommand.self,
+    ])
+}
+
+struct TokenIssueCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "issue",
+    abstract: "Print a new token.",
+    discussion: "Whoever has it can use it until it expires or is taken back. A newline is added only for a terminal.")
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @Option(
+    name: [.customLong("sub")],
+    help: ArgumentHelp("For whom it is, such as a device; the item's attribute `sub` bounds it.", valueName: "subject"))
+  var subject: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How long it is good, such as 15m or 90d; when left out as long as the item's `max-ttl` says, or an hour.",
+      valueName: "duration"),
+    transform: Sizes.lifetime)
+  var ttl: Int64?
+
+  @Option(
+    name: [.customLong("claim")],
+    help: ArgumentHelp("A claim that the item's attribute `claims` names, as text.", valueName: "name=text"),
+    transform: Attribute.init(parsing:))
+  var claims: [Attribute] = []
+
+  @Option(
+    help: ArgumentHelp("Such claims as a JSON object, beside those given with --claim.", valueName: "json"))
+  var claimsJSON: String?
+
+  @Flag(name: .shortAndLong, help: "Put it on the clipboard instead of printing it; it is cleared after 45 seconds.")
+  var clip = false
+
+  @OptionGroup var key: KeyOptions
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
+    if !claims.isEmpty && claimsJSON != nil {
+      throw ValidationError("--claim and --claims-json exclude each other; give all claims in one way")
+    }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let token = try key.use(session, for: "vault token issue \(name)") { vault in
+      try vault.issueToken(name, subject: subject, lifetime: ttl, claims: claimsJSON ?? Self.json(claims), key.wait)
+    }
+    if clip { return Output.note(try Clipboard.put(token.text)) }
+    if globals.json {
+      var writer = JSONWriter(capacity: 1024)
+      token.text.withBytes { token.reply.write(to: &writer, secret: $0) }
+      return try Output.json(writer.take())
+    }
+    try token.text.withBytes { bytes in try Output.write(bytes) }
+    guard Output.isTerminal else { return }
+    try Output.text("\n")
+    let (id, end) = (Printable.text(token.reply.id), LocalTime.text(token.reply.expires, to: STDERR_FILENO))
+    Output.note("its number is \(id); it is good until \(end)")
+  }
+
+  /// Texts as members of a JSON object; nil for none.
+  private static func json(_ claims: [Attribute]) -> String? {
+    if claims.isEmpty { return nil }
+    var writer = JSONWriter(capacity: 256)
+    writer.beginObject()
+    for claim in claims {
+      writer.key(claim.key)
+      writer.string(claim.value)
+    }
+    writer.endObject()
+    return writer.take().withBytes { bytes in
+      // Lent for the call, and claims are no secret.
+      unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+  }
+}
+
+struct TokenVerifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Check a token, and print its claims.",
+    discussion: """
+      The token is standard input or a file: whoever has it can use it, so it is never an argument. A token that does not count is \
+      65, with the reason. The algorithm is the key's, whatever the token says; a key that was replaced counts for as long as \
+      its tokens can be good.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @Argument(help: ArgumentHelp("The token; standard input when left out.", valueName: "file"), completion: .file())
+  var file: String?
+
+  @OptionGroup var key: KeyOptions
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    var token = try MessageInput.read(file)
+    let end = token.withBytes { FinalBreak.count(in: $0) }
+    token.truncate(to: token.count - end)
+    let session = try Session(globals)
+    let reply = try key.use(session, for: "vault token verify \(name)") { vault in
+      try vault.verifyToken(name, token, key.wait)
+    }
+    if globals.json { try Output.json { reply.write(to: &$0) } }
+    guard reply.valid else {
+      throw Failure(.invalid, "the token does not count: \(Printable.text(reply.fault ?? "no reason is given"))")
+    }
+    if !globals.json { try Output.line(Printable.text(reply.claims ?? "{}")) }
+  }
+}
+
+struct TokenRevokeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke",
+    abstract: "Take tokens back.",
+    discussion: """
+      One by its number (its claim `jti`), or all that were made for a subject so far. The list is the item NAME.revoked, a note in \
+      JSON that whoever checks tokens elsewhere reads; `vault watch NAME.revoked` tells them, and `vault receipts NAME.revoked` who \
+      has it.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @Argument(help: ArgumentHelp("The token's number.", valueName: "number"))
+  var id: String?
+
+  @Option(
+    name: [.customLong("sub")],
+    help: ArgumentHelp("All tokens that were made for it so far.", valueName: "subject"))
+  var subject: String?
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    if (id == nil) == (subject == nil) { throw ValidationError("give the number of a token, or --sub and a subject") }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let reply = try session.unlocking(for: "vault token revoke \(name)") { vault in
+      try vault.revokeToken(name, id: id, subject: subject)
+    }
+    if globals.json { return try Output.json { reply.write(to: &$0) } }
+    if Keyboard.isAttended {
+      Output.note("revoked; \(Printable.quoted(reply.list)) has it, version \(reply.version)")
+    }
+  }
+}
+
+struct TokenRotateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rotate",
+    abstract: "Have a new key make the tokens from now on.",
+    discussion: """
+      The daemon makes one of the same type, as a new version of the item. Tokens of the one before are good until their end: \
+      `vault token verify` knows it for as long as max-ttl, and `vault pubkey --format jwks` tells it. Those who read that \
+      are told by `vault watch`, and `vault receipts` tells who has taken it over.
+      """)
+
+  @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
+  var name: String
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let stored = try session.unlocking(for: "vault token rotate \(name)") { vault in
+      let item = try vault.show(name)
+      guard item.use == KeyUse.jwt.name else { throw ClientError.fault(.wrongUse(name: name, use: item.use)) }
+      let generator = Wire.Generator(style: item.keyType ?? "hmac")
+      return try vault.set(Wire.NewItem(name: name, generate: generator, update: true))
+    }
+    if globals.json {
+      return try Output.json { writer in
+        writer.beginObject()
+        writer.key("name")
+        writer.string(name)
+        writer.key("version")
+        writer.integer(Int64(stored.version))
+        writer.endObject()
+      }
+    }
+    if Keyboard.isAttended { Output.note(stored.sentence(name)) }
+  }
+}

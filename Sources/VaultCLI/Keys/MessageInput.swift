@@ -1,0 +1,15 @@
+internal import Glibc
+internal import VaultWire
+
+/// The message that a command has signed: a file, or standard input to its end.
+enum MessageInput {
+  /// The largest message that the daemon takes in one call, 1 MiB.
+  static let limit = 1 << 20
+
+  static func read(_ path: String?) throws(Failure) -> SecretBuffer {
+    if path == nil, isatty(STDIN_FILENO) == 1 {
+      throw Failure(.usage, "no message is given", "name its file, or give it on standard input")
+    }
+    return try FileInput.readFile(path ?? "-", limit: limit)
+  }
+}

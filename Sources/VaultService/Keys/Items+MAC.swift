@@ -1,0 +1,62 @@
+package import VaultCore
+package import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+/// A keyed hash, or what came of its comparison.
+package struct MadeMAC: Sendable {
+  package enum Result: Sendable {
+    case code([UInt8])
+    case isValid(Bool)
+  }
+
+  package let version: Int
+  package let result: Result
+}
+
+extension Items {
+  /// The hashes below a keyed one, by their names in JSON Web Algorithms (RFC 7518 section 3.1).
+  private static let hashes: [String: HMAC.Hash] = ["HS256": .sha256, "HS512": .sha512]
+
+  /// Lends the keyed hash of `message` under an item's key to `answer`, or compares one in a time that says nothing of where
+  /// they differ.
+  ///
+  /// - Parameters:
+  ///   - algorithm: its name; nil for HS256.
+  ///   - code: what is to be compared; nil to have it made.
+  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: why there is none.
+  package func mac(
+    _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, comparing code: [UInt8]?,
+    evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(), _ answer: (MadeMAC) -> Void
+  ) throws(Refusal) -> Wait? {
+    guard let hash = Self.hashes[algorithm ?? "HS256"] else { throw .invalid("algorithm") }
+    let detail = code == nil ? "keyed hash" : "comparison of a keyed hash"
+    return try message.withBytes { (message: RawSpan) throws(Refusal) in
+      try use(name, for: .mac, detail, for: caller, said) { (keychain, decide) throws(VaultError) in
+        try keychain.withValue(of: name, now: vault.clock.wall(), evenExpired: evenExpired, if: decide) {
+          _, version, value in
+          Self.mac(message, hash, code, version, SecureBytes(copying: value))
+        }
+      } _: { made in
+        answer(made)
+      }
+    }
+  }
+
+  private static func mac(
+    _ message: RawSpan, _ hash: HMAC.Hash, _ code: [UInt8]?, _ version: Int, _ key: borrowing SecureBytes
+  ) -> Made<MadeMAC> {
+    do throws(SigningError) {
+      guard let code else {
+        let made = try HMAC.withCode(of: message, key: key, hash) { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+        return .made(MadeMAC(version: version, result: .code(made)))
+      }
+      // Bytes have no padding.
+      let isValid = try unsafe HMAC.verifies(code.span.bytes, of: message, key: key, hash)
+      return .made(MadeMAC(version: version, result: .isValid(isValid)))
+    } catch {
+      return .refused(.misconfigured(error.reason))
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+/// The public half of a key in a form that other programs read.
+package struct ToldPublicKey: Sendable {
+  package enum Format: String, CaseIterable, Sendable {
+    case spki, openssh, jwk, jwks
+  }
+
+  package let text: String
+  /// As OpenSSH shows it.
+  package let fingerprint: String
+}
+
+extension Items {
+  /// Tells the public half of an item's key. It is a part of what may be known of the item without its value, so it can be told
+  /// while the vault is locked.
+  ///
+  /// - Throws: the refusal of who may neither find nor use the item, and where there is no public half.
+  package func publicKey(
+    _ name: ItemName, _ format: ToldPublicKey.Format, for caller: Caller
+  ) throws(Refusal) -> ToldPublicKey {
+    try vault.audit.recording(.find, caller, name.text, detail: "public key") { () throws(Refusal) in
+      let permit = access.permit(caller, on: name)
+      guard permit.mayHave(.find) || permit.mayHave(.use) else { throw permit.isUndecided ? vault.locked : denied }
+      let item = try item(name)
+      let rights = permit[item.policy.accessible]
+      guard rights.contains(.find) || rights.contains(.use) else { throw denied }
+      guard item.use != nil else { throw .wrongUse(name.text, use: nil) }
+      let key = try publicKey(of: item)
+      let text: String
+      switch format {
+      case .spki: text = key.pem
+      case .openssh: text = key.openSSH(comment: name.text)
+      case .jwk: text = Self.jwk(key, of: item)
+      case .jwks:
+        let keys = [key] + (try replacedKeys(of: item))
+        text = #"{"keys":[\#(keys.map { Self.jwk($0, of: item) }.joined(separator: ","))]}"#
+      }
+      return ToldPublicKey(text: text, fingerprint: key.fingerprint)
+    }
+  }
+
+  /// The public half of an item's current key: as it was stored with it, or, by an earlier program, read from the key itself.
+  func publicKey(of item: ItemInfo) throws(Refusal) -> PublicKey {
+    do throws(KeyError) {
+      // Bytes have no padding.
+      if let blob = item.publicKey { return try PublicKey(sshBlob: unsafe blob.span.bytes) }
+    } catch {
+      throw .invalidValue(kind: item.kind.rawValue, reason: error.reason)
+    }
+    guard item.use == .ssh else {
+      throw .invalidValue(kind: item.kind.rawValue, reason: "a key that is plain bytes has no public half")
+    }
+    return try publicKey(ofVersion: item.current.number, of: item)
+  }
+
+  /// The public half of one version of a key, which is opened for it.
+  func publicKey(ofVersion version: Int, of item: ItemInfo) throws(Refusal) -> PublicKey {
+    let keychain = try vault.keychain()
+    let read: Result<PublicKey, KeyError>
+    do throws(VaultError) {
+      read = try keychain.withValue(
+        of: item.name, version: version, now: vault.clock.wall(), evenExpired: true
+      ) { _, _, value in
+        do throws(KeyError) { return .success(try PrivateKey(value).publicKey) } catch { return .failure(error) }
+      }
+    } catch {
+      throw error == .locked ? vault.locked : vault.refusal(error, item.name.text)
+    }
+    do { return try read.get() } catch { throw .invalidValue(kind: item.kind.rawValue, reason: error.reason) }
+  }
+
+  /// A key as JSON Web Key, with its name in tokens where it signs them.
+  private static func jwk(_ key: PublicKey, of item: ItemInfo) -> String {
+    guard item.use == .jwt, let algorithm = JSONWebToken.Algorithm(key.type) else { return key.jwk }
+    return #"{"alg":"\#(algorithm.rawValue)","kid":"\#(key.jwkThumbprint)","use":"sig","# + key.jwk.dropFirst()
+  }
+}

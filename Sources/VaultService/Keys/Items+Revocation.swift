@@ -1,0 +1,97 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+extension Items {
+  /// What is taken back.
+  package enum RevokedTokens: Sendable {
+    /// The token with that `jti`.
+    case one(String)
+    /// All that were made for a subject so far.
+    case all(of: String)
+
+    fileprivate var text: String {
+      switch self {
+      case .one(let id): "token \(id)"
+      case .all(let subject): "tokens for \(subject)"
+      }
+    }
+  }
+
+  /// The name of the item that is the list of what was taken back of an item's tokens.
+  package static func revocationList(of name: ItemName) throws(Refusal) -> ItemName {
+    let text = name.text + ".revoked"
+    do throws(NameError) { return try ItemName(text) } catch { throw .invalidName(text, reason: error.reason) }
+  }
+
+  /// Takes tokens of an item back: puts them on its list, an item by itself, which the caller must have the right to set.
+  ///
+  /// - Returns: the name of the list, and the version that it made.
+  package func revoke(
+    _ tokens: RevokedTokens, of name: ItemName, for caller: Caller
+  ) throws(Refusal) -> (list: ItemName, version: Int) {
+    let listName = try Self.revocationList(of: name)
+    return try vault.audit.recording(.use, caller, name.text, detail: "revokes \(tokens.text)") { () throws(Refusal) in
+      _ = try permit(.set, on: listName, for: caller)
+      let item = try item(name)
+      guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
+      let text = try listed(tokens, item)
+      let change = ItemChange(
+        name: listName, kind: .note, accessible: isThere(listName) ? nil : item.policy.accessible, update: true)
+      let stored = try set(change, .bytes(count: text.count), for: caller) { bytes in
+        for index in text.indices { bytes.storeBytes(of: text[index], toByteOffset: index, as: UInt8.self) }
+        return true
+      }
+      return (listName, stored.number)
+    }
+  }
+
+  /// The text of the list with these on it, and without what has expired by itself.
+  private func listed(_ tokens: RevokedTokens, _ item: ItemInfo) throws(Refusal) -> [UInt8] {
+    let keychain = try vault.keychain()
+    let now = vault.clock.wall()
+    let read: Made<RevocationList>
+    do throws(VaultError) { read = try revocations(of: item.name, keychain, now) } catch {
+      throw error == .locked ? vault.locked : vault.refusal(error, item.name.text)
+    }
+    var list: RevocationList
+    switch read {
+    case .made(let known): list = known
+    case .refused(let refusal): throw refusal
+    }
+    list.drop(expiredBy: now)
+    let life: Int64
+    do throws(TokenProblem) { life = try TokenTerms(attributes: item.attributes).longestLife } catch {
+      throw .notOnTheseTerms(item.name.text, reason: error.reason)
+    }
+    do throws(RevocationProblem) {
+      switch tokens {
+      case .one(let id): try list.revoke(identifier: id, expiresAt: Seconds.after(life, now))
+      case .all(let subject): try list.revoke(subject: subject, issuedUpTo: now, longestLife: life)
+      }
+      return try list.encoded()
+    } catch {
+      throw .invalidValue(kind: ItemKind.note.rawValue, reason: error.reason)
+    }
+  }
+
+  private func isThere(_ name: ItemName) -> Bool { (try? item(name)) != nil }
+
+  /// The list of what was taken back of an item's tokens; empty where there is none.
+  func revocations(
+    of name: ItemName, _ keychain: Keychain, _ now: Int64
+  ) throws(VaultError) -> Made<RevocationList> {
+    let list: ItemName
+    do throws(Refusal) { list = try Self.revocationList(of: name) } catch { return .made(RevocationList()) }
+    do throws(VaultError) {
+      return try keychain.withValue(of: list, now: now, evenExpired: true) { _, _, value in
+        do throws(RevocationProblem) { return .made(try RevocationList(parsing: value)) } catch {
+          return .refused(.invalidValue(kind: ItemKind.note.rawValue, reason: error.reason))
+        }
+      }
+    } catch .noSuchItem {
+      return .made(RevocationList())
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package import VaultCore
+package import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+/// A signature, and what made it.
+package struct MadeSignature: Sendable {
+  package let version: Int
+  /// The name of the algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1).
+  package let algorithm: String
+  /// As JSON Web Signatures have it.
+  package let bytes: [UInt8]
+  /// The same in DER, of ECDSA.
+  package let der: [UInt8]?
+}
+
+extension Items {
+  /// Lends a signature of `message` by an item's key to `answer`.
+  ///
+  /// - Parameter algorithm: its name; nil for the key's own.
+  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: why there is none.
+  package func sign(
+    _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, evenExpired: Bool = false,
+    for caller: Caller, _ said: Said = Said(), _ answer: (MadeSignature) -> Void
+  ) throws(Refusal) -> Wait? {
+    let scheme = try algorithm.map { (name) throws(Refusal) in
+      guard let scheme = SignatureScheme(joseName: name) else { throw .invalid("algorithm") }
+      return scheme
+    }
+    return try message.withBytes { (message: RawSpan) throws(Refusal) in
+      try use(name, for: .sign, "signature", for: caller, said) { (keychain, decide) throws(VaultError) in
+        try keychain.withValue(of: name, now: vault.clock.wall(), evenExpired: evenExpired, if: decide) {
+          item, version, value in
+          do throws(Refusal) { return .made(try Self.sign(message, scheme, item, version, value)) } catch {
+            return .refused(error)
+          }
+        }
+      } _: { made in
+        answer(made)
+      }
+    }
+  }
+
+  private static func sign(
+    _ message: RawSpan, _ scheme: SignatureScheme?, _ item: ItemInfo, _ version: Int, _ value: RawSpan
+  ) throws(Refusal) -> MadeSignature {
+    let key = try privateKey(item, value)
+    let scheme = scheme ?? key.type.usualScheme
+    guard scheme.keyType == key.type else { throw .invalid("algorithm") }
+    do throws(SigningError) {
+      let bytes = try key.sign(message, scheme)
+      return MadeSignature(
+        version: version, algorithm: scheme.joseName, bytes: bytes, der: ECDSASignature(bytes, key.type)?.der)
+    } catch {
+      throw .misconfigured(error.reason)
+    }
+  }
+
+  /// The key that is a version of an item's value. Where the public half of the current one was stored with it, that was checked
+  /// then.
+  static func privateKey(
+    _ item: ItemInfo, _ value: RawSpan, isCurrent: Bool = true
+  ) throws(Refusal) -> PrivateKey {
+    do throws(KeyError) {
+      guard isCurrent, let blob = item.publicKey else { return try PrivateKey(value) }
+      // Bytes have no padding.
+      return try PrivateKey(value, trusting: unsafe PublicKey(sshBlob: blob.span.bytes))
+    } catch {
+      throw .invalidValue(kind: item.kind.rawValue, reason: error.reason)
+    }
+  }
+}
+
+extension KeyType {
+  /// The way to sign that is taken where none is asked for.
+  fileprivate var usualScheme: SignatureScheme { self == .rsa ? .rsaPSSSHA256 : schemes[0] }
+}
+
+extension SignatureScheme {
+  /// The names of JSON Web Algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1).
+  fileprivate var joseName: String {
+    switch self {
+    case .ed25519: "EdDSA"
+    case .ecdsaSHA256: "ES256"
+    case .ecdsaSHA384: "ES384"
+    case .ecdsaSHA512: "ES512"
+    case .rsaPKCS1SHA256: "RS256"
+    case .rsaPKCS1SHA384: "RS384"
+    case .rsaPKCS1SHA512: "RS512"
+    case .rsaPSSSHA256: "PS256"
+    case .rsaPSSSHA384: "PS384"
+    case .rsaPSSSHA512: "PS512"
+    }
+  }
+
+  fileprivate init?(joseName: String) {
+    guard let scheme = Self.allCases.first(where: { $0.joseName == joseName }) else { return nil }
+    self = scheme
+  }
+}

@@ -1,0 +1,82 @@
+package import VaultCore
+package import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+/// A token that was made, and what is known of it.
+package struct MadeToken: ~Copyable {
+  /// ASCII.
+  package let text: SecureBytes
+  package let accessible: AccessClass
+  package let version: Int
+  /// Its `jti`.
+  package let id: String
+  /// The first second in which it is no longer valid, Unix seconds.
+  package let expires: Int64
+}
+
+/// What a caller wants of a token, within the terms of the item.
+package struct WantedToken: Sendable {
+  package let subject: String?
+  /// In seconds.
+  package let lifetime: Int64?
+  /// The text of an object, as tokens have it.
+  package let claims: String?
+
+  package init(subject: String?, lifetime: Int64?, claims: String?) {
+    (self.subject, self.lifetime, self.claims) = (subject, lifetime, claims)
+  }
+}
+
+extension Items {
+  /// Lends a new JSON Web Token (RFC 7519), signed with an item's key, to `answer`.
+  ///
+  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: why there is none.
+  package func issue(
+    _ name: ItemName, _ wanted: WantedToken, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
+    _ answer: (borrowing MadeToken) -> Void
+  ) throws(Refusal) -> Wait? {
+    let now = vault.clock.wall()
+    let id = Self.newTokenID()
+    let detail = wanted.subject.map { "token \(id) for \($0)" } ?? "token \(id)"
+    return try use(name, for: .jwt, detail, for: caller, said) { (keychain, decide) throws(VaultError) in
+      try keychain.withValue(of: name, now: now, evenExpired: evenExpired, if: decide) { item, version, value in
+        do throws(Refusal) {
+          return .made(try Self.issue(wanted, id, now, item, version, value))
+        } catch {
+          return .refused(error)
+        }
+      }
+    } _: { token in
+      answer(token)
+    }
+  }
+
+  private static func issue(
+    _ wanted: WantedToken, _ id: String, _ now: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan
+  ) throws(Refusal) -> MadeToken {
+    let claims: TokenClaims
+    do throws(TokenProblem) {
+      let request = TokenRequest(
+        subject: wanted.subject, life: wanted.lifetime, claims: wanted.claims.map { Array($0.utf8) })
+      claims = try TokenClaims(TokenTerms(attributes: item.attributes), request, now: now, identifier: id)
+    } catch {
+      throw .notOnTheseTerms(item.name.text, reason: error.reason)
+    }
+    let key = try TokenKey(item, value)
+    let algorithm = try key.algorithm()
+    do throws(SigningError) {
+      let text = try JSONWebToken.make(
+        algorithm: algorithm, keyID: key.id(version: version), payload: claims.payload
+      ) { (message) throws(SigningError) in try key.sign(message) }
+      return MadeToken(
+        text: text, accessible: item.policy.accessible, version: version, id: id, expires: claims.expiresAt)
+    } catch {
+      throw .misconfigured(error.reason)
+    }
+  }
+
+  /// 128 random bits, so that none is made twice and nobody guesses one.
+  private static func newTokenID() -> String { RandomBytes.array(count: 16).hex }
+}

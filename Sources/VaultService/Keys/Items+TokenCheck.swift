@@ -1,0 +1,116 @@
+package import VaultCore
+package import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+/// What came of the check of a token.
+package enum CheckedToken: Sendable {
+  /// A token that counts.
+  package struct Valid: Sendable {
+    /// The version of the key that made it.
+    package let version: Int
+    package let id: String
+    package let subject: String?
+    /// The first second in which it is no longer valid, Unix seconds.
+    package let expires: Int64
+    /// The text of an object, as tokens have it.
+    package let claims: String
+  }
+
+  case valid(Valid)
+  /// One that does not, for that reason.
+  case fault(String)
+}
+
+extension Items {
+  /// Checks a token against an item's key, terms and list of revoked ones, and tells `answer` what came of it.
+  ///
+  /// A key that was replaced counts for as long as its tokens can be good (``replacedVersions(of:now:)``).
+  /// - Returns: nil when it was told; while the vault is locked, what the caller may wait for.
+  /// - Throws: why it cannot be checked, also where the list cannot be read: nothing is taken as not revoked then.
+  package func verify(
+    _ token: borrowing SecureBytes, of name: ItemName, for caller: Caller, _ said: Said = Said(),
+    _ answer: (CheckedToken) -> Void
+  ) throws(Refusal) -> Wait? {
+    let now = vault.clock.wall()
+    return try token.withBytes { (text: RawSpan) throws(Refusal) in
+      try use(name, for: .jwt, "check of a token", for: caller, said) { (keychain, decide) throws(VaultError) in
+        let list: RevocationList
+        switch try revocations(of: name, keychain, now) {
+        case .made(let read): list = read
+        case .refused(let refusal): return .refused(refusal)
+        }
+        var versions = [Int?.none]
+        while !versions.isEmpty {
+          let version = versions.removeFirst()
+          let checked: Result<CheckedToken?, Refusal> = try keychain.withValue(
+            of: name, version: version, now: now, if: decide
+          ) { item, number, value in
+            if version == nil { versions = Self.replacedVersions(of: item, now: now) }
+            do throws(Refusal) {
+              return .success(try Self.check(text, list, now, item, number, value, isLast: versions.isEmpty))
+            } catch { return .failure(error) }
+          }
+          switch checked {
+          case .success(nil): continue
+          case .success(let checked?): return .made(checked)
+          case .failure(let refusal): return .refused(refusal)
+          }
+        }
+        return .made(.fault("the token was made with no key of this item's"))
+      } _: { checked in
+        answer(checked)
+      }
+    }
+  }
+
+  /// What one version of the key says of a token; nil where it names another one.
+  private static func check(
+    _ text: RawSpan, _ list: RevocationList, _ now: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan,
+    isLast: Bool
+  ) throws(Refusal) -> CheckedToken? {
+    let key = try TokenKey(item, value, isCurrent: version == item.current.number)
+    let algorithm = try key.algorithm()
+    let terms: TokenTerms
+    do throws(TokenProblem) { terms = try TokenTerms(attributes: item.attributes) } catch {
+      throw .notOnTheseTerms(item.name.text, reason: error.reason)
+    }
+    var id: String?
+    do throws(TokenFault) {
+      let token = try JSONWebToken(parsing: text)
+      id = token.keyID
+      if let id, id != key.id(version: version) { return nil }
+      let found = try token.verify(algorithm: algorithm, terms: terms, now: now) { id, subject, issued in
+        list.isRevoked(identifier: id, subject: subject, issuedAt: issued)
+      } verifies: { signature, message in
+        key.verifies(signature, message)
+      }
+      return .valid(
+        CheckedToken.Valid(
+          version: version, id: found.identifier, subject: found.subject, expires: found.expiresAt,
+          claims: found.claims))
+    } catch {
+      // Without a name, each key is tried.
+      if id == nil, !isLast, [.signature, .algorithm].contains(error.code) { return nil }
+      return .fault(error.reason)
+    }
+  }
+
+  /// The versions of a key that were replaced and whose tokens can still be good, newest first: those made with it before are, for
+  /// as long as the item's `max-ttl` says.
+  static func replacedVersions(of item: ItemInfo, now: Int64) -> [Int] {
+    guard item.use == .jwt, let terms = try? TokenTerms(attributes: item.attributes) else { return [] }
+    return zip(item.versions, item.versions.dropFirst()).reversed().compactMap { version, next in
+      Seconds.after(terms.longestLife, next.created) > now ? version.number : nil
+    }
+  }
+
+  /// The public halves of the keys of ``replacedVersions(of:now:)``.
+  func replacedKeys(of item: ItemInfo) throws(Refusal) -> [PublicKey] {
+    var keys: [PublicKey] = []
+    for version in Self.replacedVersions(of: item, now: vault.clock.wall()) {
+      keys.append(try publicKey(ofVersion: version, of: item))
+    }
+    return keys
+  }
+}

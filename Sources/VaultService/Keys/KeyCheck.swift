@@ -1,0 +1,58 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultSigning
+
+/// What a value has to be for the use of its item.
+enum KeyCheck {
+  /// The fewest bytes of a key for keyed hashes: below 128 bits it can be guessed.
+  static let shortestHashKey = 16
+  /// The fewest bytes of a key for HS256 tokens (RFC 7518 section 3.2).
+  static let shortestTokenKey = 32
+
+  /// Checks a value, and the attributes that go with the use; answers the public half in SSH's form, where there is one.
+  ///
+  /// - Throws: ``ValueError`` that says what is wrong without quoting the value.
+  static func publicKey(
+    _ use: KeyUse, _ value: RawSpan, _ attributes: [String: String]
+  ) throws(ValueError) -> [UInt8]? {
+    switch use {
+    case .totp: return nil
+    case .ssh, .sign: return try read(value).publicKey.sshBlob
+    case .mac:
+      if isPEM(value) { throw ValueError(reason: "a key for keyed hashes is plain bytes, and this is PEM") }
+      try check(value, isAtLeast: shortestHashKey, "a key for keyed hashes")
+      return nil
+    case .jwt:
+      do throws(TokenProblem) { _ = try TokenTerms(attributes: attributes) } catch {
+        throw ValueError(reason: error.reason)
+      }
+      guard isPEM(value) else {
+        try check(value, isAtLeast: shortestTokenKey, "a key for HS256 tokens")
+        return nil
+      }
+      let key = try read(value).publicKey
+      guard JSONWebToken.Algorithm(key.type) != nil else {
+        throw ValueError(reason: "tokens are signed with Ed25519, P-256 or RSA, or with plain bytes by HS256")
+      }
+      return key.sshBlob
+    }
+  }
+
+  /// True for a text with a PEM block, also a damaged one; what is plain bytes for a keyed hash is none.
+  static func isPEM(_ value: RawSpan) -> Bool {
+    do throws(ValueError) { return try PEM.block(in: value, from: 0) != nil } catch { return true }
+  }
+
+  private static func check(_ value: RawSpan, isAtLeast count: Int, _ what: String) throws(ValueError) {
+    guard value.byteCount >= count else { throw ValueError(reason: "\(what) has \(count) bytes or more") }
+  }
+
+  private static func read(_ value: RawSpan) throws(ValueError) -> PrivateKey {
+    do throws(KeyError) { return try PrivateKey(value) } catch .encrypted {
+      throw ValueError(
+        reason:
+          "the key is encrypted with a passphrase; `ssh-keygen -p -N '' -f FILE` takes that away, or `openssl pkey`"
+      )
+    } catch { throw ValueError(reason: error.reason) }
+  }
+}

@@ -1,0 +1,71 @@
+package import VaultCore
+package import VaultModel
+internal import VaultSigning
+
+/// A new key that the daemon makes, and nobody has seen.
+package enum KeyRecipe: Hashable, Sendable {
+  case ed25519, p256
+  /// RSA with so many bits.
+  case rsa(bits: Int)
+  /// Plain bytes for keyed hashes.
+  case hmac
+
+  /// The sizes of new RSA keys in bits.
+  package static let rsaBits = [3072, 4096]
+
+  /// True for a key that takes a second or several to make.
+  package var takesLong: Bool { if case .rsa = self { true } else { false } }
+
+  /// Makes one in the form that its use wants.
+  ///
+  /// - Parameter name: the item's, by which OpenSSH calls a key.
+  func make(for use: KeyUse, _ name: ItemName) throws(ValueError) -> SecureBytes {
+    let kind: NewKey.Kind
+    switch self {
+    case .hmac: return RandomBytes.secret(count: 32)
+    case .ed25519: kind = .ed25519
+    case .p256: kind = .p256
+    case .rsa(let bits): kind = .rsa(bits: bits)
+    }
+    do throws(SigningError) {
+      let key = try NewKey.key(kind)
+      return use == .ssh ? key.openSSHPrivate(comment: name.text) : key.pkcs8()
+    } catch {
+      throw ValueError(reason: error.reason)
+    }
+  }
+}
+
+/// A new key on its way from the thread that has made it.
+package final class NewKeyValue: Sendable {
+  package let bytes: SecureBytes
+
+  init(_ bytes: consuming SecureBytes) { self.bytes = bytes }
+}
+
+/// Makes the keys that take long, one at a time, so that nobody keeps the processors busy with them.
+package final class KeyMaker {
+  private let worker: any Worker
+  private var isBusy = false
+
+  package init(on worker: any Worker) { self.worker = worker }
+
+  /// Makes a key, and tells of it or why there is none.
+  ///
+  /// - Throws: ``Refusal/busy(_:)`` while another one is made.
+  package func make(
+    _ recipe: KeyRecipe, for use: KeyUse, _ name: ItemName,
+    then done: @escaping (Result<NewKeyValue, ValueError>) -> Void
+  ) throws(Refusal) {
+    guard !isBusy else { throw .busy("another key is being made") }
+    isBusy = true
+    worker.run { () -> Result<NewKeyValue, ValueError> in
+      do throws(ValueError) { return .success(NewKeyValue(try recipe.make(for: use, name))) } catch {
+        return .failure(error)
+      }
+    } then: { [self] result in
+      isBusy = false
+      done(result)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultSigning
+
+/// A key that signs tokens: a private key, or plain bytes for HS256. The item's value says which, and a token never does.
+enum TokenKey: ~Copyable {
+  case pair(PrivateKey)
+  case bytes(SecureBytes)
+
+  /// Takes a version of an item's value; where the public half of the current one was stored with it, that was checked then.
+  init(_ item: ItemInfo, _ value: RawSpan, isCurrent: Bool = true) throws(Refusal) {
+    if !isCurrent || item.publicKey == nil, !KeyCheck.isPEM(value) {
+      self = .bytes(SecureBytes(copying: value))
+    } else {
+      self = .pair(try Items.privateKey(item, value, isCurrent: isCurrent))
+    }
+  }
+
+  borrowing func algorithm() throws(Refusal) -> JSONWebToken.Algorithm {
+    switch self {
+    case .bytes: return .hs256
+    case .pair(let key):
+      guard let algorithm = JSONWebToken.Algorithm(key.type) else {
+        throw .misconfigured("no token is signed with such a key")
+      }
+      return algorithm
+    }
+  }
+
+  /// Its name in tokens: of a pair the thumbprint of the public half (RFC 7638); of plain bytes the version that they are, since a
+  /// hash of them could be guessed against.
+  borrowing func id(version: Int) -> String {
+    switch self {
+    case .bytes: "v\(version)"
+    case .pair(let key): key.publicKey.jwkThumbprint
+    }
+  }
+
+  borrowing func sign(_ message: RawSpan) throws(SigningError) -> [UInt8] {
+    switch self {
+    case .bytes(let key):
+      return try HMAC.withCode(of: message, key: key, .sha256) { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+    case .pair(let key): return try key.sign(message, key.type.tokenScheme)
+    }
+  }
+
+  borrowing func verifies(_ signature: RawSpan, _ message: RawSpan) -> Bool {
+    switch self {
+    case .bytes(let key):
+      do throws(SigningError) { return try HMAC.verifies(signature, of: message, key: key, .sha256) } catch {
+        return false
+      }
+    case .pair(let key):
+      let signature = unsafe signature.withUnsafeBytes { unsafe [UInt8]($0) }
+      return key.publicKey.verifies(signature, of: message, key.type.tokenScheme)
+    }
+  }
+}
+
+extension JSONWebToken.Algorithm {
+  /// That of a type of key; nil for one that signs no tokens.
+  init?(_ type: KeyType) {
+    switch type {
+    case .ed25519: self = .edDSA
+    case .p256: self = .es256
+    case .rsa: self = .rs256
+    case .p384, .p521: return nil
+    }
+  }
+}
+
+extension KeyType {
+  /// The way in which tokens are signed with such a key.
+  fileprivate var tokenScheme: SignatureScheme { self == .rsa ? .rsaPKCS1SHA256 : schemes[0] }
+}
