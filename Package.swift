@@ -111,7 +111,7 @@ let package = Package(
     .target(
       name: "VaultDaemon",
       dependencies: [
-        "VaultService", "VaultCore", "VaultProcess", "VaultWire", "VaultModel", "CSystemd", "CLinux",
+        "VaultService", "VaultSigning", "VaultCore", "VaultProcess", "VaultWire", "VaultModel", "CSystemd", "CLinux",
         .product(name: "Logging", package: "swift-log"),
       ] + nio,
       swiftSettings: strict),

@@ -7,6 +7,7 @@ final class Assembly {
   let rooms: Rooms
   let door: VarlinkDoor
   private let credentials: CredentialDoor
+  private let ssh: SSHAgentDoor
   private let loop: any EventLoop
   let clients: Clients
   let turns: Turns
@@ -63,10 +64,18 @@ final class Assembly {
     clients = Clients(owner: place.owner, clock: clock, openFiles: place.openFiles, configuration)
     door = VarlinkDoor(
       loop: loop, rooms, clients, turns: turns, timer: timer, transferThread: transferThread,
-      lastWordThread: WorkerThread(telling: loop))
+      lastWordThread: WorkerThread(telling: loop), keyThread: WorkerThread(telling: loop))
     credentials = CredentialDoor(
       rooms, clients, door.plaintext, timer: timer, DescriptorStore(place.environment("NOTIFY_SOCKET")),
       most: place.openFiles.credentials)
+    ssh = SSHAgentDoor(
+      rooms, clients, turns, timer: timer, home: place.environment("HOME"), most: place.openFiles.ssh,
+      isOn: configuration.sshAgent)
+    let announce = rooms.vault.hooks.announce
+    rooms.vault.hooks.announce = { [ssh] event in
+      announce(event)
+      ssh.keys.happened(event)
+    }
     door.triggers = LockTriggers(
       on: buses, system: place.isSystem, uid: place.owner, onSleep: { [unowned self] in goToSleep(then: $0) },
       onLock: { [vault = rooms.vault] in vault.lock(because: $0) })
@@ -81,6 +90,9 @@ final class Assembly {
       listening.append(
         Server.start(socket, loop: loop) { [credentials] in CredentialConnection($0, credentials) }.map { _ in })
     }
+    if let socket = sockets.ssh {
+      listening.append(Server.start(socket, loop: loop) { [ssh] in SSHAgentConnection($0, ssh) }.map { _ in })
+    }
     // One that ended meanwhile is none any more.
     for kept in sockets.kept {
       _ = Server.adopt(kept, loop: loop) { [credentials] in CredentialConnection($0, credentials) }
@@ -92,6 +104,7 @@ final class Assembly {
   func reconfigure(_ new: Configuration) {
     keystores.configuration = new
     clients.reconfigure(new)
+    ssh.isOn = new.sshAgent
     rooms.reconfigure(new.vault)
   }
 
@@ -111,6 +124,7 @@ final class Assembly {
   func closeConnections() {
     clients.close()
     credentials.end()
+    ssh.end()
   }
 }
 

@@ -16,6 +16,8 @@ struct Configuration: Sendable, Equatable {
   static let connectionLimits = 4...32_768
   /// Requests a second that one uid may make before its connections are slowed down.
   var maxRequestsPerSecond = 100_000
+  /// True where SSH's programs are served.
+  var sshAgent = false
   var logLevel = Logger.Level.info
 
   /// A line that cannot be followed.
@@ -48,7 +50,7 @@ struct Configuration: Sendable, Equatable {
   static let keys = [
     "idle", "maximum-age", "trash", "audit", "audit-size", "audit-age", "hide-names", "keep-across-sleep", "boot-key",
     "tpm2-device", "keyring-bus-name",
-    "pam-service", "max-connections", "max-requests-per-second", "log-level",
+    "pam-service", "max-connections", "max-requests-per-second", "ssh-agent", "log-level",
   ]
 
   private static func unknown(_ key: String) -> String {
@@ -103,6 +105,9 @@ struct Configuration: Sendable, Equatable {
         return "max-requests-per-second is from 10 to 10000000"
       }
       maxRequestsPerSecond = count
+    case "ssh-agent":
+      guard let isOn = ["on": true, "off": false][value] else { return "ssh-agent is on or off" }
+      sshAgent = isOn
     case "log-level":
       guard let level = Logger.Level(rawValue: value) else {
         return "log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"

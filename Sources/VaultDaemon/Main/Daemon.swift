@@ -76,8 +76,7 @@ public enum Daemon {
         directory = nil
       } else {
         let own = try SocketDirectory(path: paths.runtime)
-        try own.clear(socket: paths.socket)
-        try own.clear(socket: paths.credentialSocket)
+        for path in paths.sockets { try own.clear(socket: path) }
         sockets = try Sockets.bound(paths)
         directory = consume own
       }

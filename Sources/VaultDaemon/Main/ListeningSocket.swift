@@ -6,6 +6,18 @@ internal import VaultService
 struct ListeningSocket {
   let descriptor: Int32
 
+  /// Binds all of these, or none.
+  static func bound(to paths: [String]) throws(SystemError) -> [ListeningSocket] {
+    var sockets: [ListeningSocket] = []
+    do throws(SystemError) {
+      for path in paths { sockets.append(try bound(to: path)) }
+      return sockets
+    } catch {
+      for socket in sockets { close(socket.descriptor) }
+      throw error
+    }
+  }
+
   /// Binds `path` with mode 0600 and listens.
   static func bound(to path: String) throws(SystemError) -> ListeningSocket {
     var address = sockaddr_un()

@@ -14,9 +14,12 @@ struct OpenFiles: Sendable, Equatable {
   static let least = 64
   /// With more it could do nothing.
   static let most =
-    own + mostProcesses - 1 + mostLingering + 3 * mostCredentials + Configuration.connectionLimits.upperBound
+    own + mostProcesses - 1 + mostLingering + 3 * mostCredentials + 2 * mostSSH
+    + Configuration.connectionLimits.upperBound
   /// The most units that may wait for credentials.
   private static let mostCredentials = 256
+  /// The most of SSH's programs that may be connected.
+  private static let mostSSH = 128
   /// The most clients whose process stays at hand.
   private static let mostProcesses = 4
 
@@ -31,12 +34,15 @@ struct OpenFiles: Sendable, Equatable {
   /// The number of clients that may be connected of the `configured` ones, with one descriptor each: that of its process
   /// is fetched when a request needs it, and belongs to the daemon's own.
   func connections(configured: Int) -> Int {
-    min(configured, limit - Self.own - lingering - (processes - 1) - 3 * credentials)
+    min(configured, limit - Self.own - lingering - (processes - 1) - 3 * credentials - 2 * ssh)
   }
 
   /// The number of units that may wait for credentials: two descriptors each, that of its process too, and one for as many that
   /// are refused.
   var credentials: Int { min(Self.mostCredentials, (limit - Self.own) / 12) }
+
+  /// The number of SSH's programs that may be connected: two descriptors each.
+  var ssh: Int { min(Self.mostSSH, (limit - Self.own) / 16) }
 
   /// The number of clients whose process stays at hand: the first one of them belongs to the daemon's own.
   var processes: Int { limit < 256 ? 1 : Self.mostProcesses }

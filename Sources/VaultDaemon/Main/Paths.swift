@@ -9,6 +9,8 @@ struct Paths: Equatable {
   var socket: String
   /// The socket for service managers, beside it.
   var credentialSocket: String
+  /// The socket of the ssh-agent, beside it; nil for the machine's vault, which has none.
+  var sshSocket: String?
   /// The socket of vault-pam's unit. The system's manager gives it to the daemon's user, and follows a link that lies in its
   /// place, so its directory is none that the daemon could write to.
   var presenceSocket: String
@@ -66,11 +68,15 @@ struct Paths: Equatable {
     }
     runtime = String(socket[..<slash])
     credentialSocket = runtime + "/credentials"
+    sshSocket = options.system ? nil : runtime + "/ssh.socket"
     presenceSocket = options.system && options.socket == nil ? "/run/vault-pam/socket" : runtime + "/pam.socket"
     configIsExplicit = options.config != nil
     log = options.system ? nil : (try? folder("XDG_STATE_HOME", "/.local/state")).map { $0 + "/vault/log" }
     credentials = environment("CREDENTIALS_DIRECTORY").flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
+
+  /// All sockets that the daemon binds: for clients, for credentials, and for SSH.
+  var sockets: [String] { [socket, credentialSocket] + (sshSocket.map { [$0] } ?? []) }
 
   static func environment(_ name: String) -> String? {
     // Read at start, before there is another thread.

@@ -123,10 +123,7 @@ final class Running {
     _ = unsafe sd_notify(0, "STOPPING=1")
     assembly?.closeConnections()
     assembly?.rooms.vault.closeStore()
-    if !sockets.isInherited {
-      unsafe unlink(paths.socket)
-      unsafe unlink(paths.credentialSocket)
-    }
+    if !sockets.isInherited { for path in paths.sockets { unsafe unlink(path) } }
     // Its lock goes with the socket, and not when the kernel has taken the process apart: who sees the socket vanish may
     // start another daemon.
     _ = directory.take()

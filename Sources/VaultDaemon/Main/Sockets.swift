@@ -9,6 +9,8 @@ struct Sockets {
   let clients: ListeningSocket
   /// The one that service managers connect to for credentials; nil where the socket unit has none.
   let credentials: ListeningSocket?
+  /// The one that SSH's programs connect to; nil of the machine's vault, and where the socket unit has none.
+  let ssh: ListeningSocket?
   /// Connections of service managers that an earlier process of this service had, and left when it was killed.
   let kept: [Int32]
   /// True when systemd made the sockets, keeps them, and will remove them.
@@ -21,6 +23,7 @@ struct Sockets {
     guard count > 0 else { throw SystemError(call: "sd_listen_fds", code: -count) }
     var clients: ListeningSocket?
     var credentials: ListeningSocket?
+    var ssh: ListeningSocket?
     var kept: [Int32] = []
     let stream = Int32(SOCK_STREAM.rawValue)
     // SD_LISTEN_FDS_START is a macro: the first descriptor handed over is 3.
@@ -29,8 +32,10 @@ struct Sockets {
         kept.append(descriptor)
       } else if sd_is_socket_unix(descriptor, stream, 1, nil, 0) <= 0 {
         throw SystemError(call: "socket activation hands over Unix stream sockets", code: EINVAL)
-      } else if credentials == nil, isOfCredentials(descriptor) {
+      } else if credentials == nil, isNamed("credentials", descriptor) {
         credentials = ListeningSocket(descriptor: descriptor)
+      } else if ssh == nil, isNamed("ssh.socket", descriptor) {
+        ssh = ListeningSocket(descriptor: descriptor)
       } else if clients == nil {
         clients = ListeningSocket(descriptor: descriptor)
       } else {
@@ -40,24 +45,20 @@ struct Sockets {
     guard let clients else {
       throw SystemError(call: "socket activation hands over a socket for clients", code: EINVAL)
     }
-    return Sockets(clients: clients, credentials: credentials, kept: kept, isInherited: true)
+    return Sockets(clients: clients, credentials: credentials, ssh: ssh, kept: kept, isInherited: true)
   }
 
-  /// Tells the socket by its name, because both have their unit's.
-  private static func isOfCredentials(_ descriptor: Int32) -> Bool {
+  /// Tells the socket by its name, because all have their unit's.
+  private static func isNamed(_ file: String, _ descriptor: Int32) -> Bool {
     guard let name = unsafe SocketName.bytes({ unsafe getsockname(descriptor, $0, $1) }) else { return false }
-    return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self).hasSuffix("/credentials")
+    return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self).hasSuffix("/" + file)
   }
 
-  /// Binds both in the directory of `paths`.
+  /// Binds all in the directory of `paths`.
   static func bound(_ paths: Paths) throws(SystemError) -> Sockets {
-    let clients = try ListeningSocket.bound(to: paths.socket)
-    do throws(SystemError) {
-      let credentials = try ListeningSocket.bound(to: paths.credentialSocket)
-      return Sockets(clients: clients, credentials: credentials, kept: [], isInherited: false)
-    } catch {
-      close(clients.descriptor)
-      throw error
-    }
+    let sockets = try ListeningSocket.bound(to: paths.sockets)
+    return Sockets(
+      clients: sockets[0], credentials: sockets[1], ssh: sockets.count > 2 ? sockets[2] : nil, kept: [],
+      isInherited: false)
   }
 }

@@ -7,6 +7,7 @@ package struct Caller: Hashable, Sendable {
     case varlink
     /// The service manager's socket for credentials.
     case credentials
+    case sshAgent = "ssh-agent"
   }
 
   package var door: Door

@@ -1,0 +1,118 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultService
+internal import VaultSigning
+
+/// What each request comes to.
+extension SSHAgentConnection {
+  func handle(_ request: AgentRequest, _ frame: RawSpan) {
+    if door.lock.isLocked { return handleLocked(request, frame) }
+    switch request {
+    case .list: list()
+    case .sign(let request): sign(request, frame.extracting(request.data).array)
+    case .add(let key): add(key, frame)
+    case .remove(let blob):
+      let key = visibleSessionKeys.first { $0.blob == blob }
+      reply(key != nil && door.sessionKeys.remove(blob) ? .success : .failure)
+    case .removeAll:
+      let visible = Set(visibleSessionKeys.map(\.blob))
+      door.sessionKeys.removeAll { visible.contains($0.blob) }
+      reply(.success)
+    case .lock(let passphrase): reply(door.lock.lock(frame.extracting(passphrase)) ? .success : .failure)
+    case .unlock: reply(.failure)
+    case .bind(let bind): self.bind(bind)
+    case .query: reply(.extensions(["query", SessionBind.name]))
+    case .unknownExtension, .unsupported: reply(.failure)
+    }
+  }
+
+  /// Only the passphrase is of use while the agent is locked; it shows no key, as OpenSSH's does.
+  private func handleLocked(_ request: AgentRequest, _ frame: RawSpan) {
+    switch request {
+    case .list: reply(.identities([]))
+    case .unlock(let passphrase):
+      door.lock.unlock(frame.extracting(passphrase)) { [weak self] isRight in
+        self?.reply(isRight ? .success : .failure)
+      }
+    default: reply(.failure)
+    }
+  }
+
+  /// The keys of this session that the connection may see.
+  private var visibleSessionKeys: [SessionKey] {
+    door.sessionKeys.all.filter { $0.constraints.destinations?.permitsListing(over: bindings) ?? true }
+  }
+
+  // MARK: Listing
+
+  private func list() {
+    let said = Said(purpose: "to list the keys for SSH")
+    wait(for: nil, said) { [weak self] () throws(Refusal) in
+      guard let self, let caller else { return nil }
+      let listing: SSHKeys.Listing
+      do throws(Refusal) { listing = try door.keys.keys(for: caller) } catch .noVault {
+        reply(.identities(own))
+        return nil
+      }
+      if !listing.isWhole, door.vault.state.kind != .unlocked { return .unlock }
+      let own = own
+      door.items.listedForSSH(listing.keys.count + own.count, for: caller)
+      reply(encoded: door.keys.answer(listing, and: own))
+      return nil
+    }
+  }
+
+  private var own: [AgentReply.Identity] {
+    visibleSessionKeys.map { AgentReply.Identity(key: $0.blob, comment: $0.comment) }
+  }
+
+  // MARK: Keys of this session
+
+  private func add(_ added: AddedKey, _ frame: RawSpan) {
+    guard let caller else { return }
+    defer { Stack.wipe() }
+    if added.constraints.needsConfirmation {
+      return refuse("a key of this session cannot ask for a confirmation; make it an item that requires presence")
+    }
+    do throws(KeyError) {
+      let key = try PrivateKey(agentForm: frame.extracting(added.privateKey))
+      do throws(Refusal) {
+        try door.sessionKeys.add(key, comment: added.comment, added.constraints)
+      } catch {
+        door.items.recordForSSH("ssh-add of \(key.publicKey.fingerprint)", error, for: caller)
+        return refuse(error.reason)
+      }
+      door.items.recordForSSH("ssh-add of \(key.publicKey.fingerprint)", nil, for: caller)
+      reply(.success)
+    } catch {
+      refuse(error.reason)
+    }
+  }
+
+  // MARK: Sessions
+
+  private func bind(_ bind: SessionBind?) {
+    guard let bind else {
+      bindings.fail()
+      return refuse("a binding to a session cannot be read")
+    }
+    // Bytes have no padding.
+    guard let key = try? PublicKey(sshBlob: unsafe bind.hostKey.span.bytes),
+      key.verifies(sshSignature: unsafe bind.signature.span.bytes, of: unsafe bind.signedBytes.span.bytes)
+    else {
+      bindings.fail()
+      return refuse("the host's signature of a binding does not hold")
+    }
+    do throws(AgentRefusal) {
+      try bindings.add(bind)
+      reply(.success)
+    } catch {
+      refuse(error.reason)
+    }
+  }
+}
+
+extension RawSpan {
+  /// A copy of what is not secret.
+  fileprivate var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
+}

@@ -1,0 +1,52 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultSigning
+
+/// The door for SSH's programs: an ssh-agent (RFC 9987) whose keys are items, and those that `ssh-add` hands over until the next
+/// lock.
+///
+/// Who may use which item is decided elsewhere. What is here is what SSH has rules for: what may be signed at all, and the hosts
+/// that a key of this session may be used for.
+final class SSHAgentDoor {
+  let items: Items
+  let vault: Vault
+  let attendance: Attendance
+  let upkeep: Upkeep
+  let clients: Clients
+  let turns: Turns
+  let timer: Timer
+  let keys: SSHKeys
+  let sessionKeys: SessionKeys
+  let lock: AgentLock
+  /// The user whose vault it is: nobody else is answered.
+  let owner: UInt32
+  /// The names of hosts, as ssh knows them.
+  let knownHosts: KnownHostsFile
+  /// The most connections at once.
+  private let most: Int
+  /// False where the settings want no ssh-agent: then nobody is answered.
+  var isOn: Bool { didSet { if !isOn { end() } } }
+  private var connections: [ObjectIdentifier: SSHAgentConnection] = [:]
+
+  init(_ rooms: Rooms, _ clients: Clients, _ turns: Turns, timer: Timer, home: String?, most: Int, isOn: Bool) {
+    (items, vault, attendance, upkeep) = (rooms.items, rooms.vault, rooms.attendance, rooms.upkeep)
+    (self.clients, self.turns, self.timer) = (clients, turns, timer)
+    keys = SSHKeys(rooms.items)
+    sessionKeys = SessionKeys(rooms.vault, timer)
+    lock = AgentLock(timer)
+    owner = rooms.access.terms.owner
+    knownHosts = KnownHostsFile(home: home)
+    (self.most, self.isOn) = (most, isOn)
+  }
+
+  /// False where there are as many as there may be, or none.
+  func admit(_ connection: SSHAgentConnection) -> Bool {
+    guard isOn, connections.count < most else { return false }
+    connections[ObjectIdentifier(connection)] = connection
+    return true
+  }
+
+  func leave(_ connection: SSHAgentConnection) { connections[ObjectIdentifier(connection)] = nil }
+
+  func end() { for connection in connections.values { connection.close() } }
+}

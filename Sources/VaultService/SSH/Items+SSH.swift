@@ -1,0 +1,43 @@
+package import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+extension Items {
+  /// Lends a signature by an item's key, in SSH's form, to `answer`.
+  ///
+  /// - Parameters:
+  ///   - data: what is signed; whoever calls has looked at it, and found that it can mean one thing alone.
+  ///   - flags: those of an agent's request, which choose the hash of an RSA key.
+  ///   - detail: what it is for, for the audit log.
+  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: why there is none.
+  package func signForSSH(
+    _ name: ItemName, _ data: [UInt8], flags: UInt32, detail: String, for caller: Caller, _ said: Said,
+    _ answer: ([UInt8]) -> Void
+  ) throws(Refusal) -> Wait? {
+    try use(name, for: .ssh, detail, for: caller, said) { (keychain, decide) throws(VaultError) in
+      try keychain.withValue(of: name, now: vault.clock.wall(), if: decide) { item, _, value in
+        do throws(Refusal) {
+          let key = try Self.privateKey(item, value)
+          do throws(SigningError) {
+            // Bytes have no padding.
+            return .made(try key.sshSignature(of: unsafe data.span.bytes, flags: flags))
+          } catch { throw .misconfigured(error.reason) }
+        } catch { return .refused(error) }
+      }
+    } _: { signature in
+      answer(signature)
+    }
+  }
+
+  /// Takes note that an ssh-agent's client has listed keys.
+  package func listedForSSH(_ count: Int, for caller: Caller) {
+    vault.audit.record(.find, .ok, caller, detail: "\(count) keys for ssh")
+  }
+
+  /// Takes note of what an ssh-agent's client was refused, or has done with a key of this session.
+  package func recordForSSH(_ detail: String, _ refusal: Refusal?, for caller: Caller, _ said: Said = Said()) {
+    vault.audit.record(.use, refusal?.outcome ?? .ok, caller, detail: detail, said)
+    try? vault.audit.settle()
+  }
+}

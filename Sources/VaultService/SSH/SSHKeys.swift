@@ -1,0 +1,91 @@
+internal import VaultCore
+package import VaultModel
+package import VaultSigning
+internal import VaultStore
+
+/// The items that are keys for SSH, as an ssh-agent lists them: known from the last look at the store to its next change.
+package final class SSHKeys: SecretHolder {
+  /// A key of an item.
+  package struct Key: Sendable {
+    package let name: ItemName
+    /// The public half in SSH's form (RFC 4253 section 6.6).
+    package let blob: [UInt8]
+    fileprivate let accessible: AccessClass
+  }
+
+  private let items: Items
+  private var known: [Key]?
+  /// The answer that lists all of them, in the agent's protocol.
+  private var answer: [UInt8]?
+
+  package init(_ items: Items) {
+    self.items = items
+    super.init(in: items.vault.holders)
+  }
+
+  /// Takes note of what happens in the vault.
+  package func happened(_ event: VaultEvent) {
+    switch event {
+    case .item, .state: forget()
+    case .integrityFailed, .request: break
+    }
+  }
+
+  /// The keys that a caller may use, in the order in which they were first stored.
+  package struct Listing {
+    package let keys: [Key]
+    /// False where there may be others, whose names cannot be read now.
+    package let isWhole: Bool
+    fileprivate let isAll: Bool
+  }
+
+  package func keys(for caller: Caller) throws(Refusal) -> Listing {
+    let keychain = try items.vault.keychain()
+    let all: [Key]
+    if let known { all = known } else { all = try read(keychain) }
+    known = all
+    let access = items.access
+    let isWhole = keychain.knowsAllNames
+    if access.isAdministrator(caller) { return Listing(keys: all, isWhole: isWhole, isAll: true) }
+    let keys = all.filter { access.permit(caller, on: $0.name)[$0.accessible].contains(.use) }
+    return Listing(keys: keys, isWhole: isWhole, isAll: false)
+  }
+
+  /// The answer of the agent that lists these keys and others behind them. Of all keys alone it is made once until they change.
+  package func answer(_ listing: Listing, and others: [AgentReply.Identity]) -> [UInt8] {
+    if listing.isAll, others.isEmpty, let answer { return answer }
+    let identities = listing.keys.map { AgentReply.Identity(key: $0.blob, comment: $0.name.text) }
+    let bytes = AgentReply.identities(identities + others).encoded()
+    if listing.isAll, others.isEmpty { answer = bytes }
+    return bytes
+  }
+
+  private func read(_ keychain: Keychain) throws(Refusal) -> [Key] {
+    guard let query = try? Query(parsing: "kind=\(ItemKind.sshKey.rawValue)") else { return [] }
+    let now = items.vault.clock.wall()
+    var keys: [Key] = []
+    var place: Int64?
+    repeat {
+      let page: (items: [ItemInfo], next: Int64?)
+      do throws(VaultError) { page = try keychain.find(query, limit: 1000, after: place, now: now) } catch {
+        if error == .locked { break }
+        throw items.vault.refusal(error, "")
+      }
+      for item in page.items {
+        // One that an earlier program stored has to be read for it.
+        guard let blob = item.publicKey ?? (try? items.publicKey(of: item).sshBlob) else { continue }
+        keys.append(Key(name: item.name, blob: blob, accessible: item.policy.accessible))
+      }
+      place = page.next
+    } while place != nil
+    return keys
+  }
+
+  private func forget() { (known, answer) = (nil, nil) }
+
+  // MARK: Locks
+
+  override package func letGo(for lock: Lock) { forget() }
+
+  override package func outlives(_ lock: Lock) -> Bool { known != nil || answer != nil }
+}

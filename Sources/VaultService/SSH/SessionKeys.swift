@@ -1,0 +1,104 @@
+internal import VaultCore
+internal import VaultModel
+package import VaultSigning
+
+/// A key that `ssh-add` has handed over, for as long as the vault stays unlocked.
+package final class SessionKey {
+  /// The public half in SSH's form.
+  package let blob: [UInt8]
+  private let publicKey: PublicKey
+  package let comment: String
+  package let constraints: KeyConstraints
+  /// The time at which it goes, `CLOCK_BOOTTIME` nanoseconds; nil for none.
+  fileprivate let end: Int64?
+  /// OpenSSH's private form.
+  private let key: SecureBytes
+
+  fileprivate init(_ key: borrowing PrivateKey, _ comment: String, _ constraints: KeyConstraints, end: Int64?) {
+    publicKey = key.publicKey
+    (blob, self.comment, self.constraints, self.end) = (publicKey.sshBlob, comment, constraints, end)
+    // A PrivateKey would take of libgcrypt's small pool of memory for as long as it is there.
+    self.key = key.openSSHPrivate()
+  }
+
+  /// A signature of `data` in SSH's form.
+  package func sign(_ data: [UInt8], flags: UInt32) throws(SigningError) -> [UInt8] {
+    let key: PrivateKey
+    do throws(KeyError) {
+      key = try self.key.withBytes { (text: RawSpan) throws(KeyError) in
+        try PrivateKey(text, trusting: publicKey)
+      }
+    } catch { throw SigningError(error) }
+    // Bytes have no padding.
+    return try key.sshSignature(of: unsafe data.span.bytes, flags: flags)
+  }
+}
+
+/// The keys that clients of the ssh-agent have added by themselves: in memory alone, until a lock.
+package final class SessionKeys: SecretHolder {
+  /// The most that are kept.
+  package static let most = 64
+
+  private let vault: Vault
+  private let timer: Timer
+  private var keys: [SessionKey] = []
+  private var ending: Timer.Cancel?
+
+  package init(_ vault: Vault, _ timer: Timer) {
+    (self.vault, self.timer) = (vault, timer)
+    super.init(in: vault.holders)
+  }
+
+  /// Those that are there, in the order in which they were added.
+  package var all: [SessionKey] {
+    drop()
+    return keys
+  }
+
+  /// Adds a key, in place of the same one.
+  ///
+  /// - Throws: while the vault is locked: a lock has just taken all others.
+  package func add(
+    _ key: borrowing PrivateKey, comment: String, _ constraints: KeyConstraints
+  ) throws(Refusal) {
+    guard vault.state.kind == .unlocked else { throw vault.locked }
+    let end = constraints.lifetime.map { vault.clock.boot() + Int64($0) * 1_000_000_000 }
+    let added = SessionKey(key, comment, constraints, end: end)
+    remove(added.blob)
+    guard keys.count < Self.most else { throw .busy("the agent has as many keys as it takes") }
+    keys.append(added)
+    watch()
+  }
+
+  /// Removes the key with that public half; false where there is none.
+  @discardableResult package func remove(_ blob: [UInt8]) -> Bool {
+    let count = keys.count
+    keys.removeAll { $0.blob == blob }
+    return keys.count < count
+  }
+
+  package func removeAll(where isChosen: (SessionKey) -> Bool = { _ in true }) { keys.removeAll(where: isChosen) }
+
+  /// Drops those whose time is over.
+  private func drop() {
+    let now = vault.clock.boot()
+    keys.removeAll { $0.end.map { $0 <= now } ?? false }
+  }
+
+  /// Has the next one go when its time is over, also where nobody asks.
+  private func watch() {
+    ending?()
+    ending = nil
+    guard let next = keys.compactMap(\.end).min() else { return }
+    ending = timer.after(max(0, next - vault.clock.boot())) { [weak self] in
+      self?.drop()
+      self?.watch()
+    }
+  }
+
+  // MARK: Locks
+
+  override package func letGo(for lock: Lock) { if lock.isEffective { keys = [] } }
+
+  override package func outlives(_ lock: Lock) -> Bool { lock.isEffective && !keys.isEmpty }
+}
