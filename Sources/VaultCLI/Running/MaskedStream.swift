@@ -6,6 +6,8 @@ internal import VaultWire
 /// One of the streams of a program, on its way to one of this process's. No call of it waits.
 struct MaskedStream: ~Copyable {
   private let target: Int32
+  /// Where ``target`` is a descriptor of its own.
+  private let isOpenedAnew: Bool
   /// The program's end of the pipe, which is the caller's to close.
   let theirs: Int32
   /// This process's end; -1 once nothing more comes.
@@ -21,8 +23,21 @@ struct MaskedStream: ~Copyable {
     } catch {
       throw Failure(.system, "cannot make a pipe: \(Output.describe(error.errno))")
     }
-    self.target = target
+    let own = Self.openAnew(target)
+    (self.target, isOpenedAnew) = (own ?? target, own != nil)
     masker = Masker(values)
+  }
+
+  deinit { if isOpenedAnew { close(target) } }
+
+  /// A terminal or pipe once more, so that writing to it never waits: one that has just had room may be stopped by the time of the
+  /// write, which would then wait with all signals blocked. For the others who have it nothing changes. Nil for anything else, and
+  /// where it cannot be opened, as another user's terminal.
+  private static func openAnew(_ target: Int32) -> Int32? {
+    var status = stat()
+    guard unsafe fstat(target, &status) == 0, [S_IFCHR, S_IFIFO].contains(status.st_mode & S_IFMT) else { return nil }
+    let own = unsafe open("/proc/self/fd/\(target)", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    return own >= 0 ? own : nil
   }
 
   private var isWriting: Bool { written < output.count }
