@@ -86,6 +86,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   /// Handles the requests that are complete, one after the other.
   private func process() {
+    // An answer that is written at once ends within the handling of its request.
     guard !isProcessing else { return }
     isProcessing = true
     while !isAnswering, let count = frameCount {
@@ -94,12 +95,19 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
         handle(count)
         continue
       }
-      door.turns.wait(line) { [weak self] in self?.handle(count) }
+      door.turns.wait(line) { [weak self] in self?.handleInTurn(count) }
     }
     isProcessing = false
     // One that waits for its answer is read no further: the rest waits in the socket.
     setReading(!isAnswering || inbound.count < AgentRequest.maximumFrame)
     if isEnded, !isAnswering { close() }
+  }
+
+  private func handleInTurn(_ count: Int) {
+    isProcessing = true
+    handle(count)
+    isProcessing = false
+    process()
   }
 
   /// The turns of the user's requests.
