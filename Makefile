@@ -61,7 +61,7 @@ TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprint
 # skipped.
 TEST_PYTHON := docker pip uv pyjwt cryptography
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
-              sqlite3 pass gnupg keepassxc git strace pkg-config
+              sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
 
 .PHONY: all build deps test-deps bench-deps deb-deps demo test check interop lint fmt bench order clean
 all: build
@@ -128,7 +128,7 @@ fmt:
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
 BENCH := .build/bench
-BENCH_PROGRAMS := $(addprefix $(BENCH)/,crowd echo fair load get pace processes rows start watch)
+BENCH_PROGRAMS := $(addprefix $(BENCH)/,agent crowd echo fair load get pace processes rows start watch)
 START_ORDER := Sources/vault/start.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
 $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
