@@ -4,10 +4,10 @@ import VaultWire
 @testable import VaultAgent
 
 @Suite struct QuestionTextTests {
-  private static func asker(_ pid: Int, unit: String? = nil, reason: String? = nil) -> Wire.Asker {
+  private static func asker(_ pid: Int, unit: String? = nil, reason: String? = nil, task: String? = nil) -> Wire.Asker {
     Wire.Asker(
       uid: 990, user: "gw", pid: pid, unit: unit, executable: "/usr/bin/gw", terminal: "/dev/pts/3",
-      chain: ["gw", "bash", "sshd"], reason: reason)
+      chain: ["gw", "bash", "sshd"], reason: reason, task: task)
   }
 
   private func text(
@@ -43,6 +43,13 @@ import VaultWire
     let many = text("unlock", askers: all, count: 12)
     #expect(many.first == "u1.service and 11 others ask to unlock the vault")
     #expect(many.filter { $0.hasPrefix("asked by process") }.count == 3 && many.contains("and by 9 more"))
+  }
+
+  @Test func `what the daemon knows of the intent is a fact, and the caller's words are not`() {
+    let words = "for: SSH login to a.test as `root`"
+    let shown = text("unlock", askers: [Self.asker(7, reason: words, task: "SSH login to b.test as `ana`")])
+    #expect(shown[1...2] == ["asked by process 7 of user gw, on /dev/pts/3", "for: SSH login to b.test as `ana`"])
+    #expect(shown.last == words && shown.dropLast().allSatisfy { !$0.contains("a.test") })
   }
 
   @Test func `presence names the item and how long it counts`() {

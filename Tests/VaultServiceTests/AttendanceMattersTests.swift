@@ -51,6 +51,19 @@ import VaultModel
     #expect(try stand.askPresence("a", AttendanceStand.process(300)).joined == "waits")
   }
 
+  @Test("the daemon's words for what a caller is about to do are kept apart from the caller's, and are one line")
+  func tasks() throws {
+    let stand = try AttendanceStand()
+    stand.lock()
+    let agent = try stand.attend()
+    let said = Said(purpose: "own", task: "SSH login\n" + String(repeating: "x", count: 400))
+    let joined = stand.attendance.joinUnlock(AttendanceStand.process(50), said, waitsAnyway: false) { _ in }
+    stand.turn()
+    let task = "SSH login\\u{a}" + String(repeating: "x", count: 286) + "…"
+    #expect(agent.words == [task + " own"])
+    withExtendedLifetime(joined) {}
+  }
+
   @Test("when the first askers leave, those behind them are told of: nobody hides behind others") func ninth() throws {
     let stand = try AttendanceStand()
     stand.lock()

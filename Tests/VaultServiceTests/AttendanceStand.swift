@@ -11,6 +11,8 @@ final class AttendanceStand {
     var told: [String] = []
     var numbers: [Int] = []
     var askers: [Asker] = []
+    /// The daemon's words and their own for those that ask now.
+    var words: [String] = []
     var isRefused = false
     /// False once it takes nothing more.
     var reads = true
@@ -29,6 +31,7 @@ final class AttendanceStand {
         told.append(([inquiry.about, inquiry.name].compactMap { $0 } + ["\(inquiry.count)"]).joined(separator: " "))
         numbers.append(inquiry.number)
         askers = inquiry.askers.map(\.asker)
+        words = inquiry.askers.map { "\($0.task ?? "") \($0.words)" }
       case .withdrawn(_, let why): told.append("withdrawn \(why.rawValue)")
       case .notice(.locking(let reason, let at)): told.append("notice locking \(reason.rawValue) \(at)")
       case .notice(.state(let state)): told.append("notice \(state.kind.rawValue)")

@@ -98,7 +98,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   static let asker = Wire.Asker(
     uid: 1, user: "u", pid: 2, unit: "x.service", executable: "/x", terminal: "/dev/pts/3", chain: ["x", "sh"],
-    reason: "r")
+    reason: "r", task: "t")
   static let inquiry = Wire.Inquiry(
     number: 123_456, about: "presence", askers: [asker, asker], count: 3, name: "a", missing: true, subject: "user:1",
     right: "get", require: "biometry", reuse: 60, idle: 300, age: 3600)

@@ -56,7 +56,8 @@ enum QuestionText {
       let file = asker.chain.isEmpty ? nil : asker.executable.map { " (\($0))" }
       let from = asker.chain.count < 2 ? "" : ", started by \(asker.chain.dropFirst().joined(separator: " ← "))"
       let advice = name.map { ["apparently \($0)\(file ?? "")\(from)"] } ?? []
-      return ["asked by " + parts.joined(separator: ", ")] + advice
+      let task = asker.task.map { ["for: \($0)"] } ?? []
+      return ["asked by " + parts.joined(separator: ", ")] + task + advice
     }
     let others = inquiry.askers.isEmpty ? 0 : inquiry.count - shown.count
     return missing + lines + (others > 0 ? ["and by \(others) more"] : [])

@@ -114,7 +114,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   /// Has agents tell a person for whom the vault is to be unlocked.
   private func join(_ wait: Wait) {
     guard wait == .unlock, waiter == nil, let asker else { return }
-    let said = Said(purpose: "its credential \(asker.address.id)")
+    let said = Said(task: "its credential \(Printable.quoted("\(asker.address.id)"))")
     let joined = door.attendance.joinUnlock(asker.caller, said, waitsAnyway: true) { _ in }
     if case .waits(let joined) = joined { waiter = joined }
   }

@@ -7,15 +7,19 @@ internal import VaultSigning
 extension SSHAgentConnection {
   func handle(_ request: AgentRequest, _ frame: RawSpan) {
     if door.lock.isLocked { return handleLocked(request, frame) }
+    if !isOwn, request.changesAgent {
+      if let caller { door.items.recordForSSH("change of the agent's keys", .denied(""), for: caller) }
+      return refuse("a process that is held to its grants changes nothing here")
+    }
     switch request {
     case .list: list()
     case .sign(let request): sign(request, frame.extracting(request.data).array)
     case .add(let key): add(key, frame)
     case .remove(let blob):
-      let key = visibleSessionKeys.first { $0.blob == blob }
+      let key = visibleSessionKeys().first { $0.blob == blob }
       reply(key != nil && door.sessionKeys.remove(blob) ? .success : .failure)
     case .removeAll:
-      let visible = Set(visibleSessionKeys.map(\.blob))
+      let visible = Set(visibleSessionKeys().map(\.blob))
       door.sessionKeys.removeAll { visible.contains($0.blob) }
       reply(.success)
     case .lock(let passphrase): reply(door.lock.lock(frame.extracting(passphrase)) ? .success : .failure)
@@ -30,7 +34,7 @@ extension SSHAgentConnection {
   private func handleLocked(_ request: AgentRequest, _ frame: RawSpan) {
     switch request {
     case .list: reply(.identities([]))
-    case .unlock(let passphrase):
+    case .unlock(let passphrase) where isOwn:
       door.lock.unlock(frame.extracting(passphrase)) { [weak self] isRight in
         self?.reply(isRight ? .success : .failure)
       }
@@ -38,15 +42,23 @@ extension SSHAgentConnection {
     }
   }
 
+  /// True for a process of the user that is not held to its grants.
+  private var isOwn: Bool { caller.map { door.access.isAdministrator($0) } ?? false }
+
   /// The keys of this session that the connection may see.
-  private var visibleSessionKeys: [SessionKey] {
-    door.sessionKeys.all.filter { $0.constraints.destinations?.permitsListing(over: bindings) ?? true }
+  ///
+  /// - Parameter evenElsewhere: true for those as well that are for other hosts than the connection leads to.
+  func visibleSessionKeys(evenElsewhere: Bool = false) -> [SessionKey] {
+    guard isOwn else { return [] }
+    return door.sessionKeys.all.filter { key in
+      evenElsewhere || key.constraints.destinations?.permitsListing(over: bindings) ?? true
+    }
   }
 
   // MARK: Listing
 
   private func list() {
-    let said = Said(purpose: "to list the keys for SSH")
+    let said = Said(task: "list of the keys for SSH")
     wait(for: nil, said) { [weak self] () throws(Refusal) in
       guard let self, let caller else { return nil }
       let listing: SSHKeys.Listing
@@ -63,7 +75,7 @@ extension SSHAgentConnection {
   }
 
   private var own: [AgentReply.Identity] {
-    visibleSessionKeys.map { AgentReply.Identity(key: $0.blob, comment: $0.comment) }
+    visibleSessionKeys().map { AgentReply.Identity(key: $0.blob, comment: $0.comment) }
   }
 
   // MARK: Keys of this session
@@ -108,6 +120,16 @@ extension SSHAgentConnection {
       reply(.success)
     } catch {
       refuse(error.reason)
+    }
+  }
+}
+
+extension AgentRequest {
+  /// True of what changes the keys of the session, or locks the agent: these are the user's own.
+  fileprivate var changesAgent: Bool {
+    switch self {
+    case .add, .remove, .removeAll, .lock, .unlock: true
+    case .list, .sign, .bind, .query, .unknownExtension, .unsupported: false
     }
   }
 }

@@ -11,22 +11,29 @@ extension SSHAgentConnection {
       door.items.recordForSSH("ssh signature", .denied(error.reason), for: caller)
       return refuse(error.reason)
     }
-    let words = matter.words(bindings) { [door] key in
-      door.knownHosts.name(of: key, candidates: KnownHostsFile.candidates(of: caller.pid))
+    // Each host is looked for once: the file may be long.
+    var names: [[UInt8]: String] = [:]
+    let words = { [door, bindings] (key: String?) in
+      matter.words(by: key, over: bindings) { host in
+        let name = names[host] ?? door.knownHosts.name(of: host, candidates: KnownHostsFile.candidates(of: caller.pid))
+        names[host] = name
+        return name
+      }
     }
-    if let key = door.sessionKeys.all.first(where: { $0.blob == request.key }) {
-      return sign(by: key, matter, data, request.flags.rawValue, words)
+    if let key = visibleSessionKeys(evenElsewhere: true).first(where: { $0.blob == request.key }) {
+      return sign(by: key, matter, data, request.flags.rawValue, words("with the session's key \(key.fingerprint)"))
     }
-    wait(for: request.key, Said(purpose: words)) { [weak self] () throws(Refusal) in
+    let known = (try? door.keys.keys(for: caller))?.keys.first { $0.blob == request.key }?.name
+    let task = words(known.map { "with \(Printable.quoted($0.text))" })
+    wait(for: request.key, Said(task: task)) { [weak self] () throws(Refusal) in
       guard let self, let caller = self.caller else { return nil }
       let listing = try door.keys.keys(for: caller)
       guard let key = listing.keys.first(where: { $0.blob == request.key }) else {
         if !listing.isWhole, door.vault.state.kind != .unlocked { return .unlock }
         throw .denied("no key is the one that is asked for")
       }
-      let said = Said(purpose: "\(words) with \(key.name)")
       return try door.items.signForSSH(
-        key.name, data, flags: request.flags.rawValue, detail: words, for: caller, said
+        key.name, data, flags: request.flags.rawValue, detail: words(nil), for: caller, Said()
       ) { signature in
         reply(.signature(signature))
       }
@@ -35,10 +42,9 @@ extension SSHAgentConnection {
 
   /// Signs by a key of this session, within the destinations that it was added for.
   private func sign(
-    by key: SessionKey, _ matter: SignedMatter, _ data: [UInt8], _ flags: UInt32, _ words: String
+    by key: SessionKey, _ matter: SignedMatter, _ data: [UInt8], _ flags: UInt32, _ detail: String
   ) {
     guard let caller else { return }
-    let detail = "\(words) with a key of this session"
     do throws(AgentRefusal) {
       if let destinations = key.constraints.destinations {
         _ = try destinations.permitSigning(matter.login, over: bindings)

@@ -63,6 +63,7 @@ extension SSHAgentConnection {
     case .nobody: throw .denied("nobody can be asked now")
     }
     guard let line else { return }
+    waitsForItem = wait != .unlock
     attempt = Attempt(for: wait, in: door.vault.waiting, line, within: Self.longest, door.timer) { [weak self] in
       self?.refuse("the time to wait is up")
     } _: { [weak self] in

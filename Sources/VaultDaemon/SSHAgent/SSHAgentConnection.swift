@@ -28,6 +28,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   var attempt: Attempt?
   /// The place among those for whom agents ask a person.
   var waiter: Waiter?
+  /// True while it waits for something about an item, whose name it holds then.
+  var waitsForItem = false
 
   init(_ channel: any Channel, _ door: SSHAgentDoor) {
     self.door = door
@@ -86,7 +88,6 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   /// Handles the requests that are complete, one after the other.
   private func process() {
-    // An answer that is written at once ends within the handling of its request.
     guard !isProcessing else { return }
     isProcessing = true
     while !isAnswering, let count = frameCount {
@@ -95,19 +96,19 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
         handle(count)
         continue
       }
-      door.turns.wait(line) { [weak self] in self?.handleInTurn(count) }
+      door.turns.wait(line) { [weak self] in
+        guard let self else { return }
+        // An answer may be written before this returns, while the request is there still.
+        isProcessing = true
+        handle(count)
+        isProcessing = false
+        process()
+      }
     }
     isProcessing = false
     // One that waits for its answer is read no further: the rest waits in the socket.
     setReading(!isAnswering || inbound.count < AgentRequest.maximumFrame)
     if isEnded, !isAnswering { close() }
-  }
-
-  private func handleInTurn(_ count: Int) {
-    isProcessing = true
-    handle(count)
-    isProcessing = false
-    process()
   }
 
   /// The turns of the user's requests.
@@ -170,7 +171,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   func stopWaiting() {
     attempt?.callOff()
-    (attempt, waiter) = (nil, nil)
+    (attempt, waiter, waitsForItem) = (nil, nil, false)
   }
 
   func close() {
@@ -183,7 +184,10 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   // MARK: Locks
 
   override func letGo(for lock: Lock) {
-    if lock.reach.contains(.names) { caller?.memory.forgetNames() }
+    if lock.reach.contains(.names) {
+      caller?.memory.forgetNames()
+      if waitsForItem, lock.isEffective { refuse("the vault was locked meanwhile") }
+    }
     // A key on its way belongs to what the lock closes.
     if lock.isEffective, inbound.count > 0, !isProcessing { close() }
     if lock.isEffective, !isProcessing { inbound.removeAll() }

@@ -10,6 +10,7 @@ internal import VaultSigning
 final class SSHAgentDoor {
   let items: Items
   let vault: Vault
+  let access: Access
   let attendance: Attendance
   let upkeep: Upkeep
   let clients: Clients
@@ -25,11 +26,18 @@ final class SSHAgentDoor {
   /// The most connections at once.
   private let most: Int
   /// False where the settings want no ssh-agent: then nobody is answered.
-  var isOn: Bool { didSet { if !isOn { end() } } }
+  var isOn: Bool {
+    didSet {
+      guard !isOn else { return }
+      end()
+      sessionKeys.removeAll()
+    }
+  }
   private var connections: [ObjectIdentifier: SSHAgentConnection] = [:]
 
   init(_ rooms: Rooms, _ clients: Clients, _ turns: Turns, timer: Timer, home: String?, most: Int, isOn: Bool) {
-    (items, vault, attendance, upkeep) = (rooms.items, rooms.vault, rooms.attendance, rooms.upkeep)
+    (items, vault, access) = (rooms.items, rooms.vault, rooms.access)
+    (attendance, upkeep) = (rooms.attendance, rooms.upkeep)
     (self.clients, self.turns, self.timer) = (clients, turns, timer)
     keys = SSHKeys(rooms.items)
     sessionKeys = SessionKeys(rooms.vault, timer)

@@ -41,18 +41,18 @@ extension Wire.Agent {
 }
 
 extension Wire.Asker {
-  fileprivate init(_ asker: Asker, _ words: String = "") {
+  fileprivate init(_ asker: Asker, _ words: String = "", task: String? = nil) {
     self.init(
       uid: Int(asker.uid), user: UserName.of(asker.uid), pid: Int(asker.pid), unit: asker.unit,
       executable: asker.executable, terminal: asker.terminal, chain: asker.chain,
-      reason: words.isEmpty ? nil : words)
+      reason: words.isEmpty ? nil : words, task: task)
   }
 }
 
 extension Wire.Inquiry {
   fileprivate init(_ told: ToldInquiry) {
     self.init(
-      number: told.number, about: told.about, askers: told.askers.map { Wire.Asker($0.asker, $0.words) },
+      number: told.number, about: told.about, askers: told.askers.map { Wire.Asker($0.asker, $0.words, task: $0.task) },
       count: told.count, name: told.name, missing: told.isMissing ? true : nil,
       subject: told.subject.map { VarlinkDoor.named($0) }, right: told.right?.name, require: told.require?.name,
       reuse: told.reuse.map { Int(clamping: $0) }, idle: told.idle.map { Int(clamping: $0) },

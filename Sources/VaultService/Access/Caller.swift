@@ -112,15 +112,17 @@ package struct Caller: Hashable, Sendable {
   }
 }
 
-/// A caller's own words about itself, which nobody has checked.
+/// What is said of a call: the caller's own words about itself, which nobody has checked, and those of the door it came by.
 package struct Said: Sendable {
   /// The caller's words for what it wants something for.
   package var purpose: String?
+  /// The daemon's words for what the caller is about to do, where the door can tell; nothing of a caller's stands unquoted in them.
+  package var task: String?
   /// True when it says that a person is waiting.
   package var isInteractive: Bool
 
-  package init(purpose: String? = nil, isInteractive: Bool? = nil) {
-    self.purpose = purpose
+  package init(purpose: String? = nil, task: String? = nil, isInteractive: Bool? = nil) {
+    (self.purpose, self.task) = (purpose, task)
     self.isInteractive = isInteractive ?? false
   }
 }

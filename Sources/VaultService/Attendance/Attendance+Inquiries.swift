@@ -59,7 +59,8 @@ extension Attendance {
       closeUnlessWanted(inquiry)
       return .nobody
     }
-    let place = inquiry.add(caller, Audit.line(said.purpose ?? ""), giveUp: giveUp)
+    let task = said.task.map { Printable.text($0) }
+    let place = inquiry.add(caller, Audit.line(said.purpose ?? ""), task: task, giveUp: giveUp)
     tellLater()
     return .waits(Waiter(place, of: number, self))
   }

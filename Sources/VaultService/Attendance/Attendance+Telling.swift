@@ -97,9 +97,8 @@ extension Attendance {
       told.reuse = (try? vault.keychain().item(named: name)).map { Int64($0.policy.reuseWindow) }
     case .approval(let number):
       guard let request = access.requests.request(number) else { return nil }
-      (told.subject, told.right, told.askers) = (
-        request.target.subject, request.right, [(request.asker, request.words)]
-      )
+      (told.subject, told.right) = (request.target.subject, request.right)
+      told.askers = [ToldAsker(asker: request.asker, words: request.words)]
       told.count = max(1, inquiry.count)
       told.isMissing = (try? vault.keychain().item(named: request.target.name)) == nil
     }

@@ -44,12 +44,13 @@ final class Inquiry {
   private final class Place {
     let caller: Caller
     let words: String
+    let task: String?
     /// Tells it that it waits in vain.
     let giveUp: (Waiter.End) -> Void
     var asker: Asker?
 
-    init(_ caller: Caller, _ words: String, _ giveUp: @escaping (Waiter.End) -> Void) {
-      (self.caller, self.words, self.giveUp) = (caller, words, giveUp)
+    init(_ caller: Caller, _ words: String, _ task: String?, _ giveUp: @escaping (Waiter.End) -> Void) {
+      (self.caller, self.words, self.task, self.giveUp) = (caller, words, task, giveUp)
     }
   }
 
@@ -58,21 +59,21 @@ final class Inquiry {
   var count: Int { places.count }
 
   /// Has a call wait; its number.
-  func add(_ caller: Caller, _ words: String, giveUp: @escaping (Waiter.End) -> Void) -> Int {
+  func add(_ caller: Caller, _ words: String, task: String?, giveUp: @escaping (Waiter.End) -> Void) -> Int {
     next += 1
-    places[next] = Place(caller, words, giveUp)
+    places[next] = Place(caller, words, task, giveUp)
     hasChanged = true
     return next
   }
 
   /// Those that are told of: the ones that have waited longest. It takes a while to look at a process, so that is done once, when
   /// somebody is to be told.
-  func askers(isSystem: Bool) -> [(asker: Asker, words: String)] {
+  func askers(isSystem: Bool) -> [ToldAsker] {
     places.keys.sorted().prefix(Self.mostTold).compactMap { number in
       guard let place = places[number] else { return nil }
       let asker = place.asker ?? Asker(place.caller, isSystem: isSystem)
       place.asker = asker
-      return (asker, place.words)
+      return ToldAsker(asker: asker, words: place.words, task: place.task)
     }
   }
 
@@ -107,12 +108,21 @@ package final class Waiter {
   deinit { attendance?.leave(inquiry, number) }
 }
 
+/// A process that asks, as agents are told of it.
+package struct ToldAsker {
+  package let asker: Asker
+  /// Its own words, one line; empty for none.
+  package let words: String
+  /// The daemon's words for what it is about to do, one line.
+  package var task: String?
+}
+
 /// An inquiry as agents are told of it.
 package struct ToldInquiry {
   package var number: Int
   /// `unlock`, `presence` or `approval`.
   package var about: String
-  package var askers: [(asker: Asker, words: String)] = []
+  package var askers: [ToldAsker] = []
   package var count = 0
   package var name: String?
   package var isMissing = false

@@ -8,6 +8,8 @@ package final class SessionKey {
   package let blob: [UInt8]
   private let publicKey: PublicKey
   package let comment: String
+  /// The fingerprint, as `ssh-add -l` shows it.
+  package var fingerprint: String { publicKey.fingerprint }
   package let constraints: KeyConstraints
   /// The time at which it goes, `CLOCK_BOOTTIME` nanoseconds; nil for none.
   fileprivate let end: Int64?

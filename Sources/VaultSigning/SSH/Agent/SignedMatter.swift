@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// What a signature is for. Data that mean anything else are not signed, because the signature would be good for that.
 public enum SignedMatter: Hashable, Sendable {
   case login(UserAuthentication)
@@ -21,19 +23,27 @@ public enum SignedMatter: Hashable, Sendable {
   /// The login, where it is one.
   public var login: UserAuthentication? { if case .login(let login) = self { login } else { nil } }
 
-  /// The matter in words for a person.
+  /// The matter in words for a person, in which the requester's text is quoted.
   ///
-  /// - Parameter name: the name of a host by its key.
-  public func words(_ bindings: SessionBindings, _ name: ([UInt8]) -> String) -> String {
+  /// - Parameters:
+  ///   - key: the words for the key that signs, such as "with `ssh/github`"; nil where it is not known yet.
+  ///   - name: the name of a host by its key.
+  public func words(by key: String?, over bindings: SessionBindings, _ name: ([UInt8]) -> String) -> String {
+    let key = key.map { " \($0)" } ?? ""
     // Whoever a host forwards the agent to asks through it.
     let relay = bindings.hops.last { $0.isForwarding }.map { ", for someone on \(name($0.hostKey))" } ?? ""
     switch self {
-    case .message(let message): return "SSH signature for \(message.namespace)\(relay)"
+    case .message(let message): return "SSH signature for \(Self.quoted(message.namespace))\(key)\(relay)"
     case .login(let login):
       let last = bindings.hops.last { !$0.isForwarding && $0.sessionID == login.sessionID }
       let host = last.map { name($0.hostKey) } ?? "a host that is not known"
-      return "SSH login to \(host) as \(login.user)\(relay)"
+      return "SSH login to \(host) as \(Self.quoted(login.user))\(key)\(relay)"
     }
+  }
+
+  /// A quotation that ends where it seems to: the text could hold a backquote, and words like these after it.
+  private static func quoted(_ text: String) -> String {
+    Printable.quoted(String(text.map { $0 == "`" ? "'" : $0 }))
   }
 }
 
