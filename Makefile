@@ -55,8 +55,10 @@ DEB_DEPS   := debhelper lintian
 TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprintd libpam-fprintd polkitd dbus-daemon \
               python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
-              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl python3-pip \
+              systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl openssh-client \
+              python3-pip \
               $(DEB_DEPS)
+# The server that the tests log in to is unpacked and not installed: that would start a service.
 # Programs that ask their helpers for credentials, and another maker of tokens, from PyPI: the tests of what is not here are
 # skipped.
 TEST_PYTHON := docker pip uv pyjwt cryptography
@@ -90,6 +92,9 @@ deps:
 	@Tests/build-packages.sh $(SYSROOT) $(BUILD_DEPS)
 test-deps: deps
 	@$(call install-packages,$(TEST_DEPS))
+	@[ -x .build/openssh-server/usr/sbin/sshd ] || { mkdir -p .build/openssh-server && cd .build/openssh-server && \
+	  apt-get download -qq openssh-server && dpkg -x openssh-server_*.deb . && rm openssh-server_*.deb; } || \
+	  echo "test-deps: the tests of logins will be skipped, because there is no openssh-server"
 	@[ -d .build/python/docker ] && [ -d .build/python/jwt ] && [ -x .build/python/bin/uv ] && exit; \
 	/usr/bin/python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --upgrade --target .build/python \
 	  $(TEST_PYTHON) || echo "test-deps: the tests of $(TEST_PYTHON) will be skipped, because PyPI has not given them"
