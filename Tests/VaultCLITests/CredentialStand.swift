@@ -13,12 +13,12 @@ final class CredentialStand {
   private let prefix = "vault-test-\(getpid())-\(UInt32.random(in: .min ... .max))"
 
   /// - Parameter isSystem: whether it is the vault of the machine, and not of the user who runs the tests.
-  init(isSystem: Bool = true, hasBootKey: Bool = false, hidesNames: Bool = false) throws {
+  init(isSystem: Bool = true, hasBootKey: Bool = false, hidesNames: Bool = false, settings: String = "") throws {
     sandbox = try Sandbox()
     cgroups = try Cgroups()
     slice = isSystem ? "system.slice" : "user.slice/user-\(getuid()).slice/user@\(getuid()).service/app.slice"
     try sandbox.configure(
-      (hasBootKey ? "boot-key = \(sandbox.root)/boot.key\n" : "") + "hide-names = \(hidesNames)\n")
+      (hasBootKey ? "boot-key = \(sandbox.root)/boot.key\n" : "") + "hide-names = \(hidesNames)\n" + settings)
     if isSystem { try start() }
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
   }
@@ -39,6 +39,9 @@ final class CredentialStand {
 
   func unit(_ name: String) -> String { "\(prefix)-\(name).service" }
 
+  /// The file that takes processes into a unit.
+  func processes(of unit: String) -> String { cgroups.make(slice + "/" + self.unit(unit)) }
+
   /// Gives a unit an item as its credential.
   func grant(_ unit: String, _ item: String, as id: String) throws {
     try sandbox.must(["grant", "unit:" + self.unit(unit), item, "--as", id])
@@ -54,7 +57,7 @@ final class CredentialStand {
     _ id: String, in unit: String?, saying said: String? = nil, address: String? = nil, pauses: Bool = false,
     uid: UInt32 = getuid()
   ) throws -> Begun {
-    let place = unit.map { cgroups.make(slice + "/" + self.unit($0)) } ?? ""
+    let place = unit.map { processes(of: $0) } ?? ""
     let hex = String(UInt64.random(in: .min ... .max), radix: 16)
     let name = address ?? "\(hex)/unit/\(self.unit(said ?? unit ?? "none"))/\(id)"
     return Begun(

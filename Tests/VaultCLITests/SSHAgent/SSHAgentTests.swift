@@ -1,0 +1,138 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("The ssh-agent") struct SSHAgentTests {
+  private static let refused = "error fetching identities: communication with agent failed\n"
+
+  private func reload(_ sandbox: Sandbox, _ text: String) throws {
+    try sandbox.configure("pam-service = vault-test-none\n" + text)
+    try sandbox.signalDaemon(SIGHUP)
+  }
+
+  @Test("answers nobody unless the settings want it, and again nobody when they do not any more") func switched() throws
+  {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon(config: "pam-service = vault-test-none\n")
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    var status = stat()
+    #expect(unsafe stat(sandbox.sshSocket, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(try sandbox.listed() == Self.refused)
+    try reload(sandbox, "ssh-agent = on\n")
+    try wait(for: "the agent") { try sandbox.listed() == "The agent has no identities.\n" }
+    #expect(try sandbox.ssh("ssh-add", [sandbox.makeKey("own")]).status == 0)
+    #expect(try sandbox.listed().contains(" own (ED25519)"))
+    try reload(sandbox, "ssh-agent = off\n")
+    try wait(for: "its end") { try sandbox.listed() == Self.refused }
+    try reload(sandbox, "ssh-agent = on\n")
+    // The keys of the session have gone with it.
+    try wait(for: "the agent") { try sandbox.listed() == "The agent has no identities.\n" }
+  }
+
+  @Test("another user gets nothing", .enabled(if: Root.isAtHand, "needs root to be another user")) func otherUser()
+    throws
+  {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    let key = try sandbox.storeKey("a")
+    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
+    #expect(unsafe chmod(sandbox.sshSocket, 0o666) == 0)
+    for ask in [["-l"], ["-D"], ["-d", key]] {
+      let outcome = try sandbox.ssh(
+        "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/ssh-add"] + ask)
+      #expect(outcome.status != 0 && !outcome.output.contains("SHA256"), "\(outcome)")
+    }
+    #expect(try sandbox.listed().contains(" ssh/a (ED25519)"))
+  }
+
+  @Test("the machine's vault has none") func machine() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.configure(sshAgentOn)
+    try sandbox.startDaemon(arguments: [
+      "--system", "--store", sandbox.store, "--socket", sandbox.socket, "--config", sandbox.configuration,
+    ])
+    #expect(FileManager.default.fileExists(atPath: sandbox.runtime + "/vault/credentials"))
+    #expect(!FileManager.default.fileExists(atPath: sandbox.sshSocket))
+  }
+
+  @Test("lists the items that are keys for SSH by their names, also while the vault is locked") func listing() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    var lines: Set<String> = []
+    for (name, type) in sshKeyTypes {
+      lines.insert(try sandbox.publicKey(sandbox.storeKey(name, type)) + " ssh/" + name)
+    }
+    try sandbox.must(["set", "web"], stdin: "hunter2")
+    try sandbox.must(["set", "k/sign", "--generate", "ed25519", "--use", "sign"])
+    try sandbox.must(["set", "ssh/made", "--generate", "ed25519", "--use", "ssh"])
+    let made = try sandbox.must(["pubkey", "ssh/made", "--format", "openssh"])
+    lines.insert(made.split(whereSeparator: \.isWhitespace).prefix(2).joined(separator: " ") + " ssh/made")
+    for state in ["unlocked", "locked"] {
+      let listed = try sandbox.ssh("ssh-add", ["-L"]).output.split(separator: "\n").map(String.init)
+      #expect(Set(listed) == lines && listed.count == lines.count, "\(state)")
+      #expect(try sandbox.listed().contains(" ssh/p384 (ECDSA)\n"), "\(state)")
+      try sandbox.must(["lock"])
+    }
+    // What has changed is listed as it is.
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["mv", "ssh/made", "ssh/moved"])
+    try sandbox.must(["rm", "ssh/rsa"])
+    let now = try sandbox.listed()
+    #expect(now.contains(" ssh/moved ") && !now.contains(" ssh/made ") && !now.contains("ssh/rsa"))
+    #expect(try sandbox.sshAudit().contains("find ok 6 keys for ssh"))
+  }
+
+  @Test("where names cannot be read, a list fails at once if nobody can be asked") func hidden() throws {
+    let sandbox = try Sandbox.withSSHAgent("hide-names = true\n")
+    defer { sandbox.close() }
+    try sandbox.storeKey("a")
+    #expect(try sandbox.listed().contains(" ssh/a "))
+    try sandbox.must(["lock"])
+    let refused = "error fetching identities: agent refused operation\n"
+    #expect(try sandbox.listed() == refused)
+    try sandbox.configure(sshAgentOn)
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    #expect(try sandbox.listed() == refused)
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try sandbox.listed().contains(" ssh/a "))
+  }
+
+  @Test(
+    "a unit that is held to its grants sees and uses the keys that it may use, and none of the session",
+    .enabled(if: Cgroups.canBeMade, "needs cgroups"))
+  func confined() throws {
+    let stand = try CredentialStand(isSystem: false, settings: "ssh-agent = on\n")
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    let (mine, other) = (try sandbox.storeKey("mine"), try sandbox.storeKey("other"))
+    let own = try sandbox.makeKey("own")
+    #expect(try sandbox.ssh("ssh-add", ["-q", own]).status == 0)
+    try sandbox.must(["grant", "unit:" + stand.unit("a"), "ssh/mine", "--can", "use"])
+    let file = try sandbox.write("x", to: "file")
+    func inUnit(_ program: String, _ arguments: [String]) throws -> Outcome {
+      let enter = "echo $$ >\(stand.processes(of: "a")) && exec \"$0\" \"$@\""
+      return try sandbox.run(
+        ["-c", enter, "/usr/bin/" + program] + arguments, program: "/bin/sh",
+        environment: ["SSH_AUTH_SOCK": sandbox.sshSocket])
+    }
+    func sign(_ key: String) throws -> Int32 {
+      try inUnit("ssh-keygen", ["-Y", "sign", "-f", key + ".pub", "-n", "file", file]).status
+    }
+    let listed = try inUnit("ssh-add", ["-l"])
+    #expect(listed.output.contains(" ssh/mine ") && listed.output.split(separator: "\n").count == 1, "\(listed)")
+    for path in [own, other] { try FileManager.default.removeItem(atPath: path) }
+    #expect(try sign(mine) == 0)
+    try FileManager.default.removeItem(atPath: file + ".sig")
+    #expect(try sign(other) != 0)
+    #expect(try sign(own) != 0)
+    for change in [["-D"], ["-d", own], [try sandbox.makeKey("new")]] {
+      #expect(try inUnit("ssh-add", change).status != 0, "\(change)")
+    }
+    let all = try sandbox.listed()
+    #expect(["ssh/mine", "ssh/other", " own "].allSatisfy(all.contains) && !all.contains(" new "), "\(all)")
+  }
+}

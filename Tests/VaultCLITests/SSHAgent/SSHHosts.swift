@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+/// Hosts that the real ssh logs in to. Each is an sshd that serves one connection over its standard streams, with keys, settings
+/// and an account of its own in a mount namespace: nothing of the machine's is read or changed.
+struct SSHHosts {
+  private static let unpacked = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("../../../.build/openssh-server/usr/sbin/sshd").standardized.path
+  private static let program = [unpacked, "/usr/sbin/sshd"].first { FileManager.default.isExecutableFile(atPath: $0) }
+  static let isPossible = Root.isAtHand && program != nil
+  static let need: Comment = "needs root, for a mount namespace, and sshd, which `make test-deps` unpacks in .build"
+
+  let sandbox: Sandbox
+  var knownHosts: String { sandbox.home + "/.ssh/known_hosts" }
+
+  /// Makes hosts with these names and keys of these types, which know the public keys of `authorized`.
+  ///
+  /// - Parameter isHashed: whether their names in known_hosts are.
+  init(
+    _ sandbox: Sandbox, _ hosts: [(name: String, type: [String])], authorized: [String], isHashed: Bool = false
+  ) throws {
+    self.sandbox = sandbox
+    try FileManager.default.createDirectory(atPath: sandbox.home + "/.ssh", withIntermediateDirectories: true)
+    let root = sandbox.root
+    let copied = try sandbox.run(["-a", "/etc", root + "/etc"], program: "/bin/cp")
+    try #require(copied.status == 0, "\(copied)")
+    try write(
+      "ana:x:0:0::\(sandbox.home):/bin/sh\nsshd:x:65534:65534::/nonexistent:/usr/sbin/nologin\n", to: "etc/passwd")
+    try write("ana:*:19000::::::\nsshd:*:19000::::::\n", to: "etc/shadow")
+    try write(authorized.map { $0 + "\n" }.joined(), to: "authorized")
+    var known = ""
+    for (name, type) in hosts {
+      let key = try sandbox.makeKey("key-of-" + name, type)
+      known += "\(name) \(try sandbox.publicKey(key))\n"
+      try write(
+        """
+        HostKey \(key)
+        AuthorizedKeysFile \(root)/authorized
+        StrictModes no
+        UsePAM no
+        PidFile none
+        PermitRootLogin yes
+        PasswordAuthentication no
+        KbdInteractiveAuthentication no
+        UseDNS no
+        LogLevel VERBOSE
+
+        """, to: name + ".conf")
+      let sshd = "\(Self.program ?? "") -i -e -f \(root)/\(name).conf 2>>\(root)/\(name).log"
+      try Executable.write(
+        """
+        #!/bin/sh
+        exec unshare --mount /bin/sh -c '
+          mount --bind \(root)/etc /etc && mount -t tmpfs none /run && mkdir /run/sshd && exec \(sshd)'
+
+        """, to: proxy(name))
+    }
+    try write(known, to: "home/.ssh/known_hosts")
+    if isHashed { _ = try sandbox.ssh("ssh-keygen", ["-q", "-H", "-f", knownHosts]) }
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: sandbox.root + "/" + path))
+  }
+
+  private func proxy(_ name: String) -> String { sandbox.root + "/sshd-" + name }
+
+  /// The arguments of an ssh that logs in to a host by the keys of the agent that the environment names.
+  ///
+  /// - Parameter key: the path of the key, if one alone is to be tried.
+  func arguments(_ host: String, key: String? = nil, _ options: [String] = [], _ command: String) -> [String] {
+    let identity = key.map { ["-o", "IdentitiesOnly=yes", "-i", $0 + ".pub"] } ?? []
+    return [
+      "-F", "none", "-o", "UserKnownHostsFile=" + knownHosts, "-o", "GlobalKnownHostsFile=none", "-o",
+      "StrictHostKeyChecking=yes", "-o", "BatchMode=yes", "-o", "ProxyCommand=" + proxy(host), "-l", "ana",
+    ] + identity + options + [host, command]
+  }
+
+  /// Logs in and runs a command there, to its end.
+  func login(_ host: String, key: String? = nil, _ options: [String] = [], _ command: String = "echo in") throws
+    -> Outcome
+  {
+    try sandbox.ssh("ssh", arguments(host, key: key, options, command))
+  }
+
+  /// A command for another shell that logs in to a host with the agent that was forwarded there.
+  func hop(to host: String, _ options: [String], _ command: String) -> String {
+    "ssh " + arguments(host, options, command).map { "'" + $0 + "'" }.joined(separator: " ")
+  }
+
+  /// What the hosts said, for a test that has failed.
+  func account() -> String {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: sandbox.root)) ?? []
+    return files.filter { $0.hasSuffix(".log") }.sorted()
+      .map { $0 + ":\n" + ((try? String(contentsOfFile: sandbox.root + "/" + $0, encoding: .utf8)) ?? "") }.joined()
+  }
+}
