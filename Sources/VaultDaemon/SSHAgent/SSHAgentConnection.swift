@@ -21,6 +21,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   /// What was read and not handled yet: it may hold a private key, or a passphrase.
   private var inbound = FrameBuffer()
   private var isProcessing = false
+  /// True while a request is read where it lies: nothing is taken away there before that is done.
+  private var isLending = false
   /// True from a request to the end of its answer: what the client sends meanwhile waits.
   private var isAnswering = false
   /// True once the client sends no more.
@@ -70,7 +72,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     stopWaiting()
-    inbound.removeAll()
+    // An answer that cannot be written comes here from within the request.
+    if !isLending { inbound.removeAll() }
     caller = nil
     door.leave(self)
   }
@@ -135,11 +138,13 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     defer { if let line { door.turns.charge(line, since: began) } }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
+    isLending = true
     inbound.withBytes { bytes in
       let frame = bytes.extracting(4..<4 + count)
       do throws(SSHFormatError) { handle(try AgentRequest(frame), frame) } catch { refuse(error.reason) }
     }
-    inbound.removeFirst(4 + count)
+    isLending = false
+    if caller == nil { inbound.removeAll() } else { inbound.removeFirst(4 + count) }
   }
 
   private func setReading(_ isReading: Bool) {
