@@ -98,7 +98,7 @@ import VaultTesting
     defer { stand.close() }
     let sandbox = stand.sandbox
     let file = try sandbox.write("x", to: "file")
-    for (name, reuse, asked) in [("often", "10m", 1), ("once", "0", 2)] {
+    for (name, reuse, asked) in [("often", "10m", 1), ("once", "0s", 2)] {
       let key = try sandbox.storeKey(name, ["ed25519"], ["--require", "user-presence", "--reuse", reuse])
       try FileManager.default.removeItem(atPath: key)
       if stand.terminal == nil { try stand.attend(faces: "command", ["secret": password]) }
