@@ -9,8 +9,11 @@ enum FileInput {
   /// - Parameters:
   ///   - limit: the most bytes that are of use.
   ///   - name: what the source is called in an error.
+  ///   - advice: what to do with more than that.
   /// - Throws: ``Failure`` when reading fails or there are more than `limit` bytes.
-  static func readAll(_ descriptor: Int32, limit: Int, name: String) throws(Failure) -> SecretBuffer {
+  static func readAll(
+    _ descriptor: Int32, limit: Int, name: String, ofMore advice: String = "store less, or store it in parts"
+  ) throws(Failure) -> SecretBuffer {
     var buffer = SecretBuffer(capacity: sizeHint(descriptor, limit: limit))
     while true {
       let count = read(descriptor, into: &buffer, atMost: 65536)
@@ -20,18 +23,20 @@ enum FileInput {
         throw Failure(.io, "cannot read \(name): \(Output.describe(errno))")
       }
       if buffer.count > limit {
-        throw Failure(.invalid, "\(name) holds more than \(limit) bytes", "store less, or store it in parts")
+        throw Failure(.invalid, "\(name) holds more than \(limit) bytes", advice)
       }
     }
   }
 
   /// Reads a file to its end; `-` is standard input.
-  static func readFile(_ path: String, limit: Int) throws(Failure) -> SecretBuffer {
-    if path == "-" { return try readAll(STDIN_FILENO, limit: limit, name: "standard input") }
+  static func readFile(
+    _ path: String, limit: Int, ofMore advice: String = "store less, or store it in parts"
+  ) throws(Failure) -> SecretBuffer {
+    if path == "-" { return try readAll(STDIN_FILENO, limit: limit, name: "standard input", ofMore: advice) }
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw Failure(.io, "cannot open \(path): \(Output.describe(errno))") }
     defer { close(descriptor) }
-    return try readAll(descriptor, limit: limit, name: path)
+    return try readAll(descriptor, limit: limit, name: path, ofMore: advice)
   }
 
   /// The text of a small regular file that holds no secret; nil when it cannot be read. What else may be there, such as a

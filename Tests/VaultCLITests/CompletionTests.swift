@@ -73,7 +73,11 @@ import VaultTesting
     let script = try sandbox.write(try sandbox.must(["completions", "fish"]), to: "script")
     for (line, offered) in [
       ("vault hist", "history\tList an item's versions that are kept, newest first."),
-      ("vault set --gen", "--generate\tLet the daemon draw the value: `password` (when left out) or `phrase`."),
+      (
+        "vault set --gen",
+        "--generate\tLet the daemon draw the value: `password` (when left out), `phrase` or, with --use, a key: `ed25519`, "
+          + "`p256`, `rsa3072`, `rsa4096` or `hmac256`."
+      ),
       ("vault get we", "web"), ("vault get --version 1 we", "web"),
     ] {
       let outcome = try sandbox.run(
@@ -244,7 +248,11 @@ import VaultTesting
       (["", "help", "slot"], ["=list", "=add", "=remove"]),
       (["--k", "set", "a"], ["=--kind", "=--keep-value"]), (["--kind", "set", "--kind", "note", "a"], []),
       (["--at", "set", "--attr", "a=b"], ["=--attr"]), (["--kind=no", "set"], ["=--kind=note"]),
-      (["n", "set", "--kind"], ["=note"]), (["", "set", "a", "--generate"], ["=password", "=phrase"]),
+      (["n", "set", "--kind"], ["=note"]),
+      (
+        ["", "set", "a", "--generate"],
+        ["=password", "=phrase", "=ed25519", "=p256", "=rsa3072", "=rsa4096", "=hmac256"]
+      ),
       (["we", "set", "--generate"], []), (["we", "set", "--generate", "phrase"], ["=web"]),
       (["we", "get", "web"], []), (["we", "rm", "web"], ["=web"]), (["--y", "rm", "--"], []),
       (["", "completions"], ["=bash", "=zsh", "=fish"]), (["expires=", "find"], ["=expires=never"]),

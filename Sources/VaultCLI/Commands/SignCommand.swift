@@ -81,6 +81,8 @@ struct MACCommand: ParsableCommand {
 
   @OptionGroup var globals: Globals
 
+  func validate() throws { _ = try verify.map(Self.base64) }
+
   func run() throws {
     let compared = try verify.map(Self.base64)
     let message = try MessageInput.read(file)

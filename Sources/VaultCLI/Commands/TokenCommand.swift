@@ -113,17 +113,17 @@ struct TokenVerifyCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The token; standard input when left out.", valueName: "file"), completion: .file())
   var file: String?
 
-  @OptionGroup var key: KeyOptions
+  @OptionGroup var waiting: WaitOptions
 
   @OptionGroup var globals: Globals
 
   func run() throws {
-    var token = try MessageInput.read(file)
+    var token = try MessageInput.read(file, ofMore: "no token is that long")
     let end = token.withBytes { FinalBreak.count(in: $0) }
     token.truncate(to: token.count - end)
     let session = try Session(globals)
-    let reply = try key.use(session, for: "vault token verify \(name)") { vault in
-      try vault.verifyToken(name, token, key.wait)
+    let reply = try waiting.use(session, for: "vault token verify \(name)") { vault in
+      try vault.verifyToken(name, token, waiting.keyWait())
     }
     if globals.json { try Output.json { reply.write(to: &$0) } }
     guard reply.valid else {
@@ -177,7 +177,7 @@ struct TokenRotateCommand: ParsableCommand {
     commandName: "rotate",
     abstract: "Have a new key make the tokens from now on.",
     discussion: """
-      The daemon makes one of the same type, as a new version of the item. Tokens of the one before are good until their end: \
+      The daemon makes one of the same type (of RSA 3072 bits), as a new version of the item. Tokens of the one before are good until their end: \
       `vault token verify` knows it for as long as max-ttl, and `vault pubkey --format jwks` tells it. Those who read that \
       are told by `vault watch`, and `vault receipts` tells who has taken it over.
       """)

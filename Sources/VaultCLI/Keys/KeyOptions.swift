@@ -8,18 +8,27 @@ struct KeyOptions: ParsableArguments {
   @Flag(help: "Also use a key that has expired.")
   var expired = false
 
+  var wait: Vault.KeyWait { waiting.keyWait(expired: expired) }
+
+  func use<R: ~Copyable>(
+    _ session: Session, for action: String, _ body: (Vault) throws -> R
+  ) throws(Failure) -> R {
+    try waiting.use(session, for: action, body)
+  }
+}
+
+extension WaitOptions {
   /// The way in which the call waits: as long as it says, or for a person whom an agent asks where none is here.
-  var wait: Vault.KeyWait {
-    Vault.KeyWait(
-      wait: waiting.wait.map { .seconds($0) }, expired: expired, ask: waiting.wait == nil && !Keyboard.isAttended)
+  func keyWait(expired: Bool = false) -> Vault.KeyWait {
+    Vault.KeyWait(wait: wait.map { .seconds($0) }, expired: expired, ask: wait == nil && !Keyboard.isAttended)
   }
 
   /// Has `body` use a key: with `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
   func use<R: ~Copyable>(
     _ session: Session, for action: String, _ body: (Vault) throws -> R
   ) throws(Failure) -> R {
-    session.vault.reason = waiting.reason
-    if waiting.wait != nil { return try session.call(body) }
+    session.vault.reason = reason
+    if wait != nil { return try session.call(body) }
     return try session.unlocking(for: action, body)
   }
 }

@@ -6,10 +6,11 @@ enum MessageInput {
   /// The largest message that the daemon takes in one call, 1 MiB.
   static let limit = 1 << 20
 
-  static func read(_ path: String?) throws(Failure) -> SecretBuffer {
+  /// - Parameter advice: what to do with a larger one.
+  static func read(_ path: String?, ofMore advice: String = "give its hash instead") throws(Failure) -> SecretBuffer {
     if path == nil, isatty(STDIN_FILENO) == 1 {
       throw Failure(.usage, "no message is given", "name its file, or give it on standard input")
     }
-    return try FileInput.readFile(path ?? "-", limit: limit)
+    return try FileInput.readFile(path ?? "-", limit: limit, ofMore: advice)
   }
 }

@@ -43,10 +43,14 @@ extension VarlinkDoor {
 
 /// The message that a call wants signed: kept while the call waits, and wiped with it.
 private final class Message {
+  /// The longest, in bytes.
+  static let limit = 1 << 20
+
   let bytes: SecureBytes
 
   init(_ text: Frame.Node?, _ data: Frame.Node?, _ frame: borrowing Frame) throws(Refusal) {
     let field = SecretField(text, data, frame)
+    if let count = field.count, count > Self.limit { throw .tooLarge(limit: Self.limit) }
     guard let bytes = field.bytes(frame) else { throw .invalid(text == nil && data == nil ? "value" : "data") }
     self.bytes = bytes
   }

@@ -59,7 +59,7 @@ public struct ItemChange: Hashable, Sendable {
     let new = kind?.use ?? (kind == nil ? item.use : item.statedUse)
     guard new == item.use, use == nil || use == item.use else {
       let now = item.use.map { "for \($0.name)" } ?? "no key"
-      throw ValueError(reason: "the use of an item never changes: this one is \(now); store it under another name")
+      throw ValueError(reason: "the use of an item never changes, and this one is \(now)")
     }
   }
 

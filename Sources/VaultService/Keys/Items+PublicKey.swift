@@ -27,7 +27,7 @@ extension Items {
       let item = try item(name)
       let rights = permit[item.policy.accessible]
       guard rights.contains(.find) || rights.contains(.use) else { throw denied }
-      guard item.use != nil else { throw .wrongUse(name.text, use: nil) }
+      guard let use = item.use, ![.mac, .totp].contains(use) else { throw .wrongUse(name.text, use: item.use) }
       let key = try publicKey(of: item)
       let text: String
       switch format {
@@ -35,7 +35,9 @@ extension Items {
       case .openssh: text = key.openSSH(comment: name.text)
       case .jwk: text = Self.jwk(key, of: item)
       case .jwks:
-        let keys = [key] + (try replacedKeys(of: item))
+        // One that was put back is there twice.
+        var keys = [key]
+        for replaced in try replacedKeys(of: item) where !keys.contains(replaced) { keys.append(replaced) }
         text = #"{"keys":[\#(keys.map { Self.jwk($0, of: item) }.joined(separator: ","))]}"#
       }
       return ToldPublicKey(text: text, fingerprint: key.fingerprint)
@@ -48,28 +50,32 @@ extension Items {
       // Bytes have no padding.
       if let blob = item.publicKey { return try PublicKey(sshBlob: unsafe blob.span.bytes) }
     } catch {
-      throw .invalidValue(kind: item.kind.rawValue, reason: error.reason)
+      throw .invalidValue(kind: "", reason: error.reason)
     }
     guard item.use == .ssh else {
-      throw .invalidValue(kind: item.kind.rawValue, reason: "a key that is plain bytes has no public half")
+      throw .invalidValue(kind: "", reason: "a key that is plain bytes has no public half")
     }
-    return try publicKey(ofVersion: item.current.number, of: item)
+    guard let key = try publicKey(ofVersion: item.current.number, of: item) else {
+      throw .invalidValue(kind: "", reason: "there is no private key")
+    }
+    return key
   }
 
-  /// The public half of one version of a key, which is opened for it.
-  func publicKey(ofVersion version: Int, of item: ItemInfo) throws(Refusal) -> PublicKey {
+  /// The public half of one version of a key, which is opened for it; nil where that is plain bytes.
+  func publicKey(ofVersion version: Int, of item: ItemInfo) throws(Refusal) -> PublicKey? {
     let keychain = try vault.keychain()
-    let read: Result<PublicKey, KeyError>
+    let read: Result<PublicKey?, KeyError>
     do throws(VaultError) {
       read = try keychain.withValue(
         of: item.name, version: version, now: vault.clock.wall(), evenExpired: true
       ) { _, _, value in
+        guard KeyCheck.isPEM(value) else { return .success(nil) }
         do throws(KeyError) { return .success(try PrivateKey(value).publicKey) } catch { return .failure(error) }
       }
     } catch {
       throw error == .locked ? vault.locked : vault.refusal(error, item.name.text)
     }
-    do { return try read.get() } catch { throw .invalidValue(kind: item.kind.rawValue, reason: error.reason) }
+    do { return try read.get() } catch { throw .invalidValue(kind: "", reason: error.reason) }
   }
 
   /// A key as JSON Web Key, with its name in tokens where it signs them.

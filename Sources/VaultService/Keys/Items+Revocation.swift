@@ -72,7 +72,7 @@ extension Items {
       }
       return try list.encoded()
     } catch {
-      throw .invalidValue(kind: ItemKind.note.rawValue, reason: error.reason)
+      throw .invalidValue(kind: "", reason: error.reason)
     }
   }
 
@@ -87,7 +87,7 @@ extension Items {
     do throws(VaultError) {
       return try keychain.withValue(of: list, now: now, evenExpired: true) { _, _, value in
         do throws(RevocationProblem) { return .made(try RevocationList(parsing: value)) } catch {
-          return .refused(.invalidValue(kind: ItemKind.note.rawValue, reason: error.reason))
+          return .refused(.invalidValue(kind: "", reason: error.reason))
         }
       }
     } catch .noSuchItem {

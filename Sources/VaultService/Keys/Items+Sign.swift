@@ -67,7 +67,7 @@ extension Items {
       // Bytes have no padding.
       return try PrivateKey(value, trusting: unsafe PublicKey(sshBlob: blob.span.bytes))
     } catch {
-      throw .invalidValue(kind: item.kind.rawValue, reason: error.reason)
+      throw .invalidValue(kind: "", reason: error.reason)
     }
   }
 }

@@ -109,7 +109,7 @@ extension Items {
   func replacedKeys(of item: ItemInfo) throws(Refusal) -> [PublicKey] {
     var keys: [PublicKey] = []
     for version in Self.replacedVersions(of: item, now: vault.clock.wall()) {
-      keys.append(try publicKey(ofVersion: version, of: item))
+      if let key = try publicKey(ofVersion: version, of: item) { keys.append(key) }
     }
     return keys
   }

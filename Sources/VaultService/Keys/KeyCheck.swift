@@ -51,7 +51,7 @@ enum KeyCheck {
     do throws(KeyError) { return try PrivateKey(value) } catch .encrypted {
       throw ValueError(
         reason:
-          "the key is encrypted with a passphrase; `ssh-keygen -p -N '' -f FILE` takes that away, or `openssl pkey`"
+          "the key is encrypted with a passphrase, which `ssh-keygen -p -N '' -f FILE` or `openssl pkey` takes away"
       )
     } catch { throw ValueError(reason: error.reason) }
   }
