@@ -29,8 +29,10 @@ import VaultTesting
   private static func operands(_ command: String, file: String) -> [String] {
     switch command {
     case "get", "totp", "set", "edit", "find", "show", "history", "rm", "trash restore", "audit item", "deposit",
-      "receipts":
+      "receipts", "pubkey", "token issue", "token rotate":
       ["web"]
+    case "sign", "mac", "token verify": ["web", file]
+    case "token revoke": ["web", "1"]
     case "restore-version": ["web", "1"]
     case "run": ["-e", "A=web", "--", "true"]
     case "env": ["-e", "A=web"]

@@ -19,7 +19,7 @@ import Testing
     let settings = try String(contentsOf: example, encoding: .utf8).split(separator: "\n").compactMap { line in
       line.wholeMatch(of: /#([a-z0-9-]+ = .*)/).map { String($0.1) }
     }
-    #expect(settings.count == 15, "\(settings)")
+    #expect(settings.count == 16, "\(settings)")
     #expect(settings.map { String($0.prefix { $0 != " " }) }.sorted() == Configuration.keys.sorted())
     var read = try Configuration(parsing: settings.joined(separator: "\n"))
     // These differ from user to user, or have another form.

@@ -20,7 +20,7 @@ import VaultTesting
         #expect(files.lingering >= 4)
         // Those who wait for credentials have two each, and as many that are refused one.
         #expect(files.credentials >= 1)
-        #expect(UInt64(connections + files.lingering + 3 * files.credentials) <= limit - 48)
+        #expect(UInt64(connections + files.lingering + 3 * files.credentials + 2 * files.ssh) <= limit - 48)
       }
     }
     #expect(OpenFiles(limit: 64).connections(configured: 256) == 9)

@@ -63,7 +63,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let item = Wire.Item(
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
     require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20,
-    deleted: 5, left: 9, creator: "user:1", writer: "user:2,unit:a.service")
+    deleted: 5, left: 9, creator: "user:1", writer: "user:2,unit:a.service", use: "sign",
+    keyType: "p256")
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true, writer: "user:1")
   static let slot = Wire.Slot(
     id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],
@@ -73,11 +74,11 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let warning = Wire.Warning(about: "sleep", text: "t", advice: "a", since: 1_900_000_000)
   static let generator = Wire.Generator(style: "phrase", length: 6, symbols: false)
   static let newItem = Wire.NewItem(
-    name: "a", generate: generator, kind: "note", attributes: ["a": "b"], accessible: "always", require: "password",
-    reuse: 30, expires: 7, update: true)
+    name: "a", generate: generator, kind: "note", use: "mac", attributes: ["a": "b"], accessible: "always",
+    require: "password", reuse: 30, expires: 7, update: true)
   static let set = Wire.SetParameters(
-    name: "a", generate: generator, kind: "note", attributes: [:], accessible: "always", require: "password",
-    reuse: 30, expires: 7, update: false, interactive: true)
+    name: "a", generate: generator, kind: "note", use: "mac", attributes: [:], accessible: "always",
+    require: "password", reuse: 30, expires: 7, update: false, interactive: true)
   static let progress = Wire.Progress(done: 1, of: 2)
   static let integrity = Wire.Integrity(state: "checking", done: 1, of: 2)
   static let finding = Wire.Finding(kind: "replayed", item: 7, name: "a", text: "older")
@@ -105,7 +106,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let agent = Wire.Agent(
     number: 1, uid: 2, user: "u", pid: 3, unit: "x.service", faces: ["terminal"], since: 4)
 
-  static let all: [WireSubject] = types + reading + writing + deposits + grants + attending + audit + conversations
+  static let all: [WireSubject] =
+    types + reading + writing + keys + deposits + grants + attending + audit + conversations
 
   private static let attending = [
     WireSubject("Asker", asker), WireSubject("Inquiry", inquiry), WireSubject("Agent", agent),
@@ -276,8 +278,6 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("DepositSealed.in", Wire.DepositSealedParameters(box: "b", reason: "r")),
     WireSubject(
       "DepositSealed.out", Wire.DepositSealedReply(number: 1, waiting: true, version: 2, kept: "r", name: "a")),
-    WireSubject("PublicKey.in", empty),
-    WireSubject("PublicKey.out", Wire.PublicKeyReply(key: "k", fingerprint: "f")),
     WireSubject("Deposits.in", empty),
     WireSubject(
       "Deposits.out", Wire.DepositsReply(deposits: [Wire.DepositInfo(number: 1, waiting: true)])),

@@ -42,7 +42,7 @@ struct OpenFiles: Sendable, Equatable {
   var credentials: Int { min(Self.mostCredentials, (limit - Self.own) / 12) }
 
   /// The number of SSH's programs that may be connected: two descriptors each.
-  var ssh: Int { min(Self.mostSSH, (limit - Self.own) / 16) }
+  var ssh: Int { min(Self.mostSSH, (limit - Self.own) / 24) }
 
   /// The number of clients whose process stays at hand: the first one of them belongs to the daemon's own.
   var processes: Int { limit < 256 ? 1 : Self.mostProcesses }
