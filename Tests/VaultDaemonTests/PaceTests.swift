@@ -18,9 +18,8 @@ import VaultTesting
 
   /// Two connected ends: the daemon's, which waits for a moment only, and the client's.
   private static func pair() throws -> (RawSocket, Int32) {
-    var ends: [Int32] = [0, 0]
-    try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-    return (try RawSocket(ends[0], of: nil, patience: 1), ends[1])
+    let (own, client) = try SocketPair.make()
+    return (try RawSocket(own, of: nil, patience: 1), client)
   }
 
   /// A vault with an item that no socket takes at once.

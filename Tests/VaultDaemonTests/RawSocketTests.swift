@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import Testing
+import VaultTesting
 
 @testable import VaultDaemon
 @testable import VaultService
@@ -8,9 +9,8 @@ import Testing
 @Suite("A socket that is waited for") struct RawSocketTests {
   /// Two connected ends, of which the second is the client's.
   private func pair(patience: Int32) throws -> (RawSocket, Int32) {
-    var ends: [Int32] = [0, 0]
-    try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-    return (try RawSocket(ends[0], of: nil, patience: patience), ends[1])
+    let (own, client) = try SocketPair.make()
+    return (try RawSocket(own, of: nil, patience: patience), client)
   }
 
   private func write(_ bytes: [UInt8], to client: Int32) throws {

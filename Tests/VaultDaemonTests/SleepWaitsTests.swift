@@ -51,11 +51,8 @@ import VaultTesting
 
   @Test("a backup that is called off, until its thread has wiped the key") func backup() throws {
     let lines = try lines(4) { assembly, lines, gate in
-      var ends: [Int32] = [0, 0]
-      try #require(
-        unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-      let socket = try RawSocket(ends[0], of: nil, patience: 60_000)
-      let client = ends[1]
+      let (own, client) = try SocketPair.make()
+      let socket = try RawSocket(own, of: nil, patience: 60_000)
       let upkeep = assembly.rooms.upkeep
       upkeep.transfer = Transfer(.backup, upkeep.vault, stop: socket.callOff)
       assembly.transferThread.run {

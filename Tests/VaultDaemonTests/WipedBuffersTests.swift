@@ -2,6 +2,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 import Testing
+import VaultTesting
 
 @testable import VaultDaemon
 @testable import VaultService
@@ -10,9 +11,7 @@ import Testing
   private static let secret = [UInt8](repeating: 0xA5, count: 100)
 
   @Test("what was taken from the socket without the loop is wiped when it was lent") func incoming() throws {
-    var ends: [Int32] = [0, 0]
-    try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-    let (own, client) = (ends[0], ends[1])
+    let (own, client) = try SocketPair.make()
     defer { close(client) }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     defer { try? group.syncShutdownGracefully() }

@@ -1,0 +1,15 @@
+import Glibc
+
+/// Two sockets that are connected to each other.
+public enum SocketPair {
+  /// Makes them; whoever calls closes them.
+  ///
+  /// - Throws: ``SandboxError`` with errno.
+  public static func make() throws -> (Int32, Int32) {
+    var ends: [Int32] = [0, 0]
+    guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw SandboxError("socketpair: \(errno)")
+    }
+    return (ends[0], ends[1])
+  }
+}
