@@ -127,9 +127,7 @@ enum SignatureFormat: String, ExpressibleByArgument, CaseIterable {
       try Output.write(unsafe bytes.span.bytes)
     case .hex: try Output.line(bytes.hex)
     case .base64: try Output.line(text)
-    case .jose:
-      let url = text.prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
-      try Output.line(String(url))
+    case .jose: try Output.line(bytes.base64url)
     }
   }
 }

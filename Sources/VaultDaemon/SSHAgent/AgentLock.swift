@@ -11,10 +11,6 @@ final class AgentLock {
   private var lock: (key: SecretBox, hash: [UInt8])?
   private var failures: Int64 = 0
 
-  private final class SecretBox {
-    let bytes = RandomBytes.secret(count: 32)
-  }
-
   init(_ timer: Timer) { self.timer = timer }
 
   var isLocked: Bool { lock != nil }
@@ -22,7 +18,7 @@ final class AgentLock {
   /// Locks; false where it is locked already.
   func lock(_ passphrase: RawSpan) -> Bool {
     guard lock == nil else { return false }
-    let key = SecretBox()
+    let key = SecretBox(RandomBytes.secret(count: 32))
     lock = (key, KeyedHash.hash(passphrase, key: key.bytes, count: 32))
     return true
   }
@@ -31,8 +27,8 @@ final class AgentLock {
   func unlock(_ passphrase: RawSpan, then done: @escaping (Bool) -> Void) {
     guard let lock else { return done(false) }
     let hash = KeyedHash.hash(passphrase, key: lock.key.bytes, count: 32)
-    // Equal hashes differ in nothing that could be timed: the key is nobody's to know.
-    if hash == lock.hash {
+    // Bytes have no padding.
+    if unsafe ConstantTime.isEqual(hash.span.bytes, lock.hash.span.bytes) {
       self.lock = nil
       failures = 0
       return done(true)

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import VaultCore
+internal import VaultModel
 
-/// What a client has sent and nobody has handled yet: it may hold a private key, or a passphrase.
+/// Bytes that a client has sent and nobody has handled yet: they may hold a private key, or a passphrase.
 struct FrameBuffer: ~Copyable {
   /// Enough for almost every request; a larger one has memory of its own until it is handled.
   private static let usualCapacity = 4096
@@ -13,10 +14,10 @@ struct FrameBuffer: ~Copyable {
     let total = count + bytes.byteCount
     if total > memory.count {
       var larger = SecureBytes(count: max(total, 2 * memory.count))
-      withBytes { larger.put($0, at: 0) }
+      withBytes { old in larger.withMutableBytes { $0.copy(old) } }
       memory = larger
     }
-    memory.put(bytes, at: count)
+    memory.withMutableBytes { $0.copy(bytes, at: count) }
     count = total
   }
 
@@ -38,17 +39,6 @@ struct FrameBuffer: ~Copyable {
 }
 
 extension SecureBytes {
-  fileprivate mutating func put(_ bytes: RawSpan, at offset: Int) {
-    withMutableBytes { all in
-      unsafe all.withUnsafeMutableBytes { all in
-        // There is room, and the two are not the same memory.
-        unsafe bytes.withUnsafeBytes { bytes in
-          unsafe UnsafeMutableRawBufferPointer(rebasing: all[offset..<offset + bytes.count]).copyMemory(from: bytes)
-        }
-      }
-    }
-  }
-
   /// Moves what is behind the first `dropped` of `count` bytes to the beginning, and wipes what it has left.
   fileprivate mutating func moveDown(by dropped: Int, count: Int) {
     withMutableBytes { all in

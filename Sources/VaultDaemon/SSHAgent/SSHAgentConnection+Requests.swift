@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultSigning
 
-/// What each request comes to.
+/// Handles each kind of request.
 extension SSHAgentConnection {
   func handle(_ request: AgentRequest, _ frame: RawSpan) {
     if door.lock.isLocked { return handleLocked(request, frame) }
@@ -59,7 +59,7 @@ extension SSHAgentConnection {
 
   private func list() {
     let said = Said(task: "list of the keys for SSH")
-    wait(for: nil, said) { [weak self] () throws(Refusal) in
+    wait(said) { [weak self] () throws(Refusal) in
       guard let self, let caller else { return nil }
       let listing: SSHKeys.Listing
       do throws(Refusal) { listing = try door.keys.keys(for: caller) } catch .noVault {

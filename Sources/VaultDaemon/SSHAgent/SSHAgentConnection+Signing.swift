@@ -25,7 +25,7 @@ extension SSHAgentConnection {
     }
     let known = (try? door.keys.keys(for: caller))?.keys.first { $0.blob == request.key }?.name
     let task = words(known.map { "with \(Printable.quoted($0.text))" })
-    wait(for: request.key, Said(task: task)) { [weak self] () throws(Refusal) in
+    wait(Said(task: task)) { [weak self] () throws(Refusal) in
       guard let self, let caller = self.caller else { return nil }
       let listing = try door.keys.keys(for: caller)
       guard let key = listing.keys.first(where: { $0.blob == request.key }) else {

@@ -8,9 +8,7 @@ extension SSHAgentConnection {
 
   /// Makes a call, and makes it again after what it waits for. It ends when the client closes the connection, which takes back
   /// what a person is asked.
-  ///
-  /// - Parameter key: the public half of the key that is wanted.
-  func wait(for key: [UInt8]?, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?) {
+  func wait(_ said: Said, _ call: @escaping () throws(Refusal) -> Wait?) {
     do throws(Refusal) {
       if let wait = try call() { try hold(wait, said, call) }
     } catch {
@@ -68,9 +66,9 @@ extension SSHAgentConnection {
       self?.refuse("the time to wait is up")
     } _: { [weak self] in
       guard let self, isStillAsking else { return nil }
-      // What it waited for has come; it may have to wait for something else.
+      // It may have to wait for something else next.
       waiter = nil
-      self.wait(for: nil, said, call)
+      self.wait(said, call)
       return nil
     }
   }

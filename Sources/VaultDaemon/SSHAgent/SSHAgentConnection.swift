@@ -14,11 +14,11 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   private let peer: Peer?
   private var context: ChannelHandlerContext?
   private var peerProcess: PeerProcess?
-  /// What is known of the process that connected; nil where it is not answered.
+  /// The process that connected, as far as it is known; nil where it is not answered.
   private(set) var caller: Caller?
   /// The SSH sessions that the connection comes through.
   var bindings = SessionBindings()
-  /// What was read and not handled yet: it may hold a private key, or a passphrase.
+  /// Bytes that were read and not handled yet: they may hold a private key, or a passphrase.
   private var inbound = FrameBuffer()
   private var isProcessing = false
   /// True while a request is read where it lies: nothing is taken away there before that is done.

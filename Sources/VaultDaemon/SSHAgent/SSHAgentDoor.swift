@@ -5,8 +5,8 @@ internal import VaultSigning
 /// The door for SSH's programs: an ssh-agent (RFC 9987) whose keys are items, and those that `ssh-add` hands over until the next
 /// lock.
 ///
-/// Who may use which item is decided elsewhere. What is here is what SSH has rules for: what may be signed at all, and the hosts
-/// that a key of this session may be used for.
+/// `Access` decides who may use which item; the door itself holds to SSH's own rules: what may be signed at all, and the hosts that
+/// a key of this session may be used for.
 final class SSHAgentDoor {
   let items: Items
   let vault: Vault

@@ -40,7 +40,7 @@ extension VarlinkDoor {
         switch made {
         case .success(let key):
           let stored = try items.set(change, .bytes(count: key.bytes.count), for: connection.caller) { bytes in
-            key.bytes.withBytes { bytes.put($0) }
+            key.bytes.withBytes { bytes.copy($0) }
             return true
           }
           reply(to: change, stored, connection)
@@ -129,17 +129,6 @@ extension NewValue {
   fileprivate var madeAtOnce: NewValue {
     guard case .generated(.key(let recipe)) = self, recipe.takesLong else { return self }
     return .wrong("an RSA key takes long to make; store it by itself")
-  }
-}
-
-extension MutableRawSpan {
-  /// Puts `bytes` in place, which are as many.
-  fileprivate mutating func put(_ bytes: RawSpan) {
-    precondition(byteCount == bytes.byteCount)
-    unsafe withUnsafeMutableBytes { target in
-      // Neither is used outside of the calls, and they are not the same memory.
-      unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
-    }
   }
 }
 

@@ -8,6 +8,15 @@ extension [UInt8] {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// The bytes, which are not secret, as base64 for URLs.
+  package var base64url: String {
+    var text = [UInt8](repeating: 0, count: Base64URL.encodedCount(count))
+    var span = text.mutableSpan
+    var room = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    Base64URL.encode(unsafe self.span.bytes, into: &room)
+    return String(decoding: text, as: UTF8.self)
+  }
+
   /// Reads base64 of what is not secret; nil for anything else.
   package init?(base64 text: some StringProtocol) {
     let text = Array(text.utf8)

@@ -47,4 +47,15 @@ extension StaticString {
 extension MutableRawSpan {
   /// Puts `byte` at `offset`; traps outside the span.
   mutating func set(_ byte: UInt8, at offset: Int) { storeBytes(of: byte, toByteOffset: offset, as: UInt8.self) }
+
+  /// Copies `bytes` to `offset`; traps when there is no room for them.
+  package mutating func copy(_ bytes: RawSpan, at offset: Int = 0) {
+    precondition(offset >= 0 && bytes.byteCount <= byteCount - offset, "no room for the bytes")
+    unsafe withUnsafeMutableBytes { target in
+      // There is room, as checked, and the spans are not of the same memory, as this one is held exclusively.
+      unsafe bytes.withUnsafeBytes { bytes in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: bytes)
+      }
+    }
+  }
 }

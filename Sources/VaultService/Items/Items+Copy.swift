@@ -86,14 +86,3 @@ extension Items {
     }
   }
 }
-
-extension MutableRawSpan {
-  /// Puts `bytes` in place, which are as many.
-  fileprivate mutating func copy(_ bytes: RawSpan) {
-    precondition(byteCount == bytes.byteCount)
-    unsafe withUnsafeMutableBytes { target in
-      // Neither is used outside of the calls, and they are not the same memory.
-      unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
-    }
-  }
-}

@@ -59,8 +59,6 @@ private struct Making: ~Copyable {
   /// The value with the next counter, for a code by one.
   var next: SecureBytes?
 
-  init() {}
-
   init(_ item: ItemInfo, _ value: RawSpan, _ now: Int64) {
     do throws(ValueError) {
       let secret = try OneTimeSecret(value)

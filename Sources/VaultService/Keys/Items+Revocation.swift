@@ -40,7 +40,7 @@ extension Items {
       let change = ItemChange(
         name: listName, kind: .note, accessible: isThere(listName) ? nil : item.policy.accessible, update: true)
       let stored = try set(change, .bytes(count: text.count), for: caller) { bytes in
-        for index in text.indices { bytes.storeBytes(of: text[index], toByteOffset: index, as: UInt8.self) }
+        bytes.copy(unsafe text.span.bytes)  // Bytes have no padding.
         return true
       }
       return (listName, stored.number)

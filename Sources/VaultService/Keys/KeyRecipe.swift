@@ -36,13 +36,6 @@ package enum KeyRecipe: Hashable, Sendable {
   }
 }
 
-/// A new key on its way from the thread that has made it.
-package final class NewKeyValue: Sendable {
-  package let bytes: SecureBytes
-
-  init(_ bytes: consuming SecureBytes) { self.bytes = bytes }
-}
-
 /// Makes the keys that take long, one at a time, so that nobody keeps the processors busy with them.
 package final class KeyMaker {
   private let worker: any Worker
@@ -55,12 +48,12 @@ package final class KeyMaker {
   /// - Throws: ``Refusal/busy(_:)`` while another one is made.
   package func make(
     _ recipe: KeyRecipe, for use: KeyUse, _ name: ItemName,
-    then done: @escaping (Result<NewKeyValue, ValueError>) -> Void
+    then done: @escaping (Result<SecretBox, ValueError>) -> Void
   ) throws(Refusal) {
     guard !isBusy else { throw .busy("another key is being made") }
     isBusy = true
-    worker.run { () -> Result<NewKeyValue, ValueError> in
-      do throws(ValueError) { return .success(NewKeyValue(try recipe.make(for: use, name))) } catch {
+    worker.run { () -> Result<SecretBox, ValueError> in
+      do throws(ValueError) { return .success(SecretBox(try recipe.make(for: use, name))) } catch {
         return .failure(error)
       }
     } then: { [self] result in

@@ -31,7 +31,7 @@ package final class SSHKeys: SecretHolder {
     }
   }
 
-  /// The keys that a caller may use, in the order in which they were first stored.
+  /// The keys that a caller may use.
   package struct Listing {
     package let keys: [Key]
     /// False where there may be others, whose names cannot be read now.
@@ -39,6 +39,7 @@ package final class SSHKeys: SecretHolder {
     fileprivate let isAll: Bool
   }
 
+  /// The keys that a caller may use, in the order in which they were first stored.
   package func keys(for caller: Caller) throws(Refusal) -> Listing {
     let keychain = try items.vault.keychain()
     let all: [Key]

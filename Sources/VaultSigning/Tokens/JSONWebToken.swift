@@ -90,14 +90,3 @@ public struct JSONWebToken: ~Copyable, Sendable {
     return token
   }
 }
-
-extension MutableRawSpan {
-  /// Copies `bytes` to the beginning; traps when there is no room for them.
-  mutating func copy(_ bytes: RawSpan) {
-    precondition(bytes.byteCount <= byteCount, "no room for the bytes")
-    unsafe withUnsafeMutableBytes { target in
-      // There is room, as checked, and the spans are not of the same memory, as this one is held exclusively.
-      unsafe bytes.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
-    }
-  }
-}

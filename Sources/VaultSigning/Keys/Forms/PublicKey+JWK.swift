@@ -21,17 +21,3 @@ extension PublicKey {
     unsafe SHA256.digest(of: Array(jwk.utf8).span.bytes).base64url  // Bytes have no padding.
   }
 }
-
-extension [UInt8] {
-  /// The bytes, which are not secret, as base64url without padding (RFC 4648 section 5, RFC 7515 section 2).
-  fileprivate var base64url: String {
-    String(
-      base64.prefix { $0 != "=" }.map { character in
-        switch character {
-        case "+": "-"
-        case "/": "_"
-        default: character
-        }
-      })
-  }
-}

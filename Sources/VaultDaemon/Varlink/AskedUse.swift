@@ -1,0 +1,28 @@
+internal import VaultModel
+internal import VaultService
+
+/// Something that a call has made of an item's key, and that may have to wait until the vault is open.
+struct AskedUse: AskedItem {
+  let name: ItemName
+  let said: Said
+  let action = AuditAction.use
+  let asks: Bool
+  let end: Int64?
+  private let make: (VarlinkConnection) throws(Refusal) -> Wait?
+
+  /// - Parameters:
+  ///   - milliseconds: the time that the call waits; nil where it does not say.
+  ///   - ask: whether it waits for a person only if an agent can ask one.
+  ///   - make: sends the answer, or tells what has to come before that.
+  init(
+    of name: ItemName, waiting milliseconds: Int?, ask: Bool?, _ said: Said, _ clock: Clock,
+    _ make: @escaping (VarlinkConnection) throws(Refusal) -> Wait?
+  ) {
+    (self.name, self.said, self.make, asks) = (name, said, make, ask ?? false)
+    end = VarlinkDoor.end(ofWait: milliseconds, asks: asks, clock)
+  }
+
+  func send(_: VarlinkDoor, _ connection: VarlinkConnection, upTo _: Int) throws(Refusal) -> Wait? {
+    try make(connection)
+  }
+}
