@@ -6,7 +6,7 @@
 #   make deb        a Debian package, in .build; DEBEMAIL and DEBFULLNAME say who keeps it
 #   make deps       the Debian packages of the build, with no upgrade; `make test-deps` those of the tests as well
 #   make bench      the figures, side by side with their yardsticks
-#   make order      which functions a start of `vault` runs, for the linker to put them together
+#   make order      which functions a start of `vault` and the use of `vaultd` run, for the linker to put them together
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
 #   make interop    git's own tests of credential helpers, by git as Debian has it, against ours
 #   make soak       64 clients of four users for half an hour (SOAK_MINUTES), while the daemon is killed, its disk fills, …
@@ -134,7 +134,8 @@ fmt:
 
 BENCH := .build/bench
 BENCH_PROGRAMS := $(addprefix $(BENCH)/,agent crowd echo fair load get pace processes rows start watch)
-START_ORDER := Sources/vault/start.order
+START_ORDER  := Sources/vault/start.order
+DAEMON_ORDER := Sources/vaultd/use.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
 $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 	@mkdir -p $(BENCH)
@@ -150,11 +151,13 @@ $(LIBSECRET_HELPER): /usr/share/doc/git/contrib/credential/libsecret/git-credent
 bench: deps bench-deps build $(BENCH_PROGRAMS) $(LIBSECRET_HELPER)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
 
-# Notes anew which functions a start of `vault` runs, for a new Swift or after much has moved; a stale note only costs time.
+# Notes anew which functions run at a start of `vault` and in the use of `vaultd`, for a new Swift or after much has moved; a
+# stale note only costs time and memory. Valgrind, which notes the second, cannot read Swift's debugging information.
 order: build $(BENCH)/steps
 	$(UNSTRIPPED) --product vault 2>&1 | $(without-known-warnings)
-	@python3 -B Tests/Benchmarks/order.py $(abspath $(BIN)) $(abspath $(BENCH)) $(START_ORDER)
-	@rm $(BIN)/vault
+	$(UNSTRIPPED) -Xlinker -S --product vaultd 2>&1 | $(without-known-warnings)
+	@python3 -B Tests/Benchmarks/order.py $(abspath $(BIN)) $(abspath $(BENCH)) $(START_ORDER) $(DAEMON_ORDER)
+	@rm $(BIN)/vault $(BIN)/vaultd
 
 include Tests/Fuzz/fuzz.mk
 include Tests/Sanitize/sanitize.mk

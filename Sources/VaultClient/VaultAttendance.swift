@@ -15,6 +15,11 @@ extension Vault {
     throw ClientError.disconnected
   }
 
+  /// Says yes to a confirmation: the key is used this once.
+  public func confirm(_ inquiry: Int) throws(ClientError) {
+    _ = try call(.confirm, again: false, Wire.ConfirmParameters(inquiry: inquiry)).decode(Wire.Empty.self)
+  }
+
   /// Says that the person does not want to answer now or, with `unable`, that this agent cannot ask.
   public func dismiss(_ inquiry: Int, unable: Bool = false) throws(ClientError) {
     _ = try call(

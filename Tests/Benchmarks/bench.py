@@ -151,7 +151,7 @@ def requests(sandbox):
     # The end of that connection is no rest yet.
     time.sleep(1)
     resident = idle.resident_bytes()
-    line("resident memory", resident / 1e6, "< 20", resident < 20e6, "MB")
+    line("resident memory", resident / 1e6, "< 18", resident < 18e6, "MB")
     before, began = voluntary_switches(idle.pid), time.monotonic()
     keyring = sandbox.adopt(Keyring(sandbox.folder("keyring"), KEYRING_ITEMS))
     time.sleep(max(0, began + IDLE_SECONDS - time.monotonic()))

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""order.py BIN PROGRAMS ORDER: writes the names of the functions that `vault` runs at its start to ORDER, for the linker.
+"""order.py BIN PROGRAMS ORDER DAEMON_ORDER: writes the names of the functions that `vault` runs at its start to ORDER, and of
+those that `vaultd` runs in everyday use to DAEMON_ORDER, for the linker.
 
-BIN has a `vault` that is not stripped. A name that no longer exists, or that the linker does not find, does no harm."""
+BIN has programs that are not stripped. A name that no longer exists, or that the linker does not find, does no harm."""
 
-import bisect, os, subprocess, sys
+import bisect, os, re, subprocess, sys
 from world import Sandbox, Vault
 
-BIN, PROGRAMS, ORDER = sys.argv[1:4]
+BIN, PROGRAMS, ORDER, DAEMON_ORDER = sys.argv[1:5]
 ITEMS = 100
 # What scripts run most. Those that parse their arguments by the book run millions of steps before they begin.
 COMMAND = ["get", "bench/item-042"]
@@ -28,7 +29,13 @@ class Functions:
         return self.names[first:end]
 
 
-def main():
+def write(names, file):
+    print(f"{len(names)} names, written to {file}")
+    with open(file, "w") as order:
+        order.writelines(name + "\n" for name in names)
+
+
+def client():
     program = os.path.join(BIN, "vault")
     functions = Functions(program)
     with Sandbox() as sandbox:
@@ -36,10 +43,35 @@ def main():
         vault.fill(ITEMS)
         steps = [os.path.join(PROGRAMS, "steps"), program, *COMMAND]
         ran = subprocess.run(steps, env=vault.environment, check=True, stdout=subprocess.PIPE, text=True).stdout
-    order = dict.fromkeys(name for line in ran.split() for name in functions.at(int(line, 16)))
-    print(f"{len(order)} names, written to {ORDER}")
-    with open(ORDER, "w") as file:
-        file.writelines(name + "\n" for name in order)
+    write(dict.fromkeys(name for line in ran.split() for name in functions.at(int(line, 16))), ORDER)
 
 
-main()
+def daemon():
+    """Callgrind notes which functions run; the daemon has too many threads and steps for `steps`."""
+    with Sandbox() as sandbox:
+        folder = sandbox.folder("vault")
+        notes = os.path.join(folder, "callgrind")
+        vault = Vault(BIN, folder, "ssh-agent = on\n")
+        tool = ["valgrind", "-q", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={notes}"]
+        vault.command = tool + vault.command
+        sandbox.adopt(vault)
+        vault.fill(ITEMS)
+        with vault.connect() as connection:
+            for method, parameters in (
+                ("Set", {"name": "bench/set", "value": "secret", "accessible": "after-first-unlock"}),
+                ("Status", {}), ("Show", {"name": "bench/set"}), ("Find", {"query": "kind=api-key"}), ("Children", {}),
+                ("Delete", {"name": "bench/set"}),
+            ):
+                vault.ask(connection, method, parameters)
+        vault.lock()
+        vault.converse("Unlock", {"method": "password"})
+        environment = vault.environment | {"SSH_AUTH_SOCK": os.path.join(os.path.dirname(vault.socket), "ssh.socket")}
+        subprocess.run(["ssh-add", "-l"], env=environment, stdout=subprocess.DEVNULL, check=False)
+        vault.stop()
+        with open(notes) as file:
+            names = re.findall(r"^c?fn=\(\d+\) (\S+)$", file.read(), re.M)
+    write(dict.fromkeys(re.sub(r"'\d+$", "", name) for name in names), DAEMON_ORDER)
+
+
+client()
+daemon()

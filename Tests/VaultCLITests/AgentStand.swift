@@ -50,9 +50,17 @@ final class AgentStand {
   ///
   /// - Parameter answers: the first line that it writes, by the style of the question; to others it does not want to answer.
   func attend(faces: String, _ answers: [String: String]) throws {
+    try answer(answers)
+    terminal = try Terminal(sandbox, ["agent", "--faces", faces, "--command", command, "--socket", sandbox.socket])
+    while try !sandbox.must(["status", "--json", "--socket", sandbox.socket]).contains("\"pid\":\(terminal.pid),") {}
+  }
+
+  private var command: String { sandbox.root + "/command" }
+
+  /// Changes what the command answers to a question of a style.
+  func answer(_ answers: [String: String]) throws {
     let folder = sandbox.root + "/runs"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let command = sandbox.root + "/command"
     let cases = answers.map { "\($0)) echo '\($1)';;" }.joined(separator: "\n")
     try Executable.write(
       """
@@ -69,8 +77,6 @@ final class AgentStand {
       esac
 
       """, to: command)
-    terminal = try Terminal(sandbox, ["agent", "--faces", faces, "--command", command, "--socket", sandbox.socket])
-    while try !sandbox.must(["status", "--json", "--socket", sandbox.socket]).contains("\"pid\":\(terminal.pid),") {}
   }
 
   /// What the command was run with, in no order.

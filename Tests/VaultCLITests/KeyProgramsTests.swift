@@ -211,4 +211,16 @@ import VaultTesting
             out(style, "zeros", "was not signed", parts[0] + "." + parts[1] + "." + b64(zero))
             out(style, "the order", "was not signed", parts[0] + "." + parts[1] + "." + b64(order.to_bytes(32, "big") * 2))
     """#
+
+  @Test("a rotated RSA key is as long as it was, of the sizes that are made", arguments: [(2048, 3072), (4096, 4096)])
+  func rotated(before: Int, after: Int) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let made = try openssl("genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:\(before)", sandbox)
+    try #require(made.status == 0, "\(made)")
+    try sandbox.must(["set", "key", "--use", "jwt"], stdin: made.output)
+    #expect(try sandbox.must(["show", "key"]).contains("jwt, rsa of \(before) bits"))
+    try sandbox.must(["token", "rotate", "key"])
+    #expect(try sandbox.must(["show", "key"]).contains("jwt, rsa of \(after) bits"))
+  }
 }

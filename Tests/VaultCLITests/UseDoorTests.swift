@@ -156,6 +156,7 @@ import VaultWire
             ask(V + method, more, upgrade, **parameters)
     ask(V + "Respond", conversation="a", answer="b")
     ask(V + "Attend", True, faces=["terminal"])
+    ask(V + "Confirm", inquiry=1)
     ask(V + "Dismiss", inquiry=1)
     ask(V + "SettleDeposit", number=1, accept=True)
     ask(V + "Find", query="kind=blob", limit=100)

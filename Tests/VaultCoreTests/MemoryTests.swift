@@ -57,6 +57,42 @@ import Testing
     }
   }
 
+  @Test("Memory that was given back serves again, and all of it is zero") func givenBack() async {
+    await #expect(processExitsWith: .success) {
+      func address(_ bytes: borrowing SecureBytes) -> UInt {
+        bytes.withBytes { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
+      }
+      func fill(count: Int) -> UInt {
+        let bytes = SecureBytes(count: count) {
+          for place in 0..<count { $0.storeBytes(of: 7, toByteOffset: place, as: UInt8.self) }
+        }
+        return address(bytes) + UInt(count)
+      }
+      for count in [32, 4080, 1, 1000] {
+        let end = fill(count: count)
+        let next = SecureBytes(count: 4080)
+        #expect(address(next) + 4080 == end && next.array == [UInt8](repeating: 0, count: 4080), "\(count)")
+      }
+      // Larger ones are the system's again.
+      let large = fill(count: 1 << 20)
+      #expect(fill(count: 32) != large)
+    }
+  }
+
+  @Test("A byte behind the last one cannot be written", arguments: [1, 32, 4080, 4081])
+  func guarded(count: Int) async {
+    await #expect(processExitsWith: .failure) { [count] in
+      let bytes = SecureBytes(count: count)
+      bytes.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { bytes in
+          let end = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress! + bytes.count)
+          unsafe end.storeBytes(of: 1, as: UInt8.self)
+        }
+      }
+      exit(EXIT_SUCCESS)
+    }
+  }
+
   @Test("Making and opening a slot leaves neither its password nor the vault key behind") func slots() throws {
     let password = Canary()
     let vaultKey = Canary()

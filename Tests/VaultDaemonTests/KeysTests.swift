@@ -204,13 +204,24 @@ import VaultTesting
     let issued = try client.call("IssueToken", ["name": "jwt", "subject": "lamp-17"])
     let (token, id) = (try #require(issued.string("token")), try #require(issued.string("id")))
     #expect(try client.call("VerifyToken", ["name": "jwt", "token": token]).error == nil)
+    #expect(try client.call("VerifyToken", ["name": "jwt", "token": "\(token)x"]).error == nil)
+    // One that names no subject is for the item's own.
+    let terms: WireClient.Message = ["name": "fixed", "use": "jwt", "attributes": ["sub": "door-1"]]
+    #expect(try client.call("Set", terms.merging(["generate": ["style": "hmac"]]) { $1 }).error == nil)
+    let fixed = try #require(try client.call("IssueToken", ["name": "fixed"]).string("id"))
+    // A whole token, a number of two lines and a text as long as a frame are no numbers, and are not kept.
+    for id in [token, "qwxyz\nlines", String(repeating: "n", count: 200_000), ""] {
+      #expect(try client.call("RevokeToken", ["name": "jwt", "id": id]).error == "InvalidValue")
+    }
+    #expect(try client.call("RevokeToken", ["name": "jwt", "subject": "qwxyz\nlines"]).error == "InvalidValue")
     #expect(try client.call("Mac", ["name": "mac", "value": message, "mac": mac]).error == nil)
     #expect(try client.call("RevokeToken", ["name": "jwt", "subject": "lamp-17"]).error == nil)
     #expect(try client.call("Sign", ["name": "mac", "value": message]).error == "WrongUse")
     let outcome = try sandbox.run(["audit", "--json"])
     let entries = outcome.output.split(separator: "\n").filter { $0.contains(#""action":"use""#) }
     for (item, detail) in [
-      ("sign", "signature"), ("mac", "keyed hash"), ("jwt", "token \(id) for lamp-17"), ("jwt", "check of a token"),
+      ("sign", "signature"), ("mac", "keyed hash"), ("jwt", #""token \#(id) for lamp-17"#),
+      ("jwt", "check of token \(id) for lamp-17"), ("jwt", "check of a token"), ("fixed", "token \(fixed) for door-1"),
       ("mac", "comparison of a keyed hash"), ("jwt", "revokes tokens for lamp-17"),
     ] {
       #expect(
@@ -222,6 +233,7 @@ import VaultTesting
     #expect(
       entries.contains { $0.contains(#""item":"mac""#) && $0.contains("signature") && !$0.contains(#""ok""#) },
       "\(outcome)")
+    #expect(!outcome.output.contains("qwxyz") && !outcome.output.contains("nnnn"))
     for secret in [message, signature, mac, token, String(token.split(separator: ".")[2])] {
       #expect(!outcome.output.contains(secret) && !sandbox.daemonLog.contains(secret))
     }

@@ -51,6 +51,41 @@ import VaultModel
     #expect(try stand.askPresence("a", AttendanceStand.process(300)).joined == "waits")
   }
 
+  @Test("each use of a key is asked for by itself, and a no holds for that key") func confirmation() throws {
+    let stand = try AttendanceStand()
+    #expect(stand.askConfirmation("k").joined == "nobody")
+    let agent = try stand.attend()
+    let calls = [stand.askConfirmation("k"), stand.askConfirmation("k"), stand.askConfirmation("l")]
+    stand.turn()
+    #expect(agent.take() == ["attending", "confirmation 1", "confirmation 1", "confirmation 1"])
+    #expect(Set(agent.numbers).count == 3 && agent.words.last == "a signature ")
+    let numbers = calls.compactMap { $0.waiter?.inquiry }
+    // It is for the process that was told of it, and for a confirmation.
+    for other in [AttendanceStand.process(11), AttendanceStand.process(50), AttendanceStand.process(10, uid: 0)] {
+      #expect(throws: Refusal.denied("it was not asked of this process")) {
+        try stand.attendance.confirm(numbers[0], for: other)
+      }
+    }
+    let call = stand.askUnlock(waitsAnyway: true)
+    stand.turn()
+    #expect(throws: Refusal.self) {
+      try stand.attendance.confirm(try #require(call.waiter?.inquiry), for: AttendanceStand.process(10))
+    }
+    _ = agent.take()
+    try stand.attendance.confirm(numbers[0], for: AttendanceStand.process(10))
+    #expect(agent.take() == ["withdrawn answered"])
+    #expect(throws: Refusal.noSuchRequest(numbers[0])) {
+      try stand.attendance.confirm(numbers[0], for: AttendanceStand.process(10))
+    }
+    try stand.attendance.dismiss(numbers[1], isUnable: false, for: AttendanceStand.process(10))
+    #expect(calls.map(\.end) == [nil, .dismissed, nil])
+    #expect(stand.askConfirmation("k").joined == "dismissed")
+    #expect(stand.askConfirmation("l").joined == "waits")
+    // In bounded numbers.
+    let many = (0..<20).map { _ in stand.askConfirmation("m") }
+    #expect(many.count { $0.joined == "waits" } == 15)
+  }
+
   @Test("the daemon's words for what a caller is about to do are kept apart from the caller's, and are one line")
   func tasks() throws {
     let stand = try AttendanceStand()

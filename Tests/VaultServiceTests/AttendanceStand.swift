@@ -7,7 +7,7 @@ final class AttendanceStand {
   /// An agent, and what it was told.
   final class Listener {
     fileprivate(set) var agent: Agent?
-    /// `attending`, `unlock COUNT`, `presence NAME COUNT`, `approval NAME COUNT`, `withdrawn WHY` and `notice KIND`, in order.
+    /// `attending`, `unlock COUNT`, `presence NAME COUNT`, `approval NAME COUNT`, `confirmation COUNT`, `withdrawn WHY` and `notice KIND`, in order.
     var told: [String] = []
     var numbers: [Int] = []
     var askers: [Asker] = []
@@ -109,6 +109,10 @@ final class AttendanceStand {
   func askPresence(_ name: String, _ caller: Caller = process(50)) throws -> Call {
     let name = try ItemName(name)
     return call { attendance.joinPresence(name, .password, caller, Said(purpose: "to work"), giveUp: $0) }
+  }
+
+  func askConfirmation(_ fingerprint: String, _ caller: Caller = process(50)) -> Call {
+    call { attendance.joinConfirmation(of: fingerprint, caller, Said(task: "a signature"), giveUp: $0) }
   }
 
   func askApproval(_ number: Int, _ caller: Caller) -> Call {

@@ -167,6 +167,13 @@ import Testing
     bindings.fail()
     #expect(!constraints.permitsListing(over: bindings))
     #expect((try? constraints.permitSigning(login, over: bindings)) == nil)
+    // Nor where others held before.
+    bindings = try self.bindings("a")
+    #expect(
+      constraints.permitsListing(over: bindings) && (try? constraints.permitSigning(login, over: bindings)) != nil)
+    bindings.fail()
+    #expect(!constraints.permitsListing(over: bindings))
+    #expect((try? constraints.permitSigning(login, over: bindings)) == nil)
   }
 
   @Test("an authority matches no host, neither its certificates nor one that has its key") func authorities() throws {

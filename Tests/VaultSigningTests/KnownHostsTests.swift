@@ -92,4 +92,15 @@ import VaultModel
     // A revocation after them all counts.
     #expect(find("\(many) \(Self.line)\n@revoked * \(Self.line)").isRevoked)
   }
+
+  @Test("are looked for in bounded numbers, however many lines and candidates there are") func bounded() {
+    let zeros = [UInt8](repeating: 0, count: 20).base64
+    let line = "|1|\(zeros)|\(zeros) \(Self.line)\n"
+    let candidates = (0..<100).map { "host\($0)" }
+    func found(after lines: Int) -> [String] {
+      names(String(repeating: line, count: lines) + "host7 \(Self.line)\n", candidates: candidates)
+    }
+    #expect(found(after: 39) == ["host7"])
+    #expect(found(after: 41) == [])
+  }
 }

@@ -11,7 +11,6 @@ import Testing
 
   private func isRefused(_ bind: SessionBind, by bindings: inout SessionBindings) -> Bool {
     let before = bindings.hops
-    defer { #expect(bindings.wasAttempted) }
     do {
       try bindings.add(bind)
       return false
@@ -23,9 +22,9 @@ import Testing
 
   @Test("are kept in order, and tell whether the agent was forwarded") func order() throws {
     var bindings = SessionBindings()
-    #expect(!bindings.isForwarded && !bindings.wasAttempted)
+    #expect(!bindings.isForwarded && !bindings.isBroken)
     try bindings.add(bind("a", session: 1, forwarding: true))
-    #expect(bindings.isForwarded && bindings.wasAttempted)
+    #expect(bindings.isForwarded && !bindings.isBroken)
     try bindings.add(bind("b", session: 2, forwarding: false))
     #expect(bindings.isForwarded && bindings.hops.map(\.hostKey) == [hostBlob("a"), hostBlob("b")])
     var local = SessionBindings()
@@ -58,13 +57,20 @@ import Testing
   @Test("are sixteen at most") func many() throws {
     var bindings = SessionBindings()
     for session in 0..<16 { try bindings.add(bind("a", session: UInt8(session), forwarding: true)) }
-    #expect(isRefused(bind("a", session: 16, forwarding: true), by: &bindings))
-    #expect(!isRefused(bind("a", session: 15, forwarding: true), by: &bindings))
+    #expect(!isRefused(bind("a", session: 15, forwarding: true), by: &bindings) && !bindings.isBroken)
+    #expect(isRefused(bind("a", session: 16, forwarding: true), by: &bindings) && bindings.isBroken)
   }
 
-  @Test("a failed bind is remembered, and adds none") func failed() {
+  @Test("a failed bind is remembered: it may have been one that forwards, and nothing is bound after it") func failed()
+    throws
+  {
     var bindings = SessionBindings()
     bindings.fail()
-    #expect(bindings.wasAttempted && bindings.hops.isEmpty && !bindings.isForwarded)
+    #expect(bindings.isBroken && bindings.hops.isEmpty && bindings.isForwarded)
+    #expect(isRefused(bind("a", session: 1, forwarding: false), by: &bindings) && bindings.hops.isEmpty)
+    var later = SessionBindings()
+    try later.add(bind("a", session: 1, forwarding: true))
+    later.fail()
+    #expect(isRefused(bind("b", session: 2, forwarding: false), by: &later) && later.hops.count == 1)
   }
 }

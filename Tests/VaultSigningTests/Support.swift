@@ -43,6 +43,12 @@ func vectors(_ file: String) throws -> [[String: String]] {
   }
 }
 
+/// The text of a file in Vectors.
+func vectorText(_ file: String) throws -> String {
+  let folder = try #require(Bundle.module.url(forResource: "Vectors", withExtension: nil))
+  return try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+}
+
 extension [UInt8] {
   /// The same bytes with one bit flipped.
   func flipping(bit: Int) -> [UInt8] {

@@ -64,7 +64,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
     require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20,
     deleted: 5, left: 9, creator: "user:1", writer: "user:2,unit:a.service", use: "sign",
-    keyType: "p256")
+    keyType: "p256", keyBits: 3072)
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true, writer: "user:1")
   static let slot = Wire.Slot(
     id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],
@@ -117,6 +117,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       Wire.AttendReply(
         event: "notice", time: 1, agent: 2, inquiry: inquiry, number: 3, why: "answered", notice: "locking",
         cause: "idle", at: 4, asker: asker)),
+    WireSubject("Confirm.in", Wire.ConfirmParameters(inquiry: 123_456)),
+    WireSubject("Confirm.out", empty),
     WireSubject("Dismiss.in", Wire.DismissParameters(inquiry: 123_456, unable: true)),
     WireSubject("Dismiss.out", empty),
   ]

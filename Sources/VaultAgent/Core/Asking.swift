@@ -39,6 +39,7 @@ final class Asking {
       case "presence":
         try converse { vault, answer in try vault.authenticate(inquiry: open.inquiry.number, answer: answer) }
       case "approval": try approve()
+      case "confirmation": try confirm()
       default: throw End.unable
       }
     } catch {
@@ -71,6 +72,13 @@ final class Asking {
   private func tell(_ text: String) {
     StandardStream.errors.complain(AgentProgram.name, text)
     faces.tell(Notice(title: QuestionText.title(isSystem: open.isSystem), text: text, isUrgent: false))
+  }
+
+  /// Asks whether a key may be used this once.
+  private func confirm() throws {
+    let question = QuestionText.question(.choice, open.inquiry, isSystem: open.isSystem, prompt: "Allow it this once?")
+    guard case .yes = try ask(question) else { throw End.dismissed }
+    try vault.confirm(open.inquiry.number)
   }
 
   /// Asks for a request, and again where another process has asked for the same while the person thought.

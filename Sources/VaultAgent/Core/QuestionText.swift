@@ -38,6 +38,7 @@ enum QuestionText {
     let first = inquiry.askers.first.map { Printable.text($0.unit ?? $0.chain.first ?? "process \($0.pid)") }
     let who = (first ?? "somebody") + (others > 0 ? " and \(others) \(others == 1 ? "other" : "others") ask" : " asks")
     switch inquiry.about {
+    case "confirmation": return "\(who) to use a key that asks you each time"
     case "presence": return "\(who) for \(name) from \(vault), which requires proof that you are here"
     default: return "\(who) to unlock \(vault)"
     }
@@ -68,6 +69,7 @@ enum QuestionText {
     switch inquiry.about {
     // It depends on what a face offers.
     case "approval": return []
+    case "confirmation": return ["your answer counts once"]
     case "presence":
       let reuse = inquiry.reuse ?? 0
       return [reuse > 0 ? "your answer counts for \(time(reuse)) in that session" : "your answer counts once"]

@@ -22,7 +22,10 @@ struct ShowCommand: ParsableCommand {
 
   static func lines(_ item: Wire.Item) -> [String] {
     var rows = [("name", item.name), ("kind", item.kind)]
-    if let use = item.use { rows.append(("use", [use, item.keyType].compactMap(\.self).joined(separator: ", "))) }
+    if let use = item.use {
+      let type = item.keyType.map { ", \($0)" + (item.keyBits.map { " of \($0) bits" } ?? "") }
+      rows.append(("use", use + (type ?? "")))
+    }
     rows += item.attributes.sorted { $0.key < $1.key }.map { ("attr \($0.key)", $0.value) }
     rows += [
       ("accessible", item.accessible),

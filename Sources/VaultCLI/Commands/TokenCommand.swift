@@ -129,7 +129,9 @@ struct TokenVerifyCommand: ParsableCommand {
     guard reply.valid else {
       throw Failure(.invalid, "the token does not count: \(Printable.text(reply.fault ?? "no reason is given"))")
     }
-    if !globals.json { try Output.line(Printable.text(reply.claims ?? "{}")) }
+    guard !globals.json else { return }
+    let claims = reply.claims ?? "{}"
+    try Output.json(SecretBuffer(copying: unsafe claims.utf8.span.bytes))
   }
 }
 
@@ -158,6 +160,18 @@ struct TokenRevokeCommand: ParsableCommand {
 
   func validate() throws {
     if (id == nil) == (subject == nil) { throw ValidationError("give the number of a token, or --sub and a subject") }
+    // Here already, so that a token that is given by mistake gets no further.
+    if let id {
+      if id.utf8.contains(UInt8(ascii: ".")) {
+        throw ValidationError("this is a token and not its number; give the number, its claim jti")
+      }
+      guard (1...128).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        throw ValidationError("a token's number is 1 to 128 printable ASCII characters without spaces")
+      }
+    }
+    if let subject, !(1...1024).contains(subject.utf8.count) || !Printable.isPlain(subject) {
+      throw ValidationError("a subject is 1 to 1024 bytes of printable text")
+    }
   }
 
   func run() throws {
@@ -177,7 +191,7 @@ struct TokenRotateCommand: ParsableCommand {
     commandName: "rotate",
     abstract: "Have a new key make the tokens from now on.",
     discussion: """
-      The daemon makes one of the same type (of RSA 3072 bits), as a new version of the item. Tokens of the one before are good until their end: \
+      The daemon makes one of the same type (of RSA 3072 or 4096 bits), as a new version of the item. Tokens of the one before are good until their end: \
       `vault token verify` knows it for as long as max-ttl, and `vault pubkey --format jwks` tells it. Those who read that \
       are told by `vault watch`, and `vault receipts` tells who has taken it over.
       """)
@@ -192,7 +206,9 @@ struct TokenRotateCommand: ParsableCommand {
     let stored = try session.unlocking(for: "vault token rotate \(name)") { vault in
       let item = try vault.show(name)
       guard item.use == KeyUse.jwt.name else { throw ClientError.fault(.wrongUse(name: name, use: item.use)) }
-      let generator = Wire.Generator(style: item.keyType ?? "hmac")
+      // Of RSA one of the sizes that are made, and not a weaker key.
+      let bits = item.keyBits.map { $0 > 3072 ? 4096 : 3072 }
+      let generator = Wire.Generator(style: item.keyType ?? "hmac", length: bits)
       return try vault.set(Wire.NewItem(name: name, generate: generator, update: true))
     }
     if globals.json {

@@ -3,14 +3,11 @@ internal import VaultWire
 
 /// The message that a command has signed: a file, or standard input to its end.
 enum MessageInput {
-  /// The largest message that the daemon takes in one call, 1 MiB.
-  static let limit = 1 << 20
-
   /// - Parameter advice: what to do with a larger one.
   static func read(_ path: String?, ofMore advice: String = "give its hash instead") throws(Failure) -> SecretBuffer {
     if path == nil, isatty(STDIN_FILENO) == 1 {
       throw Failure(.usage, "no message is given", "name its file, or give it on standard input")
     }
-    return try FileInput.readFile(path ?? "-", limit: limit, ofMore: advice)
+    return try FileInput.readFile(path ?? "-", limit: ValueInput.limit, ofMore: advice)
   }
 }

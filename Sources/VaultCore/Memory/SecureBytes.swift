@@ -1,35 +1,31 @@
 internal import CSodium
-internal import Glibc
 internal import Synchronization
 
 /// A fixed-size buffer for a key, a password or a plaintext value, which nobody else can copy and which wipes itself.
 ///
 /// The memory comes from `sodium_malloc`: a guard page on either side, a canary, `mlock`ed and left out of core
-/// dumps. It is wiped and unmapped when the value ends its life, on every path. A failed `mlock` does not fail the
-/// allocation, but is counted in ``made``, for a user to be told.
+/// dumps. It is wiped when the value ends its life, on every path; small buffers then serve again. A failed `mlock` does not
+/// fail the allocation, but is counted in ``made``, for a user to be told.
 ///
-/// Each buffer costs at least four pages and five system calls, so it is for keys and for the one value in hand.
-/// The pages stay readable while the buffer lives: sealing them with `mprotect` between uses costs two system calls
-/// and a TLB flush per access, which the request path cannot afford, and the guard pages already stop an overrun.
+/// Each buffer takes four pages at least, so it is for keys and for the one value in hand. The pages stay readable while it
+/// lives: sealing them with `mprotect` between uses costs two system calls and a TLB flush per access, which the request path
+/// cannot afford, and the guard pages already stop an overrun.
 @safe public struct SecureBytes: ~Copyable, @unchecked Sendable {
   /// For this file alone; libsodium gets it through ``lend(stack:_:)``.
   @usableFromInline let base: UnsafeMutableRawPointer
   /// The size in bytes.
   public let count: Int
+  private let page: SecurePage
 
   /// Makes `count` zero bytes.
   ///
   /// Traps only when the process is out of memory, as every Swift allocation does.
   public init(count: Int) {
-    Sodium.start()
-    guard let memory = unsafe sodium_malloc(count) else { preconditionFailure("out of memory") }
-    unsafe self.base = memory
+    page = SecurePage.take(count: count)
+    unsafe base = page.start(count: count)
     self.count = count
-    // `sodium_malloc` has locked the pages, or failed to and told nobody. Locking them again costs one short call, and
-    // no room within the limit.
-    if unsafe mlock(memory, count) != 0 { Self.unlockedCount.add(1, ordering: .relaxed) }
+    if !page.isLocked { Self.unlockedCount.add(1, ordering: .relaxed) }
     Self.madeCount.add(1, ordering: .relaxed)
-    unsafe sodium_memzero(memory, count)
   }
 
   /// Makes `count` bytes and lets `body` fill them in place.
@@ -47,7 +43,7 @@ internal import Synchronization
     Stack.wipeRegisters()
   }
 
-  deinit { unsafe sodium_free(base) }
+  deinit { page.giveBack(count: count) }
 
   private static let madeCount = Atomic(0)
   private static let unlockedCount = Atomic(0)

@@ -8,13 +8,13 @@ internal import CSodium
 /// ``SecureBytes`` wipes after each call that it lends itself to; a thread does so once more, and deeper, when it is done
 /// with a job that had secrets, and the daemon's at every lock.
 public enum Stack {
-  /// More than a call of libsodium other than Argon2id takes, in bytes, and the dynamic linker's search for it, which saves
+  /// More than a call of libsodium other than Argon2id and X25519 takes, or what reads a key for it, in bytes, and the dynamic linker's search for it, which saves
   /// the vector registers there; the tests of it hold this.
-  static let call = 8 << 10
-  /// More than X25519 takes, in bytes.
-  static let exchange = 32 << 10
-  /// More than Argon2id takes, or a whole job of a thread.
-  static let job = 128 << 10
+  package static let call = 8 << 10
+  /// More than X25519 takes, or an Ed25519 key's public half, in bytes.
+  package static let exchange = 32 << 10
+  /// More than Argon2id takes, or libgcrypt, or a whole job of a thread.
+  package static let job = 128 << 10
 
   private static let registers = vault_vector_registers()
 
@@ -24,7 +24,7 @@ public enum Stack {
   @inline(never) public static func wipe() { wipe(job) }
 
   /// Zeroes `depth` bytes below the caller's frame, and the vector registers.
-  @inline(never) static func wipe(_ depth: Int) {
+  @inline(never) package static func wipe(_ depth: Int) {
     Sodium.start()
     sodium_stackzero(depth)
     wipeRegisters()

@@ -60,7 +60,7 @@ public enum Ed25519 {
       unsafe message.withUnsafeBytes { message in
         let start = unsafe message.bindMemory(to: UInt8.self).baseAddress
         // There is room for 64 bytes; it does not fail.
-        _ = unsafe secretKey.lend(stack: Stack.exchange) { key in
+        _ = unsafe secretKey.lend { key in
           unsafe crypto_sign_detached(out.baseAddress!, nil, start, UInt64(message.count), key)
         }
       }

@@ -3,13 +3,25 @@ internal import VaultService
 
 /// The lock that `ssh-add -x` puts on the agent: with a passphrase of its own, beside the vault's.
 final class AgentLock {
-  /// The pause before an answer to a wrong passphrase, in nanoseconds: longer each time, up to ten seconds.
+  /// The pause after a wrong passphrase, in nanoseconds: longer each time, up to ten seconds.
   private static let (pause, longestPause): (Int64, Int64) = (100_000_000, 10_000_000_000)
+  /// The most attempts that wait for their turn.
+  private static let most = 64
+
+  /// An attempt to unlock.
+  private struct Attempt {
+    /// That of the passphrase.
+    let hash: [UInt8]
+    let done: (Bool) -> Void
+  }
 
   private let timer: Timer
   /// The passphrase as a hash under a key that is drawn for it: it lives no longer than the lock.
   private var lock: (key: SecretBox, hash: [UInt8])?
   private var failures: Int64 = 0
+  /// Attempts in their order. None is looked at before the pause after the last wrong one is over, whoever makes it.
+  private var waiting: [Attempt] = []
+  private var isPausing = false
 
   init(_ timer: Timer) { self.timer = timer }
 
@@ -23,17 +35,32 @@ final class AgentLock {
     return true
   }
 
-  /// Unlocks, and tells whether the passphrase was right: after a pause where it was not.
+  /// Unlocks, and tells whether the passphrase was right: after a pause where it was not. One attempt too many is not looked at.
   func unlock(_ passphrase: RawSpan, then done: @escaping (Bool) -> Void) {
-    guard let lock else { return done(false) }
-    let hash = KeyedHash.hash(passphrase, key: lock.key.bytes, count: 32)
+    guard let lock, waiting.count < Self.most else { return done(false) }
+    waiting.append(Attempt(hash: KeyedHash.hash(passphrase, key: lock.key.bytes, count: 32), done: done))
+    if !isPausing { lookAtNext() }
+  }
+
+  private func lookAtNext() {
+    guard let lock, !waiting.isEmpty else { return }
+    let attempt = waiting.removeFirst()
     // Bytes have no padding.
-    if unsafe ConstantTime.isEqual(hash.span.bytes, lock.hash.span.bytes) {
+    if unsafe ConstantTime.isEqual(attempt.hash.span.bytes, lock.hash.span.bytes) {
       self.lock = nil
       failures = 0
-      return done(true)
+      let late = waiting
+      waiting = []
+      attempt.done(true)
+      for attempt in late { attempt.done(false) }
+      return
     }
     failures += 1
-    _ = timer.after(min(Self.longestPause, Self.pause * failures)) { done(false) }
+    isPausing = true
+    _ = timer.after(min(Self.longestPause, Self.pause * failures)) { [weak self] in
+      attempt.done(false)
+      self?.isPausing = false
+      self?.lookAtNext()
+    }
   }
 }

@@ -4,8 +4,9 @@ internal import VaultModel
 
 /// Bytes that a client has sent and nobody has handled yet: they may hold a private key, or a passphrase.
 struct FrameBuffer: ~Copyable {
-  /// Enough for almost every request; a larger one has memory of its own until it is handled.
-  private static let usualCapacity = 4096
+  /// Enough for almost every request, and as much as costs no system call; a larger one has memory of its own until it is
+  /// handled.
+  private static let usualCapacity = 4080
 
   private var memory = SecureBytes(count: usualCapacity)
   private(set) var count = 0

@@ -28,12 +28,15 @@ struct KnownHostsFile {
   static func candidates(of pid: pid_t) -> [String] {
     guard let text = ProcFile.read("/proc/\(pid)/cmdline") else { return [] }
     let words = text.split(separator: 0).prefix(64).map { String(decoding: $0, as: UTF8.self) }
+    let ports =
+      (zip(words, words.dropFirst()).filter { $0.0 == "-p" }.map(\.1)
+      + words.filter { $0.hasPrefix("-p") }.map { String($0.dropFirst(2)) }).filter { UInt16($0) != nil }
     var names: [String] = []
     for word in words where !word.hasPrefix("-") && word.utf8.count <= KnownHosts.maximumName {
       let host = word.split(separator: "@").last.map(String.init) ?? word
       names.append(host)
       // A port of its own stands in brackets there.
-      for port in words where UInt16(port) != nil { names.append("[\(host)]:\(port)") }
+      for port in ports { names.append("[\(host)]:\(port)") }
     }
     return names
   }

@@ -34,6 +34,8 @@ extension SSHAgentConnection {
   private func handleLocked(_ request: AgentRequest, _ frame: RawSpan) {
     switch request {
     case .list: reply(.identities([]))
+    // Where the connection comes from counts as well once the agent is unlocked.
+    case .bind(let bind): self.bind(bind)
     case .unlock(let passphrase) where isOwn:
       door.lock.unlock(frame.extracting(passphrase)) { [weak self] isRight in
         self?.reply(isRight ? .success : .failure)
@@ -83,9 +85,6 @@ extension SSHAgentConnection {
   private func add(_ added: AddedKey, _ frame: RawSpan) {
     guard let caller else { return }
     defer { Stack.wipe() }
-    if added.constraints.needsConfirmation {
-      return refuse("a key of this session cannot ask for a confirmation; make it an item that requires presence")
-    }
     do throws(KeyError) {
       let key = try PrivateKey(agentForm: frame.extracting(added.privateKey))
       do throws(Refusal) {
@@ -104,12 +103,16 @@ extension SSHAgentConnection {
   // MARK: Sessions
 
   private func bind(_ bind: SessionBind?) {
+    defer {
+      // What a person has shown here does not count for who asks from there, nor the other way round.
+      if bindings.isForwarded { caller?.session?.scope = .forwardedAgent }
+    }
     guard let bind else {
       bindings.fail()
       return refuse("a binding to a session cannot be read")
     }
     // Bytes have no padding.
-    guard let key = try? PublicKey(sshBlob: unsafe bind.hostKey.span.bytes),
+    guard let signer = try? bind.signer(), let key = try? PublicKey(sshBlob: unsafe signer.span.bytes),
       key.verifies(sshSignature: unsafe bind.signature.span.bytes, of: unsafe bind.signedBytes.span.bytes)
     else {
       bindings.fail()
@@ -132,9 +135,4 @@ extension AgentRequest {
     case .list, .sign, .bind, .query, .unknownExtension, .unsupported: false
     }
   }
-}
-
-extension RawSpan {
-  /// A copy of what is not secret.
-  fileprivate var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
 }

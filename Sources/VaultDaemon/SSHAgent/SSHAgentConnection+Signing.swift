@@ -11,6 +11,11 @@ extension SSHAgentConnection {
       door.items.recordForSSH("ssh signature", .denied(error.reason), for: caller)
       return refuse(error.reason)
     }
+    if let login = matter.login, bindings.contradict(login) {
+      let reason = "the login is for another host than its session"
+      door.items.recordForSSH("ssh signature", .denied(reason), for: caller)
+      return refuse(reason)
+    }
     // Each host is looked for once: the file may be long.
     var names: [[UInt8]: String] = [:]
     let words = { [door, bindings] (key: String?) in
@@ -53,6 +58,18 @@ extension SSHAgentConnection {
       door.items.recordForSSH(detail, .denied(error.reason), for: caller)
       return refuse(error.reason)
     }
+    guard key.constraints.needsConfirmation else { return makeSignature(by: key, data, flags, detail) }
+    waitForConfirmation(of: key, Said(task: detail)) { [weak self] () throws(Refusal) in
+      guard let self else { return nil }
+      // It may have been removed meanwhile.
+      guard door.sessionKeys.all.contains(where: { $0 === key }) else { throw .denied("the key is gone") }
+      makeSignature(by: key, data, flags, detail)
+      return nil
+    }
+  }
+
+  private func makeSignature(by key: SessionKey, _ data: [UInt8], _ flags: UInt32, _ detail: String) {
+    guard let caller else { return }
     do throws(SigningError) {
       let signature = try key.sign(data, flags: flags)
       door.items.recordForSSH(detail, nil, for: caller)

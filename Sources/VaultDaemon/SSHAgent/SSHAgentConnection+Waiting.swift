@@ -25,15 +25,16 @@ extension SSHAgentConnection {
     _ wait: Wait, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?
   ) throws(Refusal) {
     guard let caller else { return }
-    let joined: Attendance.Joined?
     let giveUp = { [weak self] (_: Waiter.End) in self?.refuse("nobody has answered") ?? () }
     switch wait {
-    case .unlock: joined = door.attendance.joinUnlock(caller, said, waitsAnyway: false, giveUp: giveUp)
-    case .approval(let number): joined = door.attendance.joinApproval(number, caller, said, giveUp: giveUp)
-    case .bootKey: joined = nil
+    case .unlock:
+      waiter = try place(door.attendance.joinUnlock(caller, said, waitsAnyway: false, giveUp: giveUp))
+    case .approval(let number):
+      waiter = try place(door.attendance.joinApproval(number, caller, said, giveUp: giveUp))
+    case .bootKey: waiter = nil
     case .room, .presence: throw .busy("this cannot be waited for")
     }
-    try hold(wait, joined, call, said)
+    begin(wait, for: wait == .unlock ? .unlock : .item, said, call)
   }
 
   private func holdForPresence(
@@ -43,31 +44,60 @@ extension SSHAgentConnection {
     let joined = door.attendance.joinPresence(item, requirement, caller, said) { [weak self] _ in
       self?.refuse("nobody has shown to be there")
     }
+    hold(joined, for: .item, said, call)
+  }
+
+  /// Makes a call once a person has allowed this use of a key.
+  func waitForConfirmation(of key: SessionKey, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?) {
+    guard let caller else { return }
+    awaitedKey = key
+    let joined = door.attendance.joinConfirmation(of: key.fingerprint, caller, said) { [weak self] _ in
+      self?.refuse("nobody has allowed this use of the key")
+    }
+    hold(joined, for: .sessionKey, said, call)
+  }
+
+  /// Makes a call once the person who is asked has answered, or refuses it where nobody can be asked.
+  private func hold(
+    _ joined: Attendance.Joined, for awaited: Awaited, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?
+  ) {
     do throws(Refusal) {
-      guard case .waits(let waiter) = joined else { throw .denied("nobody can be asked to show presence") }
-      try hold(.presence(waiter.inquiry), joined, call, said)
+      let waiter = try place(joined)
+      self.waiter = waiter
+      begin(.presence(waiter.inquiry), for: awaited, said, call)
     } catch {
       refuse(error.reasonWithoutNames)
     }
   }
 
-  private func hold(
-    _ wait: Wait, _ joined: Attendance.Joined?, _ call: @escaping () throws(Refusal) -> Wait?, _ said: Said
-  ) throws(Refusal) {
+  /// The place among those who wait.
+  private func place(_ joined: Attendance.Joined) throws(Refusal) -> Waiter {
     switch joined {
-    case nil: waiter = nil
-    case .waits(let joined): waiter = joined
+    case .waits(let waiter): return waiter
     case .isDismissed: throw .cancelled
     case .nobody: throw .denied("nobody can be asked now")
     }
+  }
+
+  private func begin(
+    _ wait: Wait, for awaited: Awaited, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?
+  ) {
     guard let line else { return }
-    waitsForItem = wait != .unlock
+    self.awaited = awaited
     attempt = Attempt(for: wait, in: door.vault.waiting, line, within: Self.longest, door.timer) { [weak self] in
       self?.refuse("the time to wait is up")
     } _: { [weak self] in
-      guard let self, isStillAsking else { return nil }
+      guard let self else { return nil }
+      guard isStillAsking else {
+        close()
+        return nil
+      }
+      guard !door.lock.isLocked else {
+        refuse("the agent was locked meanwhile")
+        return nil
+      }
       // It may have to wait for something else next.
-      waiter = nil
+      (waiter, self.awaited) = (nil, .nothing)
       self.wait(said, call)
       return nil
     }

@@ -10,28 +10,43 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   typealias OutboundOut = ByteBuffer
 
   let door: SSHAgentDoor
-  private let socket: ClientSocket
-  private let peer: Peer?
-  private var context: ChannelHandlerContext?
-  private var peerProcess: PeerProcess?
+  let socket: ClientSocket
+  let peer: Peer?
+  var context: ChannelHandlerContext?
+  var peerProcess: PeerProcess?
   /// The process that connected, as far as it is known; nil where it is not answered.
-  private(set) var caller: Caller?
+  var caller: Caller?
   /// The SSH sessions that the connection comes through.
   var bindings = SessionBindings()
   /// Bytes that were read and not handled yet: they may hold a private key, or a passphrase.
-  private var inbound = FrameBuffer()
+  var inbound = FrameBuffer()
+  var anticipation = Anticipation()
   private var isProcessing = false
-  /// True while a request is read where it lies: nothing is taken away there before that is done.
-  private var isLending = false
   /// True from a request to the end of its answer: what the client sends meanwhile waits.
-  private var isAnswering = false
+  private(set) var isAnswering = false
+  /// True when more is read of what the client sends.
+  private var isReading = true
   /// True once the client sends no more.
-  private var isEnded = false
+  var isEnded = false
+  /// The place in the order in which the door's connections have sent something.
+  var heard = 0
+  /// True when it has asked for nothing that is not answered.
+  var isIdle: Bool { !isAnswering }
   var attempt: Attempt?
   /// The place among those for whom agents ask a person.
   var waiter: Waiter?
-  /// True while it waits for something about an item, whose name it holds then.
-  var waitsForItem = false
+  /// What it waits for.
+  var awaited = Awaited.nothing
+  /// The key that it waits to use.
+  var awaitedKey: SessionKey?
+
+  enum Awaited {
+    case nothing, unlock
+    /// Something about an item, whose name it holds.
+    case item
+    /// A yes to the use of a key of the session.
+    case sessionKey
+  }
 
   init(_ channel: any Channel, _ door: SSHAgentDoor) {
     self.door = door
@@ -40,54 +55,16 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     super.init(in: door.vault.holders)
   }
 
-  // MARK: What NIO calls
+  // MARK: Requests
 
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-  func channelActive(context: ChannelHandlerContext) {
-    guard let peer, peer.uid == door.owner, door.admit(self), let process = PeerProcess(at: socket, peer),
-      process.isAlive
-    else { return close() }
-    peerProcess = process
-    var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
-    caller.door = .sshAgent
-    self.caller = caller
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let buffer = unwrapInboundIn(data)
-    defer {
-      WipingAllocator.wipeInPlace(buffer)
-      Stack.wipeRegisters()
-    }
+  /// Takes what the client has sent.
+  func take(_ bytes: RawSpan) {
+    defer { Stack.wipeRegisters() }
     guard caller != nil else { return }
-    unsafe buffer.withUnsafeReadableBytes { bytes in
-      // The span ends with the closure.
-      inbound.append(unsafe RawSpan(_unsafeBytes: bytes))
-    }
+    door.heard(self)
+    inbound.append(bytes)
     process()
   }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    stopWaiting()
-    // An answer that cannot be written comes here from within the request.
-    if !isLending { inbound.removeAll() }
-    caller = nil
-    door.leave(self)
-  }
-
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .inputClosed? = event as? ChannelEvent {
-      isEnded = true
-      if !isAnswering { close() }
-    }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
-
-  // MARK: Requests
 
   /// Handles the requests that are complete, one after the other.
   private func process() {
@@ -138,16 +115,28 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     defer { if let line { door.turns.charge(line, since: began) } }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
-    isLending = true
-    inbound.withBytes { bytes in
+    // What comes while they are read is kept apart: an answer that cannot be written has NIO hand over all that is left.
+    var frames = FrameBuffer()
+    swap(&frames, &inbound)
+    frames.withBytes { bytes in
       let frame = bytes.extracting(4..<4 + count)
       do throws(SSHFormatError) { handle(try AgentRequest(frame), frame) } catch { refuse(error.reason) }
     }
-    isLending = false
-    if caller == nil { inbound.removeAll() } else { inbound.removeFirst(4 + count) }
+    guard caller != nil else { return inbound.removeAll() }
+    frames.removeFirst(4 + count)
+    if inbound.count > 0 { inbound.withBytes { frames.append($0) } }
+    swap(&frames, &inbound)
+  }
+
+  /// Ends the wait for a key of the session that is gone.
+  func checkAwaitedKey() {
+    guard let awaitedKey, !door.sessionKeys.all.contains(where: { $0 === awaitedKey }) else { return }
+    refuse("the key is gone")
   }
 
   private func setReading(_ isReading: Bool) {
+    guard isReading != self.isReading else { return }
+    self.isReading = isReading
     try? context?.channel.syncOptions?.setOption(.autoRead, value: isReading)
   }
 
@@ -159,13 +148,19 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   func reply(encoded bytes: [UInt8]) {
     stopWaiting()
     guard let context else { return }
-    var buffer = context.channel.allocator.buffer(capacity: bytes.count)
-    buffer.writeBytes(bytes)
+    // Bytes have no padding.
+    let sent = socket.send(unsafe bytes.span.bytes)
+    guard sent < bytes.count else { return isAnswered() }
+    var buffer = context.channel.allocator.buffer(capacity: bytes.count - sent)
+    buffer.writeBytes(bytes[sent...])
     context.writeAndFlush(wrapOutboundOut(buffer)).assumeIsolated().whenComplete { [weak self] _ in
-      guard let self else { return }
-      isAnswering = false
-      process()
+      self?.isAnswered()
     }
+  }
+
+  private func isAnswered() {
+    isAnswering = false
+    process()
   }
 
   /// Refuses a request. The protocol has no room for the reason, so the log has it.
@@ -176,7 +171,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   func stopWaiting() {
     attempt?.callOff()
-    (attempt, waiter, waitsForItem) = (nil, nil, false)
+    (attempt, waiter, awaited, awaitedKey) = (nil, nil, .nothing, nil)
   }
 
   func close() {
@@ -189,9 +184,9 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   // MARK: Locks
 
   override func letGo(for lock: Lock) {
-    if lock.reach.contains(.names) {
-      caller?.memory.forgetNames()
-      if waitsForItem, lock.isEffective { refuse("the vault was locked meanwhile") }
+    if lock.reach.contains(.names) { caller?.memory.forgetNames() }
+    if lock.isEffective, awaited == .sessionKey || awaited == .item && lock.reach.contains(.names) {
+      refuse("the vault was locked meanwhile")
     }
     // A key on its way belongs to what the lock closes.
     if lock.isEffective, inbound.count > 0, !isProcessing { close() }

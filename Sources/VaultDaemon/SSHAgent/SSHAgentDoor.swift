@@ -34,6 +34,7 @@ final class SSHAgentDoor {
     }
   }
   private var connections: [ObjectIdentifier: SSHAgentConnection] = [:]
+  private var heardCount = 0
 
   init(_ rooms: Rooms, _ clients: Clients, _ turns: Turns, timer: Timer, home: String?, most: Int, isOn: Bool) {
     (items, vault, access) = (rooms.items, rooms.vault, rooms.access)
@@ -45,13 +46,31 @@ final class SSHAgentDoor {
     owner = rooms.access.terms.owner
     knownHosts = KnownHostsFile(home: home)
     (self.most, self.isOn) = (most, isOn)
+    sessionKeys.someAreGone = { [unowned self] in
+      for connection in Array(connections.values) { connection.checkAwaitedKey() }
+    }
   }
 
-  /// False where there are as many as there may be, or none.
+  /// Takes a connection in, in place of the one that has been silent longest where there are as many as there may be. False where
+  /// none is silent, or none may be there.
   func admit(_ connection: SSHAgentConnection) -> Bool {
-    guard isOn, connections.count < most else { return false }
+    guard isOn else { return false }
+    if connections.count >= most {
+      // One that waits for its answer has somebody there.
+      guard let idle = connections.values.filter(\.isIdle).min(by: { $0.heard < $1.heard }) else { return false }
+      leave(idle)
+      idle.close()
+    }
+    heardCount += 1
+    connection.heard = heardCount
     connections[ObjectIdentifier(connection)] = connection
     return true
+  }
+
+  /// Takes note that a connection has sent something.
+  func heard(_ connection: SSHAgentConnection) {
+    heardCount += 1
+    connection.heard = heardCount
   }
 
   func leave(_ connection: SSHAgentConnection) { connections[ObjectIdentifier(connection)] = nil }

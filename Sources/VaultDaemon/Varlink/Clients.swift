@@ -20,7 +20,7 @@ final class Clients {
   private var lastHeard: [VarlinkConnection] = []
   private var isLooking = false
   /// The buffer for requests that are not waited for.
-  var incoming = Incoming()
+  private var incoming = Incoming()
   /// The number of refused clients that are still connected.
   private(set) var lingering = 0
   private let owner: UInt32
@@ -94,8 +94,20 @@ final class Clients {
     processes.running(connection.peer.pid, acceptedAs: connection.place, most: openFiles.processes, find)
   }
 
+  /// Lends what has come at a socket by now, if anything has.
+  ///
+  /// There is one buffer for all: it is lent to one at a time, and wiped before the next.
+  func takeIncoming(from socket: ClientSocket, _ body: (RawSpan) -> Void) -> Bool {
+    var incoming = Incoming()
+    swap(&incoming, &self.incoming)
+    let count = incoming.receive(from: socket)
+    if count > 0 { incoming.lend(count, body) }
+    swap(&incoming, &self.incoming)
+    return count > 0
+  }
+
   /// True when this connection was the last one that sent something, too; it is from now on.
-  func isLastReader(_ connection: VarlinkConnection) -> Bool {
+  func isLastReader(_ connection: AnyObject) -> Bool {
     let id = ObjectIdentifier(connection)
     defer { lastReader = id }
     return lastReader == id

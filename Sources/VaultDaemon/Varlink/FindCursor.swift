@@ -44,7 +44,7 @@ struct FindCursor {
 
   private static func key(_ owner: Owner) -> SecureBytes {
     let words = Array("io.vaultd cursor ".utf8) + owner.vault
-    let digest = unsafe Digest(of: words.span.bytes).withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+    let digest = unsafe Digest(of: words.span.bytes).withBytes { $0.array }
     return unsafe SecureBytes(copying: digest.span.bytes)
   }
 

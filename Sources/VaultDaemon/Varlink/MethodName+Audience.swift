@@ -18,7 +18,7 @@ extension MethodName {
       .authenticate, .deposit, .sealDeposit, .depositSealed, .publicKey, .receipt,
       .sign, .mac, .issueToken, .verifyToken, .revokeToken:
       .anybody
-    case .unlock, .lock, .attend, .dismiss: .openers
+    case .unlock, .lock, .attend, .confirm, .dismiss: .openers
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
       .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .deposits, .settleDeposit,

@@ -127,24 +127,14 @@ extension VarlinkConnection {
     let now = door.vault.clock.monotonic()
     guard canTakeMore, !door.upkeep.runner.isBusy, door.turns.mayGo(share.answers), input.anticipation.looks(now: now)
     else { return false }
-    var isTaken = false
-    repeat {
-      isTaken = takeDirectly()
-    } while !isTaken && door.vault.clock.monotonic() < now + Anticipation.patience
+    let isTaken = Anticipation.poll(from: now, door.vault.clock) { takeDirectly() }
     input.anticipation.looked(found: isTaken)
     return isTaken
   }
 
   /// Takes what the client has sent by now, without a turn of the loop for it; false when it has sent nothing.
   private func takeDirectly(isTurn: Bool = false) -> Bool {
-    guard let socket else { return false }
-    // One for all: it is lent to one at a time, and wiped before the next.
-    var incoming = Incoming()
-    swap(&incoming, &clients.incoming)
-    let count = incoming.receive(from: socket)
-    if count > 0 { incoming.lend(count) { take($0, isTurn: isTurn) } }
-    swap(&incoming, &clients.incoming)
-    guard count > 0 else { return false }
+    guard let socket, clients.takeIncoming(from: socket, { take($0, isTurn: isTurn) }) else { return false }
     outbox?.flush()
     return true
   }

@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Attend and Dismiss.
+// Attend, Confirm and Dismiss.
 extension VarlinkDoor {
   func attend(_ call: Wire.AttendParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
@@ -20,6 +20,13 @@ extension VarlinkDoor {
       }
       connection.hold { [attendance] in attendance.end(agent) }
       attendance.begin(agent)
+    }
+  }
+
+  func confirm(_ call: Wire.ConfirmParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      try attendance.confirm(call.inquiry, for: connection.caller)
+      connection.reply(Wire.Empty())
     }
   }
 

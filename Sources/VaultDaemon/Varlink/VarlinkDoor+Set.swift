@@ -29,12 +29,14 @@ extension VarlinkDoor {
         openTo: stored.number == 1 ? others(on: [change.name], connection) : nil))
   }
 
-  /// Has a key be made beside the loop, and stores it when it is there.
+  /// Has a key be made beside the loop, after those of other users, and stores it when it is there.
   private func make(
     _ recipe: KeyRecipe, for change: ItemChange, _ connection: VarlinkConnection
   ) throws(Refusal) {
     let use = try items.useOfNewKey(change, for: connection.caller)
-    try keyMaker.make(recipe, for: use, change.name) { [weak self, weak connection] made in
+    try keyMaker.make(recipe, for: use, change.name, by: connection.caller.uid) { [weak connection] in
+      connection?.isStillAsking == true
+    } then: { [weak self, weak connection] made in
       guard let self, let connection, connection.isStillAsking else { return }
       answer(connection) { () throws(Refusal) in
         switch made {

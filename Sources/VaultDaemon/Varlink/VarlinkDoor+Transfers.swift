@@ -77,7 +77,7 @@ extension VarlinkDoor {
     buffer.append(unsafe before.span.bytes)  // Bytes have no padding: all are initialized.
     var writer = JSONWriter(appendingTo: buffer)
     if socket.isPeerAlive { message(&writer) } else { writer.reply(Fault(.disowned)) }
-    let word = writer.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
+    let word = writer.withBytes { $0.array }
     var sent = 0
     try? socket.send(unsafe word.span.bytes, from: &sent, patience: 0, heedsCallOff: false)
     guard sent < word.count else { return }

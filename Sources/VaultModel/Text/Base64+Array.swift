@@ -10,11 +10,18 @@ extension [UInt8] {
 
   /// The bytes, which are not secret, as base64 for URLs.
   package var base64url: String {
-    var text = [UInt8](repeating: 0, count: Base64URL.encodedCount(count))
-    var span = text.mutableSpan
-    var room = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
-    Base64URL.encode(unsafe self.span.bytes, into: &room)
+    var text: [UInt8] = []
+    text.append(base64url: self)
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Adds what is not secret as base64 for URLs.
+  package mutating func append(base64url bytes: [UInt8]) {
+    let start = count
+    append(contentsOf: repeatElement(0, count: Base64URL.encodedCount(bytes.count)))
+    var span = mutableSpan
+    var room = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
+    Base64URL.encode(unsafe bytes.span.bytes, into: &room, at: start)
   }
 
   /// Reads base64 of what is not secret; nil for anything else.

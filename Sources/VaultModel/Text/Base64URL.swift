@@ -14,16 +14,17 @@ public enum Base64URL {
   public static func encode(_ bytes: RawSpan, into text: inout MutableRawSpan, at offset: Int = 0) {
     precondition(text.byteCount - offset >= encodedCount(bytes.byteCount), "no room for the base64 text")
     var target = offset
-    var source = 0
-    while source < bytes.byteCount {
-      let count = min(3, bytes.byteCount - source)
-      var group = Int(bytes.byte(source)) << 16
-      if count > 1 { group |= Int(bytes.byte(source + 1)) << 8 }
-      if count > 2 { group |= Int(bytes.byte(source + 2)) }
-      for place in 0...count { text.set(symbol(group >> (18 - 6 * place) & 63), at: target + place) }
-      source += 3
-      target += count + 1
+    let whole = bytes.byteCount / 3 * 3
+    for source in stride(from: 0, to: whole, by: 3) {
+      text.storeBytes(
+        of: symbols(bytes.byte(source), bytes.byte(source + 1), bytes.byte(source + 2)).bigEndian, toByteOffset: target,
+        as: UInt32.self)
+      target += 4
     }
+    let rest = bytes.byteCount - whole
+    guard rest > 0 else { return }
+    let last = symbols(bytes.byte(whole), rest > 1 ? bytes.byte(whole + 1) : 0, 0)
+    for place in 0...rest { text.set(UInt8(truncatingIfNeeded: last >> (24 - 8 * place)), at: target + place) }
   }
 
   /// Writes the bytes that `text` stands for to `bytes`, from `offset` on.
@@ -52,10 +53,17 @@ public enum Base64URL {
     return isValid
   }
 
-  /// The symbol for 0…63: that of base64, but for the last two.
+  /// The four symbols for three bytes, the first in the highest byte, computed side by side.
   @inline(__always)
-  private static func symbol(_ value: Int) -> UInt8 {
-    UInt8(Int(Base64.symbol(value)) + ((61 - value) >> 8 & 2) + ((62 - value) >> 8 & 46))
+  private static func symbols(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> UInt32 {
+    let group = UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third)
+    let values = (group & 0xFC0000) << 6 | (group & 0x3F000) << 4 | (group & 0xFC0) << 2 | group & 0x3F
+    let ones: UInt32 = 0x0101_0101
+    /// One in each byte whose value is `bound` or more; all are below 64, so that no sum reaches the next byte.
+    func isAtLeast(_ bound: UInt32) -> UInt32 { (values + ones * (128 - bound)) >> 7 & ones }
+    // From A on; a is 6 further than what follows Z, 0 is 75 before what follows z, and so on. What each byte has in the
+    // end is a symbol, so it does not matter that a part of the sum may borrow.
+    return values &+ ones * 65 &+ isAtLeast(26) * 6 &- isAtLeast(52) * 75 &- isAtLeast(62) * 13 &+ isAtLeast(63) * 49
   }
 
   /// The value of a symbol, or -1.

@@ -8,6 +8,9 @@ extension RawSpan {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
+  /// A copy of what is not secret.
+  package var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
+
   /// True when every byte satisfies `condition`.
   func allBytes(_ condition: (UInt8) -> Bool) -> Bool {
     for offset in byteOffsets where !condition(byte(offset)) { return false }
@@ -15,7 +18,7 @@ extension RawSpan {
   }
 
   /// The place of the first `byte` from `offset` on; the end when there is none.
-  func first(_ byte: UInt8, from offset: Int) -> Int {
+  package func first(_ byte: UInt8, from offset: Int) -> Int {
     precondition((0...byteCount).contains(offset))
     return unsafe withUnsafeBytes { bytes in
       // No byte behind the end is looked at, and there is a base wherever there is a byte.

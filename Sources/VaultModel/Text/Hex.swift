@@ -1,8 +1,12 @@
 extension [UInt8] {
   /// The bytes in hexadecimal digits, two lower case ones for each.
   package var hex: String {
-    let digits = [Character]("0123456789abcdef")
-    return String(flatMap { byte in [digits[Int(byte >> 4)], digits[Int(byte & 15)]] })
+    var text: [UInt8] = []
+    text.reserveCapacity(2 * underestimatedCount)
+    for byte in self {
+      for digit in [byte >> 4, byte & 15] { text.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }
 

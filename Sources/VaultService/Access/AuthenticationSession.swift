@@ -14,6 +14,8 @@ package struct AuthenticationSession: Hashable, Sendable {
     case session
     /// This process alone.
     case process
+    /// Those on other hosts who ask through an ssh-agent that this process, or its session, forwards.
+    case forwardedAgent
   }
 
   package var uid: uid_t

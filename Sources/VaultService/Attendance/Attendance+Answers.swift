@@ -15,10 +15,19 @@ extension Attendance {
     if case .presence(_, _, let session) = inquiries[number]?.matter { session } else { nil }
   }
 
-  /// Takes note that presence was shown: those who wait go on.
+  /// Takes note that a person was there, or said yes: those who wait go on.
   func isShown(_ number: Int) {
     close(number, .answered)
     vault.waiting.go(.presence(number)) { true }
+  }
+
+  /// Takes note that a person allows the one use of a key that the inquiry of that number is about: the call goes on.
+  package func confirm(_ number: Int, for caller: Caller) throws(Refusal) {
+    let inquiry = try inquiry(number, toldTo: caller)
+    guard case .confirmation(let key, _) = inquiry.matter else { throw .invalid("inquiry") }
+    try vault.audit.recording(.approve, caller, nil, detail: "one use of \(key.fingerprint), number \(number)") {
+      () throws(Refusal) in isShown(number)
+    }
   }
 
   /// Takes note that a person does not want to answer now or, with `isUnable`, that this agent cannot ask.

@@ -40,6 +40,18 @@ extension Attendance {
     return join(matter, caller, said, giveUp)
   }
 
+  /// Has agents ask whether a key may be used this once.
+  ///
+  /// - Parameter fingerprint: the key's, by which a person's refusal holds for a while.
+  package func joinConfirmation(
+    of fingerprint: String, _ caller: Caller, _ said: Said, giveUp: @escaping (Waiter.End) -> Void
+  ) -> Joined {
+    let open = inquiries.values.count { if case .confirmation = $0.matter { true } else { false } }
+    guard open < Self.mostConfirmations else { return .nobody }
+    nextUse += 1
+    return join(.confirmation(Inquiry.KeyInUse(fingerprint: fingerprint), use: nextUse), caller, said, giveUp)
+  }
+
   /// Waits with others for the answer to a request, of which agents have been told.
   package func joinApproval(
     _ number: Int, _ caller: Caller, _ said: Said, giveUp: @escaping (Waiter.End) -> Void
@@ -130,6 +142,7 @@ extension Attendance {
     case .approval(let number):
       guard let request = access.requests.request(number), access.isAdministrator(agent.caller) else { return false }
       return !CallerParts(agent.caller, isSystem: access.terms.isSystem).isAll(of: request.target.subject)
+    case .confirmation: return access.isAdministrator(agent.caller)
     case .presence(let name, let requirement, _):
       guard (try? items.itemToProve(name, for: agent.caller)) != nil else { return false }
       // A finger counts for whom a way in is for; the vault's password may be anybody's who knows it.

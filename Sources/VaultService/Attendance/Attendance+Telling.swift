@@ -75,12 +75,13 @@ extension Attendance {
     case .unlock: "unlock"
     case .presence: "presence"
     case .approval: "approval"
+    case .confirmation: "confirmation"
     }
   }
 
   func name(_ inquiry: Inquiry) -> String? {
     switch inquiry.matter {
-    case .unlock: nil
+    case .unlock, .confirmation: nil
     case .presence(let name, _, _): name.text
     case .approval(let number): access.requests.request(number)?.target.name.text
     }
@@ -92,6 +93,7 @@ extension Attendance {
     told.count = inquiry.count
     switch inquiry.matter {
     case .unlock: (told.idle, told.age) = (vault.settings.idle, vault.settings.maximumAge)
+    case .confirmation: break
     case .presence(let name, let requirement, _):
       told.require = requirement
       told.reuse = (try? vault.keychain().item(named: name)).map { Int64($0.policy.reuseWindow) }

@@ -11,6 +11,8 @@ package final class Attendance: SecretHolder {
   static let (mostOfOne, most) = (8, 32)
   /// The most presence inquiries that calls of one uid wait for, and all calls.
   static let (mostPresenceOfOne, mostPresence) = (16, 64)
+  /// The most confirmations that calls wait for.
+  static let mostConfirmations = 16
   /// How long nobody is asked for what a person did not want to answer, and the pause between two tellings of changes, in
   /// nanoseconds.
   static let (coolDown, pause): (Int64, Int64) = (60 * 1_000_000_000, 250_000_000)
@@ -30,6 +32,8 @@ package final class Attendance: SecretHolder {
   /// Until when nobody is asked for that, `CLOCK_BOOTTIME` nanoseconds.
   var dismissals: [Inquiry.Topic: Int64] = [:]
   private var nextAgent = 1
+  /// The number of confirmations that were ever asked for.
+  var nextUse = 0
   /// What ends the pause before agents are told of changes, and when they were last, `CLOCK_MONOTONIC` nanoseconds.
   var telling: Timer.Cancel?
   var lastTold = Int64.min / 2

@@ -10,6 +10,8 @@ final class Inquiry {
     case presence(ItemName, Requirement, AuthenticationSession)
     /// To approve or deny the request of that number.
     case approval(Int)
+    /// To allow one use of a key that asks for it each time: no two join.
+    case confirmation(KeyInUse, use: Int)
 
     /// What a person who dismisses it does not want to hear of.
     var topic: Topic {
@@ -17,9 +19,13 @@ final class Inquiry {
       case .unlock: .unlock
       case .presence(let name, let requirement, let session): .presence(name, requirement, uid: session.uid)
       case .approval(let number): .approval(number)
+      case .confirmation(let key, _): .confirmation(key)
       }
     }
   }
+
+  /// A key that is about to be used, by its fingerprint.
+  struct KeyInUse: Hashable { let fingerprint: String }
 
   /// What nobody is asked about for a while after a dismissal. A process can make itself as many sessions as it likes, so they do
   /// not tell one presence from another here.
@@ -27,6 +33,7 @@ final class Inquiry {
     case unlock
     case presence(ItemName, Requirement, uid: UInt32)
     case approval(Int)
+    case confirmation(KeyInUse)
   }
 
   /// The most askers that are told of.
@@ -120,7 +127,7 @@ package struct ToldAsker {
 /// An inquiry as agents are told of it.
 package struct ToldInquiry {
   package var number: Int
-  /// `unlock`, `presence` or `approval`.
+  /// `unlock`, `presence`, `approval` or `confirmation`.
   package var about: String
   package var askers: [ToldAsker] = []
   package var count = 0

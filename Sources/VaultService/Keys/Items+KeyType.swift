@@ -8,4 +8,10 @@ extension Items {
     // Bytes have no padding.
     return PublicKey.type(ofSSHBlob: unsafe blob.span.bytes)?.rawValue
   }
+
+  /// The size in bits of an item's RSA key, where its public half was stored with it.
+  package static func rsaBits(of item: ItemInfo) -> Int? {
+    // Bytes have no padding.
+    item.publicKey.flatMap { PublicKey.rsaBits(ofSSHBlob: unsafe $0.span.bytes) }
+  }
 }

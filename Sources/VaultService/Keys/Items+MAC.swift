@@ -49,7 +49,7 @@ extension Items {
   ) -> Made<MadeMAC> {
     do throws(SigningError) {
       guard let code else {
-        let made = try HMAC.withCode(of: message, key: key, hash) { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+        let made = try HMAC.withCode(of: message, key: key, hash) { $0.array }
         return .made(MadeMAC(version: version, result: .code(made)))
       }
       // Bytes have no padding.

@@ -17,6 +17,14 @@ extension Items {
       case .all(let subject): "tokens for \(subject)"
       }
     }
+
+    /// Throws for what can be neither a number nor a subject.
+    fileprivate func check() throws(RevocationProblem) {
+      switch self {
+      case .one(let id): try RevocationList.check(identifier: id)
+      case .all(let subject): try RevocationList.check(subject: subject)
+      }
+    }
   }
 
   /// The name of the item that is the list of what was taken back of an item's tokens.
@@ -27,18 +35,29 @@ extension Items {
 
   /// Takes tokens of an item back: puts them on its list, an item by itself, which the caller must have the right to set.
   ///
+  /// Of the item it must have some right. To whoever has none, all items are alike, and so is one that is not there.
+  ///
   /// - Returns: the name of the list, and the version that it made.
   package func revoke(
     _ tokens: RevokedTokens, of name: ItemName, for caller: Caller
   ) throws(Refusal) -> (list: ItemName, version: Int) {
+    // What is given may be a whole token by mistake, which is not to be read in the log.
+    do throws(RevocationProblem) { try tokens.check() } catch { throw .invalidValue(kind: "", reason: error.reason) }
     let listName = try Self.revocationList(of: name)
     return try vault.audit.recording(.use, caller, name.text, detail: "revokes \(tokens.text)") { () throws(Refusal) in
-      _ = try permit(.set, on: listName, for: caller)
+      let permit = access.permit(caller, on: name)
+      guard !permit.anywhere.isEmpty else { throw permit.isUndecided ? vault.locked : denied }
+      _ = try self.permit(.set, on: listName, for: caller)
       let item = try item(name)
+      guard !permit[item.policy.accessible].isEmpty else { throw permit.isUndecided ? vault.locked : denied }
       guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
       let text = try listed(tokens, item)
-      let change = ItemChange(
-        name: listName, kind: .note, accessible: isThere(listName) ? nil : item.policy.accessible, update: true)
+      // One that is there gets a value and nothing else, which is all that who may set it may change.
+      var change = ItemChange(name: listName, update: true)
+      if !isThere(listName) {
+        change.kind = .note
+        change.accessible = item.policy.accessible
+      }
       let stored = try set(change, .bytes(count: text.count), for: caller) { bytes in
         bytes.copy(unsafe text.span.bytes)  // Bytes have no padding.
         return true

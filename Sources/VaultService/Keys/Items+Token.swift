@@ -39,11 +39,16 @@ extension Items {
   ) throws(Refusal) -> Wait? {
     let now = vault.clock.wall()
     let id = Self.newTokenID()
-    let detail = wanted.subject.map { "token \(id) for \($0)" } ?? "token \(id)"
-    return try use(name, for: .jwt, detail, for: caller, said) { (keychain, decide) throws(VaultError) in
+    // The item's own, where the caller names none.
+    var subject = wanted.subject
+    return try use(
+      name, for: .jwt, subject.map { "token \(id) for \($0)" } ?? "token \(id)", for: caller, said
+    ) { (keychain, decide) throws(VaultError) in
       try keychain.withValue(of: name, now: now, evenExpired: evenExpired, if: decide) { item, version, value in
         do throws(Refusal) {
-          return .made(try Self.issue(wanted, id, now, item, version, value))
+          let claims = try Self.claims(wanted, id, now, item)
+          subject = claims.subject
+          return .made(try Self.issue(claims, item, version, value))
         } catch {
           return .refused(error)
         }
@@ -53,17 +58,21 @@ extension Items {
     }
   }
 
-  private static func issue(
-    _ wanted: WantedToken, _ id: String, _ now: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan
-  ) throws(Refusal) -> MadeToken {
-    let claims: TokenClaims
+  private static func claims(
+    _ wanted: WantedToken, _ id: String, _ now: Int64, _ item: ItemInfo
+  ) throws(Refusal) -> TokenClaims {
     do throws(TokenProblem) {
       let request = TokenRequest(
         subject: wanted.subject, life: wanted.lifetime, claims: wanted.claims.map { Array($0.utf8) })
-      claims = try TokenClaims(TokenTerms(attributes: item.attributes), request, now: now, identifier: id)
+      return try TokenClaims(TokenTerms(attributes: item.attributes), request, now: now, identifier: id)
     } catch {
       throw .notOnTheseTerms(item.name.text, reason: error.reason)
     }
+  }
+
+  private static func issue(
+    _ claims: TokenClaims, _ item: ItemInfo, _ version: Int, _ value: RawSpan
+  ) throws(Refusal) -> MadeToken {
     let key = try TokenKey(item, value)
     let algorithm = try key.algorithm()
     do throws(SigningError) {
@@ -71,7 +80,8 @@ extension Items {
         algorithm: algorithm, keyID: key.id(version: version), payload: claims.payload
       ) { (message) throws(SigningError) in try key.sign(message) }
       return MadeToken(
-        text: text, accessible: item.policy.accessible, version: version, id: id, expires: claims.expiresAt)
+        text: text, accessible: item.policy.accessible, version: version, id: claims.identifier,
+        expires: claims.expiresAt)
     } catch {
       throw .misconfigured(error.reason)
     }

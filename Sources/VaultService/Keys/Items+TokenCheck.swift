@@ -11,10 +11,18 @@ package enum CheckedToken: Sendable {
     package let version: Int
     package let id: String
     package let subject: String?
+    /// The second in which it was made, Unix seconds.
+    package let issued: Int64
     /// The first second in which it is no longer valid, Unix seconds.
     package let expires: Int64
     /// The text of an object, as tokens have it.
     package let claims: String
+
+    /// Its number and subject, for the audit log. They can be another maker's, and are any text then.
+    fileprivate var text: String {
+      let id = Printable.line(id)
+      return subject.map { "token \(id) for \(Printable.line($0))" } ?? "token \(id)"
+    }
   }
 
   case valid(Valid)
@@ -33,41 +41,61 @@ extension Items {
     _ answer: (CheckedToken) -> Void
   ) throws(Refusal) -> Wait? {
     let now = vault.clock.wall()
+    var found: CheckedToken.Valid?
     return try token.withBytes { (text: RawSpan) throws(Refusal) in
-      try use(name, for: .jwt, "check of a token", for: caller, said) { (keychain, decide) throws(VaultError) in
+      try use(
+        name, for: .jwt, "check of \(found?.text ?? "a token")", for: caller, said
+      ) { (keychain, decide) throws(VaultError) -> Made<CheckedToken> in
+        let token: CheckedToken.Valid
+        switch try check(text, of: name, keychain, now, decide) {
+        case .failure(let refusal): return .refused(refusal)
+        case .success(.fault(let reason)): return .made(.fault(reason))
+        case .success(.valid(let good)): token = good
+        }
+        // Read for a token that is good otherwise, and for no other: a list can be long.
         let list: RevocationList
         switch try revocations(of: name, keychain, now) {
         case .made(let read): list = read
         case .refused(let refusal): return .refused(refusal)
         }
-        var versions = [Int?.none]
-        while !versions.isEmpty {
-          let version = versions.removeFirst()
-          let checked: Result<CheckedToken?, Refusal> = try keychain.withValue(
-            of: name, version: version, now: now, if: decide
-          ) { item, number, value in
-            if version == nil { versions = Self.replacedVersions(of: item, now: now) }
-            do throws(Refusal) {
-              return .success(try Self.check(text, list, now, item, number, value, isLast: versions.isEmpty))
-            } catch { return .failure(error) }
-          }
-          switch checked {
-          case .success(nil): continue
-          case .success(let checked?): return .made(checked)
-          case .failure(let refusal): return .refused(refusal)
-          }
+        guard !list.isRevoked(identifier: token.id, subject: token.subject, issuedAt: token.issued) else {
+          return .made(.fault(TokenFault.revoked.reason))
         }
-        return .made(.fault("the token was made with no key of this item's"))
+        found = token
+        return .made(.valid(token))
       } _: { checked in
         answer(checked)
       }
     }
   }
 
+  /// What the keys of an item say of a token, the current one first. It may have been revoked.
+  private func check(
+    _ text: RawSpan, of name: ItemName, _ keychain: Keychain, _ now: Int64, _ decide: (ItemInfo) -> Decision
+  ) throws(VaultError) -> Result<CheckedToken, Refusal> {
+    var versions = [Int?.none]
+    while !versions.isEmpty {
+      let version = versions.removeFirst()
+      let checked: Result<CheckedToken?, Refusal> = try keychain.withValue(
+        of: name, version: version, now: now, if: decide
+      ) { item, number, value in
+        if version == nil { versions = Self.replacedVersions(of: item, now: now) }
+        do throws(Refusal) {
+          return .success(try Self.check(text, now, item, number, value, isLast: versions.isEmpty))
+        } catch { return .failure(error) }
+      }
+      switch checked {
+      case .success(nil): continue
+      case .success(let checked?): return .success(checked)
+      case .failure(let refusal): return .failure(refusal)
+      }
+    }
+    return .success(.fault("the token was made with no key of this item's"))
+  }
+
   /// What one version of the key says of a token; nil where it names another one.
   private static func check(
-    _ text: RawSpan, _ list: RevocationList, _ now: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan,
-    isLast: Bool
+    _ text: RawSpan, _ now: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan, isLast: Bool
   ) throws(Refusal) -> CheckedToken? {
     let key = try TokenKey(item, value, isCurrent: version == item.current.number)
     let algorithm = try key.algorithm()
@@ -80,15 +108,16 @@ extension Items {
       let token = try JSONWebToken(parsing: text)
       id = token.keyID
       if let id, id != key.id(version: version) { return nil }
-      let found = try token.verify(algorithm: algorithm, terms: terms, now: now) { id, subject, issued in
-        list.isRevoked(identifier: id, subject: subject, issuedAt: issued)
+      // The list is looked at afterwards.
+      let found = try token.verify(algorithm: algorithm, terms: terms, now: now) { _, _, _ in
+        false
       } verifies: { signature, message in
         key.verifies(signature, message)
       }
       return .valid(
         CheckedToken.Valid(
-          version: version, id: found.identifier, subject: found.subject, expires: found.expiresAt,
-          claims: found.claims))
+          version: version, id: found.identifier, subject: found.subject, issued: found.issuedAt,
+          expires: found.expiresAt, claims: found.claims))
     } catch {
       // Without a name, each key is tried.
       if id == nil, !isLast, [.signature, .algorithm].contains(error.code) { return nil }

@@ -15,16 +15,17 @@ extension Items {
   ///
   /// - Parameters:
   ///   - use: the use that the key has to be made for.
-  ///   - detail: what is made, for the audit log.
+  ///   - detail: what is made, or was, for the audit log; asked for when its entry is written.
   ///   - make: reads the item, which `decide` is asked about before the value is opened, and makes something of it.
   /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
   /// - Throws: why there is none.
   func use<Value: ~Copyable>(
-    _ name: ItemName, for use: KeyUse, _ detail: String, for caller: Caller, _ said: Said,
+    _ name: ItemName, for use: KeyUse, _ detail: @autoclosure () -> String, for caller: Caller, _ said: Said,
     making make: (Keychain, _ decide: (ItemInfo) -> Decision) throws(VaultError) -> Made<Value>,
     _ answer: (borrowing Value) -> Void
   ) throws(Refusal) -> Wait? {
-    defer { Stack.wipe() }
+    // What goes deeper has wiped that itself.
+    defer { Stack.wipe(Stack.exchange) }
     do throws(Refusal) {
       try vault.audit.settle()
       let keychain = try vault.keychain()
@@ -47,15 +48,16 @@ extension Items {
       case .refused(let refusal): throw refusal
       case .made(let value):
         // Where its entry has to be on the disk before, that is written between the making and the answer.
-        let detail = approval.map { "\(detail), by approval \($0)" } ?? detail
-        vault.audit.record(.use, .ok, caller, item: name.text, detail: detail, said)
+        let text = detail()
+        vault.audit.record(
+          .use, .ok, caller, item: name.text, detail: approval.map { "\(text), by approval \($0)" } ?? text, said)
         try vault.audit.settle()
         if let approval { access.requests.use(approval) }
         answer(value)
         return nil
       }
     } catch {
-      vault.audit.record(.use, error.outcome, caller, item: name.text, detail: detail, said)
+      vault.audit.record(.use, error.outcome, caller, item: name.text, detail: detail(), said)
       try vault.audit.settle()
       throw error
     }

@@ -19,15 +19,16 @@ enum KeyCheck {
     case .totp: return nil
     case .ssh, .sign: return try read(value).publicKey.sshBlob
     case .mac:
-      if isPEM(value) { throw ValueError(reason: "a key for keyed hashes is plain bytes, and this is PEM") }
-      try check(value, isAtLeast: shortestHashKey, "a key for keyed hashes")
+      try check(value, isAtLeast: shortestHashKey, "a key for keyed hashes", or: "have one made (--generate hmac256)")
       return nil
     case .jwt:
       do throws(TokenProblem) { _ = try TokenTerms(attributes: attributes) } catch {
         throw ValueError(reason: error.reason)
       }
       guard isPEM(value) else {
-        try check(value, isAtLeast: shortestTokenKey, "a key for HS256 tokens")
+        try check(
+          value, isAtLeast: shortestTokenKey, "a key for HS256 tokens",
+          or: "a private key in PEM, in ASCII and not indented")
         return nil
       }
       let key = try read(value).publicKey
@@ -38,17 +39,30 @@ enum KeyCheck {
     }
   }
 
-  /// True for a text with a PEM block, also a damaged one; what is plain bytes for a keyed hash is none.
+  /// True for a text with a PEM block, also a damaged one, from the start of a line.
   static func isPEM(_ value: RawSpan) -> Bool {
     do throws(ValueError) { return try PEM.block(in: value, from: 0) != nil } catch { return true }
   }
 
-  private static func check(_ value: RawSpan, isAtLeast count: Int, _ what: String) throws(ValueError) {
+  /// Checks a key that is plain bytes.
+  ///
+  /// - Parameter other: what can be given in place of it.
+  private static func check(
+    _ value: RawSpan, isAtLeast count: Int, _ what: String, or other: String
+  ) throws(ValueError) {
+    if let form = KeyForm(of: value) {
+      throw ValueError(
+        reason: "\(what) is plain bytes, and this is \(form.rawValue): give the bytes alone, or \(other)")
+    }
     guard value.byteCount >= count else { throw ValueError(reason: "\(what) has \(count) bytes or more") }
   }
 
   private static func read(_ value: RawSpan) throws(ValueError) -> PrivateKey {
-    do throws(KeyError) { return try PrivateKey(value) } catch .encrypted {
+    do throws(KeyError) {
+      let key = try PrivateKey(value)
+      try key.checkPrimes()
+      return key
+    } catch .encrypted {
       throw ValueError(
         reason:
           "the key is encrypted with a passphrase, which `ssh-keygen -p -N '' -f FILE` or `openssl pkey` takes away"

@@ -1,5 +1,5 @@
-package import VaultCore
-package import VaultModel
+internal import VaultCore
+internal import VaultModel
 internal import VaultSigning
 
 /// A new key that the daemon makes, and nobody has seen.
@@ -32,33 +32,6 @@ package enum KeyRecipe: Hashable, Sendable {
       return use == .ssh ? key.openSSHPrivate(comment: name.text) : key.pkcs8()
     } catch {
       throw ValueError(reason: error.reason)
-    }
-  }
-}
-
-/// Makes the keys that take long, one at a time, so that nobody keeps the processors busy with them.
-package final class KeyMaker {
-  private let worker: any Worker
-  private var isBusy = false
-
-  package init(on worker: any Worker) { self.worker = worker }
-
-  /// Makes a key, and tells of it or why there is none.
-  ///
-  /// - Throws: ``Refusal/busy(_:)`` while another one is made.
-  package func make(
-    _ recipe: KeyRecipe, for use: KeyUse, _ name: ItemName,
-    then done: @escaping (Result<SecretBox, ValueError>) -> Void
-  ) throws(Refusal) {
-    guard !isBusy else { throw .busy("another key is being made") }
-    isBusy = true
-    worker.run { () -> Result<SecretBox, ValueError> in
-      do throws(ValueError) { return .success(SecretBox(try recipe.make(for: use, name))) } catch {
-        return .failure(error)
-      }
-    } then: { [self] result in
-      isBusy = false
-      done(result)
     }
   }
 }

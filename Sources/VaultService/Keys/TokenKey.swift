@@ -39,7 +39,7 @@ enum TokenKey: ~Copyable {
   borrowing func sign(_ message: RawSpan) throws(SigningError) -> [UInt8] {
     switch self {
     case .bytes(let key):
-      return try HMAC.withCode(of: message, key: key, .sha256) { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+      return try HMAC.withCode(of: message, key: key, .sha256) { $0.array }
     case .pair(let key): return try key.sign(message, key.type.tokenScheme)
     }
   }
@@ -51,8 +51,7 @@ enum TokenKey: ~Copyable {
         return false
       }
     case .pair(let key):
-      let signature = unsafe signature.withUnsafeBytes { unsafe [UInt8]($0) }
-      return key.publicKey.verifies(signature, of: message, key.type.tokenScheme)
+      return key.publicKey.verifies(signature.array, of: message, key.type.tokenScheme)
     }
   }
 }

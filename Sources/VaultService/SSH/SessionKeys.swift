@@ -45,6 +45,8 @@ package final class SessionKeys: SecretHolder {
   private let timer: Timer
   private var keys: [SessionKey] = []
   private var ending: Timer.Cancel?
+  /// Runs when some of them are gone, but not at a lock, which everybody is told of.
+  package var someAreGone: () -> Void = {}
 
   package init(_ vault: Vault, _ timer: Timer) {
     (self.vault, self.timer) = (vault, timer)
@@ -74,17 +76,22 @@ package final class SessionKeys: SecretHolder {
 
   /// Removes the key with that public half; false where there is none.
   @discardableResult package func remove(_ blob: [UInt8]) -> Bool {
-    let count = keys.count
-    keys.removeAll { $0.blob == blob }
-    return keys.count < count
+    removeAll { $0.blob == blob }
   }
 
-  package func removeAll(where isChosen: (SessionKey) -> Bool = { _ in true }) { keys.removeAll(where: isChosen) }
+  /// Removes those that are chosen; false where none is.
+  @discardableResult package func removeAll(where isChosen: (SessionKey) -> Bool = { _ in true }) -> Bool {
+    let count = keys.count
+    keys.removeAll(where: isChosen)
+    guard keys.count < count else { return false }
+    someAreGone()
+    return true
+  }
 
   /// Drops those whose time is over.
   private func drop() {
     let now = vault.clock.boot()
-    keys.removeAll { $0.end.map { $0 <= now } ?? false }
+    removeAll { $0.end.map { $0 <= now } ?? false }
   }
 
   /// Has the next one go when its time is over, also where nobody asks.

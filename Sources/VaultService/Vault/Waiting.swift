@@ -8,7 +8,7 @@ package enum Wait: Hashable, Sendable {
   case room
   /// For an administrator's answer to the request of that number.
   case approval(Int)
-  /// For a person to show presence, asked for by the inquiry of that number.
+  /// For a person to show presence, or to say yes, asked for by the inquiry of that number.
   case presence(Int)
 }
 

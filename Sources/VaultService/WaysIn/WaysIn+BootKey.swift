@@ -34,7 +34,7 @@ extension WaysIn {
         return {}
       }
       // What the TPM sealed is no secret.
-      let sealed = content.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+      let sealed = content.withBytes { $0.array }
       return keystores.fetch(sealed, from: .tpm2, vault: vault, then: then)
     } catch {
       then(.failure(error))

@@ -78,6 +78,6 @@ extension RawSpan {
 
   /// A copy of what is not secret.
   func array(_ range: Range<Int>) -> [UInt8] {
-    unsafe extracting(range).withUnsafeBytes { unsafe [UInt8]($0) }
+    extracting(range).array
   }
 }

@@ -30,6 +30,19 @@ extension PrivateKey {
     }
   }
 
+  /// Has an RSA key make a signature, which comes out wrong where a number is no prime that should be one. It takes as long as
+  /// any signature, so it is for a key that is about to be stored. Other types need no such check.
+  ///
+  /// - Throws: ``KeyError/damaged(_:)``.
+  public borrowing func checkPrimes() throws(KeyError) {
+    guard type == .rsa else { return }
+    let message = Array("a message that says nothing".utf8)
+    // Bytes have no padding.
+    do throws(SigningError) { _ = try sign(unsafe message.span.bytes, .rsaPKCS1SHA256) } catch {
+      throw .damaged("its numbers make no valid signature")
+    }
+  }
+
   private static func publicKey(
     _ curve: Curve, _ scalar: borrowing Number, _ publicKey: PublicKey?
   ) throws(KeyError) -> PublicKey {
@@ -47,12 +60,15 @@ extension PrivateKey {
     _ secret: borrowing RSASecret, _ numbers: KeyParts.RSA, _ bytes: RawSpan
   ) throws(KeyError) {
     do {
+      guard secret.hasLargePrimes else { throw KeyError.damaged("one of its primes is too small") }
       guard try secret.isConsistent() else { throw KeyError.mismatched }
       if let (first, second) = numbers.exponents {
         let dP = try Number(secret: bytes.extracting(first))
         let dQ = try Number(secret: bytes.extracting(second))
         guard try secret.hasExponents(dP, dQ) else { throw KeyError.mismatched }
       }
-    } catch let error as SigningError { throw .library(error) } catch { throw .mismatched }
+    } catch let error as SigningError { throw .library(error) } catch let error as KeyError { throw error } catch {
+      throw .mismatched
+    }
   }
 }

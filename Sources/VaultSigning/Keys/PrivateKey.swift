@@ -46,7 +46,8 @@ public struct PrivateKey: ~Copyable, Sendable {
   /// A public key of another private key is noticed where the text states one, and else not; an Ed25519 signature made
   /// with it tells the private key. So it has to come from where only this program writes.
   public init(_ text: RawSpan, trusting publicKey: PublicKey) throws(KeyError) {
-    defer { Stack.wipe() }
+    // Without checks, an Ed25519 key is read and no more.
+    defer { Stack.wipe(publicKey.type == .ed25519 ? Stack.call : Stack.job) }
     self = try Self.read(text, trusting: publicKey)
   }
 

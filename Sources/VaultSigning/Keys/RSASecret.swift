@@ -29,7 +29,7 @@ struct RSASecret: ~Copyable {
   }
 
   /// True when the numbers fit each other: n = p·q, and d undoes e for each of the primes. That p and q are primes is not
-  /// looked at, which would take seconds; libgcrypt checks each signature before it lets it out.
+  /// looked at, which would take seconds: see ``PrivateKey/checkPrimes()``, which takes as long as a signature.
   func isConsistent() throws(SigningError) -> Bool {
     guard p.isOdd, q.isOdd, p.compare(1) > 0, q.compare(1) > 0, p.compare(q) != 0, d.compare(n) < 0,
       try p.times(q).compare(n) == 0
@@ -38,6 +38,9 @@ struct RSASecret: ~Copyable {
     guard qInv.compare(p) < 0 else { return false }
     return try qInv.isInverse(of: q, p)
   }
+
+  /// True when each prime has a quarter of the modulus' bits or more, so that neither is found by trial.
+  var hasLargePrimes: Bool { 4 * min(p.bitCount, q.bitCount) >= n.bitCount }
 
   /// True when these are the private exponent's rests by each prime without one.
   func hasExponents(_ dP: borrowing Number, _ dQ: borrowing Number) throws(SigningError) -> Bool {

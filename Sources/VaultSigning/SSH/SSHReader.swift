@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// Reads SSH's data types (RFC 4251 section 5) front to back, never past the end.
 ///
 /// It holds positions alone; the bytes are passed to each call, because a span cannot be stored.
@@ -54,7 +56,7 @@ struct SSHReader {
   /// A copy of a string's content, which is not secret.
   mutating func array(_ input: RawSpan) throws(SSHFormatError) -> [UInt8] {
     let range = try string(input)
-    return unsafe input.extracting(range).withUnsafeBytes { unsafe [UInt8]($0) }
+    return input.extracting(range).array
   }
 
   /// A string that is text in UTF-8.

@@ -8,8 +8,13 @@ struct JSONCompactor {
   /// names are equal bytes.
   private var names: [Range<Int>] = []
   private var at = 0
+  /// The most members that one object may have.
+  private let mostMembers: Int
 
-  init(capacity: Int) { text.reserveCapacity(capacity) }
+  init(capacity: Int, mostMembers: Int) {
+    self.mostMembers = mostMembers
+    text.reserveCapacity(capacity)
+  }
 
   /// Reads an object with nothing behind it but white space.
   mutating func object(_ input: Span<UInt8>) throws(JSONFault) {
@@ -71,8 +76,8 @@ struct JSONCompactor {
 
   /// Notes a name of the object whose names begin at `first`.
   private mutating func add(_ name: Range<Int>, after first: Int) throws(JSONFault) {
-    guard names.count - first < JSONObject.maximumMembers else {
-      throw JSONFault("has an object with more than \(JSONObject.maximumMembers) members")
+    guard names.count - first < mostMembers else {
+      throw JSONFault("has an object with more than \(mostMembers) members")
     }
     for other in names[first...] where other.count == name.count && text[other].elementsEqual(text[name]) {
       throw JSONFault("has a name twice in an object")

@@ -16,7 +16,7 @@ struct JSONObject {
 
   /// The greatest depth that objects and arrays may nest to, this one counted.
   static let maximumDepth = 8
-  /// The most members that one object may have: names are compared with each other.
+  /// The most members that one object may have where nothing less is asked for: names are compared with each other.
   static let maximumMembers = 256
 
   /// The object, rewritten.
@@ -25,10 +25,12 @@ struct JSONObject {
   let members: [Member]
 
   /// Reads the whole of `text`.
-  init(parsing text: RawSpan) throws(JSONFault) {
+  ///
+  /// - Parameter mostMembers: the most members that one object in it may have.
+  init(parsing text: RawSpan, mostMembers: Int = JSONObject.maximumMembers) throws(JSONFault) {
     let bytes = Span<UInt8>(_bytes: text)
     guard let validated = try? UTF8Span(validating: bytes) else { throw JSONFault("is not UTF-8") }
-    var compactor = JSONCompactor(capacity: bytes.count)
+    var compactor = JSONCompactor(capacity: bytes.count, mostMembers: mostMembers)
     try compactor.object(validated.span)
     self.text = compactor.text
     members = compactor.members

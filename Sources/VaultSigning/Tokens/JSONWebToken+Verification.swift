@@ -12,7 +12,7 @@ extension JSONWebToken {
   ///   - algorithm: that of the item's key. The header must name the same, and has no say beyond that.
   ///   - now: Unix seconds. A token that expires in this second has expired.
   ///   - leeway: the seconds by which its maker's clock may differ.
-  ///   - isRevoked: as ``RevocationList/isRevoked(identifier:subject:issuedAt:)``.
+  ///   - isRevoked: as ``RevocationList/isRevoked(identifier:subject:issuedAt:)``; asked last, of a token that is good otherwise.
   ///   - verifies: true when the signature is the item's key's of the message, for HMAC compared in constant time.
   /// - Precondition: `leeway` is within ``leeways``.
   /// - Throws: ``TokenFault``.
@@ -49,7 +49,7 @@ extension JSONWebToken {
     guard let identifier = try claims.text("jti"), !identifier.isEmpty else {
       throw .claims("the token has no identifier (jti), so it could not be revoked")
     }
-    guard !isRevoked(identifier, subject, issued) else { throw TokenFault(.revoked, "the token was revoked") }
+    guard !isRevoked(identifier, subject, issued) else { throw TokenFault.revoked }
     let names = claims.members.map { claims.name($0) }
     return VerifiedToken(
       claims: String(decoding: claims.text, as: UTF8.self), subject: subject, identifier: identifier,

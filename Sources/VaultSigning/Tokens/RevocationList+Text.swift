@@ -3,6 +3,10 @@ internal import VaultModel
 /// The text of a list: `{"revoked":[{"jti":"…","exp":…},{"sub":"…","before":…,"exp":…}]}`, in which `before` is the last
 /// second of the tokens that are revoked, `iat` ≤ `before`, and `exp` the time from which on the entry is not needed.
 extension RevocationList {
+  /// The most members that an object of the text may have, so that reading costs time in proportion to its size. An entry has
+  /// three.
+  private static let mostMembers = 4
+
   /// Reads a list's text, whose entries may be in any order.
   ///
   /// - Throws: ``RevocationProblem`` for anything but such a list: another member, one twice, times that are no whole numbers
@@ -10,7 +14,7 @@ extension RevocationList {
   public init(parsing text: RawSpan) throws(RevocationProblem) {
     guard text.byteCount <= Self.maximumBytes else { throw Self.tooLong }
     let object: JSONObject
-    do { object = try JSONObject(parsing: text) } catch {
+    do { object = try JSONObject(parsing: text, mostMembers: Self.mostMembers) } catch {
       throw RevocationProblem("the list of revoked tokens \(error.reason)")
     }
     guard object.members.count == 1, let entries = object.value("revoked").flatMap(object.elements) else {

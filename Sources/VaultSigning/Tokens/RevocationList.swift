@@ -78,6 +78,26 @@ public struct RevocationList: Sendable {
     }
   }
 
+  /// Checks what somebody gives for a token's identifier, before it is kept anywhere: it may be a whole token by mistake.
+  ///
+  /// - Throws: ``RevocationProblem`` for anything but 1 to 128 bytes of printable ASCII without spaces and dots.
+  public static func check(identifier: String) throws(RevocationProblem) {
+    guard !identifier.utf8.contains(UInt8(ascii: ".")) else {
+      throw RevocationProblem("this is a token and not its number; give the number, its claim jti")
+    }
+    guard (1...TokenClaims.maximumIdentifierBytes).contains(identifier.utf8.count),
+      identifier.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else {
+      throw RevocationProblem(
+        "a token's number is 1 to \(TokenClaims.maximumIdentifierBytes) printable ASCII characters without spaces")
+    }
+  }
+
+  /// The same of a subject, which is such as ``TokenClaims`` takes.
+  public static func check(subject: String) throws(RevocationProblem) {
+    guard TokenClaims.isSubject(subject) else { throw RevocationProblem(TokenClaims.noSubject) }
+  }
+
   private static func check(_ name: String, _ time: Int64, _ end: Int64) throws(RevocationProblem) {
     guard !name.isEmpty else { throw RevocationProblem("what is to be revoked has no name") }
     let limit: UInt64 = 1_000_000_000_000_000

@@ -68,9 +68,7 @@ public struct TokenClaims: Hashable, Sendable {
       throw TokenProblem(
         .subject, "a subject must be given: one that fits \(Printable.quoted(terms.subjectPattern ?? ""))")
     }
-    guard !wish.isEmpty, wish.utf8.count <= maximumSubjectBytes, Printable.isPlain(wish) else {
-      throw TokenProblem(.subject, "a subject is 1 to \(maximumSubjectBytes) bytes of printable text")
-    }
+    guard isSubject(wish) else { throw TokenProblem(.subject, noSubject) }
     if let subjects = terms.subjects, !subjects.matches(wish) {
       throw TokenProblem(
         .subject,
@@ -78,6 +76,14 @@ public struct TokenClaims: Hashable, Sendable {
     }
     return wish
   }
+
+  /// True for a text that can be a token's subject.
+  static func isSubject(_ text: String) -> Bool {
+    (1...maximumSubjectBytes).contains(text.utf8.count) && Printable.isPlain(text)
+  }
+
+  /// The reason why a text is none.
+  static var noSubject: String { "a subject is 1 to \(maximumSubjectBytes) bytes of printable text" }
 
   private static func life(_ wish: Int64?, _ terms: TokenTerms) throws(TokenProblem) -> Int64 {
     guard let wish else { return terms.longestLife }
@@ -128,6 +134,13 @@ extension [UInt8] {
   mutating func member(_ name: StaticString, _ text: String) {
     key(name)
     JSONString.append(text, to: &self)
+  }
+
+  mutating func member(_ name: StaticString, base64url bytes: [UInt8]) {
+    key(name)
+    append(UInt8(ascii: "\""))
+    append(base64url: bytes)
+    append(UInt8(ascii: "\""))
   }
 
   mutating func member(_ name: StaticString, _ texts: [String]) {

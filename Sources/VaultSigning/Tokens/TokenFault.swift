@@ -27,6 +27,9 @@ public struct TokenFault: Error, Hashable, Sendable {
     self.reason = reason
   }
 
+  /// The fault of a token that is good but for its revocation.
+  public static var revoked: TokenFault { TokenFault(.revoked, "the token was revoked") }
+
   static func malformed(_ reason: String) -> TokenFault { TokenFault(.malformed, "this is no token: \(reason)") }
 
   static func notBase64(_ part: String) -> TokenFault { .malformed("its \(part) is not base64url without padding") }

@@ -131,6 +131,7 @@ import VaultTesting
     }
     let listed = try inUnit("ssh-add", ["-l"])
     #expect(listed.output.contains(" ssh/mine ") && listed.output.split(separator: "\n").count == 1, "\(listed)")
+    let seed = try Self.seed(mine)
     for path in [own, other] { try FileManager.default.removeItem(atPath: path) }
     #expect(try sign(mine) == 0)
     try FileManager.default.removeItem(atPath: file + ".sig")
@@ -139,7 +140,36 @@ import VaultTesting
     for change in [["-D"], ["-d", own], [try sandbox.makeKey("new")]] {
       #expect(try inUnit("ssh-add", change).status != 0, "\(change)")
     }
+    // Whatever it asks for, and with whatever parts a client has, no byte of the key comes.
+    let told = try inUnit("python3", ["-c", SSHScript.prelude + Self.walk, "", "", sandbox.sshSocket])
+    try #require(told.status == 0 && told.stdout.count > 256 * 7, "\(told)")
+    #expect(MemorySearch(of: [UInt8](told.stdout)).find(seed).isEmpty)
     let all = try sandbox.listed()
     #expect(["ssh/mine", "ssh/other", " own "].allSatisfy(all.contains) && !all.contains(" new "), "\(all)")
   }
+
+  /// The seed of an Ed25519 key in OpenSSH's form: before the last of the places where the public key stands.
+  private static func seed(_ path: String) throws -> [UInt8] {
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").dropFirst().dropLast()
+    let key = try #require(Data(base64Encoded: lines.joined()))
+    let words = try String(contentsOfFile: path + ".pub", encoding: .utf8).split(separator: " ")
+    let publicKey = try #require(Data(base64Encoded: String(words[1]))).suffix(32)
+    let place = try #require(key.range(of: publicKey, options: .backwards)).lowerBound
+    return [UInt8](key[(place - 32)..<place])
+  }
+
+  /// Prints the answers to every number of a request, with several bodies, each on a connection of its own.
+  private static let walk = #"""
+    (own, _), = blobs(join())
+    key = Key(bytes(32))
+    bodies = [
+        b"", string(own), string(own) + string(login(own, bytes(32))) + bytes(4), string(own) + string(b"x") + bytes(4),
+        string("query"), string("session-bind@openssh.com") + string(own), key.body()[1:],
+    ]
+    for number in range(256):
+        for body in bodies:
+            client = join()
+            sys.stdout.buffer.write(request(client, bytes([number]) + body) or b"closed")
+            client.close()
+    """#
 }

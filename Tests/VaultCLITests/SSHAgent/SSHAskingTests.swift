@@ -111,6 +111,153 @@ import VaultTesting
     }
   }
 
+  @Test("a key that ssh-add -c added is used once for each yes, and a no holds for a while") func confirmed() throws {
+    let stand = try AgentStand("ssh-agent = on\n")
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    let (key, other) = (try sandbox.makeKey("key"), try sandbox.makeKey("other"))
+    #expect(try sandbox.ssh("ssh-add", ["-q", "-c", key, other]).status == 0, "\(sandbox.daemonLog)")
+    for file in [key, other] { try FileManager.default.removeItem(atPath: file) }
+    func sign(_ key: String) throws -> Outcome {
+      try sandbox.ssh("ssh-keygen", ["-Y", "sign", "-f", key + ".pub", "-n", "file"], stdin: "x")
+    }
+    // Nobody is there to ask.
+    #expect(try sign(key).errors.contains("agent refused operation"))
+    try stand.attend(faces: "command", ["choice": "yes"])
+    for count in 1...2 {
+      #expect(try sign(key).output.hasPrefix("-----BEGIN SSH SIGNATURE-----"), "\(stand.account())")
+      let asked = try questions(stand, "confirmation")
+      #expect(asked.count == count)
+      let question = try #require(asked.last)
+      #expect(question.title == "ssh-keygen asks to use a key that asks you each time")
+      let task = "for: SSH signature for `file` with the session's key SHA256:"
+      #expect(question.facts.contains { $0.hasPrefix(task) }, "\(question.facts)")
+      #expect(question.facts.contains("your answer counts once"))
+    }
+    try stand.answer(["choice": "no"])
+    for key in [key, key, other] { #expect(try sign(key).errors.contains("agent refused operation")) }
+    // The second one was not asked for; that of another key was.
+    #expect(try questions(stand, "confirmation").count == 4)
+    let audit = try sandbox.sshAudit()
+    #expect(audit.contains { $0.hasPrefix("use ok SSH signature for `file` with the session's key SHA256:") })
+  }
+
+  @Test("only the agent that was told of a confirmation gives it, once, and a lock takes it back") func confirming()
+    throws
+  {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    try sandbox.script(
+      """
+      agent = attend()
+      key = Key(bytes(range(32)))
+      assert code(join(), key.body(constraints=b"\\x02")) == 6
+      def begin():
+          client = join()
+          client.sendall(string(sign_body(key.blob, login(key.blob, bytes(32)))))
+          return client
+      def told(what):
+          while True:
+              found = event(agent)
+              if found["event"] == what: return found
+      first, second = begin(), begin()
+      numbers = [told("inquiry")["inquiry"]["number"] for _ in range(2)]
+      assert numbers[0] != numbers[1]
+      # Another process of the user was not told of it, and to show presence is no yes.
+      assert ended(ask("Confirm", inquiry=numbers[0])).startswith("Denied")
+      assert converse("Authenticate", inquiry=numbers[0]) == "InvalidParameter"
+      assert call(connect(), "Confirm", inquiry=numbers[0]) == {}
+      assert call(connect(), "Confirm", inquiry=numbers[0]) == "NoSuchRequest"
+      (ready,), _, _ = select.select([first, second], [], [], 60)
+      assert receive(ready)[0] == 14
+      left = second if ready is first else first
+      # The other one waits on, until the lock takes its key.
+      assert told("withdrawn")["why"] == "answered"
+      call(connect(), "Lock")
+      assert receive(left)[0] == 5
+      assert call(connect(), "Confirm", inquiry=numbers[1]) == "NoSuchRequest"
+      # With a key that goes, the question goes: it is removed, added anew, or its time is over.
+      assert converse("Unlock") == "done"
+      brief = b"\\x02\\x01\\0\\0\\0\\x01"
+      for constraints, end in [(b"\\x02", b"\\x12" + string(key.blob)), (b"\\x02", key.body()), (brief, None)]:
+          assert code(join(), key.body(constraints=constraints)) == 6
+          client = begin()
+          number = told("inquiry")["inquiry"]["number"]
+          if end: assert code(join(), end) == 6
+          assert receive(client)[0] == 5
+          assert told("withdrawn")["why"] == "gone"
+          assert call(connect(), "Confirm", inquiry=number) == "NoSuchRequest"
+      """)
+  }
+
+  @Test("what was shown here counts for nobody who asks through a forwarded agent, nor the other way round")
+  func forwardedPresence() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    try sandbox.storeKey("a", ["ed25519"], ["--require", "password", "--reuse", "10m"])
+    try sandbox.script(
+      """
+      agent = attend()
+      own, host = blobs(join())[0][0], Key(bytes(range(32)))
+      session, other = b"s" * 32, b"o" * 32
+      def begin(*binds):
+          client = join()
+          for each in binds: assert code(client, each) == 6
+          last = other if len(binds) == 2 else session
+          client.sendall(string(sign_body(own, login(own, last))))
+          return client
+      def answered():
+          found = event(agent)
+          while found["event"] != "inquiry": found = event(agent)
+          task = found["inquiry"]["askers"][0]["task"]
+          assert converse("Authenticate", inquiry=found["inquiry"]["number"]) == "done"
+          return task
+      here = begin()
+      assert "someone" not in answered() and receive(here)[0] == 14
+      assert receive(begin())[0] == 14 and receive(begin(bind(host, session, False)))[0] == 14
+      away = begin(bind(host, session, True), bind(host, other, False))
+      assert ", for someone on an unknown host (" in answered() and receive(away)[0] == 14
+      assert receive(begin(bind(host, session, True), bind(host, other, False)))[0] == 14
+      # One whose way cannot be told is not from here, either.
+      broken = join()
+      assert code(broken, bind(host, session, False, host.signature(other))) == 5
+      broken.sendall(string(sign_body(own, login(own, session))))
+      assert receive(broken)[0] == 14
+      # The login names another host than the session that it is for.
+      client = join()
+      assert code(client, bind(host, session, False)) == 6
+      assert code(client, sign_body(own, login(own, session, host=own))) == 5
+      assert code(client, sign_body(own, login(own, session, host=host.blob))) == 14
+      """)
+    #expect(try sandbox.sshAudit().contains { $0.contains("for someone who may be on any host") })
+  }
+
+  @Test("once ssh-add -x has locked the agent, those who wait are not served") func lockedMeanwhile() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    try sandbox.storeKey("a")
+    try sandbox.script(
+      """
+      agent = attend()
+      own, key = blobs(join())[0][0], Key(bytes(range(32)))
+      assert code(join(), key.body(constraints=b"\\x02")) == 6
+      asking = join()
+      asking.sendall(string(sign_body(key.blob, login(key.blob, bytes(32)))))
+      number = event(agent)["inquiry"]["number"]
+      assert code(join(), b"\\x16" + string("p")) == 6
+      assert call(connect(), "Confirm", inquiry=number) == {}
+      assert receive(asking)[0] == 5
+      assert code(join(), b"\\x17" + string("p")) == 6
+      call(connect(), "Lock")
+      asking = join()
+      asking.sendall(string(sign_body(own, login(own, bytes(32)))))
+      while event(agent)["event"] != "inquiry": pass
+      assert code(join(), b"\\x16" + string("p")) == 6
+      assert converse("Unlock") == "done"
+      assert receive(asking)[0] == 5
+      """)
+  }
+
   @Test("a lock that hides names takes the question for an item back, and leaves nothing of the name") func hidden()
     throws
   {

@@ -112,6 +112,25 @@ import VaultTesting
       assert code(client, bind(second, other, False)) == 6
       assert signs(client, other, host=second.blob) and not signs(client, other), "a login at the second, bound to its host"
       assert not signs(client, session, host=first.blob)
+      # After one that did not hold nothing can be told of where the connection comes from, and no other one holds.
+      for begun in [bind(first, session, True, second.signature(session)), bind(first, session, True)[:-1]]:
+          client = join()
+          assert code(client, begun) == 5 and code(client, bind(first, session, False)) == 5
+          assert not signs(client, session) and not shown(client)
+      # One that is sent while the agent is locked is one all the same.
+      assert code(join(), b"\\x16" + string("p")) == 6
+      client = join()
+      assert code(client, bind(first, session, True)) == 6 and blobs(client) == []
+      assert code(join(), b"\\x17" + string("p")) == 6
+      assert code(client, bind(second, other, False)) == 6 and signs(client, other, host=second.blob)
+      assert not signs(client, session) and not signs(client, other)
+      # A host that proves itself by a certificate is a host like others, but matches nothing.
+      certificate = string("ssh-ed25519-cert-v01@openssh.com") + string(b"n" * 32) + string(first.public) + bytes(40)
+      class Certified: blob = certificate
+      client = join()
+      assert code(client, bind(Certified, session, True, first.signature(session))) == 6
+      assert code(client, bind(second, other, False)) == 6 and not signs(client, other, host=second.blob)
+      assert code(join(), bind(Certified, session, True, second.signature(session))) == 5
       # The second one directly, and the first one from the second.
       client = join()
       assert code(client, bind(second, other, False)) == 6 and not signs(client, other) and not shown(client)

@@ -6,7 +6,7 @@
 enum SSHScript {
   static let prelude =
     AttendDoorTests.prelude + """
-      import base64, hashlib, struct, threading, time
+      import base64, hashlib, select, struct, threading, time
       agent_path = sys.argv[3]
       def string(data):
           if type(data) is str: data = data.encode()
@@ -27,6 +27,12 @@ enum SSHScript {
       def receive(client):
           head = take(client, 4)
           return head and take(client, struct.unpack(">I", head)[0])
+      def receive_now(client):
+          # What has come, which is the end where the other side has closed.
+          client.setblocking(False)
+          try: return client.recv(1) or None
+          except BlockingIOError: return b""
+          except ConnectionResetError: return None
       def request(client, body):
           try: client.sendall(string(body))
           except (BrokenPipeError, ConnectionResetError): return None

@@ -103,6 +103,19 @@ import VaultSigning
     #expect(refusal(curve.pem([0] + padded))?.isDamaged == true && refusal(curve.pem([]))?.isDamaged == true)
   }
 
+  @Test("An RSA key has two large primes") func primes() throws {
+    for file in ["rsa-small-prime.pem", "rsa-511-bit-prime.pem"] {
+      #expect(refusal(try vectorText(file)) == .damaged("one of its primes is too small"), "\(file)")
+    }
+    try privateKey(vectorText("rsa-512-bit-prime.pem")).checkPrimes()
+    // Its numbers fit each other, so that a signature alone tells.
+    let composite = try privateKey(vectorText("rsa-composite-prime.pem"))
+    var fault: KeyError?
+    do throws(KeyError) { try composite.checkPrimes() } catch { fault = error }
+    #expect(fault?.isDamaged == true)
+    for type in KeyType.allCases { try Examples.key(type).checkPrimes() }
+  }
+
   @Test("A text without a name of a key, and a security key's, are refused by what they are") func others() throws {
     #expect(refusal("ssh-ed25519 AAAA") == .noKey)
     func string(_ text: String) -> [UInt8] { [0, 0, 0, UInt8(text.utf8.count)] + Array(text.utf8) }

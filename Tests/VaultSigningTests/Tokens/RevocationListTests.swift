@@ -114,6 +114,38 @@ import VaultSigning
     ])
   func refused(text: String) { #expect(throws: RevocationProblem.self) { try list(text) } }
 
+  @Test("with a long entry is refused at its fifth member, whatever it is long of") func longEntries() throws {
+    let names = (0..<200).map { #""\#($0)":0"# }.joined(separator: ",")
+    let many = repeatElement("{\(names)}", count: 500).joined(separator: ",")
+    for text in [#"{"revoked":[\#(many)]}"#, #"{"revoked":[{"jti":"j","exp":1,"x":{\#(names)}}]}"#, "{\(names)}"] {
+      let problem = #expect(throws: RevocationProblem.self) { try list(text) }
+      #expect(problem?.reason.contains("more than 4 members") == true)
+    }
+  }
+
+  @Test("takes for a number what is short and plain, and never a token") func numbers() {
+    for good in ["j", "1f8443ffd976eae276c56c88cf777ab0", "a_b-C/9~!", String(repeating: "x", count: 128)] {
+      #expect(throws: Never.self, "\(good)") { try RevocationList.check(identifier: good) }
+    }
+    for bad in ["", "a b", "a\n", "a\u{7F}", "é", "\u{202E}", String(repeating: "x", count: 129)] {
+      let problem = #expect(throws: RevocationProblem.self, "\(bad)") { try RevocationList.check(identifier: bad) }
+      #expect(problem?.reason.contains("128") == true)
+    }
+    for token in ["a.b.c", "eyJhbGciOiJFZERTQSJ9.e30.AAAA", ".", "a..", "a.b"] {
+      let problem = #expect(throws: RevocationProblem.self) { try RevocationList.check(identifier: token) }
+      #expect(problem?.reason.contains("jti") == true)
+    }
+  }
+
+  @Test("takes for a subject what a token can have") func subjects() {
+    for good in ["lamp-17", "a.b c", "é", String(repeating: "x", count: 1024)] {
+      #expect(throws: Never.self, "\(good)") { try RevocationList.check(subject: good) }
+    }
+    for bad in ["", "a\nb", "\u{202E}", String(repeating: "x", count: 1025)] {
+      #expect(throws: RevocationProblem.self, "\(bad)") { try RevocationList.check(subject: bad) }
+    }
+  }
+
   @Test("every beginning of a text is refused") func truncations() {
     let text = Array(#"{"revoked":[{"jti":"j","exp":8},{"sub":"s","before":1,"exp":9}]}"#.utf8)
     for count in 0..<text.count {

@@ -5,19 +5,33 @@ internal import VaultModel
 extension PublicKey {
   /// The key as one line of JSON: the required members alone, in the order of their names and without white space, which is
   /// the form that RFC 7638 section 3 hashes.
-  public var jwk: String {
+  public var jwk: String { String(decoding: jwkBytes, as: UTF8.self) }
+
+  private var jwkBytes: [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(128)
+    text.append(UInt8(ascii: "{"))
     switch form {
-    case .ed25519(let bytes): #"{"crv":"Ed25519","kty":"OKP","x":"\#(bytes.base64url)"}"#
+    case .ed25519(let bytes):
+      text.member(#""crv":"#, "Ed25519")
+      text.member(#""kty":"#, "OKP")
+      text.member(#""x":"#, base64url: bytes)
     case .curve(let curve, let point):
-      #"{"crv":"\#(curve.joseName)","kty":"EC","x":"\#(Array(point[1...curve.count]).base64url)","#
-        + #""y":"\#(Array(point[(1 + curve.count)...]).base64url)"}"#
+      text.member(#""crv":"#, curve.joseName)
+      text.member(#""kty":"#, "EC")
+      text.member(#""x":"#, base64url: Array(point[1...curve.count]))
+      text.member(#""y":"#, base64url: Array(point[(1 + curve.count)...]))
     case .rsa(let modulus, let exponent):
-      #"{"e":"\#(exponent.base64url)","kty":"RSA","n":"\#(modulus.base64url)"}"#
+      text.member(#""e":"#, base64url: exponent)
+      text.member(#""kty":"#, "RSA")
+      text.member(#""n":"#, base64url: modulus)
     }
+    text.append(UInt8(ascii: "}"))
+    return text
   }
 
   /// The thumbprint (RFC 7638) with SHA-256, in base64url without padding: 43 characters.
   public var jwkThumbprint: String {
-    unsafe SHA256.digest(of: Array(jwk.utf8).span.bytes).base64url  // Bytes have no padding.
+    unsafe SHA256.digest(of: jwkBytes.span.bytes).base64url  // Bytes have no padding.
   }
 }

@@ -108,4 +108,9 @@ extension PublicKey {
     default: return Curve.allCases.first { name == "ecdsa-sha2-\($0.sshName)" }?.type
     }
   }
+
+  /// The size in bits of an RSA key in the bytes that SSH sends; nil for one of another type.
+  public static func rsaBits(ofSSHBlob blob: RawSpan) -> Int? {
+    type(ofSSHBlob: blob) == .rsa ? (try? PublicKey(sshBlob: blob))?.bitCount : nil
+  }
 }

@@ -12,7 +12,8 @@ extension DestinationConstraints {
   /// A client of this machine that has bound nothing sees all keys. Over hosts that forward the agent, each step has to be
   /// permitted, and one from the last host to any other: a key that may log in there and go no further is not shown there.
   public func permitsListing(over bindings: SessionBindings) -> Bool {
-    guard let last = bindings.hops.last else { return !bindings.wasAttempted }
+    if bindings.isBroken { return false }
+    guard let last = bindings.hops.last else { return true }
     guard (try? walk(bindings.hops, user: nil)) != nil else { return false }
     return !last.isForwarding || step(from: last.hostKey, to: nil, user: nil) != nil
   }
@@ -25,6 +26,7 @@ extension DestinationConstraints {
   public func permitSigning(
     _ authentication: UserAuthentication?, over bindings: SessionBindings
   ) throws(AgentRefusal) -> Route {
+    guard !bindings.isBroken else { throw AgentRefusal("a binding of the connection did not hold") }
     guard let last = bindings.hops.last else { throw AgentRefusal("the connection is bound to no session") }
     guard let authentication else { throw AgentRefusal("the key is for logging in to certain hosts only") }
     let route = try walk(bindings.hops, user: authentication.user)

@@ -24,6 +24,11 @@ public struct SessionBind: Hashable, Sendable {
   /// The bytes that the host has signed in the key exchange: the session's identifier itself.
   public var signedBytes: [UInt8] { sessionID }
 
+  /// The plain key of the host, which makes its signatures: of a certificate the one that it is about.
+  ///
+  /// - Throws: ``SSHFormatError`` for a type that is not known.
+  public func signer() throws(SSHFormatError) -> [UInt8] { try KeyBlob.plain(hostKey) }
+
   /// Reads what follows the extension's name.
   init(_ reader: inout SSHReader, _ frame: RawSpan) throws(SSHFormatError) {
     hostKey = try reader.array(frame)

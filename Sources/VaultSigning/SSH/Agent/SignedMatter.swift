@@ -31,7 +31,9 @@ public enum SignedMatter: Hashable, Sendable {
   public func words(by key: String?, over bindings: SessionBindings, _ name: ([UInt8]) -> String) -> String {
     let key = key.map { " \($0)" } ?? ""
     // Whoever a host forwards the agent to asks through it.
-    let relay = bindings.hops.last { $0.isForwarding }.map { ", for someone on \(name($0.hostKey))" } ?? ""
+    let relay =
+      (bindings.hops.last { $0.isForwarding }.map { ", for someone on \(name($0.hostKey))" } ?? "")
+      + (bindings.isBroken ? ", for someone who may be on any host" : "")
     switch self {
     case .message(let message): return "SSH signature for \(Self.quoted(message.namespace))\(key)\(relay)"
     case .login(let login):

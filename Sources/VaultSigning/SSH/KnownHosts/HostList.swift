@@ -12,7 +12,7 @@ enum HostList {
 
   init(_ text: RawSpan, _ range: Range<Int>) {
     // Bytes have no padding: all are initialized.
-    let bytes = unsafe text.extracting(range).withUnsafeBytes { unsafe [UInt8]($0) }
+    let bytes = text.extracting(range).array
     if bytes.first == UInt8(ascii: "|") {
       self = Self.readHashed(bytes)
       return
@@ -52,9 +52,7 @@ enum HostList {
       // A library that refuses the short key, as in FIPS mode, leaves the host without this name.
       let code = try? HMAC.withCode(
         of: unsafe name.span.bytes, key: unsafe SecureBytes(copying: salt.span.bytes), .sha1
-      ) {
-        code in unsafe code.withUnsafeBytes { unsafe [UInt8]($0) }
-      }
+      ) { $0.array }
       return code?.base64 == hash
     case .unreadable: return false
     }

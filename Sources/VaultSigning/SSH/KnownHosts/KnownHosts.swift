@@ -17,6 +17,8 @@ public struct KnownHosts: Hashable, Sendable {
   public static let maximumName = 261
   /// The number of names that are looked for.
   public static let maximumNames = 16
+  /// The number of names that are held against a line's: the rest of a file of many lines for one key is not looked at.
+  static let maximumTrials = 4096
 
   /// Looks for a host key in the text of a known_hosts file; bad lines are skipped.
   ///
@@ -28,23 +30,27 @@ public struct KnownHosts: Hashable, Sendable {
     guard let name = try? KeyBlob.type(hostKey) else { return }
     let (type, key) = (Array(name.utf8), Array(hostKey.base64.utf8))
     let candidates = candidates.map { Array($0.utf8) }.filter(Self.isName)
+    var trials = Self.maximumTrials
     var start = 0
     while start < text.byteCount {
-      var end = start
-      while end < text.byteCount, text.byte(end) != UInt8(ascii: "\n") { end += 1 }
-      if let line = KnownHostLine(text, start..<end), line.isAbout(type, key, in: text) { add(line, text, candidates) }
+      let end = text.first(UInt8(ascii: "\n"), from: start)
+      if end - start > key.count, let line = KnownHostLine(text, start..<end), line.isAbout(type, key, in: text) {
+        add(line, text, candidates, &trials)
+      }
       start = end + 1
     }
   }
 
-  private mutating func add(_ line: KnownHostLine, _ text: RawSpan, _ candidates: [[UInt8]]) {
+  private mutating func add(_ line: KnownHostLine, _ text: RawSpan, _ candidates: [[UInt8]], _ trials: inout Int) {
     switch line.marker {
     case .revoked: isRevoked = true
     case .authority: isAuthority = true
     case nil:
       guard names.count < Self.maximumNames else { return }
       let hosts = HostList(text, line.hosts)
-      for name in hosts.plainNames.filter(Self.isName) + candidates where hosts.includes(name) {
+      let tried = (hosts.plainNames.filter(Self.isName) + candidates).prefix(trials)
+      trials -= tried.count
+      for name in tried where hosts.includes(name) {
         let name = String(decoding: name, as: UTF8.self)
         if names.count < Self.maximumNames, !names.contains(name) { names.append(name) }
       }

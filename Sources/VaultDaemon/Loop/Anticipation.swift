@@ -1,3 +1,5 @@
+internal import VaultService
+
 /// Decides whether to poll for a client's next request for some microseconds before the loop goes to sleep.
 ///
 /// A client that asks one thing after another sends its next request microseconds after each answer: sooner than the
@@ -6,7 +8,7 @@
 /// alone) makes the next one rarer by half; nobody who asks now and then is ever waited for, and an idle daemon sleeps.
 struct Anticipation {
   /// The time to poll, in nanoseconds.
-  static let patience: Int64 = 20_000
+  private static let patience: Int64 = 20_000
   /// The time after an answer within which a request counts.
   private static let quick: Int64 = 50_000
   private static let leastStreak = 16
@@ -25,6 +27,12 @@ struct Anticipation {
   mutating func looks(now: Int64) -> Bool {
     answered = now
     return streak >= needed
+  }
+
+  /// Has `take` look again and again, from `now` on, until it finds something or it has been long enough.
+  static func poll(from now: Int64, _ clock: Clock, _ take: () -> Bool) -> Bool {
+    repeat { if take() { return true } } while clock.monotonic() < now + patience
+    return false
   }
 
   /// Takes note of what a poll found.

@@ -1,0 +1,65 @@
+internal import NIOCore
+internal import VaultModel
+internal import VaultService
+internal import VaultSigning
+
+/// The handlers that NIO calls: the client is there, has sent something, and is gone.
+extension SSHAgentConnection {
+  /// Requests that are taken in one go, so that a client that sends many cannot keep the loop from the others.
+  private static let slice = 32
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelActive(context: ChannelHandlerContext) {
+    guard let peer, peer.uid == door.owner, door.admit(self), let process = PeerProcess(at: socket, peer),
+      process.isAlive
+    else { return close() }
+    peerProcess = process
+    var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
+    caller.door = .sshAgent
+    self.caller = caller
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let buffer = unwrapInboundIn(data)
+    defer { WipingAllocator.wipeInPlace(buffer) }
+    anticipation.cameBack(now: door.vault.clock.monotonic(), alone: door.clients.isLastReader(self))
+    unsafe buffer.withUnsafeReadableBytes { bytes in
+      // The span ends with the closure.
+      take(unsafe RawSpan(_unsafeBytes: bytes))
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) { for _ in 0..<Self.slice where !lookAgain() { return } }
+
+  /// Takes the client's next request if it comes at once, without a turn of the loop for it.
+  private func lookAgain() -> Bool {
+    let now = door.vault.clock.monotonic()
+    guard caller != nil, !isAnswering, !isEnded, inbound.count == 0, !door.upkeep.runner.isBusy, let line,
+      door.turns.mayGo(line), anticipation.looks(now: now)
+    else { return false }
+    let isTaken = Anticipation.poll(from: now, door.vault.clock) {
+      door.clients.takeIncoming(from: socket) { take($0) }
+    }
+    anticipation.looked(found: isTaken)
+    return isTaken
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    stopWaiting()
+    inbound.removeAll()
+    caller = nil
+    door.leave(self)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .inputClosed? = event as? ChannelEvent {
+      isEnded = true
+      if !isAnswering { close() }
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
+}

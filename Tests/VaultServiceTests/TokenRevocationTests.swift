@@ -1,0 +1,106 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+@Suite("Tokens are taken back") struct TokenRevocationTests {
+  private static let denied = Refusal.denied("you may not do this")
+
+  /// A stand with a key for tokens, `key`, and one for another use, `other`.
+  private static func stand() throws -> RoomStand {
+    let stand = try RoomStand.unlocked(system: true)
+    for (name, use) in [("key", KeyUse.jwt), ("other", .mac)] {
+      let change = ItemChange(name: try ItemName(name), use: use)
+      _ = try stand.items.set(change, .generated(.key(.hmac)), for: stand.administrator) { _ in true }
+    }
+    return stand
+  }
+
+  private static func give(_ stand: RoomStand, _ uid: UInt32, _ pattern: String, _ rights: String) throws {
+    _ = try stand.access.give(
+      try Subject(parsing: "user:\(uid)"), try ItemPattern(pattern), try Rights(parsing: rights), until: nil,
+      for: stand.administrator)
+  }
+
+  private static func revoke(_ stand: RoomStand, _ name: String, _ id: String = "x", by uid: UInt32) throws -> Int {
+    try stand.items.revoke(.one(id), of: try ItemName(name), for: RoomStand.caller(uid)).version
+  }
+
+  @Test("by who may set the list and no more, as often as there are tokens") func often() throws {
+    let stand = try Self.stand()
+    try Self.give(stand, 990, "key", "find")
+    try Self.give(stand, 990, "key.revoked", "set")
+    for version in 1...3 { #expect(try Self.revoke(stand, "key", "token\(version)", by: 990) == version) }
+    #expect(try stand.items.item(try ItemName("key.revoked"), for: stand.administrator).kind == .note)
+  }
+
+  @Test("on a list that stays of the kind that it is") func kind() throws {
+    let stand = try Self.stand()
+    try stand.set("key.revoked", kind: .blob, #"{"revoked":[]}"#)
+    #expect(try Self.revoke(stand, "key", by: 0) == 2)
+    #expect(try stand.items.item(try ItemName("key.revoked"), for: stand.administrator).kind == .blob)
+  }
+
+  @Test("by nobody who has no right to the item, who learns nothing of it") func strangers() throws {
+    let stand = try Self.stand()
+    for name in ["key", "other", "none"] { try Self.give(stand, 990, name + ".revoked", "set") }
+    for name in ["key", "other", "none"] {
+      #expect(throws: Self.denied, "\(name)") { try Self.revoke(stand, name, by: 990) }
+    }
+    #expect(throws: Refusal.noSuchItem("key.revoked", isVerified: true)) {
+      try stand.items.item(try ItemName("key.revoked"), for: stand.administrator)
+    }
+  }
+
+  @Test("by who has any right to the item, and is told what is wrong with it") func knowing() throws {
+    let stand = try Self.stand()
+    for (place, right) in ["use", "get", "find", "set", "deposit", "watch", "admin"].enumerated() {
+      let uid = 1001 + UInt32(place)
+      for name in ["key", "other", "none"] {
+        try Self.give(stand, uid, name, right)
+        // The right to the list is another one.
+        #expect(throws: Self.denied, "\(name) \(right)") { try Self.revoke(stand, name, by: uid) }
+        try Self.give(stand, uid, name + ".revoked", "set")
+      }
+      #expect(try Self.revoke(stand, "key", "token\(place)", by: uid) == place + 1, "\(right)")
+      #expect(throws: Refusal.wrongUse("other", use: .mac), "\(right)") { try Self.revoke(stand, "other", by: uid) }
+      #expect(throws: Refusal.noSuchItem("none", isVerified: true), "\(right)") {
+        try Self.revoke(stand, "none", by: uid)
+      }
+    }
+  }
+
+  @Test("by a number or a subject, and not by what cannot be one") func given() throws {
+    let stand = try Self.stand()
+    for tokens: Items.RevokedTokens in [.one(""), .one("a.b.c"), .one("a b"), .all(of: ""), .all(of: "a\nb")] {
+      let refusal = #expect(throws: Refusal.self) {
+        try stand.items.revoke(tokens, of: try ItemName("key"), for: stand.administrator)
+      }
+      if case .invalidValue? = refusal { continue }
+      Issue.record("\(tokens): \(String(describing: refusal))")
+    }
+  }
+
+  @Test("where the list is damaged, only a token that is good otherwise waits for it") func damaged() throws {
+    let stand = try Self.stand()
+    var token: [UInt8] = []
+    let name = try ItemName("key")
+    let wanted = WantedToken(subject: nil, lifetime: nil, claims: nil)
+    _ = try stand.items.issue(name, wanted, for: stand.administrator) { made in
+      token = made.text.withBytes { $0.array }
+    }
+    func verdict(_ token: [UInt8]) throws -> String {
+      var text = ""
+      _ = try stand.items.verify(RoomStand.secret(token), of: name, for: stand.administrator) { checked in
+        if case .fault(let reason) = checked { text = reason } else { text = "valid" }
+      }
+      return text
+    }
+    #expect(try verdict(token) == "valid")
+    try stand.set("key.revoked", kind: .note, "damaged")
+    #expect(throws: Refusal.self) { try verdict(token) }
+    #expect(try verdict(Array(token.dropLast())) != "valid" && verdict(Array("a.b.c".utf8)) != "valid")
+  }
+}
