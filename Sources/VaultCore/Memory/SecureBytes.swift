@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// A fixed-size buffer for a key, a password or a plaintext value, which nobody else can copy and which wipes itself.
 ///
-/// The memory comes from `sodium_malloc`: a guard page on either side, a canary, `mlock`ed and left out of core
-/// dumps. It is wiped when the value ends its life, on every path; small buffers then serve again. A failed `mlock` does not
-/// fail the allocation, but is counted in ``made``, for a user to be told.
+/// The memory comes from `sodium_malloc`: a guard page on either side, `mlock`ed and left out of core dumps. It is wiped when
+/// the value ends its life, on every path; small buffers then serve again. A failed `mlock` does not fail the allocation, but
+/// is counted in ``made``, for a user to be told.
 ///
 /// Each buffer takes four pages at least, so it is for keys and for the one value in hand. The pages stay readable while it
 /// lives: sealing them with `mprotect` between uses costs two system calls and a TLB flush per access, which the request path

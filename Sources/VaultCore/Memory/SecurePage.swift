@@ -2,13 +2,13 @@ internal import CSodium
 internal import Glibc
 internal import Synchronization
 
-/// A piece of memory from `sodium_malloc`: a guard page on either side, a canary before it, and the pages between locked into
-/// RAM where the kernel has room for that.
+/// A piece of memory from `sodium_malloc`: a guard page on either side, and the pages between locked into RAM where the kernel
+/// has room for that. A buffer in it ends where the guard page begins.
 ///
 /// To map one and unmap it takes twelve system calls, more time than a signature. So small ones have one size, and are kept
 /// for the next when they are given back, with every byte wiped.
 @safe struct SecurePage: @unchecked Sendable {
-  /// The size of the small ones in bytes: with libsodium's canary, a page of memory as most processors have it.
+  /// The size of the small ones in bytes: with libsodium's canary before it, a page of memory as most processors have it.
   private static let usual = 4096 - 16
   /// The most that are kept for the next.
   private static let most = 32
