@@ -59,8 +59,8 @@ def daemon():
         with vault.connect() as connection:
             for method, parameters in (
                 ("Set", {"name": "bench/set", "value": "secret", "accessible": "after-first-unlock"}),
-                ("Status", {}), ("Show", {"name": "bench/set"}), ("Find", {"query": "kind=api-key"}), ("Children", {}),
-                ("Delete", {"name": "bench/set"}),
+                ("Status", {}), ("Show", {"name": "bench/set"}), ("Find", {"query": "kind=api-key", "limit": 100}),
+                ("Delete", {"names": ["bench/set"]}),
             ):
                 vault.ask(connection, method, parameters)
         vault.lock()
