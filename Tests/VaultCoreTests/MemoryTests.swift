@@ -73,6 +73,11 @@ import Testing
         let next = SecureBytes(count: 4080)
         #expect(address(next) + 4080 == end && next.array == [UInt8](repeating: 0, count: 4080), "\(count)")
       }
+      // What is kept can be given back as well, which is for a lock.
+      let kept = fill(count: 32)
+      SecureBytes.unmapSpare()
+      let unmapped = unsafe msync(UnsafeMutableRawPointer(bitPattern: (kept - 1) & ~4095), 1, MS_ASYNC)
+      #expect(unmapped == -1 && errno == ENOMEM)
       // Larger ones are the system's again.
       let large = fill(count: 1 << 20)
       #expect(fill(count: 32) != large)

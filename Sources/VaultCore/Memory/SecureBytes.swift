@@ -45,6 +45,9 @@ internal import Synchronization
 
   deinit { page.giveBack(count: count) }
 
+  /// Unmaps the memory of small buffers that have ended, which is wiped and kept for others until then.
+  public static func unmapSpare() { SecurePage.unmapKept() }
+
   private static let madeCount = Atomic(0)
   private static let unlockedCount = Atomic(0)
 

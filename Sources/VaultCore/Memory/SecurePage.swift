@@ -55,4 +55,13 @@ internal import Synchronization
       }
     if !isKept { unsafe sodium_free(base) }
   }
+
+  /// Unmaps those that are kept.
+  static func unmapKept() {
+    let pages = kept.withLock { kept in
+      defer { kept = [] }
+      return kept
+    }
+    for page in pages { unsafe sodium_free(page.base) }
+  }
 }

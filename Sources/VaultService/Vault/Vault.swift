@@ -187,7 +187,10 @@ package final class Vault {
   ///
   /// - Parameter caller: who asked for it; nil for nobody.
   package func lock(because cause: LockState.Cause, _ caller: Caller? = nil) {
-    defer { Stack.wipe() }
+    defer {
+      SecureBytes.unmapSpare()
+      Stack.wipe()
+    }
     var reach: Lock.Reach = .whenUnlocked
     if settings.hideNames { reach.insert(.names) }
     let isOutOfHands = cause.isSleep && !settings.keepAcrossSleep
