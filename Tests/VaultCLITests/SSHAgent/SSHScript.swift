@@ -13,8 +13,9 @@ enum SSHScript {
           return struct.pack(">I", len(data)) + data
       def join():
           client = socket.socket(socket.AF_UNIX)
-          client.settimeout(60)
+          # Before there is a limit: where many wait to be accepted, this one does, too.
           client.connect(agent_path)
+          client.settimeout(60)
           return client
       def take(client, count):
           data = b""
