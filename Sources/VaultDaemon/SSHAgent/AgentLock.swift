@@ -10,7 +10,7 @@ final class AgentLock {
 
   /// An attempt to unlock.
   private struct Attempt {
-    /// That of the passphrase.
+    /// The hash of the passphrase.
     let hash: [UInt8]
     let done: (Bool) -> Void
   }

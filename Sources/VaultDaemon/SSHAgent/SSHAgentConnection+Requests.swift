@@ -34,7 +34,7 @@ extension SSHAgentConnection {
   private func handleLocked(_ request: AgentRequest, _ frame: RawSpan) {
     switch request {
     case .list: reply(.identities([]))
-    // Where the connection comes from counts as well once the agent is unlocked.
+    // The origin of the connection counts as well once the agent is unlocked.
     case .bind(let bind): self.bind(bind)
     case .unlock(let passphrase) where isOwn:
       door.lock.unlock(frame.extracting(passphrase)) { [weak self] isRight in
@@ -104,7 +104,7 @@ extension SSHAgentConnection {
 
   private func bind(_ bind: SessionBind?) {
     defer {
-      // What a person has shown here does not count for who asks from there, nor the other way round.
+      // A person's presence here does not count for who asks from there, nor the other way round.
       if bindings.isForwarded { caller?.session?.scope = .forwardedAgent }
     }
     guard let bind else {

@@ -50,11 +50,10 @@ extension SSHAgentConnection {
   /// Makes a call once a person has allowed this use of a key.
   func waitForConfirmation(of key: SessionKey, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?) {
     guard let caller else { return }
-    awaitedKey = key
     let joined = door.attendance.joinConfirmation(of: key.fingerprint, caller, said) { [weak self] _ in
       self?.refuse("nobody has allowed this use of the key")
     }
-    hold(joined, for: .sessionKey, said, call)
+    hold(joined, for: .use(key), said, call)
   }
 
   /// Makes a call once the person who is asked has answered, or refuses it where nobody can be asked.

@@ -30,22 +30,18 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   var isEnded = false
   /// The place in the order in which the door's connections have sent something.
   var heard = 0
-  /// True when it has asked for nothing that is not answered.
-  var isIdle: Bool { !isAnswering }
   var attempt: Attempt?
   /// The place among those for whom agents ask a person.
   var waiter: Waiter?
-  /// What it waits for.
+  /// The event that it waits for.
   var awaited = Awaited.nothing
-  /// The key that it waits to use.
-  var awaitedKey: SessionKey?
 
   enum Awaited {
     case nothing, unlock
     /// Something about an item, whose name it holds.
     case item
-    /// A yes to the use of a key of the session.
-    case sessionKey
+    /// A yes to the use of this key of the session.
+    case use(SessionKey)
   }
 
   init(_ channel: any Channel, _ door: SSHAgentDoor) {
@@ -61,7 +57,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   func take(_ bytes: RawSpan) {
     defer { Stack.wipeRegisters() }
     guard caller != nil else { return }
-    door.heard(self)
+    heard = door.clients.heardNext()
     inbound.append(bytes)
     process()
   }
@@ -115,7 +111,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     defer { if let line { door.turns.charge(line, since: began) } }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
-    // What comes while they are read is kept apart: an answer that cannot be written has NIO hand over all that is left.
+    // An answer that cannot be written has NIO hand over all that is left, which is kept apart while these are read.
     var frames = FrameBuffer()
     swap(&frames, &inbound)
     frames.withBytes { bytes in
@@ -130,7 +126,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   /// Ends the wait for a key of the session that is gone.
   func checkAwaitedKey() {
-    guard let awaitedKey, !door.sessionKeys.all.contains(where: { $0 === awaitedKey }) else { return }
+    guard case .use(let key) = awaited, !door.sessionKeys.all.contains(where: { $0 === key }) else { return }
     refuse("the key is gone")
   }
 
@@ -171,7 +167,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   func stopWaiting() {
     attempt?.callOff()
-    (attempt, waiter, awaited, awaitedKey) = (nil, nil, .nothing, nil)
+    (attempt, waiter, awaited) = (nil, nil, .nothing)
   }
 
   func close() {
@@ -185,9 +181,13 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   override func letGo(for lock: Lock) {
     if lock.reach.contains(.names) { caller?.memory.forgetNames() }
-    if lock.isEffective, awaited == .sessionKey || awaited == .item && lock.reach.contains(.names) {
-      refuse("the vault was locked meanwhile")
-    }
+    let isOver =
+      switch awaited {
+      case .nothing, .unlock: false
+      case .item: lock.reach.contains(.names)
+      case .use: true
+      }
+    if lock.isEffective, isOver { refuse("the vault was locked meanwhile") }
     // A key on its way belongs to what the lock closes.
     if lock.isEffective, inbound.count > 0, !isProcessing { close() }
     if lock.isEffective, !isProcessing { inbound.removeAll() }

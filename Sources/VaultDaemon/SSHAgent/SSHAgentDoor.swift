@@ -34,7 +34,6 @@ final class SSHAgentDoor {
     }
   }
   private var connections: [ObjectIdentifier: SSHAgentConnection] = [:]
-  private var heardCount = 0
 
   init(_ rooms: Rooms, _ clients: Clients, _ turns: Turns, timer: Timer, home: String?, most: Int, isOn: Bool) {
     (items, vault, access) = (rooms.items, rooms.vault, rooms.access)
@@ -57,20 +56,15 @@ final class SSHAgentDoor {
     guard isOn else { return false }
     if connections.count >= most {
       // One that waits for its answer has somebody there.
-      guard let idle = connections.values.filter(\.isIdle).min(by: { $0.heard < $1.heard }) else { return false }
+      guard let idle = connections.values.filter({ !$0.isAnswering }).min(by: { $0.heard < $1.heard }) else {
+        return false
+      }
       leave(idle)
       idle.close()
     }
-    heardCount += 1
-    connection.heard = heardCount
+    connection.heard = clients.heardNext()
     connections[ObjectIdentifier(connection)] = connection
     return true
-  }
-
-  /// Takes note that a connection has sent something.
-  func heard(_ connection: SSHAgentConnection) {
-    heardCount += 1
-    connection.heard = heardCount
   }
 
   func leave(_ connection: SSHAgentConnection) { connections[ObjectIdentifier(connection)] = nil }
