@@ -24,8 +24,8 @@ extension Attendance {
   /// Takes note that a person allows the one use of a key that the inquiry of that number is about: the call goes on.
   package func confirm(_ number: Int, for caller: Caller) throws(Refusal) {
     let inquiry = try inquiry(number, toldTo: caller)
-    guard case .confirmation(let key, _) = inquiry.matter else { throw .invalid("inquiry") }
-    try vault.audit.recording(.approve, caller, nil, detail: "one use of \(key.fingerprint), number \(number)") {
+    guard case .confirmation(let fingerprint, _) = inquiry.matter else { throw .invalid("inquiry") }
+    try vault.audit.recording(.approve, caller, nil, detail: "one use of \(fingerprint), number \(number)") {
       () throws(Refusal) in isShown(number)
     }
   }

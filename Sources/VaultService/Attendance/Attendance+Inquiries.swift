@@ -49,7 +49,7 @@ extension Attendance {
     let open = inquiries.values.count { if case .confirmation = $0.matter { true } else { false } }
     guard open < Self.mostConfirmations else { return .nobody }
     nextUse += 1
-    return join(.confirmation(Inquiry.KeyInUse(fingerprint: fingerprint), use: nextUse), caller, said, giveUp)
+    return join(.confirmation(fingerprint: fingerprint, use: nextUse), caller, said, giveUp)
   }
 
   /// Waits with others for the answer to a request, of which agents have been told.

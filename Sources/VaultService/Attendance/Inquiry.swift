@@ -10,8 +10,8 @@ final class Inquiry {
     case presence(ItemName, Requirement, AuthenticationSession)
     /// To approve or deny the request of that number.
     case approval(Int)
-    /// To allow one use of a key that asks for it each time: no two join.
-    case confirmation(KeyInUse, use: Int)
+    /// To allow one use of the key with that fingerprint, which asks for it each time: no two join.
+    case confirmation(fingerprint: String, use: Int)
 
     /// What a person who dismisses it does not want to hear of.
     var topic: Topic {
@@ -19,13 +19,10 @@ final class Inquiry {
       case .unlock: .unlock
       case .presence(let name, let requirement, let session): .presence(name, requirement, uid: session.uid)
       case .approval(let number): .approval(number)
-      case .confirmation(let key, _): .confirmation(key)
+      case .confirmation(let fingerprint, _): .confirmation(fingerprint: fingerprint)
       }
     }
   }
-
-  /// A key that is about to be used, by its fingerprint.
-  struct KeyInUse: Hashable { let fingerprint: String }
 
   /// What nobody is asked about for a while after a dismissal. A process can make itself as many sessions as it likes, so they do
   /// not tell one presence from another here.
@@ -33,7 +30,7 @@ final class Inquiry {
     case unlock
     case presence(ItemName, Requirement, uid: UInt32)
     case approval(Int)
-    case confirmation(KeyInUse)
+    case confirmation(fingerprint: String)
   }
 
   /// The most askers that are told of.

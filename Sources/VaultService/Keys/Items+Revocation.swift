@@ -41,7 +41,7 @@ extension Items {
   package func revoke(
     _ tokens: RevokedTokens, of name: ItemName, for caller: Caller
   ) throws(Refusal) -> (list: ItemName, version: Int) {
-    // What is given may be a whole token by mistake, which is not to be read in the log.
+    // It may be a whole token by mistake, which is not to be read in the log.
     do throws(RevocationProblem) { try tokens.check() } catch { throw .invalidValue(kind: "", reason: error.reason) }
     let listName = try Self.revocationList(of: name)
     return try vault.audit.recording(.use, caller, name.text, detail: "revokes \(tokens.text)") { () throws(Refusal) in

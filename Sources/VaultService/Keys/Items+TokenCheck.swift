@@ -69,7 +69,7 @@ extension Items {
     }
   }
 
-  /// What the keys of an item say of a token, the current one first. It may have been revoked.
+  /// Checks a token by the keys of an item, the current one first. It may have been revoked.
   private func check(
     _ text: RawSpan, of name: ItemName, _ keychain: Keychain, _ now: Int64, _ decide: (ItemInfo) -> Decision
   ) throws(VaultError) -> Result<CheckedToken, Refusal> {
@@ -93,7 +93,7 @@ extension Items {
     return .success(.fault("the token was made with no key of this item's"))
   }
 
-  /// What one version of the key says of a token; nil where it names another one.
+  /// Checks a token by one version of the key; nil where it names another one.
   private static func check(
     _ text: RawSpan, _ now: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan, isLast: Bool
   ) throws(Refusal) -> CheckedToken? {

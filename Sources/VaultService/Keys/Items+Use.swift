@@ -24,7 +24,7 @@ extension Items {
     making make: (Keychain, _ decide: (ItemInfo) -> Decision) throws(VaultError) -> Made<Value>,
     _ answer: (borrowing Value) -> Void
   ) throws(Refusal) -> Wait? {
-    // What goes deeper has wiped that itself.
+    // Deeper calls, of libgcrypt alone, wipe for themselves.
     defer { Stack.wipe(Stack.exchange) }
     do throws(Refusal) {
       try vault.audit.settle()
