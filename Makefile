@@ -32,9 +32,8 @@ SOURCES  := Package.swift $(shell find Sources -type f)
 SWIFT    := mkdir -p .build/tmp && TMPDIR=$(CURDIR)/.build/tmp swift
 # Statically linked Swift, no rpath, stripped, and no symbols for others to look up, which were a tenth of a program;
 # `vault` itself is one fully static file (see Package.swift).
-# The run-time checks of exclusive access, a twentieth of a request, are for the debug build and the tests.
 UNSTRIPPED := $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
-            -Xlinker --no-export-dynamic -Xswiftc -enforce-exclusivity=unchecked --scratch-path $(BUILD)
+            -Xlinker --no-export-dynamic --scratch-path $(BUILD)
 RELEASE  := $(UNSTRIPPED) -Xlinker -s
 
 # Where `make deps` unpacks a package that it cannot install without an upgrade. Where it is not there, nothing is looked
@@ -133,10 +132,11 @@ fmt:
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
 BENCH := .build/bench
-BENCH_PROGRAMS := $(addprefix $(BENCH)/,agent crowd echo fair load get pace processes rows start watch)
+BENCH_PROGRAMS := $(addprefix $(BENCH)/,agent crowd echo fair load get pace processes rows sign start watch)
 START_ORDER  := Sources/vault/start.order
 DAEMON_ORDER := Sources/vaultd/use.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
+$(BENCH)/sign: LDLIBS := -lsodium
 $(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
 	@mkdir -p $(BENCH)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@ $(LDLIBS)

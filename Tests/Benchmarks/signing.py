@@ -1,11 +1,13 @@
 """Keys that are used without being read: the ssh-agent beside OpenSSH's, and tokens beside a plain get."""
 
-import os, subprocess
+import os, statistics, subprocess
 from granting import frame
 from report import BIN, ROUNDS, SECONDS, line, measure, ratio
 from world import Server, Vault
 
 KEY, TOKENS, ITEM = "ssh/bench", "iot/bench", "bench/item-042"
+# The header and the claims of such a token, in base64.
+SIGNED_BYTES = 240
 
 
 class OpenSSHAgent(Server):
@@ -41,16 +43,20 @@ def agents(vault, theirs):
 
 
 def tokens(vault):
-    print("\nIssueToken by an Ed25519 key, beside a get of a 64-byte item (1/s)")
-    pairs = []
+    """A token is a get and a signature: what these two alone would take together is the yardstick."""
+    print("\nIssueToken by an Ed25519 key, beside a get of a 64-byte item and a signature made from C (1/s)")
+    triples = []
     for _ in range(ROUNDS):
         issue = measure("load", vault.socket, 1, SECONDS, frame("IssueToken", name=TOKENS, subject="lamp-17"))
         get = measure("load", vault.socket, 1, SECONDS, frame("Get", name=ITEM))
-        pairs.append((issue["total"], get["total"]))
-    value, issue, get = ratio(pairs)
+        sign = measure("sign", SECONDS, SIGNED_BYTES)
+        triples.append((issue["total"], get["total"], sign["total"]))
+    issue, get, sign = map(statistics.median, zip(*triples))
     line("IssueToken", issue)
     line("Get", get)
-    line("IssueToken to Get", value, ">= 0.5", value >= 0.5, "x")
+    line("crypto_sign_detached from C", sign)
+    value = statistics.median(issue * (1 / get + 1 / sign) for issue, get, sign in triples)
+    line("IssueToken to a get and a signature", value, ">= 0.8", value >= 0.8, "x")
 
 
 def run(sandbox):

@@ -127,10 +127,17 @@ class Vault(Server):
 
     def be_reachable(self):
         """Has other users reach the socket: a vault of the machine has it so by itself."""
+        self.set_modes(0o711, 0o666)
+
+    def be_private(self):
+        """Has the owner alone reach the socket again: `vault` talks to no other."""
+        self.set_modes(0o700, 0o600)
+
+    def set_modes(self, folders, socket):
         folder = self.socket
         while (folder := os.path.dirname(folder)) not in ("/", "/tmp"):
-            os.chmod(folder, 0o711)
-        os.chmod(self.socket, 0o666)
+            os.chmod(folder, folders)
+        os.chmod(self.socket, socket)
 
     @staticmethod
     def frame(method, parameters, more=False):
