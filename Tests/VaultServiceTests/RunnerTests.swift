@@ -6,9 +6,9 @@ import Testing
   @Test("a slice is short while there are requests, and long when there have been none for a while") func slices() {
     let hands = RoomStand.Hands()
     let runner = Runner(hands.clock, hands.timer) {}
-    func slice(at now: Int64, after paused: Int64) -> Int64 {
+    func slice(at now: Int64, after paused: Int64, _ share: Runner.Share = .half) -> Int64 {
       runner.paused = paused
-      return runner.slice(now)
+      return runner.slice(now, share)
     }
     #expect(slice(at: 9_005_000, after: 9_000_000) == 100_000)
     // A request was served, and soon after it there is none.
@@ -18,6 +18,11 @@ import Testing
     #expect(slice(at: 11_000_000, after: 9_300_000) == 150_000)
     #expect(slice(at: 13_000_000, after: 12_995_000) == 20_000)
     #expect(slice(at: 13_005_000, after: 13_000_000) == 100_000)
+    // Work that nobody can put off takes as long as the requests did.
+    #expect(slice(at: 13_105_000, after: 13_005_000, .equal) == 100_000)
+    #expect(slice(at: 17_105_000, after: 13_105_000, .equal) == 4_000_000)
+    #expect(slice(at: 37_105_000, after: 17_105_000, .equal) == 5_000_000)
+    #expect(slice(at: 37_120_000, after: 37_105_000, .equal) == 20_000)
   }
 
   /// Work of a few slices, which notes each one that it gets.
@@ -29,6 +34,8 @@ import Testing
     init(_ name: String, _ nexts: [Runner.Next], _ log: RoomStand.Shared<[String]>) {
       (self.name, self.nexts, self.log) = (name, nexts, log)
     }
+
+    var share: Runner.Share { .half }
 
     func run(until end: Int64) -> Runner.Next {
       log.value.append(name)

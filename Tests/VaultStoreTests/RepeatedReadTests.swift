@@ -118,7 +118,7 @@ import VaultModel
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     try keychain.put("a", "one")
-    let isKept = { try keychain.recent[name("a")] != nil }
+    let isKept = { try keychain.bound.recent[name("a")] != nil }
     let ends: [(hasNames: Bool, () -> Void)] = [
       (true, { keychain.lock(hidingNames: false) }), (false, { keychain.lock(hidingNames: true) }),
       (false, { keychain.lock(hidingNames: false, keepingAfterFirstUnlock: false) }), (false, { keychain.wipe() }),

@@ -40,6 +40,8 @@ package final class Check: Runner.Work {
   /// The error with which the last check was given up; nil when one went on since.
   private(set) var problem: VaultError?
   private let readers = Readers<IntegrityState, CheckResult>()
+  /// True when a rekey waits for its end.
+  private var isHurried = false
   /// Told when the store was found to be as it was written last.
   var whenOK: (Keychain) -> Void = { _ in }
 
@@ -74,11 +76,16 @@ package final class Check: Runner.Work {
   }
 
   /// Begins a check for whoever asks for one, or has it go on.
-  func goOn() {
+  ///
+  /// - Parameter isHurried: true to have it end soon, whoever asks for something meanwhile.
+  func goOn(isHurried: Bool = false) {
+    if isHurried { self.isHurried = true }
     guard let keychain = vault.openKeychain else { return }
     if case .checking = keychain.integrity {} else { keychain.beginVerification() }
     runner.begin(self)
   }
+
+  package var share: Runner.Share { isHurried || isAwaited ? .equal : .half }
 
   package func run(until end: Int64) -> Runner.Next {
     // Without all keys it goes on only for those who want to know what can be told without them.
@@ -119,6 +126,7 @@ package final class Check: Runner.Work {
       vault.log.info(
         "the store was checked: \(result.records) records, all as \(keychain.isCopy ? "of the copy" : "written")")
     }
+    isHurried = false
     if result.isOK { whenOK(keychain) }
     readers.end(.success(CheckResult(result, because: reason(for: result.unchecked))), in: nil)
     return false

@@ -17,6 +17,8 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   private static let checks = 3
   /// Records in one step; the clock is looked at after each.
   private static let records = 4
+  /// The first and the longest time beyond its share in one slice, in nanoseconds.
+  private static let (firstOvertime, longestOvertime): (Int64, Int64) = (1_000_000, 256_000_000)
   /// The time between two words to those who wait, in nanoseconds.
   private static let interval: Int64 = 200_000_000
 
@@ -31,6 +33,8 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   private var memoryKeys: [UInt32: Handover]
   private let readers = Readers<Progress, Progress>()
   private var checksBegun = 0
+  /// The least number of changed items that were left to copy, and the time beyond its share that it got last.
+  private var (least, extra): (Int, Int64) = (.max, 0)
   /// The items that were looked at, and all of them.
   package var progress: Progress { rekey?.progress ?? last }
   private var last: Progress
@@ -68,8 +72,11 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   /// Has somebody told no more. The rekey goes on.
   func leave(_ id: ObjectIdentifier) { readers.remove(id) }
 
+  package var share: Runner.Share { .equal }
+
   package func run(until end: Int64) -> Runner.Next {
     guard let rekey else { return .over }
+    let end = end + overtime(rekey)
     do throws(VaultError) {
       guard try isChecked() else {
         tell()
@@ -90,6 +97,21 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     return .again
   }
 
+  /// The time beyond its share that it needs to catch up with those who change items faster than it copies them, in
+  /// nanoseconds: twice as much each time that it has not come nearer.
+  private func overtime(_ rekey: Rekey) -> Int64 {
+    guard let behind = rekey.behind else {
+      (least, extra) = (.max, 0)
+      return 0
+    }
+    if behind < least {
+      least = behind
+    } else if behind > 0 {
+      extra = min(max(2 * extra, Self.firstOvertime), Self.longestOvertime)
+    }
+    return extra
+  }
+
   /// True when the check of the live store has found everything in order; it goes on by itself otherwise.
   private func isChecked() throws(VaultError) -> Bool {
     if keychain.isVerified { return true }
@@ -101,7 +123,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
       guard checksBegun <= Self.checks else { throw .storage("the store cannot be checked") }
     case .checking, .ok: break
     }
-    upkeep.check.goOn()
+    upkeep.check.goOn(isHurried: true)
     return false
   }
 

@@ -11,8 +11,19 @@ package final class Runner {
 
   /// A piece of work that goes on for long.
   package protocol Work: AnyObject {
+    /// The time that it gets while there are requests.
+    var share: Share { get }
+
     /// Goes on until `end`, `CLOCK_MONOTONIC` nanoseconds; always by one step.
     func run(until end: Int64) -> Next
+  }
+
+  /// The time that a piece of work gets while there are requests.
+  package enum Share {
+    /// Half of what the requests take: requests come first.
+    case half
+    /// As much as the requests take, so that whoever asks for a lot can at most double the time to its end.
+    case equal
   }
 
   /// The time that the loop is kept from requests at a time when there are none, in nanoseconds.
@@ -21,6 +32,8 @@ package final class Runner {
   private static let busySlice: Int64 = 20_000
   /// The longest such time after requests that took long themselves: then it takes half as long as they took.
   private static let longestSlice: Int64 = 150_000
+  /// The same of work that gets as much as the requests.
+  private static let longestEqualSlice: Int64 = 5_000_000
   /// A turn of the loop that took less had no request, in nanoseconds.
   private static let emptyTurn: Int64 = 10_000
   /// The time after a request within which others are expected, in nanoseconds.
@@ -71,7 +84,7 @@ package final class Runner {
     guard !waiting.isEmpty else { return }
     let work = waiting.removeFirst()
     let now = clock.monotonic()
-    switch work.run(until: now + slice(now)) {
+    switch work.run(until: now + slice(now, work.share)) {
     case .again: begin(work)
     case .later(let delay):
       let cancel = timer.after(delay) { [weak self, weak work] in if let work { self?.begin(work) } }
@@ -83,11 +96,14 @@ package final class Runner {
   }
 
   /// The time that the slice which begins now may take, in nanoseconds.
-  func slice(_ now: Int64) -> Int64 {
+  func slice(_ now: Int64, _ share: Share) -> Int64 {
     let others = now - paused
     if others >= Self.emptyTurn { lastRequest = now }
     if now - lastRequest > Self.lull { return Self.idleSlice }
-    return min(max(others / 2, Self.busySlice), Self.longestSlice)
+    switch share {
+    case .half: return min(max(others / 2, Self.busySlice), Self.longestSlice)
+    case .equal: return min(max(others, Self.busySlice), Self.longestEqualSlice)
+    }
   }
 
   private func askOnce() {

@@ -37,6 +37,8 @@ package final class SalvageWork: SecretHolder, Runner.Work {
   /// The second store.
   var target: Keychain { salvage.target }
 
+  package var share: Runner.Share { .half }
+
   package func run(until end: Int64) -> Runner.Next {
     guard let reader else { return .over }
     do throws(VaultError) {

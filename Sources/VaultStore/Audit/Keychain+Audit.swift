@@ -35,7 +35,7 @@ extension Keychain {
 
   /// The end of the log, of what is not written as well.
   var auditEnd: AuditPosition {
-    switch audit {
+    switch bound.audit {
     case .some(let writing): writing.end
     case .none: (try? storedEnd())?.position ?? .start
     }
@@ -50,12 +50,12 @@ extension Keychain {
     guard block.count > 0 else { return }
     if unwrittenAuditBytes > Self.mostUnwrittenAudit { throw .diskFull }
     let needsChain =
-      switch audit {
+      switch bound.audit {
       case .some(let writing): writing.isLong(at: now)
       case .none: true
       }
     if needsChain { try beginChain(now: now) }
-    audit?.seal(&block, vault)
+    bound.audit?.seal(&block, vault)
   }
 
   /// True when there are records that are not on the disk.
@@ -68,7 +68,7 @@ extension Keychain {
   }
 
   private var unwrittenAuditBytes: Int {
-    switch audit {
+    switch bound.audit {
     case .some(let writing): writing.unwrittenBytes
     case .none: 0
     }
@@ -76,7 +76,7 @@ extension Keychain {
 
   /// The records that are not on the disk.
   var unwrittenAudit: [AuditRow] {
-    switch audit {
+    switch bound.audit {
     case .some(let writing): writing.unwritten
     case .none: []
     }
@@ -84,7 +84,7 @@ extension Keychain {
 
   /// The end of what is written of the log.
   var writtenAuditEnd: AuditPosition? {
-    switch audit {
+    switch bound.audit {
     case .some(let writing): writing.written
     case .none: nil
     }
@@ -100,7 +100,7 @@ extension Keychain {
     if hasFailed { throw Self.failed }
     let rows = unwrittenAudit
     let anchor = anchored ? try anchor(joining: auditEnd) : nil
-    guard let end = audit?.storedEnd(vault), !rows.isEmpty || anchor != nil else { return }
+    guard let end = bound.audit?.storedEnd(vault), !rows.isEmpty || anchor != nil else { return }
     try database.begin()
     do throws(VaultError) {
       for row in rows { try database.insertAudit(row) }
@@ -112,7 +112,7 @@ extension Keychain {
       notice(error)
       throw error
     }
-    audit?.haveWritten()
+    bound.audit?.haveWritten()
     // The pages that a check reads have changed.
     pass?.apply(RecordChanges(isListing: false), self)
   }
@@ -126,7 +126,7 @@ extension Keychain {
     let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
     let age = auditAge(at: now)
     let found = try noticing { () throws(VaultError) in try storedEnd() } ?? AuditEnd(.start, chain: 0)
-    var before = audit.take()
+    var before = bound.audit.take()
     let (end, written): (AuditPosition, AuditPosition)
     let unwritten: [AuditRow]
     let origin: AuditChain.Origin
@@ -144,7 +144,7 @@ extension Keychain {
         origin: isUnlocked ? .unlocked : origin, time: now, age: age, after: end, ended: ended, seed: seed,
         publicKey: publicKey)
     } catch {
-      audit = consume before
+      bound.audit = consume before
       throw .corrupt("the public key is none")
     }
     let row = end.row + 1
@@ -153,12 +153,12 @@ extension Keychain {
     case .cold: mac(&chain, row, keys.always.audit)
     case .continued: if before != nil { chain.mac = chain.mac(row, vault, after: &before!.key) }
     }
-    audit = AuditWriting(chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten)
+    bound.audit = AuditWriting(chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten)
   }
 
   /// The age of the log at a time, Unix seconds, as its last chain tells.
   private func auditAge(at now: Int64) -> Int64 {
-    switch audit {
+    switch bound.audit {
     case .some(let writing): return AuditChain.age(at: now, since: writing.time, writing.age)
     case .none: break
     }
@@ -177,7 +177,7 @@ extension Keychain {
 
   /// Has the next record begin another chain: after an unlock one that the vault's own keys vouch for, from which on the
   /// memory of a cold process says nothing.
-  public func endAuditChain() { audit?.isOver = true }
+  public func endAuditChain() { bound.audit?.isOver = true }
 
   // MARK: The end and the anchor
 
@@ -217,7 +217,7 @@ extension Keychain {
   /// The anchor that vouches for everything up to `end`; nil where the keys for that are not in memory, or the log before
   /// it is yet to be joined.
   private func anchor(joining end: AuditPosition) throws(VaultError) -> AuditAnchor? {
-    guard isAuditJoined, holdsIntegrityKey(.whenUnlocked) else { return nil }
+    guard bound.isAuditJoined, holdsIntegrityKey(.whenUnlocked) else { return nil }
     var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: end)
     anchor.joined = end
     return anchor
@@ -254,7 +254,7 @@ extension Keychain {
   /// - Returns: the number of entries that are gone.
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func cutAudit(toBytes bytes: Int64, olderThan age: Int64?, now: Int64) throws(VaultError) -> Int64 {
-    guard isAuditJoined, !hasFailed, var anchor = try anchor() else { return 0 }
+    guard bound.isAuditJoined, !hasFailed, var anchor = try anchor() else { return 0 }
     let oldest = age.map { auditAge(at: now) - $0 } ?? .min
     let before = anchor.cut.entries
     while let next = try cutEnd(of: anchor, bytes: bytes, oldest) {

@@ -10,18 +10,18 @@ extension Keychain {
   /// - Returns: nil when it is not over; else what is wrong, in sentences, of which the store has failed then.
   /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``.
   public func joinAudit(rows: Int) throws(VaultError) -> [String]? {
-    if isAuditJoined { return [] }
+    if bound.isAuditJoined { return [] }
     var findings: [Finding] = []
     do throws(VaultError) {
-      if auditJoin == nil { auditJoin = try AuditWalk(self, isTail: true) }
-      guard try auditJoin?.step(self, rows: rows) ?? true else { return nil }
-      findings = auditJoin?.faults.map { Finding($0) } ?? []
+      if bound.auditJoin == nil { bound.auditJoin = try AuditWalk(self, isTail: true) }
+      guard try bound.auditJoin?.step(self, rows: rows) ?? true else { return nil }
+      findings = bound.auditJoin?.faults.map { Finding($0) } ?? []
     } catch .corrupt(let reason) {
       findings = [Finding(.damaged, reason)]
     }
-    unvouchedAudit = auditJoin?.unvouchedSince
-    auditJoin = nil
-    isAuditJoined = true
+    bound.unvouchedAudit = bound.auditJoin?.unvouchedSince
+    bound.auditJoin = nil
+    bound.isAuditJoined = true
     endAuditChain()
     for finding in findings { notice(finding) }
     return findings.map(\.text)
@@ -30,7 +30,7 @@ extension Keychain {
   /// What an administrator should know of the part that was joined, though nothing is wrong with it: that a daemon that said
   /// it had no boot key has written to it, where there is one. Nil where that is not so.
   public var auditNote: String? {
-    guard opensWithBootKey, let (first, last) = unvouchedAudit else { return nil }
+    guard opensWithBootKey, let (first, last) = bound.unvouchedAudit else { return nil }
     let (entries, were) = first == last ? ("entry \(first)", "it was") : ("entries \(first) to \(last)", "they were")
     return "nobody vouches for \(entries): \(were) written without the boot key, which is there"
   }
@@ -111,7 +111,7 @@ extension Keychain {
     if stored?.position != end { stored = nil }
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
     // What nobody has looked at yet is vouched for by nobody.
-    if source.isAuditJoined { anchor.joined = end }
+    if source.bound.isAuditJoined { anchor.joined = end }
     let mark = try mark(anchor: anchor.encoded)
     changes.clear(Self.auditPlace, .whenUnlocked, stored: try classRecord(.whenUnlocked).sets[Self.auditPlace])
     note(.insert, .whenUnlocked, Self.auditPlace, .single, mark)

@@ -92,12 +92,12 @@ extension Keychain {
   /// - Throws: ``VaultError/corrupt(_:)``, also when it is not; ``VaultError/storage(_:)``.
   @discardableResult
   func knownDeposits(verified: Bool = false) throws(VaultError) -> DepositTable {
-    if depositTable == nil {
+    if bound.depositTable == nil {
       var table = DepositTable()
       for outline in try database.depositOutlines() { table.add(outline) }
-      depositTable = table
+      bound.depositTable = table
     }
-    if verified, depositTable?.isVerified != true {
+    if verified, bound.depositTable?.isVerified != true {
       var found = RecordSet()
       try database.eachDeposit { (row: DepositRow) throws(VaultError) in
         if row.isCounted { found.insert(try mark(row)) }
@@ -106,9 +106,9 @@ extension Keychain {
       guard try classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else {
         throw .corrupt("the deposits that were settled or kept aside are not those that were stored last")
       }
-      depositTable?.isVerified = true
+      bound.depositTable?.isVerified = true
     }
-    return depositTable ?? DepositTable()
+    return bound.depositTable ?? DepositTable()
   }
 
   /// The number of the next row: above those of all others, so that deposits are taken in as they were left.
@@ -124,7 +124,7 @@ extension Keychain {
   func add(_ row: DepositRow) throws(VaultError) {
     try database.insertDeposit(row)
     if row.isCounted { try noteDeposit(.insert, row) }
-    depositTable?.add(row.outline)
+    bound.depositTable?.add(row.outline)
   }
 
   /// Has a row take the place of another one of its number; a transaction must be open.
@@ -132,15 +132,15 @@ extension Keychain {
     if old.isCounted { try noteDeposit(.remove, old) }
     try database.updateDeposit(new)
     if new.isCounted { try noteDeposit(.insert, new) }
-    depositTable?.remove(old.outline)
-    depositTable?.add(new.outline)
+    bound.depositTable?.remove(old.outline)
+    bound.depositTable?.add(new.outline)
   }
 
   /// Removes a row; a transaction must be open.
   func remove(_ row: DepositRow) throws(VaultError) {
     if row.isCounted { try noteDeposit(.remove, row) }
     try database.deleteDeposit(row.row)
-    depositTable?.remove(row.outline)
+    bound.depositTable?.remove(row.outline)
   }
 
   // MARK: Marks

@@ -24,7 +24,7 @@ extension Keychain {
       try add(copy)
       return true
     }
-    depositTable = nil
+    bound.depositTable = nil
   }
 
   /// What a row has, sealed to the key of this store as one that waits; nil when it cannot be read. A box is opened: nobody could
@@ -70,6 +70,6 @@ extension Keychain {
       lose(Finding(.damaged, "the deposits that were kept aside are lost: they are not those that were stored last"))
     }
     for row in counted + waiting { try add(row) }
-    depositTable = nil
+    bound.depositTable = nil
   }
 }

@@ -38,7 +38,7 @@ extension Keychain {
         try add(row)
         return row
       }
-      leftDeposits[row.row] = row.id
+      bound.leftDeposits[row.row] = row.id
       return row.row
     }
   }

@@ -38,9 +38,9 @@ extension Keychain {
     try noticing { () throws(VaultError) in
       guard holdsAllKeys else { throw .locked }
       let table = try knownDeposits(verified: true)
-      let missing = leftDeposits.keys.filter { table.waiting[$0] == nil }.sorted()
+      let missing = bound.leftDeposits.keys.filter { table.waiting[$0] == nil }.sorted()
       guard !table.waiting.isEmpty || !table.remembered.isEmpty else {
-        leftDeposits = [:]
+        bound.leftDeposits = [:]
         return missing
       }
       var taken: [TakenDeposit] = []
@@ -56,7 +56,7 @@ extension Keychain {
           taken.append(try intake.take(row, self))
         }
       }
-      leftDeposits = [:]
+      bound.leftDeposits = [:]
       taken.forEach(told)
       return missing
     }

@@ -32,7 +32,7 @@ extension Keychain {
   /// Takes note of the public key that belongs to the keys in memory.
   func learnPublicKey() {
     switch keys.whenUnlocked.box {
-    case .some(let secret): publicKey = SealedBox.publicKey(of: secret)
+    case .some(let secret): bound.publicKey = SealedBox.publicKey(of: secret)
     case .none: break
     }
   }

@@ -16,9 +16,9 @@ extension Keychain {
     let newAfterFirstUnlock = ClassKeys(
       classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), of: .afterFirstUnlock)
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey), of: .always)
-    recent.forget()
+    bound.recent.forget()
     // Read and looked at anew, now that the key is there.
-    depositTable = nil
+    bound.depositTable = nil
     keys.whenUnlocked = newWhenUnlocked
     keys.afterFirstUnlock = newAfterFirstUnlock
     keys.always = newAlways
@@ -34,7 +34,7 @@ extension Keychain {
   /// - Throws: ``VaultError/corrupt(_:)`` when `bootKey` does not open them.
   public func openAlways(bootKey: borrowing SecureBytes) throws(VaultError) {
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey), of: .always)
-    recent.forget()
+    bound.recent.forget()
     keys.always = newAlways
     opensWithBootKey = true
     vouch(for: .always)
@@ -59,7 +59,7 @@ extension Keychain {
   /// `always` items are still served, and so are `after-first-unlock` items if `keepingAfterFirstUnlock`; otherwise
   /// these are as they were before the first unlock.
   public func lock(hidingNames: Bool, keepingAfterFirstUnlock: Bool = true) {
-    if hidingNames || !keepingAfterFirstUnlock { recent.forget() }
+    if hidingNames || !keepingAfterFirstUnlock { bound.recent.forget() }
     if hidingNames { pass?.forgetNames() }
     pass?.thaw()
     pass?.forgetAudit()
@@ -68,18 +68,18 @@ extension Keychain {
       keys.afterFirstUnlock.forgetAll()
       keys.whenUnlocked.forgetDeposits()
     }
-    auditJoin = nil
+    bound.auditJoin = nil
   }
 
   /// Wipes all keys: the state is that after opening the file.
   public func wipe() {
-    recent.forget()
+    bound.recent.forget()
     keys.whenUnlocked.forgetAll()
     keys.afterFirstUnlock.forgetAll()
     keys.always.forgetAll()
-    audit = nil
-    isAuditJoined = false
-    auditJoin = nil
+    bound.audit = nil
+    bound.isAuditJoined = false
+    bound.auditJoin = nil
     pass?.forgetNames()
     pass?.thaw()
     pass?.forgetAudit()

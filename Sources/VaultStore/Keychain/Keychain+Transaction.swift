@@ -48,7 +48,7 @@ extension Keychain {
   /// Begins a transaction, which ``commit(_:)`` or ``rollBack(_:)`` ends.
   func begin() throws(VaultError) -> Saved {
     if hasFailed { throw Self.failed }
-    recent.forget()
+    bound.recent.forget()
     changes = RecordChanges(isListing: pass != nil || touched != nil)
     transaction.stamp = nil
     try database.begin()
@@ -80,7 +80,7 @@ extension Keychain {
   func rollBack(_ saved: Saved) {
     transaction.state = .none
     database.rollback()
-    depositTable = nil
+    bound.depositTable = nil
     (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)
   }
 

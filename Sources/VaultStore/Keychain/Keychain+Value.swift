@@ -24,7 +24,7 @@ extension Keychain {
     let item: ItemInfo
     let number: Int
     do throws(VaultError) {
-      if version == nil, let entry = recent[name] {
+      if version == nil, let entry = bound.recent[name] {
         (item, number) = (entry.item, try openRecent(entry, now, evenExpired, decide, scratch))
       } else {
         (item, number) = try openValue(of: name, version, now, evenExpired, decide, scratch)
@@ -51,7 +51,7 @@ extension Keychain {
     }
     guard let found else { throw unknownName }
     // Not before the whole lookup is known to be in order, so that what was refused once is not served the next time.
-    if let entry { recent.remember(entry) }
+    if let entry { bound.recent.remember(entry) }
     return found
   }
 

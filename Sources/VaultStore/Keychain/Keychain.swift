@@ -41,25 +41,13 @@ public final class Keychain {
   var facts = ByClass<ClassRecord.Facts?>(repeating: nil)
   var isVouchedFor = ByClass<Bool>(repeating: false)
   var transaction = OpenTransaction()
-  /// The chain of the audit log that is written to; nil before the first entry.
-  var audit: AuditWriting?
-  /// True once the part of the log that was there before is known to be whole, so that all of it can be vouched for.
-  var isAuditJoined = false
-  /// The walk over that part, until it is over.
-  var auditJoin: AuditWalk?
-  /// The first and the last entry of that part that nobody vouches for.
-  var unvouchedAudit: (first: Int64, last: Int64)?
+  var bound = KeyBound()
   /// True when the boot key has opened `always` items since the store was opened.
   var opensWithBootKey = false
   /// The public key of the vault's box (``SealedBox``), 32 bytes, once the vault was unlocked since the store was opened; the
   /// one in the store could be somebody else's.
-  public internal(set) var publicKey: [UInt8]?
-  /// What is known of the table of deposits; nil until somebody wants to know it.
-  var depositTable: DepositTable?
-  /// The numbers and identities of what was left since the store was opened, and was not taken in yet.
-  var leftDeposits: [Int64: ItemID] = [:]
+  public var publicKey: [UInt8]? { bound.publicKey }
   var spare: Scratch? = Scratch()
-  var recent = RecentItems()
   var changes = RecordChanges(isListing: false)
   var pass: VerifyPass?
   // The source of a backup, while one is made.

@@ -96,7 +96,8 @@ extension Keychain {
   /// True when all classes can be read and written.
   var holdsAllKeys: Bool { AccessClass.allCases.allSatisfy(opensValues) }
 
-  /// Puts the store of `other`, which lies in ``Rekey/directoryName``, in the place of this one.
+  /// Puts the store of `other`, which lies in ``Rekey/directoryName``, in the place of this one. Nothing may wait that is
+  /// sealed to the keys of this one: see ``settle()``.
   ///
   /// See ``Database/replace(_:by:_:)``.
   func takeOver(
@@ -104,6 +105,7 @@ extension Keychain {
   ) throws(VaultError) {
     guard canBeReplaced else { throw .storage("a backup is being made") }
     guard case .none = transaction.state else { throw .storage("a change is being made") }
+    guard bound.isSettled else { throw .storage("something that is sealed to the old keys is not written yet") }
     // If both stay what they are, a check that is under way reads their pages again from the start.
     pass?.thaw()
     other.pass?.thaw()
@@ -129,12 +131,11 @@ extension Keychain {
   }
 
   private func takeKeys(of other: Keychain) throws(VaultError) {
-    recent.forget()
+    let isAuditJoined = bound.isAuditJoined
     swap(&keys, &other.keys)
-    publicKey = other.publicKey
-    (depositTable, leftDeposits) = (nil, [:])
-    // What comes now is sealed to the new box.
-    endAuditChain()
+    swap(&bound, &other.bound)
+    // The log is the same, and the new store vouches for as much of it.
+    bound.isAuditJoined = isAuditJoined
     other.wipe()
     try readSlots()
     // Each record was opened with the old keys, and the second store was checked to its last record.

@@ -68,7 +68,7 @@ extension Keychain {
     keys.whenUnlocked = other.keys.whenUnlocked.copy()
     keys.afterFirstUnlock = other.keys.afterFirstUnlock.copy()
     keys.always = other.keys.always.copy()
-    publicKey = other.publicKey
+    bound.publicKey = other.publicKey
   }
 
   /// The slots that can be read and are the ones stored last, as far as the hashes over them tell.

@@ -19,8 +19,10 @@ public final class Rekey {
   /// The number of records or bytes that are written before a commit. Each commit waits for the disk, as in the live
   /// store: otherwise a power cut could leave a log that cannot be distinguished from a damaged one.
   private static let batch = (records: 1024, bytes: 2 << 20)
+  /// The number of rows of the audit log, which are copied as they are, that take as long as one record.
+  private static let auditRows = 8
 
-  private enum Stage {
+  enum Stage {
     /// Walks over the live items.
     case items
     /// Writes the tags that the walk has gathered.
@@ -35,9 +37,9 @@ public final class Rekey {
     case check
   }
 
-  private let source: Keychain
-  private let target: Keychain
-  private var stage = Stage.items
+  let source: Keychain
+  let target: Keychain
+  var stage = Stage.items
   /// The last live item that the walk has met.
   private var position = Int64.min
   private var walked = 0
@@ -138,6 +140,9 @@ public final class Rekey {
     return (min(walked, count), count)
   }
 
+  /// The number of items that were changed meanwhile and are to be copied again; nil as long as others come first.
+  public var behind: Int? { if case .changed = stage { source.touched?.count } else { nil } }
+
   /// The ways into the new vault.
   public var slots: [SlotRecord] { target.slots }
 
@@ -170,7 +175,7 @@ public final class Rekey {
     }
   }
 
-  private func startOver() {
+  func startOver() {
     if let saved { target.rollBack(saved) }
     saved = nil
     written = (0, 0)
@@ -243,10 +248,10 @@ public final class Rekey {
     }
   }
 
-  private func copyAudit(_ rows: Int) throws(VaultError) {
+  private func copyAudit(_ records: Int) throws(VaultError) {
     try begin()
-    let isCopied = try target.copyAudit(of: source, rows: rows)
-    written.records += rows
+    let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
+    written.records += records
     if isCopied {
       try commit()
       stage = .changed(isChecked: false)
@@ -269,6 +274,13 @@ public final class Rekey {
     // The check of the second store compares its items with these facts.
     try begin()
     raiseFacts()
+    // So that the end has little left to copy, however much was written during the check.
+    let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
+    guard isCopied else {
+      written.records += records
+      try commitWhenDue()
+      return false
+    }
     try commit()
     if isChecked { return true }
     target.beginVerification()
@@ -304,64 +316,5 @@ public final class Rekey {
   private func count(_ head: HeadRecord) {
     written.records += 1
     for version in head.item.versions { written.bytes += version.size }
-  }
-
-  // MARK: The end
-
-  /// Puts the second store in the place of the live one. The live keychain then is the new vault, unlocked.
-  ///
-  /// Call it only right after ``step(records:)`` was true; the rekey is over then.
-  /// - Throws: the reason why it cannot be done: the live keychain is as it was. When ``Keychain/isGone`` says so,
-  ///   though, the files could not be opened again, and the keychain is of no more use.
-  public func finish() throws(VaultError) {
-    guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true, !source.hasFailed, !source.isGone
-    else {
-      throw .storage("the rekey is not at its end")
-    }
-    do throws(VaultError) {
-      try target.transaction { () throws(VaultError) in
-        raiseFacts()
-        try target.keepStale(of: source)
-        try target.copyGrants(of: source) { (_: AccessClass, error: VaultError) throws(VaultError) in throw error }
-        _ = try target.copyAudit(of: source, rows: .max)
-        try target.copyDeposits(of: source)
-      }
-      try compareCounts()
-      try source.takeOver(target, atStep)
-    } catch {
-      startOver()
-      if !source.isGone { try? target.reopen(Self.path(in: source)) }
-      throw error
-    }
-    source.touched = nil
-  }
-
-  private func raiseFacts() {
-    for accessible in AccessClass.allCases {
-      if let facts = source.facts[accessible] { target.raise(accessible, to: facts) }
-    }
-  }
-
-  private func compareCounts() throws(VaultError) {
-    guard source.knownItems == target.knownItems else {
-      throw .corrupt("the second store has another number of items")
-    }
-    for accessible in AccessClass.allCases {
-      let (old, new) = (try source.classRecord(accessible).sets, try target.classRecord(accessible).sets)
-      let tables: [AssociatedData.Table] = [.heads, .values, .tags, .grants]
-      for table in tables where old[.init(table)].count != new[.init(table)].count {
-        throw .corrupt("the second store has another number of records of class \(accessible.name)")
-      }
-    }
-  }
-
-  /// Checks that a second store has room beside the live one.
-  ///
-  /// - Throws: ``VaultError/storage(_:)`` unless it has.
-  public static func checkRoom(for source: Keychain) throws(VaultError) {
-    let needed = try source.database.size() + (8 << 20)
-    let free = try source.database.freeSpace()
-    guard free < needed else { return }
-    throw .storage("a second store needs \(needed >> 20) MiB beside this one, and \(free >> 20) MiB are free")
   }
 }

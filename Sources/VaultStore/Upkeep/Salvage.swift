@@ -161,7 +161,7 @@ public final class Salvage {
 
   /// Says in the log itself that it is not all of it: the entries that are lost had the numbers of those that come now.
   private func noteLostAudit() throws(VaultError) {
-    target.isAuditJoined = true
+    target.bound.isAuditJoined = true
     let last = target.nextAuditEntry - 1
     let text = last == 0 ? "all entries are lost" : "the entries after \(last) are lost"
     var block = AuditBlock()
