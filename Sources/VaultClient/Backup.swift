@@ -5,6 +5,8 @@ extension Vault {
   /// The time that the other side of a backup may let nothing go over the connection. A slow disk is written to
   /// meanwhile.
   private static let transferTimeout = Duration.seconds(600)
+  /// The time that the check of what was copied may take after it.
+  private static let checkTimeout = Duration.seconds(3600)
   private static let blockLimit = 1 << 20
 
   /// Copies the whole vault as it is now (vault-backup(5)), and gives the copy's size in bytes.
@@ -14,17 +16,20 @@ extension Vault {
   ///   - salvaged: whether to copy what ``salvage(_:)`` saved instead.
   ///   - cancellation: a descriptor that ends the call with ``Fault/cancelled`` once it can be read.
   ///   - begin: gets the size before the first byte.
+  ///   - told: gets what the daemon could not check of it, for want of keys.
   ///   - write: gets the bytes in their order, in parts of up to 1 MiB; they must not leave it.
   @discardableResult
   public func backup(
     salvaged: Bool = false, cancellation: Int32? = nil, begin: (Int) throws -> Void = { _ in },
-    write: (RawSpan) throws -> Void
+    told: ([String]) -> Void = { _ in }, write: (RawSpan) throws -> Void
   ) throws -> Int {
     var replies = try stream(
       .backup, timeout: keyTimeout, cancellation: cancellation,
       Wire.BackupParameters(salvaged: salvaged ? true : nil))
     guard let response = try replies.next(timeout: nil) else { throw ClientError.disconnected }
-    let size = try response.decode(Wire.BackupReply.self).size
+    guard let size = try response.decode(Wire.BackupReply.self).size else {
+      throw ClientError.protocolViolation("Backup told no size")
+    }
     let connection = replies.connection
     connection.endFrames()
     try begin(size)
@@ -43,8 +48,10 @@ extension Vault {
       done += count
     }
     try connection.beginFrames()
-    _ = try Response(from: connection, until: Deadline(after: timeout)).decode(Wire.Empty.self)
+    // A check that has begun is waited for.
+    let last = try Response(from: connection, until: Deadline(after: Self.checkTimeout)).decode(Wire.BackupReply.self)
     guard done == size else { throw ClientError.protocolViolation("\(done) bytes of \(size)") }
+    told(last.unchecked ?? [])
     return size
   }
 

@@ -239,6 +239,10 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("WhoMay.out", Wire.WhoMayReply(access: [access])),
     WireSubject("ConfirmGrants.in", Wire.ConfirmGrantsParameters(interactive: true)),
     WireSubject("ConfirmGrants.out", Wire.ConfirmGrantsReply(grants: 3)),
+    WireSubject("RepairAudit.in", empty),
+    WireSubject("AuditAside", Wire.AuditAside(first: 1, last: 2, since: 3, until: 4)),
+    WireSubject(
+      "RepairAudit.out", Wire.RepairAuditReply(aside: [Wire.AuditAside(first: 1, last: 2, since: 3, until: 4)])),
     WireSubject("ForgetSubject.in", Wire.ForgetSubjectParameters(subject: "unit:a.service", interactive: true)),
     WireSubject("ForgetSubject.out", empty),
     WireSubject("Request", request), WireSubject("Requests.in", empty),
@@ -322,7 +326,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject(
       "Salvage.out", Wire.SalvageReply(progress: integrity, losses: [finding, finding], saved: 1, omitted: 2)),
     WireSubject("Backup.in", Wire.BackupParameters(salvaged: true)),
-    WireSubject("Backup.out", Wire.BackupReply(size: 1)),
+    WireSubject("Backup.out", Wire.BackupReply(size: 1, unchecked: ["always"])),
     WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
     WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery")),
     WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in

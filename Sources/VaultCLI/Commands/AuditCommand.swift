@@ -12,7 +12,8 @@ struct AuditCommand: ParsableCommand {
       Administrators see everything, others what they did themselves. Reading the log is an entry of its own. `vault audit item \
       NAME` tells who has read an item, and when last.
       """,
-    subcommands: [AuditListCommand.self, AuditItemCommand.self], defaultSubcommand: AuditListCommand.self)
+    subcommands: [AuditListCommand.self, AuditItemCommand.self, AuditRepairCommand.self],
+    defaultSubcommand: AuditListCommand.self)
 }
 
 /// The choice of entries.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 struct BackupCommand: ParsableCommand {
@@ -36,8 +37,13 @@ struct BackupCommand: ParsableCommand {
       try NewFile.check(file, replaces: force)
     }
     let session = try Session(globals)
+    var unchecked: [String] = []
     let size = try session.unlocking(for: "vault backup") { vault in
-      file == "-" ? try copy(vault) : try write(vault)
+      file == "-" ? try copy(vault, &unchecked) : try write(vault, &unchecked)
+    }
+    if !unchecked.isEmpty {
+      let parts = unchecked.map { Printable.text($0) }.joined(separator: ", ")
+      Output.note("not checked, because their keys are not in memory: \(parts); `vault unlock` has all of it checked")
     }
     if globals.json {
       try Output.json { writer in
@@ -46,6 +52,12 @@ struct BackupCommand: ParsableCommand {
         writer.string(file)
         writer.key("size")
         writer.integer(Int64(size))
+        if !unchecked.isEmpty {
+          writer.key("unchecked")
+          writer.beginArray()
+          for part in unchecked { writer.string(part) }
+          writer.endArray()
+        }
         writer.endObject()
       }
     } else if Keyboard.isAttended {
@@ -53,17 +65,17 @@ struct BackupCommand: ParsableCommand {
     }
   }
 
-  private func copy(_ vault: Vault) throws -> Int {
-    try vault.backup { bytes in try Output.write(bytes) }
+  private func copy(_ vault: Vault, _ unchecked: inout [String]) throws -> Int {
+    try vault.backup(told: { unchecked = $0 }, write: { bytes in try Output.write(bytes) })
   }
 
-  private func write(_ vault: Vault) throws -> Int {
+  private func write(_ vault: Vault, _ unchecked: inout [String]) throws -> Int {
     try NewFile.write(file, replaces: force) { target, cancellation in
       var bar = ProgressBar("backing up", of: 0)
       var done = 0
       return try vault.backup(
         cancellation: cancellation,
-        begin: { size in bar = ProgressBar("backing up", of: size) },
+        begin: { size in bar = ProgressBar("backing up", of: size) }, told: { unchecked = $0 },
         write: { bytes in
           try target.write(bytes)
           done += bytes.byteCount

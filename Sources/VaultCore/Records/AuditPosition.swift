@@ -118,32 +118,52 @@ public struct AuditEnd: Hashable, Sendable {
 /// The part of the audit log that is vouched for: where it begins, since older records were taken out, and how far it was
 /// known to be whole. It counts in the record of the strongest class, so that it changes while the vault is unlocked alone.
 ///
-/// As stored: 1  format version, 1    1  whether anybody vouched for the chain before the first record, 1 or 0
-///   the position before the first record    the position up to which all is known.
+/// As stored: 1  format version, 1 or 2    1  whether anybody vouched for the chain before the first record, 1 or 0
+///   the position before the first record    the position up to which all is known; in version 2 then
+///   2  number of ranges of rows that are set aside    of each, in their order, 8  first row    8  last row.
 public struct AuditAnchor: Hashable, Sendable {
   public var cut: AuditPosition
   public var joined: AuditPosition
   /// False when nobody vouched for the chain before ``cut``, which the next one may have gone on from.
   public var isVouchedFor: Bool
+  /// The rows of whole chains that nobody can read and that were set aside, in their order: they are passed over, and what
+  /// comes after them still vouches for them.
+  public var aside: [ClosedRange<Int64>] = []
 
-  private static let formatVersion: UInt8 = 1
+  /// The version of an anchor without rows that are set aside, and that of one with such.
+  private static let (plainVersion, asideVersion): (UInt8, UInt8) = (1, 2)
+  /// The most ranges of rows that are set aside.
+  public static let mostAside = 256
 
   public init(cut: AuditPosition, joined: AuditPosition, isVouchedFor: Bool = true) {
     (self.cut, self.joined, self.isVouchedFor) = (cut, joined, isVouchedFor)
   }
 
+  /// True when a row is one of those that were set aside.
+  public func isAside(_ row: Int64) -> Bool { aside.contains { $0.contains(row) } }
+
   public var encoded: [UInt8] {
-    ByteWriter.array(count: 1 + 1 + 2 * AuditPosition.encodedCount) { writer, out in
-      writer.uint8(Self.formatVersion, &out)
+    let asideCount = aside.isEmpty ? 0 : 2 + aside.count * 16
+    return ByteWriter.array(count: 1 + 1 + 2 * AuditPosition.encodedCount + asideCount) { writer, out in
+      writer.uint8(aside.isEmpty ? Self.plainVersion : Self.asideVersion, &out)
       writer.uint8(isVouchedFor ? 1 : 0, &out)
       cut.write(&writer, &out)
       joined.write(&writer, &out)
+      if aside.isEmpty { return }
+      writer.uint16(aside.count, &out)
+      for rows in aside {
+        writer.int64(rows.lowerBound, &out)
+        writer.int64(rows.upperBound, &out)
+      }
     }
   }
 
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
-    guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of audit anchor") }
+    let version = try reader.uint8(input)
+    guard version == Self.plainVersion || version == Self.asideVersion else {
+      throw .malformed("unknown version of audit anchor")
+    }
     let flag = try reader.uint8(input)
     guard flag <= 1 else { throw .malformed("audit anchor") }
     isVouchedFor = flag == 1
@@ -152,6 +172,23 @@ public struct AuditAnchor: Hashable, Sendable {
     guard cut.row <= joined.row, cut.entries <= joined.entries, cut.bytes <= joined.bytes else {
       throw .malformed("audit anchor")
     }
+    if version == Self.asideVersion { aside = try Self.aside(&reader, input) }
     try reader.finish(input)
+  }
+
+  private static func aside(
+    _ reader: inout ByteReader, _ input: RawSpan
+  ) throws(CryptoError) -> [ClosedRange<Int64>] {
+    let count = try reader.uint16(input)
+    guard (1...mostAside).contains(count) else { throw .malformed("audit anchor") }
+    var aside: [ClosedRange<Int64>] = []
+    for _ in 0..<count {
+      let (first, last) = (try reader.int64(input), try reader.int64(input))
+      guard first > aside.last?.upperBound ?? 0, last >= first, last < AuditPosition.most else {
+        throw .malformed("audit anchor")
+      }
+      aside.append(first...last)
+    }
+    return aside
   }
 }

@@ -5,7 +5,7 @@ extension MethodName {
   var takesLong: Bool {
     switch self {
     case .find, .children, .attributes, .set, .setMany, .copy, .code, .delete, .undelete, .emptyTrash, .restoreVersion,
-      .move, .backup, .salvage, .rekey, .markStale, .getInterfaceDescription,
+      .move, .backup, .salvage, .rekey, .repairAudit, .markStale, .getInterfaceDescription,
       .sign, .mac, .verifyToken, .revokeToken, .publicKey,
       .deposit, .sealDeposit, .depositSealed, .deposits, .settleDeposit:
       true

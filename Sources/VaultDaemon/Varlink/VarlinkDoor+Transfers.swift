@@ -13,19 +13,32 @@ extension VarlinkDoor {
         return TransferWork(stop: socket.callOff) { [unowned self] transfer, then in
           transferThread.run(sending.run) { [unowned self] end in
             then(())
-            finish(socket, end, transfer.refusal)
+            guard case .whole = end else { return finish(socket, end, transfer.refusal) }
+            transfer.whenChecked { [unowned self] checked in finish(socket, checked) }
           }
         }
       }
     }
   }
 
+  /// Tells a client that has all of a backup whether it counts.
+  private func finish(_ socket: RawSocket, _ checked: Result<[String], Refusal>) {
+    switch checked {
+    case .success(let unchecked):
+      let note = unchecked.isEmpty ? "" : ", not checked: \(unchecked.joined(separator: ", "))"
+      vault.log.info("the backup is made\(note)")
+      let reply = Wire.BackupReply(unchecked: unchecked.isEmpty ? nil : unchecked)
+      conclude(socket, after: BackupSending.lastBlock) { $0.reply(reply) }
+    case .failure(let refusal):
+      vault.log.error("the backup counts for nothing: \(refusal.reason)")
+      conclude(socket, after: BackupSending.lastBlock) { $0.reply(Fault(refusal)) }
+    }
+  }
+
   private func finish(_ socket: RawSocket, _ end: BackupSending.End, _ cause: Refusal) {
     let log = vault.log
     switch end {
-    case .whole:
-      log.info("the backup is made")
-      conclude(socket, after: BackupSending.lastBlock) { $0.reply(Wire.Empty()) }
+    case .whole: conclude(socket, after: BackupSending.lastBlock) { $0.reply(Wire.Empty()) }
     case .failed(let refusal):
       log.error("the backup failed: \(refusal.reason)")
       conclude(socket, after: BackupSending.lastBlock) { $0.reply(Fault(refusal)) }

@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Rekey, Verify and Salvage.
+// Rekey, Verify, Salvage and RepairAudit.
 extension VarlinkDoor {
   func rekey(_ call: Wire.RekeyParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     if call.cancel == true {
@@ -61,6 +61,15 @@ extension VarlinkDoor {
       }
       try upkeep.salvage(reader, for: connection.caller)
       connection.hold { [upkeep] in upkeep.dropSalvage() }
+    }
+  }
+
+  func repairAudit(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      let aside = try upkeep.repairAudit(for: connection.caller).map {
+        Wire.AuditAside(first: Int($0.first), last: Int($0.last), since: $0.since, until: $0.until)
+      }
+      connection.reply(Wire.RepairAuditReply(aside: aside))
     }
   }
 

@@ -24,6 +24,8 @@ package final class Transfer: SecretHolder {
   package let kind: Kind
   /// True when it is a backup of what was salvaged.
   let isOfSalvage: Bool
+  /// The check of what a backup copies; nil for what was salvaged, all of which was read just before, and for a restore.
+  var check: BackupCheck?
   /// Has the thread wipe the keys it holds, and end.
   private let stop: () -> Void
   private var isCalledOff = false
@@ -44,6 +46,13 @@ package final class Transfer: SecretHolder {
     self.refusal = refusal
     isCalledOff = true
     stop()
+  }
+
+  /// Tells, once that is known, which parts of what was copied could not be checked for want of keys, or why the copy counts for
+  /// nothing.
+  package func whenChecked(_ then: @escaping (Result<[String], Refusal>) -> Void) {
+    guard let check else { return then(.success([])) }
+    check.whenOver(then)
   }
 
   // What a backup holds opens copies alone, and not the live vault; a restore has the key of a vault that nobody can lock yet.

@@ -70,6 +70,7 @@ extension Upkeep {
     }
     let new = Transfer(.backup, vault, isOfSalvage: isOfSalvage, stop: work.stop)
     transfer = new
+    if !isOfSalvage { new.check = BackupCheck(self, keychain) }
     vault.log.info("a backup of \(stream.count) bytes begins")
     watchLog(of: new, keychain)
     work.run(new) { [unowned self, unowned keychain] in

@@ -42,7 +42,9 @@ extension AuditWalk {
   /// Checks that a chain that was begun since somebody vouched for the log was so where the one before it has ended.
   func checkEnd(before chain: AuditChain, _ row: Int64, _ before: inout Reading?, _ vault: VaultID) {
     // Where something is missing or was changed, that is said, and nobody can tell more.
-    guard !isBroken, faults.isEmpty, anchorProblem == nil, row > joined.row, row - 1 > gone else { return }
+    guard !isBroken, faults.isEmpty, anchorProblem == nil, row > joined.row, row - 1 > gone, !isAside(row - 1) else {
+      return
+    }
     let isRight = before != nil && before!.mac(of: position, vault) == chain.ended
     if !isRight { add(chain.first, nil, "what was written just before entry \(chain.first) was cut off") }
   }
@@ -63,13 +65,51 @@ extension AuditWalk {
     if !isRight { add(chain.first, nil, "the entries from \(chain.first) on were begun by somebody else") }
   }
 
+  // MARK: What was set aside
+
+  func isAside(_ row: Int64) -> Bool { aside.contains { $0.contains(row) } }
+
+  /// Passes a row that was set aside: what it has is not read, and the links go on over it.
+  func passAside(_ row: AuditRow) {
+    reading = nil
+    if isBroken {
+      position.row = row.row
+      return
+    }
+    if row.isBeginning, let chain = try? Keychain.chain(row) {
+      if chain.previous != position.link {
+        add(position.entries, position.entries, "what was written up to entry \(position.entries) is not what is there")
+      }
+      position.entries = max(position.entries, chain.first - 1)
+      position.pass(chain)
+    } else {
+      position.pass(row.bytes, entries: 0)
+    }
+    if !noted.isEmpty { asideLinks.insert(position.link) }
+  }
+
+  /// Says of what a rekey left sealed to the old keys that it is that, in place of what it looks like.
+  private func nameRemains(_ keychain: Keychain) {
+    for remains in (try? keychain.auditRemains()) ?? [] {
+      let entries = remains.entries
+      faults.removeAll { fault in
+        guard let first = fault.first, entries.contains(first) else { return false }
+        return fault.last.map(entries.contains) ?? true
+      }
+      faults.append(Fault(remains))
+    }
+  }
+
   // MARK: The end
 
   func conclude(_ keychain: Keychain) {
     if let anchorProblem { add(nil, nil, anchorProblem) }
     if !isOvertaken { checkEnd(keychain) }
     // Each was noted at the end of a record, of which some may have been taken out since.
-    for entry in noted.keys.sorted() where entry > start.entries { addNoted(entry) }
+    for (entry, link) in noted.sorted(by: { $0.key < $1.key }) where entry > start.entries {
+      if !asideLinks.contains(link) { addNoted(entry) }
+    }
+    if !faults.isEmpty { nameRemains(keychain) }
     reading = nil
   }
 

@@ -22,7 +22,7 @@ public final class AuditWalk {
   private static let mostSteps = 1024
 
   /// The faults until now, the first ones of them.
-  public private(set) var faults: [Fault] = []
+  public internal(set) var faults: [Fault] = []
   /// The number of entries that nothing vouches for: those of chains that were begun before the first unlock and without
   /// the boot key.
   public private(set) var unvouched: Int64 = 0
@@ -31,13 +31,17 @@ public final class AuditWalk {
   /// The number of entries that were met.
   public private(set) var entries: Int64 = 0
   /// The place that it has come to, as far as is known.
-  private(set) var position: AuditPosition
+  var position: AuditPosition
   /// The last place up to which nothing was wrong.
   private(set) var whole: AuditPosition
   /// Where it has begun.
   let start: AuditPosition
   /// What is vouched for of the log: where it begins, and up to where.
   let (cut, joined): (AuditPosition, AuditPosition)
+  /// The rows that were set aside, over which the links go on.
+  let aside: [ClosedRange<Int64>]
+  /// The links within them, for what was noted elsewhere.
+  var asideLinks: Set<Digest> = []
   /// The row up to which everything was taken out.
   var gone: Int64
   /// True when all that it was to walk over was taken out meanwhile.
@@ -74,6 +78,7 @@ public final class AuditWalk {
     anchorProblem = problem
     position = cut
     isVouchedFor = anchor?.isVouchedFor ?? true
+    aside = anchor?.aside ?? []
     // The keys of a chain come one after the other, so that one is walked over from its beginning.
     if isTail, let last = try keychain.database.auditRow(joined.row), last.chain > position.row + 1,
       last.chain <= joined.row,
@@ -190,7 +195,13 @@ public final class AuditWalk {
       isBroken = true
       position.row = row.row - 1
     }
-    if row.isBeginning { try begin(row, keychain) } else { try open(row, keychain, body) }
+    if isAside(row.row) {
+      passAside(row)
+    } else if row.isBeginning {
+      try begin(row, keychain)
+    } else {
+      try open(row, keychain, body)
+    }
     if position.row == joined.row, !isBroken {
       if position.link == joined.link {
         position.bytes = joined.bytes
@@ -211,6 +222,8 @@ public final class AuditWalk {
     if !isBroken, chain.previous != position.link {
       add(position.entries, position.entries, "what was written up to entry \(position.entries) is not what is there")
     }
+    // The numbers of what was set aside are those up to this one.
+    if isAside(row.row - 1), !isBroken { position.entries = max(position.entries, chain.first - 1) }
     resume(at: chain.first)
     position.row = row.row - 1
     position.entries = chain.first - 1

@@ -47,8 +47,13 @@ extension Keychain {
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)`` when no chain can be begun;
   ///   ``VaultError/diskFull`` when too much waits already. The block is as it was then.
   public func sealAudit(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
+    if unwrittenAuditBytes > Self.mostUnwrittenAudit, block.count > 0 { throw .diskFull }
+    try sealAuditAnyway(&block, now: now)
+  }
+
+  /// The same however much waits already.
+  func sealAuditAnyway(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
     guard block.count > 0 else { return }
-    if unwrittenAuditBytes > Self.mostUnwrittenAudit { throw .diskFull }
     let needsChain =
       switch bound.audit {
       case .some(let writing): writing.isLong(at: now)
@@ -98,8 +103,12 @@ extension Keychain {
   public func writeAudit(anchored: Bool) throws(VaultError) {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     if hasFailed { throw Self.failed }
+    try writeUnwritten(anchored ? try anchor(joining: auditEnd) : nil)
+  }
+
+  /// The same, also into a store that has failed.
+  func writeUnwritten(_ anchor: AuditAnchor?) throws(VaultError) {
     let rows = unwrittenAudit
-    let anchor = anchored ? try anchor(joining: auditEnd) : nil
     guard let end = bound.audit?.storedEnd(vault), !rows.isEmpty || anchor != nil else { return }
     try database.begin()
     do throws(VaultError) {
@@ -259,6 +268,7 @@ extension Keychain {
     let before = anchor.cut.entries
     while let next = try cutEnd(of: anchor, bytes: bytes, oldest) {
       (anchor.cut, anchor.isVouchedFor) = next
+      anchor.aside.removeAll { $0.upperBound <= next.0.row }
       try database.begin()
       do throws(VaultError) {
         try database.cutAudit(upTo: anchor.cut.row)

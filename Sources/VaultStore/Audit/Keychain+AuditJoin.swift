@@ -90,6 +90,8 @@ extension Keychain {
     if let part {
       let isVouchedFor = ((try? source.anchor()) ?? nil)?.isVouchedFor ?? true
       anchor = AuditAnchor(cut: part.cut, joined: part.end, isVouchedFor: isVouchedFor)
+      let aside = ((try? source.anchor()) ?? nil)?.aside ?? []
+      anchor.aside = aside.filter { $0.lowerBound > part.cut.row && $0.upperBound <= part.end.row }
     } else {
       anchor = try source.anchor() ?? AuditAnchor(cut: .start, joined: .start)
     }
@@ -102,7 +104,11 @@ extension Keychain {
       guard row.row <= end.row, left > 0 else { return false }
       left -= 1 + row.bytes.count / 4096
       last = row.row
-      if row.isBeginning { try database.insertAudit(reseal(row, of: source)) } else { try database.insertAudit(row) }
+      if row.isBeginning, !anchor.isAside(row.row) {
+        try database.insertAudit(reseal(row, of: source))
+      } else {
+        try database.insertAudit(row)
+      }
       return true
     }
     guard last >= end.row else { return false }

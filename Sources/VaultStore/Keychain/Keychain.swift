@@ -166,6 +166,9 @@ public final class Keychain {
     var lastCheck = IntegrityState.unchecked
     /// The first fault that was met since the store was opened.
     var failure: Finding?
+    /// The texts of all of them, of ``mostMet`` at most.
+    var met: Set<String> = []
+    static let mostMet = 256
     /// The faults that were met since the check that is under way began, and those that no check would find: its result
     /// includes them.
     var doubts: [Finding] = []

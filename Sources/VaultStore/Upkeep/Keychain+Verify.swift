@@ -86,6 +86,7 @@ extension Keychain {
   /// what was written is there, and would be lost if closing did not fold it in.
   private func fail(_ finding: Finding) {
     if finding != Finding(Database.lostLog) { database.distrust() }
+    if verdict.met.count < Verdict.mostMet { verdict.met.insert(finding.text) }
     guard verdict.failure == nil else { return }
     verdict.failure = finding
     // A name may no longer be told after a lock.

@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct AuditRepairCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "repair",
+    abstract: "Set aside entries that an earlier version's rekey left unreadable.",
+    discussion: """
+      A rekey of an earlier version could leave entries sealed to the keys that it replaced. `vault verify` and the unlock name \
+      them, and nothing is written to the store until they are set aside. That asks for your presence. Their rows stay in the \
+      store, and an entry tells their numbers and times. Nothing else that is wrong with a log is repaired: it stays as it is, \
+      and so does the store.
+      """)
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let aside = try session.unlocking(for: "to repair the audit log") { vault in try vault.repairAudit() }
+    if globals.json {
+      return try Output.json { writer in
+        writer.beginObject()
+        writer.key("aside")
+        writer.beginArray()
+        for one in aside { one.write(to: &writer) }
+        writer.endArray()
+        writer.endObject()
+      }
+    }
+    if aside.isEmpty { return try Output.line("nothing to repair") }
+    for one in aside {
+      let times = "\(LocalTime.text(one.since)) to \(LocalTime.text(one.until))"
+      try Output.line("set aside: entries \(one.first) to \(one.last), \(times)")
+    }
+    Output.note("the store is being checked again; `vault verify` tells the result")
+  }
+}

@@ -1,0 +1,53 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+/// Entries of the audit log that were set aside, because nobody can read them any more.
+package struct SetAside: Sendable {
+  /// The numbers of the first and the last of them.
+  package let first: Int64
+  package let last: Int64
+  /// The times between which they were made, Unix seconds.
+  package let since: Int64
+  package let until: Int64
+}
+
+// The repair of what earlier versions did to the audit log.
+extension Upkeep {
+  /// Sets aside the entries that a rekey of an earlier version left sealed to the old keys, where nothing else is wrong: for an
+  /// administrator who has shown presence, in a vault that is unlocked. The store is checked again after that.
+  ///
+  /// - Returns: what was set aside; nothing where there is nothing of that kind.
+  package func repairAudit(for caller: Caller) throws(Refusal) -> [SetAside] {
+    let aside = try vault.audit.recording(.audit, caller, "repair", isRescue: true) { () throws(Refusal) in
+      try repair(for: caller)
+    }
+    if !aside.isEmpty { check.goOn() }
+    return aside
+  }
+
+  private func repair(for caller: Caller) throws(Refusal) -> [SetAside] {
+    try ways.access.checkAdministrator(caller)
+    let keychain = try vault.keychain()
+    guard vault.state.kind == .unlocked else { throw .locked(vault.state) }
+    guard ways.access.isShown(Access.administration, by: caller) else {
+      throw .presenceRequired("", Access.administration.require)
+    }
+    // What is in memory has its numbers before those of the repair.
+    vault.audit.endBlock()
+    let remains: [AuditRemains]
+    do throws(VaultError) {
+      remains = try vault.makingRoom(keychain) { () throws(VaultError) in
+        try keychain.setAsideAuditRemains(now: vault.clock.wall())
+      }
+    } catch { throw Refusal(error) }
+    for one in remains {
+      vault.log.warning(
+        "\(one.count) entries of the audit log, from \(one.entries.lowerBound) on, were set aside: a rekey of an earlier "
+          + "version left them sealed to the old keys")
+    }
+    return remains.map {
+      SetAside(first: $0.entries.lowerBound, last: $0.entries.upperBound, since: $0.times.since, until: $0.times.until)
+    }
+  }
+}

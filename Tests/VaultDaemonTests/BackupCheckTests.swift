@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+import VaultTesting
+
+/// What a backup says of the store that it was made of.
+@Suite("The check of a backup") struct BackupCheckTests {
+  private let password = "correct horse battery"
+
+  /// A vault with more items than an unlock checks before it is answered.
+  private func filled(_ config: String = "idle = off") throws -> Sandbox {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeVault(password: password, config: config)
+    try sandbox.unlock(password)
+    for start in stride(from: 0, to: 1500, by: 125) {
+      let items = (start..<start + 125).map { ["name": "folder/item \($0)", "value": "value \($0)"] }
+      if let error = try sandbox.client().call("SetMany", ["items": items]).error { throw SandboxError(error) }
+    }
+    return sandbox
+  }
+
+  @Test("a backup that is made while the check of a damaged store goes on counts for nothing")
+  func damaged() throws {
+    let sandbox = try filled()
+    defer { sandbox.close() }
+    try sandbox.stopDaemon()
+    try sandbox.editStore("UPDATE heads SET value = zeroblob(length(value)) WHERE id = (SELECT max(id) FROM heads)")
+    try sandbox.startDaemon()
+    #expect(try sandbox.unlock(password)?.error == nil)
+    let (_, last) = try sandbox.client().backup()
+    #expect(last.error == "Corrupt", "\(last)")
+  }
+
+  @Test("of a vault that is unlocked all is checked, and of one that is locked what its keys do not reach is named")
+  func unchecked() throws {
+    for config in ["idle = off", "idle = off\nhide-names = true"] {
+      let sandbox = try filled(config)
+      defer { sandbox.close() }
+      try sandbox.awaitCheck()
+      let (bytes, last) = try sandbox.client().backup()
+      #expect(last.error == nil && last.parameters["unchecked"] == nil, "\(last)")
+      _ = try sandbox.client().call("Lock")
+      let (locked, end) = try sandbox.client().backup()
+      #expect(end.error == nil && end.parameters["unchecked"] as? [String] == ["the audit log"], "\(end)")
+      for copy in [bytes, locked] {
+        let other = try Sandbox()
+        defer { other.close() }
+        try other.startDaemon(config: "idle = off")
+        #expect(try other.restore(copy, secret: password).error == nil)
+        #expect(try other.unlock(password)?.error == nil)
+        try other.awaitCheck()
+        #expect(try other.client().call("Get", ["name": "folder/item 7"]).string("value") == "value 7")
+      }
+    }
+  }
+
+  @Test("where the check was not over at the lock, the backup names the class whose keys are gone")
+  func cutShort() throws {
+    let sandbox = try filled()
+    defer { sandbox.close() }
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    #expect(try sandbox.unlock(password)?.error == nil)
+    _ = try sandbox.client().call("Lock")
+    let integrity = try sandbox.client().call("Status").parameters["integrity"] as? WireClient.Message
+    let (_, last) = try sandbox.client().backup()
+    #expect(last.error == nil, "\(last)")
+    let unchecked = last.parameters["unchecked"] as? [String] ?? []
+    // A machine that was quick had it checked.
+    #expect(unchecked.contains("the audit log"))
+    if integrity?["state"] as? String != "ok" { #expect(unchecked.contains("when-unlocked"), "\(last)") }
+  }
+}
