@@ -17,6 +17,8 @@ public final class Connection {
   private let interrupt: Interrupt?
   /// A descriptor whose readiness ends all waiting, with ``Fault/cancelled``.
   var cancellation: Int32?
+  /// The check of a daemon that is silent for long; nil where only the deadline counts.
+  var signOfLife: SignOfLife?
   var reader = FrameReader()
   /// The bytes behind the last frame, where other bytes than frames follow.
   var rest = SecretBuffer()
@@ -164,9 +166,21 @@ public final class Connection {
     }
   }
 
-  /// Waits until the socket is ready.
+  /// Waits until the socket is ready. Throws ``ClientError/timedOut`` at the deadline, and sooner where the daemon gives no
+  /// sign of life.
   func wait(for event: Int32, until deadline: Deadline) throws(ClientError) {
-    try Connection.wait(for: event, on: socket.number, until: deadline, interrupt, cancellation)
+    guard let signOfLife else {
+      return try Connection.wait(for: event, on: socket.number, until: deadline, interrupt, cancellation)
+    }
+    while true {
+      do throws(ClientError) {
+        let next = deadline.orAfter(signOfLife.half)
+        return try Connection.wait(for: event, on: socket.number, until: next, interrupt, cancellation)
+      } catch {
+        guard error == .timedOut, !deadline.hasPassed else { throw error }
+      }
+      try signOfLife.check(interrupt, cancellation)
+    }
   }
 
   /// Waits for so long, unless something ends all waiting.

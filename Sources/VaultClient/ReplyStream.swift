@@ -12,7 +12,8 @@ struct ReplyStream: ~Copyable {
   /// that, the call is made again on a new connection, as `repetition` allows.
   init(
     _ method: MethodName, at location: SocketLocation, patience: Duration, timeout: Duration?,
-    interrupt: Interrupt? = nil, cancellation: Int32? = nil, repetition: inout Repetition,
+    interrupt: Interrupt? = nil, cancellation: Int32? = nil, signOfLife: SignOfLife? = nil,
+    repetition: inout Repetition,
     _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) {
     let isUpgradeAlone = method.needsUpgrade && !method.needsMore
@@ -20,7 +21,7 @@ struct ReplyStream: ~Copyable {
       method, more: !isUpgradeAlone, upgrade: method.needsUpgrade, parameters)
     while true {
       let connection = try Connection(to: location, patience: patience, interrupt: interrupt)
-      connection.cancellation = cancellation
+      (connection.cancellation, connection.signOfLife) = (cancellation, signOfLife)
       do throws(ClientError) {
         let deadline = Deadline(after: timeout)
         try connection.send(message, until: deadline)

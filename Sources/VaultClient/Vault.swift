@@ -20,6 +20,9 @@ public struct Vault {
   public var patience = Connection.defaultPatience
   /// The time that a call waits for an answer, beyond what it was asked to wait for; nil means for ever.
   public var timeout: Duration? = Connection.defaultTimeout
+  /// The time after which a call that changes nothing gives up a daemon that answers nobody, also where the call waits for
+  /// a person; nil where the other limits alone count.
+  public var silence: Duration? = .seconds(10)
   /// The time that a call that derives keys from passwords may take: slow machines need seconds.
   public var keyTimeout: Duration? = .seconds(120)
 
@@ -65,7 +68,8 @@ public struct Vault {
     _ method: MethodName, again: Bool, wait: Duration? = nil, parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Response {
     try connection.call(
-      method, again: again, patience: patience, timeout: timeout.map { $0 + (wait ?? .zero) }, parameters)
+      method, again: again, patience: patience, timeout: timeout.map { $0 + (wait ?? .zero) }, silence: silence,
+      parameters)
   }
 
   func stream(
@@ -83,7 +87,7 @@ public struct Vault {
   ) throws(ClientError) -> Whole {
     var repetition = Repetition()
     while true {
-      var replies = try stream(method, timeout: timeout, &repetition, parameters)
+      var replies = try stream(method, timeout: timeout, &repetition, signOfLife: signOfLife, parameters)
       do throws(ClientError) { return try take(&replies) } catch {
         guard error == .disconnected, let pause = repetition.next() else { throw error }
         try replies.connection.pause(pause)
@@ -91,12 +95,16 @@ public struct Vault {
     }
   }
 
+  /// The check of a daemon that is silent for long.
+  private var signOfLife: SignOfLife? { silence.map { SignOfLife(location: location, limit: $0) } }
+
   private func stream(
     _ method: MethodName, timeout: Duration?, cancellation: Int32? = nil, _ repetition: inout Repetition,
-    _ parameters: some WireValue
+    signOfLife: SignOfLife? = nil, _ parameters: some WireValue
   ) throws(ClientError) -> ReplyStream {
     try ReplyStream(
-      method, at: location, patience: patience, timeout: timeout, cancellation: cancellation, repetition: &repetition
+      method, at: location, patience: patience, timeout: timeout, cancellation: cancellation, signOfLife: signOfLife,
+      repetition: &repetition
     ) { parameters.write(to: &$0) }
   }
 }

@@ -24,14 +24,24 @@ struct LockCommand: ParsableCommand {
     }
   }
 
+  /// The time for which the lock is waited for: what stands behind it, a screen locker as a rule, is not to wait longer.
+  private static let patience = Duration.seconds(2)
+
   /// False where nobody listens. Only then is nothing open: a daemon that hangs up may go on, with its keys.
   private func lock(_ session: Session) throws(Failure) -> Bool {
-    try session.call { vault in
+    session.vault.timeout = Self.patience
+    return try session.call { vault in
       do {
         try vault.lock()
         return true
       } catch ClientError.noDaemon {
         return false
+      } catch ClientError.timedOut {
+        guard StandingLock.begin(at: vault.location) else {
+          throw Failure(.retry, "the daemon has not confirmed the lock", "see `vault doctor`")
+        }
+        throw Failure(
+          .retry, "the daemon has not confirmed the lock", "it is asked on, and locks when it can; see `vault status`")
       }
     }
   }
