@@ -40,7 +40,8 @@ import VaultWire
     #expect(server.heard.filter { $0.hasPrefix("GetInfo") }.count == 3)
   }
 
-  @Test("a call that changes something has its whole time: nobody would know whether it was done") func changes() throws {
+  @Test("a call that changes something has its whole time: nobody would know whether it was done")
+  func changes() throws {
     let server = try FakeServer { peer, _ in try peer.waitForEnd() }
     defer { server.close() }
     var vault = server.vault

@@ -1,15 +1,31 @@
 internal import VaultWire
 
 extension MethodName {
-  /// True when what it does can take longer than reading one item does: it writes, or walks over many.
-  var takesLong: Bool {
+  /// The part of a user's share of the loop that a call is charged to.
+  enum Cost {
+    /// About as much as to read one item: done among the user's answers.
+    case answer
+    /// More than that: the call writes, or walks over many records, or computes with a private key. It waits for the user's
+    /// turn among the works.
+    case work
+  }
+
+  /// What a call costs. What it does in parts later, beside the loop or in turns of its own, does not count.
+  var cost: Cost {
     switch self {
-    case .find, .children, .attributes, .set, .setMany, .copy, .code, .delete, .undelete, .emptyTrash, .restoreVersion,
-      .move, .backup, .salvage, .rekey, .repairAudit, .markStale, .getInterfaceDescription,
-      .sign, .mac, .verifyToken, .revokeToken, .publicKey,
-      .deposit, .sealDeposit, .depositSealed, .deposits, .settleDeposit:
-      true
-    default: false
+    case .getInfo, .status, .get, .show, .history, .can, .generate, .receipt, .listSlots, .requests, .monitor:
+      .answer
+    // A person waits for these, and each only begins what follows, or ends it.
+    case .`init`, .unlock, .authenticate, .attend, .confirm, .dismiss, .respond, .lock, .changePassword, .addSlot,
+      .removeSlot, .restore, .verify:
+      .answer
+    case .find, .children, .attributes, .audit, .grants, .whoMay, .deposits, .getInterfaceDescription, .set, .setMany,
+      .copy, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .deposit, .sealDeposit, .depositSealed,
+      .settleDeposit, .grant, .revoke, .confirmGrants, .forgetSubject, .approve, .deny, .forgetDenial, .markStale,
+      .rekey, .backup, .salvage, .repairAudit:
+      .work
+    case .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .publicKey:
+      .work
     }
   }
 }

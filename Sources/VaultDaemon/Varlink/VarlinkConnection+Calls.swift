@@ -87,7 +87,7 @@ extension VarlinkConnection {
     let isLong = isNew && input.inbound.currentCount > Self.backlog
     // The user's answers that wait go first, wherever this one's turn came.
     let hasTurn = isTurn && !isNew || door.turns.mayGo(share.works) && share.answers.count == 0
-    if !hasTurn || door.events.isFull || isLong, takesLong(frame) {
+    if !hasTurn || door.events.isFull || isLong, cost(of: frame) == .work {
       input.inbound.putOff(frame)
       waitForTurn(in: share.works)
       return false
@@ -99,9 +99,10 @@ extension VarlinkConnection {
     return true
   }
 
-  private func takesLong(_ frame: borrowing Frame) -> Bool {
-    guard let call = try? Call(frame) else { return false }
-    return MethodName(frame, call.method)?.takesLong ?? false
+  /// The cost of what a frame asks for; one that asks for nothing that is known is refused at once.
+  private func cost(of frame: borrowing Frame) -> MethodName.Cost {
+    guard let call = try? Call(frame) else { return .answer }
+    return MethodName(frame, call.method)?.cost ?? .answer
   }
 
   private func handle(_ frame: borrowing Frame) {
