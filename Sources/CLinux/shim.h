@@ -97,8 +97,9 @@ static inline uint64_t vault_cgroup(int pidfd) {
     return info.cgroup;
 }
 
-/* Hidden behind _GNU_SOURCE, though glibc exports it always. */
+/* Hidden behind _GNU_SOURCE, though glibc exports them always. */
 int pipe2(int fds[2], int flags);
+int accept4(int socket, struct sockaddr *address, socklen_t *size, int flags);
 
 /* The same: closes everything from `from` on in the child. */
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);

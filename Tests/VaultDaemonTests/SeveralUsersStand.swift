@@ -28,7 +28,9 @@ final class SeveralUsersStand {
     let bound = assembly
     let socket = try ListeningSocket.bound(to: path)
     try loop.flatSubmit {
-      Server.start(socket, loop: loop) { try VarlinkConnection($0, bound.value.door) }.map { _ in }
+      let backlog = Backlog(now: Clock.system.monotonic)
+      bound.value.turns.letIn = { backlog.letIn() }
+      return Server.start(socket, loop: loop, backlog) { try VarlinkConnection($0, bound.value.door) }.map { _ in }
     }.wait()
     for folder in [sandbox.root, sandbox.runtime, folder] { unsafe chmod(folder, 0o711) }
     unsafe chmod(path, 0o666)

@@ -12,6 +12,7 @@ final class Assembly {
   let clients: Clients
   let turns: Turns
   let transferThread: WorkerThread
+  private let backlog: Backlog
   private let keystores: MachineKeystores
   private let ends: HelperEnds
   private let worker: WorkerThread
@@ -52,6 +53,8 @@ final class Assembly {
     let timer = place.timer
     turns = Turns(on: loop, clock: clock)
     rooms = Rooms(
+    backlog = Backlog(now: clock.monotonic)
+    turns.letIn = { [backlog] in backlog.letIn() }
       directory: place.paths.store,
       Access.Terms(
         owner: place.owner, isSystem: place.isSystem,
@@ -84,14 +87,15 @@ final class Assembly {
   /// Accepts connections; done when it does.
   func listen(on sockets: Sockets) -> EventLoopFuture<Void> {
     var listening = [
-      Server.start(sockets.clients, loop: loop) { [door] in try VarlinkConnection($0, door) }.map { _ in }
+      Server.start(sockets.clients, loop: loop, backlog) { [door] in try VarlinkConnection($0, door) }.map { _ in }
     ]
     if let socket = sockets.credentials {
       listening.append(
-        Server.start(socket, loop: loop) { [credentials] in CredentialConnection($0, credentials) }.map { _ in })
+        Server.start(socket, loop: loop, backlog) { [credentials] in CredentialConnection($0, credentials) }.map { _ in
+        })
     }
     if let socket = sockets.ssh {
-      listening.append(Server.start(socket, loop: loop) { [ssh] in SSHAgentConnection($0, ssh) }.map { _ in })
+      listening.append(Server.start(socket, loop: loop, backlog) { [ssh] in SSHAgentConnection($0, ssh) }.map { _ in })
     }
     // One that ended meanwhile is none any more.
     for kept in sockets.kept {
@@ -123,6 +127,7 @@ final class Assembly {
   /// Ends all connections, with what their sockets take.
   func closeConnections() {
     clients.close()
+    backlog.close()
     credentials.end()
     ssh.end()
   }

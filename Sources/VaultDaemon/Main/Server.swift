@@ -7,16 +7,18 @@ enum Server {
   ///
   /// - Parameter handler: makes the handler of one client's channel.
   static func start(
-    _ socket: ListeningSocket, loop: any EventLoop, _ handler: @escaping (any Channel) throws -> any ChannelHandler
+    _ socket: ListeningSocket, loop: any EventLoop, _ backlog: Backlog,
+    _ handler: @escaping (any Channel) throws -> any ChannelHandler
   ) -> EventLoopFuture<any Channel> {
     let bound = NIOLoopBound(handler, eventLoop: loop)
+    backlog.add(socket.descriptor) { _ = adopt($0, loop: loop, handler) }
     return ServerBootstrap(group: loop)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(AcceptPause())
         }
       }
-      // Between one and the next the others are looked at.
+      // Between one and the next the others are looked at; the rest of them are taken by ``Backlog``.
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {

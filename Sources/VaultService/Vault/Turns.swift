@@ -31,8 +31,11 @@ package final class Turns {
   private let now: () -> Int64
   private let ask: () -> Void
   private let atEnd: () -> Void
-  /// Runs after each work that waited where several users ask: sees who has come meanwhile.
+  /// Runs after each work that waited where several users ask: sees what those that are there have sent meanwhile.
   package var between: () -> Void = {}
+  /// Runs in each turn, before its first work and after whatever took ``answer`` or longer: lets those in who wait at the
+  /// door. Until they are in, nobody knows whose they are, and they have no share.
+  package var letIn: () -> Void = {}
   /// The daemon's own work, and what is done for nobody in particular.
   private let own = Line(of: nil, weight: 4)
   /// The lines in which work waits, in the order in which they began to.
@@ -151,6 +154,8 @@ package final class Turns {
   /// Runs what waits, until the time is up.
   package func turn() {
     isAsked = false
+    letIn()
+    var looked = now()
     spent = 0
     while !isSpent, let line = next {
       dequeue(line)
@@ -164,6 +169,10 @@ package final class Turns {
       charge(line, max(0, end - began - (spent - before)), now: end)
       current = nil
       if line.count > 0 { queue(line) }
+      if end - looked >= Self.answer {
+        letIn()
+        looked = now()
+      }
       if isMixed { between() }
     }
     if next != nil || isSpent { askOnce() }
