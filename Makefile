@@ -25,7 +25,7 @@ endif
 BUILD    := .build/install
 BIN      := $(BUILD)/release
 # Programs that the daemon or the client starts, because what they load must not load into it.
-HELPERS  := vault-pam vault-tpm2 vault-keyring vault-qr vault-agent
+HELPERS  := vault-pam vault-tpm2 vault-keyring vault-qr vault-rsa vault-agent
 PROGRAMS := $(addprefix $(BIN)/,vault vaultd $(HELPERS))
 SOURCES  := Package.swift $(shell find Sources -type f)
 # SwiftPM leaves folders where temporary files are, some in each run.

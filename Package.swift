@@ -54,6 +54,7 @@ let package = Package(
     .executable(name: "vault-tpm2", targets: ["vault-tpm2"]),
     .executable(name: "vault-keyring", targets: ["vault-keyring"]),
     .executable(name: "vault-qr", targets: ["vault-qr"]),
+    .executable(name: "vault-rsa", targets: ["vault-rsa"]),
     .executable(name: "vault-agent", targets: ["vault-agent"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
     // The internals that the nested benchmark and fuzz builds measure.
@@ -109,6 +110,10 @@ let package = Package(
     .target(
       name: "VaultKeyring", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "CSecret"],
       swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I/usr/include/libsecret-1"])]),
+    // Large RSA keys, whose computations would keep the daemon from answering.
+    .target(
+      name: "VaultRSA", dependencies: ["VaultHelper", "VaultSigning", "VaultCore", "VaultWire", "VaultModel"],
+      swiftSettings: strict),
     .target(
       name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "CQREncode", "CLinux"], swiftSettings: strict),
     // Puts questions to a person: the daemon itself starts no program of the user's and speaks to no desktop.
@@ -147,6 +152,9 @@ let package = Package(
     .executableTarget(
       name: "vault-qr", dependencies: ["VaultQR", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
       linkerSettings: boundAtStart),
+    .executableTarget(
+      name: "vault-rsa", dependencies: ["VaultRSA", "VaultHelper", "VaultProcess", "CWipingHeap"],
+      swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
       name: "vault-agent", dependencies: ["VaultAgent", "VaultProcess", "CWipingHeap"], exclude: ["user"],
       swiftSettings: strict, linkerSettings: boundAtStart),
@@ -213,7 +221,7 @@ let package = Package(
       dependencies: [
         "VaultDaemon", "VaultService", "VaultSigning", "VaultStore", "VaultCore", "VaultClient", "VaultWire",
         "VaultModel", "CLinux",
-        "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "VaultTesting",
+        "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-rsa", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
         // A loop whose clock a test moves.
         .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -230,7 +238,7 @@ let package = Package(
       name: "VaultCLITests",
       dependencies: [
         "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting", "vaultd",
-        "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-agent",
+        "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-rsa", "vault-agent",
       ],
       swiftSettings: strict),
   ]

@@ -49,7 +49,7 @@ quiet "vault is fully static" client_is_static
 # A search for a symbol at a first call would leave what was copied last on the stack.
 bound_at_start() {
   local program
-  for program in vaultd vault-pam vault-tpm2 vault-keyring vault-qr vault-agent; do
+  for program in vaultd vault-pam vault-tpm2 vault-keyring vault-qr vault-rsa vault-agent; do
     readelf -d ".build/install/release/$program" | grep -q BIND_NOW || echo "$program binds its symbols late"
   done
 }
@@ -69,6 +69,7 @@ quiet "vault-pam needs libpam alone" helper_needs vault-pam libpam
 quiet "vault-tpm2 needs the TPM software stack alone" helper_needs vault-tpm2 'libtss2-[a-z]+'
 quiet "vault-keyring needs libsecret and GLib alone" helper_needs vault-keyring 'libsecret-1|lib(gio|gobject|glib)-2\.0'
 quiet "vault-qr needs libqrencode alone" helper_needs vault-qr libqrencode
+quiet "vault-rsa needs libsodium and libgcrypt alone" helper_needs vault-rsa 'libsodium|libgcrypt'
 quiet "vault-agent needs libsystemd alone" helper_needs vault-agent libsystemd
 
 # The packages of the build on a machine that lags behind its archive: of three that are missing, libold-dev would upgrade

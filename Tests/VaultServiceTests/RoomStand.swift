@@ -93,6 +93,34 @@ final class RoomStand {
     ) { then(none) }
   }
 
+  /// The program for large RSA keys, played by the test: it does what the test says, when it says so.
+  final class PlayedRSA: RSAProgram {
+    /// What is asked, with the ways to answer and to tell that the process is gone.
+    struct Asked {
+      let question: RSAQuestion
+      let answer: (Result<SecretBox, RSAFailure>) -> Void
+      let gone: () -> Void
+    }
+    private(set) var asked: [Asked] = []
+    /// The number of processes that were ended before they had answered.
+    private(set) var ended = 0
+
+    func ask(
+      _ question: RSAQuestion, key: SecretBox?, then: @escaping (Result<SecretBox, RSAFailure>) -> Void,
+      gone: @escaping () -> Void
+    ) -> () -> Void {
+      asked.append(Asked(question: question, answer: then, gone: gone))
+      return { [unowned self] in ended += 1 }
+    }
+
+    /// Ends the process that was started first.
+    func answer(_ bytes: [UInt8] = [1]) {
+      let first = asked.removeFirst()
+      first.answer(.success(SecretBox(RoomStand.secret(bytes))))
+      first.gone()
+    }
+  }
+
   static let owner: UInt32 = 1000
   /// The group of the administrators of a machine's vault.
   static let administrators: UInt32 = 900
@@ -101,6 +129,7 @@ final class RoomStand {
   let turns: Turns
   let runner: Runner
   let rooms: Rooms
+  let rsa = PlayedRSA()
   /// The lines that the journal was told.
   let journal = Shared<[String]>([])
   private let sandbox: Sandbox
@@ -122,7 +151,8 @@ final class RoomStand {
       Access.Terms(owner: Self.owner, isSystem: system, administrators: system ? Self.administrators : nil), settings,
       Rooms.World(
         clock: hands.clock, timer: hands.timer, log: Log { [journal] in journal.value.append("\($0): \($1)") },
-        worker: Worker(), turns: turns, runner: runner, presence: means, keystores: NoKeystores(), credentials: nil))
+        worker: Worker(), turns: turns, runner: runner, presence: means, keystores: NoKeystores(), rsa: rsa,
+        credentials: nil))
   }
 
   deinit { sandbox.close() }

@@ -35,6 +35,8 @@ final class HelperChannel {
   private var isClosed = false
   private var onFrame: ((consuming Frame) -> Void)?
   private var onEnd: ((End) -> Void)?
+  /// Runs once when no child is left, whoever ended it; nil once it has.
+  private var onGone: (() -> Void)?
 
   /// - Parameters:
   ///   - name: the helper's name, for errors.
@@ -54,13 +56,21 @@ final class HelperChannel {
   }
 
   /// Starts `program` as a child with `environment` as lines `NAME=value`.
-  func start(_ program: String, _ environment: [String]) throws(SystemError) {
+  ///
+  /// - Parameter gone: runs once, when it has been reaped, whoever ended it; not where this throws and none was started.
+  func start(
+    _ program: String, _ environment: [String], gone: @escaping () -> Void = {}
+  ) throws(SystemError) {
     let process = try HelperProcess(program, environment: environment, watcher: watcher, ends: ends) {
       self.ended($0)
     }
     self.process = process
+    onGone = gone
     try connect(process.socket)
   }
+
+  /// True from the start of a child until it has been reaped.
+  var isRunning: Bool { process != nil }
 
   /// Takes over a connection that does not block.
   func connect(_ socket: Int32) throws(SystemError) {
@@ -148,6 +158,7 @@ final class HelperChannel {
     // Its last words may have come with the end.
     while receive() {}
     process = nil
+    defer { onGone.take()?() }
     switch ending {
     case .killed(SIGKILL) where hungUp: end(.hungUp)
     case .killed(let signal): end(.killed(signal))

@@ -32,13 +32,17 @@ final class HelperExchange {
   private var then: ((consuming Result<Frame, HelperFailure>) -> Void)?
   private var channel: HelperChannel?
   private var timeout: Scheduled<Void>?
+  /// Runs once, when no process is left.
+  private let gone: () -> Void
 
   init(
-    name: String, limit: TimeAmount, then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
+    name: String, limit: TimeAmount, gone: @escaping () -> Void,
+    then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
   ) {
     self.name = name
     self.limit = limit
     self.then = then
+    self.gone = gone
   }
 
   func start(
@@ -52,10 +56,12 @@ final class HelperExchange {
     }
     self.channel = channel
     do throws(SystemError) {
-      try channel.start(path, environment)
+      try channel.start(path, environment, gone: gone)
       try channel.send(question)
     } catch {
+      let isStarted = channel.isRunning
       finish(.failure(.cannotStart("\(error)")))
+      if !isStarted { gone() }
       return
     }
     timeout = loop.assumeIsolated().scheduleTask(in: limit) { [self] in

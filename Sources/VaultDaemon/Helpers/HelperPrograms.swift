@@ -52,16 +52,19 @@ final class HelperPrograms {
   ///
   /// The helper is ended once it has answered, and when it has not after `limit`. The result ends it before that, and
   /// then there is no answer.
+  ///
+  /// - Parameter gone: runs once, when no process is left: behind the answer, or in its place.
   @discardableResult
   func ask(
-    _ name: String, _ question: consuming SecretBuffer, within limit: TimeAmount,
+    _ name: String, _ question: consuming SecretBuffer, within limit: TimeAmount, gone: @escaping () -> Void = {},
     then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
   ) -> () -> Void {
     guard let path = Self.path(of: name, from: directory) else {
       then(.failure(.notInstalled(name)))
+      gone()
       return {}
     }
-    let exchange = HelperExchange(name: name, limit: limit, then: then)
+    let exchange = HelperExchange(name: name, limit: limit, gone: gone, then: then)
     exchange.start(path, environment, question, loop, watcher, ends)
     return { exchange.cancel() }
   }

@@ -47,14 +47,15 @@ final class Assembly {
       on: loop, place.watcher, clock, place.log, system: place.isSystem, environment: place.environment)
     let helper = PresenceHelper(
       loop: loop, watcher: place.watcher, ends: ends, paths: place.paths, variable: place.environment)
+    let programs = HelperPrograms(loop: loop, watcher: place.watcher, ends: ends, variable: place.environment)
     keystores = MachineKeystores(
-      HelperPrograms(loop: loop, watcher: place.watcher, ends: ends, variable: place.environment), worker,
+      programs, worker,
       directory: place.paths.store, configuration)
     let timer = place.timer
     turns = Turns(on: loop, clock: clock)
-    rooms = Rooms(
     backlog = Backlog(now: clock.monotonic)
     turns.letIn = { [backlog] in backlog.letIn() }
+    rooms = Rooms(
       directory: place.paths.store,
       Access.Terms(
         owner: place.owner, isSystem: place.isSystem,
@@ -63,11 +64,11 @@ final class Assembly {
         clock: clock, timer: timer, log: Log(place.log), worker: worker, turns: turns,
         runner: Runner(on: loop, clock: clock, timer),
         presence: Presence.Means(through: helper, buses.system, owner: place.owner, worker), keystores: keystores,
-        credentials: place.paths.credentials, groups: Accounts.groups))
+        rsa: RSAHelper(programs), credentials: place.paths.credentials, groups: Accounts.groups))
     clients = Clients(owner: place.owner, clock: clock, openFiles: place.openFiles, configuration)
     door = VarlinkDoor(
       loop: loop, rooms, clients, turns: turns, timer: timer, transferThread: transferThread,
-      lastWordThread: WorkerThread(telling: loop), keyThread: WorkerThread(telling: loop))
+      lastWordThread: WorkerThread(telling: loop))
     credentials = CredentialDoor(
       rooms, clients, door.plaintext, timer: timer, DescriptorStore(place.environment("NOTIFY_SOCKET")),
       most: place.openFiles.credentials)
@@ -91,8 +92,9 @@ final class Assembly {
     ]
     if let socket = sockets.credentials {
       listening.append(
-        Server.start(socket, loop: loop, backlog) { [credentials] in CredentialConnection($0, credentials) }.map { _ in
-        })
+        Server.start(socket, loop: loop, backlog) { [credentials] in
+          CredentialConnection($0, credentials)
+        }.map { _ in })
     }
     if let socket = sockets.ssh {
       listening.append(Server.start(socket, loop: loop, backlog) { [ssh] in SSHAgentConnection($0, ssh) }.map { _ in })
@@ -126,8 +128,8 @@ final class Assembly {
 
   /// Ends all connections, with what their sockets take.
   func closeConnections() {
-    clients.close()
     backlog.close()
+    clients.close()
     credentials.end()
     ssh.end()
   }

@@ -30,6 +30,7 @@ extension SSHAgentConnection {
     }
     let known = (try? door.keys.keys(for: caller))?.keys.first { $0.blob == request.key }?.name
     let task = words(known.map { "with \(Printable.quoted($0.text))" })
+    let order = door.items.rsaOrder(for: caller)
     wait(Said(task: task)) { [weak self] () throws(Refusal) in
       guard let self, let caller = self.caller else { return nil }
       let listing = try door.keys.keys(for: caller)
@@ -38,7 +39,7 @@ extension SSHAgentConnection {
         throw .denied("no key is the one that is asked for")
       }
       return try door.items.signForSSH(
-        key.name, data, flags: request.flags.rawValue, detail: words(nil), for: caller, Said()
+        key.name, data, flags: request.flags.rawValue, detail: words(nil), for: caller, Said(), order
       ) { signature in
         reply(.signature(signature))
       }
@@ -58,24 +59,35 @@ extension SSHAgentConnection {
       door.items.recordForSSH(detail, .denied(error.reason), for: caller)
       return refuse(error.reason)
     }
-    guard key.constraints.needsConfirmation else { return makeSignature(by: key, data, flags, detail) }
-    waitForConfirmation(of: key, Said(task: detail)) { [weak self] () throws(Refusal) in
+    let order = door.items.rsaOrder(for: caller)
+    let call = { [weak self] () throws(Refusal) -> Wait? in
       guard let self else { return nil }
       // It may have been removed meanwhile.
       guard door.sessionKeys.all.contains(where: { $0 === key }) else { throw .denied("the key is gone") }
-      makeSignature(by: key, data, flags, detail)
-      return nil
+      return makeSignature(by: key, data, flags, detail, order)
+    }
+    if key.constraints.needsConfirmation {
+      waitForConfirmation(of: key, Said(task: detail), call)
+    } else {
+      wait(Said(task: detail), call)
     }
   }
 
-  private func makeSignature(by key: SessionKey, _ data: [UInt8], _ flags: UInt32, _ detail: String) {
-    guard let caller else { return }
+  /// Answers with a signature, or with why there is none; what it waits for comes before that.
+  private func makeSignature(
+    by key: SessionKey, _ data: [UInt8], _ flags: UInt32, _ detail: String, _ order: RSAOrder
+  ) -> Wait? {
+    guard let caller else { return nil }
     do throws(SigningError) {
-      let signature = try key.sign(data, flags: flags)
-      door.items.recordForSSH(detail, nil, for: caller)
-      reply(.signature(signature))
+      switch try key.sign(data, flags: flags, order) {
+      case .waits(let wait): return wait
+      case .made(let signature):
+        door.items.recordForSSH(detail, nil, for: caller)
+        reply(.signature(signature))
+      }
     } catch {
       refuse(error.reason)
     }
+    return nil
   }
 }

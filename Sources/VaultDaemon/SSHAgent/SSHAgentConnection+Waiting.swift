@@ -31,7 +31,7 @@ extension SSHAgentConnection {
       waiter = try place(door.attendance.joinUnlock(caller, said, waitsAnyway: false, giveUp: giveUp))
     case .approval(let number):
       waiter = try place(door.attendance.joinApproval(number, caller, said, giveUp: giveUp))
-    case .bootKey: waiter = nil
+    case .bootKey, .signature: waiter = nil
     case .room, .presence: throw .busy("this cannot be waited for")
     }
     begin(wait, for: wait == .unlock ? .unlock : .item, said, call)

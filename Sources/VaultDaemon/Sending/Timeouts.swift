@@ -25,4 +25,6 @@ enum Timeouts {
   static let keyring = TimeAmount.seconds(10)
   /// The time that a TPM may take: a discrete one needs seconds for a key.
   static let tpm2 = TimeAmount.seconds(20)
+  /// The time that a new RSA key may take: a small machine needs a minute for some.
+  static let rsa = TimeAmount.seconds(300)
 }

@@ -70,7 +70,7 @@ extension VarlinkDoor {
     }
     switch wait {
     case .room: return waitForRoom(asked, connection)
-    case .bootKey, .presence: break
+    case .bootKey, .presence, .signature: break
     case .unlock:
       limit = try left(asked, orElse: vault.locked, late, connection)
       let joined = attendance.joinUnlock(connection.caller, asked.said, waitsAnyway: !asked.asks) { [vault] in
@@ -107,7 +107,10 @@ extension VarlinkDoor {
     // The waiter goes with the closure, however the call ends.
     connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
     // It is known to administrators by its name, which a lock may hide.
-    if case .approval = wait { connection.current.holdsName = true }
+    switch wait {
+    case .approval, .signature: connection.current.holdsName = true
+    case .unlock, .bootKey, .room, .presence: break
+    }
   }
 
   /// Holds a call whose item requires a person, for as long as agents ask for one.

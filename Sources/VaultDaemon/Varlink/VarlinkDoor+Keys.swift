@@ -13,10 +13,12 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let message = try Self.message(call.value, call.data, frame)
       let name = try Self.itemName(call.name)
+      let order = items.rsaOrder(for: connection.caller)
       let signature = AskedUse(of: name, waiting: call.waitMilliseconds, ask: call.ask, said, vault.clock) {
         [items] connection throws(Refusal) in
         try items.sign(
-          name, message.bytes, call.algorithm, evenExpired: call.expired ?? false, for: connection.caller, said
+          name, message.bytes, call.algorithm, evenExpired: call.expired ?? false, for: connection.caller, said,
+          order
         ) { made in
           connection.reply(
             Wire.SignReply(

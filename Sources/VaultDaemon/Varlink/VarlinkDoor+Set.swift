@@ -12,9 +12,8 @@ extension VarlinkDoor {
       let field = SecretField(call.value, call.data, frame)
       let change = try call.change()
       let value = call.newValue(field)
-      if case .generated(.key(let recipe)) = value, recipe.takesLong {
-        return try make(recipe, for: change, connection)
-      }
+      let large = try items.largeKey(change, value, for: connection.caller) { field.copy(frame, into: &$0) }
+      if let large { return try store(change, large, connection) }
       let stored = try items.set(change, value, for: connection.caller) { bytes in field.copy(frame, into: &bytes) }
       reply(to: change, stored, connection)
     } catch {
@@ -29,30 +28,30 @@ extension VarlinkDoor {
         openTo: stored.number == 1 ? others(on: [change.name], connection) : nil))
   }
 
-  /// Has a key be made beside the loop, after those of other users, and stores it when it is there.
-  private func make(
-    _ recipe: KeyRecipe, for change: ItemChange, _ connection: VarlinkConnection
-  ) throws(Refusal) {
-    let use = try items.useOfNewKey(change, for: connection.caller)
-    try keyMaker.make(recipe, for: use, change.name, by: connection.caller.uid) { [weak connection] in
-      connection?.isStillAsking == true
-    } then: { [weak self, weak connection] made in
-      guard let self, let connection, connection.isStillAsking else { return }
-      answer(connection) { () throws(Refusal) in
-        switch made {
-        case .success(let key):
-          let stored = try items.set(change, .bytes(count: key.bytes.count), for: connection.caller) { bytes in
-            key.bytes.withBytes { bytes.copy($0) }
-            return true
-          }
-          reply(to: change, stored, connection)
-        case .failure(let error):
-          throw .invalidValue(kind: change.newKind.rawValue, reason: error.reason)
-        }
+  /// Stores a large RSA key once it is made, or checked, in a process of its own: after those of other users. The work ends
+  /// with the call, whose client may go away.
+  private func store(_ change: ItemChange, _ key: LargeKey, _ connection: VarlinkConnection) throws(Refusal) {
+    weak var held: RSAOrder?
+    let order = items.rsaOrder(for: connection.caller) { [weak self, weak connection] in
+      guard let self, let connection else { return }
+      turns.wait(connection.share.works) { [weak self, weak connection] in
+        guard let self, let connection, let order = held, connection.isStillAsking else { return }
+        answer(connection) { () throws(Refusal) in _ = try self.store(change, key, order, connection) }
       }
     }
-    connection.hold {}
+    held = order
+    guard try !store(change, key, order, connection) else { return }
+    connection.hold { withExtendedLifetime(order) {} }
     connection.current.holdsName = true
+  }
+
+  /// False while it waits.
+  private func store(
+    _ change: ItemChange, _ key: LargeKey, _ order: RSAOrder, _ connection: VarlinkConnection
+  ) throws(Refusal) -> Bool {
+    guard let stored = try items.store(change, key, order, for: connection.caller) else { return false }
+    reply(to: change, stored, connection)
+    return true
   }
 
   func setMany(_ call: Wire.SetManyParameters, _ frame: borrowing Frame, _ connection: VarlinkConnection) {

@@ -10,9 +10,12 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let name = try Self.itemName(call.name)
       let wanted = WantedToken(subject: call.subject, lifetime: call.lifetime.map(Int64.init), claims: call.claims)
+      let order = items.rsaOrder(for: connection.caller)
       let token = AskedUse(of: name, waiting: call.waitMilliseconds, ask: call.ask, said, vault.clock) {
         [items] connection throws(Refusal) in
-        try items.issue(name, wanted, evenExpired: call.expired ?? false, for: connection.caller, said) { made in
+        try items.issue(
+          name, wanted, evenExpired: call.expired ?? false, for: connection.caller, said, order
+        ) { made in
           let reply = Wire.IssueTokenReply(name: name.text, version: made.version, id: made.id, expires: made.expires)
           connection.reply(content: ReplyContent(made.accessible)) { writer in
             made.text.withBytes { reply.write(to: &writer, secret: $0) }

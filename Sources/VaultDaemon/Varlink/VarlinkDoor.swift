@@ -28,8 +28,6 @@ final class VarlinkDoor {
   let transferThread: any Worker
   /// Another one, for clients that do not read how a transfer ended.
   let lastWordThread: any Worker
-  /// Another one.
-  let keyMaker: KeyMaker
   /// The conversations that clients may answer, by what they are called on the wire.
   var conversations: [String: Conversation] = [:]
   /// The events that lock the vault beside its deadlines.
@@ -39,7 +37,7 @@ final class VarlinkDoor {
 
   init(
     loop: any EventLoop, _ rooms: Rooms, _ clients: Clients, turns: Turns, timer: Timer, transferThread: any Worker,
-    lastWordThread: any Worker, keyThread: any Worker
+    lastWordThread: any Worker
   ) {
     self.loop = loop
     vault = rooms.vault
@@ -53,7 +51,6 @@ final class VarlinkDoor {
     self.timer = timer
     self.transferThread = transferThread
     self.lastWordThread = lastWordThread
-    keyMaker = KeyMaker(on: keyThread)
     turns.between = { [unowned clients] in clients.lookAround(beside: nil, amongEvents: false) }
     events = Events(in: Turns(on: loop, clock: vault.clock, length: Turns.telling), vault.holders)
     events.recent.hidesNames = { [unowned vault] in vault.settings.hideNames && vault.state.kind != .unlocked }

@@ -18,6 +18,8 @@ package struct SearchPlace: Hashable, Sendable {
 package final class Items {
   let vault: Vault
   let access: Access
+  /// The work with large RSA keys.
+  let rsa: RSAWorks
   /// For the value that is being stored; empty between two calls.
   let valueInHand = Scratch()
   /// How often callers who may not know what came of it have left something at once, and its bytes, since that time,
@@ -25,9 +27,10 @@ package final class Items {
   var depositsAtOnce: [String: (count: Int, bytes: Int)] = [:]
   var depositsSince: Int64 = .min / 2
 
-  package init(_ vault: Vault, _ access: Access) {
+  package init(_ vault: Vault, _ access: Access, _ rsa: any RSAProgram) {
     self.vault = vault
     self.access = access
+    self.rsa = RSAWorks(vault, rsa)
   }
 
   // MARK: Reading

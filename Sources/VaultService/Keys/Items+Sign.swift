@@ -17,22 +17,25 @@ package struct MadeSignature: Sendable {
 extension Items {
   /// Lends a signature of `message` by an item's key to `answer`.
   ///
-  /// - Parameter algorithm: its name; nil for the key's own.
+  /// - Parameters:
+  ///   - algorithm: its name; nil for the key's own.
+  ///   - order: the call's, the same in each attempt; nil where it is made once.
   /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
   /// - Throws: why there is none.
   package func sign(
     _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, evenExpired: Bool = false,
-    for caller: Caller, _ said: Said = Said(), _ answer: (MadeSignature) -> Void
+    for caller: Caller, _ said: Said = Said(), _ order: RSAOrder? = nil, _ answer: (MadeSignature) -> Void
   ) throws(Refusal) -> Wait? {
+    let order = order ?? rsaOrder(for: caller)
     let scheme = try algorithm.map { (name) throws(Refusal) in
       guard let scheme = SignatureScheme(joseName: name) else { throw .invalid("algorithm") }
       return scheme
     }
     return try message.withBytes { (message: RawSpan) throws(Refusal) in
-      try use(name, for: .sign, "signature", for: caller, said) { (keychain, decide) throws(VaultError) in
+      try use(name, for: .sign, "signature", for: caller, said, order) { (keychain, decide) throws(VaultError) in
         try keychain.withValue(of: name, now: vault.clock.wall(), evenExpired: evenExpired, if: decide) {
           item, version, value in
-          do throws(Refusal) { return .made(try Self.sign(message, scheme, item, version, value)) } catch {
+          do throws(Refusal) { return .made(try Self.sign(message, scheme, item, version, value, order)) } catch {
             return .refused(error)
           }
         }
@@ -43,13 +46,14 @@ extension Items {
   }
 
   private static func sign(
-    _ message: RawSpan, _ scheme: SignatureScheme?, _ item: ItemInfo, _ version: Int, _ value: RawSpan
+    _ message: RawSpan, _ scheme: SignatureScheme?, _ item: ItemInfo, _ version: Int, _ value: RawSpan,
+    _ order: RSAOrder
   ) throws(Refusal) -> MadeSignature {
     let key = try privateKey(item, value)
     let scheme = scheme ?? key.type.usualScheme
     guard scheme.keyType == key.type else { throw .invalid("algorithm") }
     do throws(SigningError) {
-      let bytes = try key.sign(message, scheme)
+      let bytes = try order.sign(message, by: key, scheme, of: item.policy.accessible)
       return MadeSignature(
         version: version, algorithm: scheme.joseName, bytes: bytes, der: ECDSASignature(bytes, key.type)?.der)
     } catch {

@@ -31,24 +31,26 @@ package struct WantedToken: Sendable {
 extension Items {
   /// Lends a new JSON Web Token (RFC 7519), signed with an item's key, to `answer`.
   ///
-  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
+  /// - Parameter order: the call's, the same in each attempt; nil where it is made once.
+  /// - Returns: nil when it was lent; otherwise what the caller may wait for.
   /// - Throws: why there is none.
   package func issue(
     _ name: ItemName, _ wanted: WantedToken, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
-    _ answer: (borrowing MadeToken) -> Void
+    _ order: RSAOrder? = nil, _ answer: (borrowing MadeToken) -> Void
   ) throws(Refusal) -> Wait? {
-    let now = vault.clock.wall()
-    let id = Self.newTokenID()
+    let order = order ?? rsaOrder(for: caller)
+    let (id, now) = order.token ?? (Self.newTokenID(), vault.clock.wall())
+    order.token = (id, now)
     // The item's own, where the caller names none.
     var subject = wanted.subject
     return try use(
-      name, for: .jwt, subject.map { "token \(id) for \($0)" } ?? "token \(id)", for: caller, said
+      name, for: .jwt, subject.map { "token \(id) for \($0)" } ?? "token \(id)", for: caller, said, order
     ) { (keychain, decide) throws(VaultError) in
       try keychain.withValue(of: name, now: now, evenExpired: evenExpired, if: decide) { item, version, value in
         do throws(Refusal) {
           let claims = try Self.claims(wanted, id, now, item)
           subject = claims.subject
-          return .made(try Self.issue(claims, item, version, value))
+          return .made(try Self.issue(claims, item, version, value, order))
         } catch {
           return .refused(error)
         }
@@ -71,14 +73,16 @@ extension Items {
   }
 
   private static func issue(
-    _ claims: TokenClaims, _ item: ItemInfo, _ version: Int, _ value: RawSpan
+    _ claims: TokenClaims, _ item: ItemInfo, _ version: Int, _ value: RawSpan, _ order: RSAOrder
   ) throws(Refusal) -> MadeToken {
     let key = try TokenKey(item, value)
     let algorithm = try key.algorithm()
     do throws(SigningError) {
       let text = try JSONWebToken.make(
         algorithm: algorithm, keyID: key.id(version: version), payload: claims.payload
-      ) { (message) throws(SigningError) in try key.sign(message) }
+      ) { (message) throws(SigningError) in
+        try key.sign(message, order, of: item.policy.accessible)
+      }
       return MadeToken(
         text: text, accessible: item.policy.accessible, version: version, id: claims.identifier,
         expires: claims.expiresAt)

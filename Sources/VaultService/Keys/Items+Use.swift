@@ -16,16 +16,20 @@ extension Items {
   /// - Parameters:
   ///   - use: the use that the key has to be made for.
   ///   - detail: what is made, or was, for the audit log; asked for when its entry is written.
+  ///   - order: the call's part that a large RSA key has, where `make` may need one.
   ///   - make: reads the item, which `decide` is asked about before the value is opened, and makes something of it.
   /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
   /// - Throws: why there is none.
   func use<Value: ~Copyable>(
     _ name: ItemName, for use: KeyUse, _ detail: @autoclosure () -> String, for caller: Caller, _ said: Said,
+    _ order: RSAOrder? = nil,
     making make: (Keychain, _ decide: (ItemInfo) -> Decision) throws(VaultError) -> Made<Value>,
     _ answer: (borrowing Value) -> Void
   ) throws(Refusal) -> Wait? {
     // Deeper calls, of libgcrypt alone, wipe for themselves.
     defer { Stack.wipe(Stack.exchange) }
+    order?.begin()
+    defer { order?.end() }
     do throws(Refusal) {
       try vault.audit.settle()
       let keychain = try vault.keychain()
@@ -44,6 +48,8 @@ extension Items {
         case .refused(let refusal): throw refusal
         }
       }
+      // The call is made again when it comes, and is recorded then.
+      if let wait = order?.wait { return wait }
       switch consume made {
       case .refused(let refusal): throw refusal
       case .made(let value):

@@ -13,6 +13,12 @@ package enum KeyRecipe: Hashable, Sendable {
   /// The sizes of new RSA keys in bits.
   package static let rsaBits = [3072, 4096]
 
+  /// The question for a new key that takes a second or several to make; nil for one that is made at once.
+  func question(for use: KeyUse, _ name: ItemName) -> RSAQuestion? {
+    guard case .rsa(let bits) = self else { return nil }
+    return .make(bits: bits, comment: use == .ssh ? name.text : nil)
+  }
+
   /// True for a key that takes a second or several to make.
   package var takesLong: Bool { if case .rsa = self { true } else { false } }
 

@@ -36,11 +36,13 @@ enum TokenKey: ~Copyable {
     }
   }
 
-  borrowing func sign(_ message: RawSpan) throws(SigningError) -> [UInt8] {
+  borrowing func sign(
+    _ message: RawSpan, _ order: RSAOrder, of accessible: AccessClass
+  ) throws(SigningError) -> [UInt8] {
     switch self {
     case .bytes(let key):
       return try HMAC.withCode(of: message, key: key, .sha256) { $0.array }
-    case .pair(let key): return try key.sign(message, key.type.tokenScheme)
+    case .pair(let key): return try order.sign(message, by: key, key.type.tokenScheme, of: accessible)
     }
   }
 

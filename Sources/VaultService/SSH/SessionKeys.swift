@@ -24,16 +24,37 @@ package final class SessionKey {
   }
 
   /// A signature of `data` in SSH's form.
-  package func sign(_ data: [UInt8], flags: UInt32) throws(SigningError) -> [UInt8] {
-    let key: PrivateKey
-    do throws(KeyError) {
-      key = try self.key.withBytes { (text: RawSpan) throws(KeyError) in
-        try PrivateKey(text, trusting: publicKey)
-      }
-    } catch { throw SigningError(error) }
-    // Bytes have no padding.
-    return try key.sshSignature(of: unsafe data.span.bytes, flags: flags)
+  ///
+  /// - Parameter order: the call's, the same in each attempt.
+  package func sign(_ data: [UInt8], flags: UInt32, _ order: RSAOrder) throws(SigningError) -> SSHSigned {
+    order.begin()
+    defer { order.end() }
+    do throws(SigningError) { return .made(try signature(data, flags, order)) } catch {
+      if let wait = order.wait { return .waits(wait) }
+      throw error
+    }
   }
+
+  private func signature(_ data: [UInt8], _ flags: UInt32, _ order: RSAOrder) throws(SigningError) -> [UInt8] {
+    let key = try opened()
+    // Bytes have no padding.
+    return try publicKey.sshSignature(of: unsafe data.span.bytes, flags: flags) {
+      (message, scheme) throws(SigningError) in
+      try order.sign(message, by: key, scheme, of: .whenUnlocked)
+    }
+  }
+
+  private func opened() throws(SigningError) -> PrivateKey {
+    do throws(KeyError) {
+      return try key.withBytes { (text: RawSpan) throws(KeyError) in try PrivateKey(text, trusting: publicKey) }
+    } catch { throw SigningError(error) }
+  }
+}
+
+/// A signature by a key of the session, or what comes before it.
+package enum SSHSigned {
+  case made([UInt8])
+  case waits(Wait)
 }
 
 /// The keys that clients of the ssh-agent have added by themselves: in memory alone, until a lock.

@@ -26,6 +26,8 @@ package final class Rooms {
     package let runner: Runner
     package let presence: Presence.Means
     package let keystores: any Keystores
+    /// The program that computes with large RSA keys.
+    package let rsa: any RSAProgram
     /// The directory of the service's credentials; nil where the service manager gave none.
     package let credentials: String?
     /// The groups of a user, by the name service.
@@ -33,7 +35,8 @@ package final class Rooms {
 
     package init(
       clock: Clock, timer: Timer, log: Log, worker: any Worker, turns: Turns, runner: Runner, presence: Presence.Means,
-      keystores: any Keystores, credentials: String?, groups: @escaping (UInt32) -> [UInt32] = { _ in [] }
+      keystores: any Keystores, rsa: any RSAProgram, credentials: String?,
+      groups: @escaping (UInt32) -> [UInt32] = { _ in [] }
     ) {
       self.clock = clock
       self.timer = timer
@@ -43,6 +46,7 @@ package final class Rooms {
       self.runner = runner
       self.presence = presence
       self.keystores = keystores
+      self.rsa = rsa
       self.credentials = credentials
       self.groups = groups
     }
@@ -58,7 +62,7 @@ package final class Rooms {
     vault.audit.isSystem = terms.isSystem
     vault.audit.isStranger = { [unowned access] in !access.hasAny($0) }
     vault.hooks.keysTaken = { [access] in access.load($0) }
-    items = Items(vault, access)
+    items = Items(vault, access, world.rsa)
     vault.hooks.takeIn = { [items] in items.takeInDeposits($0) }
     let attempts = Attempts(vault)
     presence = Presence(vault, attempts, world.presence)

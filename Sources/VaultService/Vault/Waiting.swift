@@ -10,6 +10,8 @@ package enum Wait: Hashable, Sendable {
   case approval(Int)
   /// For a person to show presence, or to say yes, asked for by the inquiry of that number.
   case presence(Int)
+  /// For a signature by a large RSA key, or for its turn: the number of the call's ``RSAOrder``.
+  case signature(Int)
 }
 
 /// The calls that wait for the vault, by what they wait for and whose they are, in the order of their coming.

@@ -2,7 +2,7 @@
 public struct SigningError: Error, Hashable, Sendable {
   public let reason: String
 
-  init(_ reason: String) { self.reason = reason }
+  public init(_ reason: String) { self.reason = reason }
 
   /// The same for a key that cannot be read.
   public init(_ error: KeyError) { self.init(error.reason) }

@@ -27,18 +27,39 @@ extension PrivateKey {
         let s = try signature.number("s").digits(count: curve.count)
       else { throw SigningError("libgcrypt: a signature is too long") }
       return r + s
-    case .rsa(let rsa):
-      // libgcrypt wants the inverse of the first prime by the second.
-      let key = try unsafe Expression { out in
-        unsafe vault_rsa_secret_key(
-          out, rsa.n.handle, rsa.e.handle, rsa.d.handle, rsa.q.handle, rsa.p.handle, rsa.qInv.handle)
-      }
-      let signature = try key.sign(scheme.expression(of: message))
-      guard let s = try signature.number("s").digits(count: rsa.n.byteCount) else {
-        throw SigningError("libgcrypt: a signature is too long")
-      }
-      return s
+    case .rsa(let rsa): return try rsa.sign(scheme.expression(of: message))
     }
+  }
+
+  /// Signs the digest of a message with an RSA key; see ``sign(_:_:)``.
+  public borrowing func sign(digest: [UInt8], _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
+    guard scheme.keyType == .rsa else { throw SigningError("the scheme is for another type of key") }
+    defer { Stack.wipe() }
+    return try compute(digest: digest, scheme)
+  }
+
+  /// In a frame of its own, so that all of it lies below the one that wipes.
+  @inline(never)
+  private borrowing func compute(digest: [UInt8], _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
+    switch secret {
+    case .ed25519: throw SigningError("the scheme is for another type of key")
+    case .curve: throw SigningError("the scheme is for another type of key")
+    case .rsa(let rsa): return try rsa.sign(scheme.expression(ofDigest: digest))
+    }
+  }
+}
+
+extension RSASecret {
+  fileprivate func sign(_ message: consuming Expression) throws(SigningError) -> [UInt8] {
+    // libgcrypt wants the inverse of the first prime by the second.
+    let key = try unsafe Expression { out in
+      unsafe vault_rsa_secret_key(out, n.handle, e.handle, d.handle, q.handle, p.handle, qInv.handle)
+    }
+    let signature = try key.sign(message)
+    guard let s = try signature.number("s").digits(count: n.byteCount) else {
+      throw SigningError("libgcrypt: a signature is too long")
+    }
+    return s
   }
 }
 

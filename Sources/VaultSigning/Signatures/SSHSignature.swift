@@ -9,8 +9,19 @@ extension PrivateKey {
   ///   SHA-256 and 4 for SHA-512, and both for SHA-256, as OpenSSH's agent understands them. Others ignore the two.
   /// - Throws: ``SigningError`` for flags that are not known, and for an RSA key without one: that is SHA-1.
   public borrowing func sshSignature(of message: RawSpan, flags: UInt32 = 0) throws(SigningError) -> [UInt8] {
+    try publicKey.sshSignature(of: message, flags: flags) { (message, scheme) throws(SigningError) in
+      try sign(message, scheme)
+    }
+  }
+}
+
+extension PublicKey {
+  /// The same, with a signature that `sign` makes by the private half of this key.
+  public func sshSignature(
+    of message: RawSpan, flags: UInt32, by sign: (RawSpan, SignatureScheme) throws(SigningError) -> [UInt8]
+  ) throws(SigningError) -> [UInt8] {
     guard flags & ~6 == 0 else { throw SigningError("a flag that is not known") }
-    guard let algorithm = SSHAlgorithm(publicKey, flags: flags) else {
+    guard let algorithm = SSHAlgorithm(self, flags: flags) else {
       throw SigningError("ssh-rsa signs with SHA-1, which is not done; ask for rsa-sha2-256 or rsa-sha2-512")
     }
     let signature = try sign(message, algorithm.scheme)

@@ -1,10 +1,20 @@
 internal import CGcrypt
 
 extension SignatureScheme {
+  /// The digest of `message` that is signed; Ed25519 signs the message itself.
+  public func digest(of message: RawSpan) throws(SigningError) -> [UInt8] {
+    try Gcrypt.start()
+    return hash.digest(of: message)
+  }
+
   /// The digest of `message` as libgcrypt takes it for RSA and ECDSA.
   func expression(of message: RawSpan) throws(SigningError) -> Expression {
-    try Gcrypt.start()
-    let digest = hash.digest(of: message)
+    try expression(ofDigest: try digest(of: message))
+  }
+
+  /// A digest as libgcrypt takes it for RSA and ECDSA.
+  func expression(ofDigest digest: [UInt8]) throws(SigningError) -> Expression {
+    guard digest.count == hash.count else { throw SigningError("a digest has another size") }
     let count = Int32(digest.count)
     return try unsafe Expression { out in
       // As many bytes as it is told, and the names are C strings for the call.

@@ -1,5 +1,5 @@
 /// The ways to sign. None uses SHA-1.
-public enum SignatureScheme: CaseIterable, Sendable {
+public enum SignatureScheme: String, CaseIterable, Sendable {
   /// Ed25519 (RFC 8032): 64 bytes.
   case ed25519
   /// ECDSA (FIPS 186-4), deterministic (RFC 6979), as r and s one after the other, as JWS has them (RFC 7518 section 3.4).

@@ -1,0 +1,46 @@
+internal import NIOCore
+internal import VaultCore
+internal import VaultService
+internal import VaultWire
+
+/// `vault-rsa`, which computes with one large RSA key and ends.
+final class RSAHelper: RSAProgram {
+  private let programs: HelperPrograms
+
+  init(_ programs: HelperPrograms) { self.programs = programs }
+
+  func ask(
+    _ question: RSAQuestion, key: SecretBox?, then: @escaping (Result<SecretBox, RSAFailure>) -> Void,
+    gone: @escaping () -> Void
+  ) -> () -> Void {
+    let work: RSARequest.Work =
+      switch question {
+      case .sign(_, let scheme, let digest): .sign(scheme: scheme, digest: digest)
+      case .check: .check
+      case .make(let bits, let comment): .make(bits: bits, comment: comment)
+      }
+    let request = RSARequest(work, keyCount: key?.bytes.count ?? 0)
+    let frame =
+      if let key { key.bytes.withBytes { request.frame(key: $0) } } else { request.frame(key: RawSpan()) }
+    // What fails at once is told in a later turn as well: until then nobody waits for it.
+    let loop = programs.loop.assumeIsolated()
+    let later = { loop.execute(gone) }
+    return programs.ask("vault-rsa", frame, within: Timeouts.rsa, gone: later) { answer in
+      let result = Self.result(answer)
+      loop.execute { then(result) }
+    }
+  }
+
+  /// The content of an answer; the answer itself is gone then.
+  private static func result(_ answer: consuming Result<Frame, HelperFailure>) -> Result<SecretBox, RSAFailure> {
+    switch consume answer {
+    case .failure(let failure): return .failure(.unavailable("\(failure)"))
+    case .success(let frame):
+      switch RSAReply(frame) {
+      case .some(.made(let bytes)): return .success(SecretBox(bytes.withBytes { SecureBytes(copying: $0) }))
+      case .some(.failed(let reason)): return .failure(.refused(reason))
+      case .none: return .failure(.unavailable("vault-rsa does not speak as it should"))
+      }
+    }
+  }
+}

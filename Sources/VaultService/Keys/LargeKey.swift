@@ -1,0 +1,74 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultSigning
+
+/// A large RSA key that is to be stored, and what takes long about it: it has to be made, or its numbers to make a signature.
+package struct LargeKey: Sendable {
+  fileprivate let question: RSAQuestion
+  /// The value that is to be stored, and the key in it; nil for a new one.
+  fileprivate let given: (value: SecretBox, key: SecretBox)?
+}
+
+extension Items {
+  /// The size of the shortest text that is a large RSA key, in bytes: its modulus, exponent and primes alone are more.
+  private static let shortestLargeKey = 1500
+
+  /// The large RSA key in what a change is to store; nil where there is none.
+  ///
+  /// - Throws: for a new one, the refusal that storing it would meet.
+  package func largeKey(
+    _ change: ItemChange, _ value: NewValue, for caller: Caller, fill: (inout MutableRawSpan) -> Bool
+  ) throws(Refusal) -> LargeKey? {
+    switch value {
+    case .generated(.key(let recipe)):
+      guard recipe.takesLong else { return nil }
+      let use = try useOfNewKey(change, for: caller)
+      return recipe.question(for: use, change.name).map { LargeKey(question: $0, given: nil) }
+    case .bytes(let count) where count >= Self.shortestLargeKey:
+      // What is refused here is refused again, and with its reason, where it is stored.
+      guard let use = try? useOfNewKey(change, for: caller), [.ssh, .sign, .jwt].contains(use) else { return nil }
+      var isFilled = false
+      let value = SecureBytes(count: count) { isFilled = fill(&$0) }
+      guard isFilled, value.withBytes({ KeyCheck.isPEM($0) }) else { return nil }
+      let key: PrivateKey
+      do throws(KeyError) {
+        key = try value.withBytes { (text: RawSpan) throws(KeyError) in try PrivateKey(text) }
+      } catch { return nil }
+      guard key.publicKey.isLarge else { return nil }
+      return LargeKey(question: .check(key: key.publicKey.sshBlob), given: (SecretBox(value), SecretBox(key.pkcs8())))
+    case .bytes, .same, .generated, .wrong: return nil
+    }
+  }
+
+  /// Stores a change once what takes long about its key is done; nil while it waits for that. It is decided anew each time.
+  ///
+  /// - Parameter order: the call's, the same in each attempt.
+  package func store(
+    _ change: ItemChange, _ key: LargeKey, _ order: RSAOrder, for caller: Caller
+  ) throws(Refusal) -> StoredVersion? {
+    order.begin()
+    defer { order.end() }
+    let made: SecretBox?
+    do throws(Refusal) {
+      _ = try useOfNewKey(change, for: caller)
+      made = try order.ask(key.question) { key.given?.key }
+    } catch {
+      var error = error
+      if case .invalidValue("", let reason) = error {
+        error = .invalidValue(kind: change.newKind.rawValue, reason: reason)
+      }
+      vault.audit.record(.set, error.outcome, caller, item: change.name.text)
+      throw error
+    }
+    guard let value = key.given?.value ?? made, made != nil else { return nil }
+    return try set(change, .bytes(count: value.bytes.count), for: caller) { bytes in
+      value.bytes.withBytes { bytes.copy($0) }
+      return true
+    }
+  }
+
+  /// The part of a call that stores a large RSA key, which `goOn` makes again.
+  package func rsaOrder(for caller: Caller, goOn: @escaping () -> Void) -> RSAOrder {
+    RSAOrder(rsa, of: caller.uid, goOn: goOn)
+  }
+}

@@ -1,0 +1,95 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultService
+
+@Suite("Work with large RSA keys") struct RSAWorksTests {
+  private let stand: RoomStand
+  /// The users whose turn has come, or whose work is done, in that order.
+  private let called = RoomStand.Shared<[UInt32]>([])
+
+  init() throws { stand = try RoomStand.unlocked() }
+
+  private func order(_ user: UInt32) -> RSAOrder {
+    RSAOrder(stand.items.rsa, of: user) { [called] in called.value.append(user) }
+  }
+
+  private func check(_ order: RSAOrder) throws -> [UInt8]? {
+    order.begin()
+    defer { order.end() }
+    return try order.ask(.check(key: [7])) { nil }?.bytes.withBytes { $0.array }
+  }
+
+  private func make(_ order: RSAOrder) throws -> Bool {
+    order.begin()
+    defer { order.end() }
+    return try order.ask(.make(bits: 3072, comment: nil)) { nil } != nil
+  }
+
+  @Test("is done one at a time, users in turns, however much one asks for") func turns() throws {
+    let first = (0..<3).map { _ in order(1) }
+    let second = order(2)
+    for order in first + [second] { #expect(try check(order) == nil) }
+    #expect(stand.rsa.asked.count == 1 && called.value.isEmpty)
+    stand.rsa.answer([9])
+    // The first is done, and the next one is called: of the user who has waited longest.
+    #expect(called.value == [1, 1])
+    #expect(try check(first[0]) == [9])
+    #expect(try check(first[1]) == nil && stand.rsa.asked.count == 1)
+    stand.rsa.answer()
+    #expect(called.value == [1, 1, 1, 2])
+    // One that does not come as far as its key, when it is called, keeps nobody waiting.
+    second.begin()
+    second.end()
+    #expect(called.value == [1, 1, 1, 2, 1])
+    #expect(try check(first[2]) == nil && check(first[1]) == [1])
+  }
+
+  @Test("ends with the call, and the next one begins when the process is gone") func left() throws {
+    var gone: RSAOrder? = order(1)
+    let next = order(2)
+    #expect(try check(gone!) == nil && check(next) == nil)
+    gone = nil
+    #expect(stand.rsa.ended == 1 && called.value.isEmpty)
+    stand.rsa.asked[0].gone()
+    #expect(called.value == [2])
+    #expect(try check(next) == nil && stand.rsa.asked.count == 2)
+    // Nobody hears what the first one says all the same.
+    stand.rsa.asked[0].answer(.success(SecretBox(RoomStand.secret([1]))))
+    #expect(try check(next) == nil)
+  }
+
+  @Test("ends at a lock, and so does what waits with a key") func lock() throws {
+    let (running, waiting, making) = (order(1), order(2), order(1))
+    #expect(try check(running) == nil && check(waiting) == nil && !make(making))
+    #expect(stand.rsa.asked.count == 2)
+    stand.vault.lock(because: .asked)
+    #expect(stand.rsa.ended == 2 && Set(called.value) == [1, 2])
+    for order in [running, waiting] { #expect(throws: Refusal.self) { _ = try check(order) } }
+    #expect(throws: Refusal.self) { _ = try make(making) }
+    for asked in stand.rsa.asked { asked.gone() }
+    #expect(stand.rsa.asked.count == 2)
+  }
+
+  @Test("a key that was made and not fetched yet goes with a lock") func fetched() throws {
+    let making = order(1)
+    #expect(try !make(making))
+    stand.rsa.answer([1, 2, 3])
+    #expect(called.value == [1])
+    stand.vault.lock(because: .asked)
+    #expect(throws: Refusal.self) { _ = try make(making) }
+  }
+
+  @Test("of new keys each user has one made at a time, and the line has an end") func newKeys() throws {
+    let most = UInt32(RSAWorks.longestQueue)
+    let orders = (0...most).map { order($0) }
+    for order in orders { #expect(try !make(order)) }
+    for user in [0, 1, most + 1] {
+      #expect(throws: Refusal.self, "\(user)") { _ = try make(order(user)) }
+    }
+    // A signature does not wait for one.
+    #expect(try check(order(0)) == nil)
+    #expect(stand.rsa.asked.count == 2)
+  }
+}
