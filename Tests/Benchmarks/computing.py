@@ -67,7 +67,8 @@ def beside(vault, title, role, count, call):
         with Crowd(vault.socket, USER, role, count, frame=call):
             gets.append(waits.of(OTHER, "Get", {"name": ITEM}))
             states.append(waits.of(None, "Status", {}))
-        with Crowd(vault.socket, USER, "vanish", count, frame=call):
+        # One that asks again and again ends at the first refusal, which a lock makes.
+        with Crowd(vault.socket, USER, role if role == "vanish" else "flood", count, frame=call):
             time.sleep(0.2)
             locks.append(waits.of_lock())
         unlock(vault)
@@ -90,6 +91,9 @@ def run(sandbox):
     print("\nsignatures by RSA keys (1/s)")
     answers(vault)
     print(f"\nwhat others wait beside one user's RSA keys, {CONNECTIONS} connections (ms, the worst of all rounds)")
+    alone = Waits(vault)
+    line("alone: a Get", max(alone.of(OTHER, "Get", {"name": ITEM}) for _ in range(ROUNDS)), unit="ms")
+    line("alone: a Status", max(alone.of(None, "Status", {}) for _ in range(ROUNDS)), unit="ms")
     for name, use, bits in KEYS:
         call = asked_for(name, use)
         what = "IssueToken" if use == "jwt" else "Sign"
