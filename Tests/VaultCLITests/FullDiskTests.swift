@@ -152,6 +152,53 @@ struct FullDiskTests {
     }
   }
 
+  @Test("a required audit log that cannot be written ends the ssh-agent's service too, and no unlock, lock or status")
+  func agentLog() throws {
+    try withSmallDisk { sandbox, remount in
+      try remount("size=2m")
+      try sandbox.stopDaemon()
+      try sandbox.startDaemon(config: sshAgentOn + "audit = required\n")
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      let keys = [try sandbox.makeKey("own"), try sandbox.storeKey("item")]
+      #expect(try sandbox.ssh("ssh-add", ["-q", keys[0]]).status == 0)
+      let other = try sandbox.makeKey("other")
+      func sign(_ answer: Int) throws {
+        try sandbox.script(
+          """
+          for line in sys.argv[5:]:
+              blob = base64.b64decode(line.split()[1])
+              assert code(join(), sign_body(blob, login(blob, bytes(32)))) == int(sys.argv[4]), line
+          """, "\(answer)", sandbox.publicKey(keys[0]), sandbox.publicKey(keys[1]))
+      }
+      try sign(14)
+      let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
+      #expect(filled.errors.contains("No space left on device"), "\(filled)")
+      // There may be room in what is there.
+      var count = 0
+      while try !sandbox.listed().contains("agent refused operation"), count < 500 { count += 1 }
+      #expect(count < 500)
+      try sign(5)
+      #expect(try sandbox.ssh("ssh-add", [other]).status != 0)
+      #expect(try sandbox.ssh("ssh-add", ["-D"]).status != 0)
+      for command in [["list"], ["slot", "list"], ["requests"], ["grants"], ["generate"]] {
+        let outcome = try sandbox.run(command)
+        #expect(outcome.status == 74 && outcome.output.isEmpty, "\(command) \(outcome)")
+      }
+      for state in ["locked", "unlocked"] {
+        if state == "locked" {
+          try sandbox.must(["lock"])
+        } else {
+          try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+        }
+        #expect(try sandbox.must(["status", "--json"]).contains("\"\(state)\""))
+      }
+      try remount("size=8m")
+      #expect(try sandbox.listed().contains(" ssh/item "))
+      let audit = try sandbox.sshAudit()
+      #expect(audit.count { $0.hasPrefix("use failed ssh signature with SHA256:") } == 2, "\(audit)")
+    }
+  }
+
   /// Fills a file system to the last page, and to the last byte of that.
   private static let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
 

@@ -93,6 +93,9 @@ final class ConnectionStand: Sendable {
       timers.advanceTime(by: time)
     }
 
+    /// Makes the client leave, whatever it waits for.
+    func leave() { end() }
+
     fileprivate func end() { _ = try? channel.finish(acceptAlreadyClosed: true) }
   }
 
@@ -167,6 +170,19 @@ final class ConnectionStand: Sendable {
       guard let client = inside.value else { throw SandboxError("the stand is closed") }
       return try body(client)
     }.wait()
+  }
+
+  /// Edits the store as an adversary does while no daemon runs, and opens and unlocks it again.
+  func edit(_ statement: String) throws {
+    try on { client in
+      client.vault.wipe()
+      client.vault.closeStore()
+    }
+    try sandbox.editStore(statement)
+    try on { client in
+      client.vault.openStore(because: .start)
+      try client.unlock()
+    }
   }
 
   /// Lets the daemon's loop go round until the condition holds.

@@ -4,14 +4,34 @@ import VaultService
 @testable import VaultDaemon
 
 @Suite("Cursors") struct FindCursorTests {
-  private static let owner = FindCursor.Owner(vault: [UInt8](repeating: 1, count: 16), uid: 990)
+  private static let owner = searcher()
+
+  private static func searcher(
+    vault: UInt8 = 1, uid: UInt32 = 990, _ query: String = "kind=wifi", ofTrash: Bool = false, reach: [UInt64] = [3, 9]
+  ) -> FindCursor.Owner {
+    FindCursor.Owner(
+      vault: [UInt8](repeating: vault, count: 16), uid: uid, query: query, isOfTrash: ofTrash, reach: reach)
+  }
+
   private static let place = SearchPlace(area: .max, row: 4711)
 
   @Test("are read back by whom they were told, and by nobody else") func owners() {
     let text = FindCursor(Self.place).text(for: Self.owner)
     #expect(FindCursor(text, of: Self.owner)?.place == Self.place)
-    #expect(FindCursor(text, of: .init(vault: Self.owner.vault, uid: 991)) == nil)
-    #expect(FindCursor(text, of: .init(vault: [UInt8](repeating: 2, count: 16), uid: 990)) == nil)
+    #expect(FindCursor(text, of: Self.searcher(vault: 2)) == nil)
+    #expect(FindCursor(text, of: Self.searcher(uid: 991)) == nil)
+  }
+
+  @Test("go on with the search that they are of alone, for who has the same rights as then") func searches() {
+    let text = FindCursor(Self.place).text(for: Self.owner)
+    for other in ["kind=wif", "kind=wifi ", "", "kind=wifi\0"] {
+      #expect(FindCursor(text, of: Self.searcher(other)) == nil, "\(other)")
+    }
+    #expect(FindCursor(text, of: Self.searcher(ofTrash: true)) == nil)
+    for reach in [[], [3], [9], [3, 9, 10], [9, 3], [0]] as [[UInt64]] {
+      #expect(FindCursor(text, of: Self.searcher(reach: reach)) == nil, "\(reach)")
+    }
+    #expect(FindCursor(text, of: Self.searcher())?.place == Self.place)
   }
 
   @Test("tell nothing: one place has another text each time") func opaque() {

@@ -43,12 +43,12 @@ import VaultModel
     try stand.approve(try stand.number("a"), seconds: 900)
     stand.rooms.hands.pass(899_999_999_999)
     for _ in 0..<5 { #expect(try stand.ask("a") == .served) }
-    #expect(try stand.access.toldRequests().approvals.count == 1)
+    #expect(try stand.access.toldRequests(for: stand.rooms.administrator).approvals.count == 1)
     // However the clock on the wall is set.
     stand.rooms.hands.wall.value -= 5000
     stand.rooms.hands.pass(1)
     #expect(try stand.ask("a") != .served)
-    #expect(try stand.access.toldRequests().approvals.isEmpty)
+    #expect(try stand.access.toldRequests(for: stand.rooms.administrator).approvals.isEmpty)
     for (uses, seconds) in [(0, 1), (1, 0), (-1, 1), (1, -1), (1, .max), (.max, 1)] as [(Int, Int64)] {
       #expect(throws: Refusal.self) { try ApprovalTerms(uses: uses, seconds: seconds) }
     }
@@ -167,7 +167,7 @@ import VaultModel
       #expect(try stand.ask("a", RequestStand.caller(pid: 51)) == Self.denied)
       stand.rooms.hands.pass(minutes * 60_000_000_000 - 1)
       #expect(try stand.ask("a") == Self.denied && stand.pending.isEmpty)
-      #expect(try stand.access.toldRequests().denials.count == 1)
+      #expect(try stand.access.toldRequests(for: stand.rooms.administrator).denials.count == 1)
       stand.rooms.hands.pass(1)
     }
     // Others, and other items, are not meant.
@@ -191,7 +191,7 @@ import VaultModel
     for _ in 0..<2 {
       stand.rooms.hands.pass(seconds: 100_000)
       #expect(try stand.ask("a") == Self.denied)
-      #expect(try stand.access.toldRequests().denials.map(\.until) == [nil])
+      #expect(try stand.access.toldRequests(for: stand.rooms.administrator).denials.map(\.until) == [nil])
       try stand.rooms.restart()
       try stand.rooms.unlock()
     }

@@ -256,7 +256,7 @@ import VaultStore
   }
 
   /// A stand whose log lacks a record, and which finds that at the unlock.
-  private static func failed(_ settings: VaultSettings) throws -> RoomStand {
+  static func failed(_ settings: VaultSettings) throws -> RoomStand {
     let stand = try RoomStand.unlocked(settings)
     try stand.set("a")
     try stand.set("b")

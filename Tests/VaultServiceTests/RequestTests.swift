@@ -28,7 +28,7 @@ import VaultModel
     let stand = try RequestStand()
     let answers = try ["a", "missing"].map { try stand.ask($0) }
     #expect(answers == stand.pending.map { .asked($0.number) })
-    let told = try stand.access.toldRequests()
+    let told = try stand.access.toldRequests(for: stand.rooms.administrator)
     #expect(told.pending.map(\.isMissing) == [false, true])
     #expect(throws: Refusal.noSuchItem("missing", isVerified: true)) { try stand.approve(stand.pending[1].number) }
     #expect(stand.pending.count == 2)

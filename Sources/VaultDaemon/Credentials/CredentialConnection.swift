@@ -56,6 +56,11 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
     (caller.door, caller.session) = (.credentials, nil)
     asker = (process, caller, address)
+    let about = Items.detail(address.id, of: address.unit)
+    do throws(Refusal) {
+      defer { door.vault.audit.isAbout(.get, detail: about, for: caller) }
+      try door.vault.audit.begin(CredentialDoor.terms, for: caller)
+    } catch { return refuse(error) }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
     if let wait = ask() { hold(wait) }
@@ -72,6 +77,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     (attempt, waiter) = (nil, nil)
     outbox?.clear()
     outbox = nil
+    if let asker { door.vault.audit.leave(for: asker.caller) }
     door.leave(self)
   }
 
@@ -93,14 +99,15 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
         send(value, ReplyContent(item.policy.accessible), context)
       }
     } catch {
-      refuse(error, isRecorded: true)
+      refuse(error)
       return nil
     }
   }
 
   /// Waits until the service manager gives up: a unit that is to start when somebody has unlocked the vault can wait for that.
   private func hold(_ wait: Wait) {
-    guard let peer else { return }
+    guard let peer, let asker else { return }
+    door.vault.audit.waits(for: asker.caller)
     join(wait)
     let line = door.clients.share(of: peer).answers
     attempt = Attempt(for: wait, in: door.vault.waiting, line, within: nil, door.timer) {
@@ -130,7 +137,10 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     waiter = nil
     let most = Overflow.limit - (asker?.address.id.text.utf8.count ?? 0)
     guard value.byteCount <= most else { return refuse(.tooLarge(limit: most)) }
-    guard let peer else { return }
+    guard let peer, let asker else { return }
+    do throws(Refusal) { try door.vault.audit.pass(nil, isLast: true, for: asker.caller) } catch {
+      return refuse(error)
+    }
     let share = door.clients.share(of: peer)
     socket.markBegun()
     let outbox = Outbox(
@@ -156,13 +166,12 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   // MARK: No answer
 
   /// Has the unit not start, and says why.
-  private func refuse(_ refusal: Refusal, isRecorded: Bool = false) {
+  private func refuse(_ refusal: Refusal) {
     guard !isRefused else { return }
     let what = asker.map { "the credential \($0.address.id) of \($0.address.unit)" } ?? "a credential"
     door.vault.log.warning("\(what) was refused to process \(peer?.pid ?? 0): \(refusal.reasonWithoutNames)")
-    if !isRecorded, let asker {
-      door.items.record(credential: asker.address.id, of: asker.address.unit, refusal, for: asker.caller)
-    }
+    // Nothing but a refusal comes of one whose entry cannot be written.
+    if let asker { try? door.vault.audit.pass(refusal.outcome, isLast: true, for: asker.caller) }
     overflow()
   }
 
@@ -171,6 +180,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     guard !isRefused, let context else { return }
     isRefused = true
     attempt?.callOff()
+    if let asker { door.vault.audit.leave(for: asker.caller) }
     (attempt, waiter, asker) = (nil, nil, nil)
     outbox?.clear()
     socket.markBegun()

@@ -5,6 +5,9 @@ internal import VaultService
 ///
 /// It has no rule of its own. It never lets a unit start without what it asked for: see ``Overflow``.
 final class CredentialDoor {
+  /// The terms on which a credential is handed out.
+  static let terms = CallTerms("credential", needs: .log, entry: .withValue)
+
   let items: Items
   let vault: Vault
   let attendance: Attendance

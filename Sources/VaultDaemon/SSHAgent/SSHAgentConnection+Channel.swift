@@ -50,7 +50,7 @@ extension SSHAgentConnection {
   func channelInactive(context: ChannelHandlerContext) {
     stopWaiting()
     inbound.removeAll()
-    caller = nil
+    forgetCaller()
     door.leave(self)
   }
 

@@ -6,9 +6,9 @@ internal import VaultSigning
 /// Handles each kind of request.
 extension SSHAgentConnection {
   func handle(_ request: AgentRequest, _ frame: RawSpan) {
+    note(request)
     if door.lock.isLocked { return handleLocked(request, frame) }
     if !isOwn, request.changesAgent {
-      if let caller { door.items.recordForSSH("change of the agent's keys", .denied(""), for: caller) }
       return refuse("a process that is held to its grants changes nothing here")
     }
     switch request {
@@ -16,31 +16,57 @@ extension SSHAgentConnection {
     case .sign(let request): sign(request, frame.extracting(request.data).array)
     case .add(let key): add(key, frame)
     case .remove(let blob):
-      let key = visibleSessionKeys().first { $0.blob == blob }
-      reply(key != nil && door.sessionKeys.remove(blob) ? .success : .failure)
+      guard visibleSessionKeys().contains(where: { $0.blob == blob }), door.sessionKeys.remove(blob) else {
+        return refuse("no key of the session is the one that is to go", .missing)
+      }
+      reply(.success)
     case .removeAll:
       let visible = Set(visibleSessionKeys().map(\.blob))
       door.sessionKeys.removeAll { visible.contains($0.blob) }
       reply(.success)
-    case .lock(let passphrase): reply(door.lock.lock(frame.extracting(passphrase)) ? .success : .failure)
-    case .unlock: reply(.failure)
+    case .lock(let passphrase):
+      if door.lock.lock(frame.extracting(passphrase)) {
+        reply(.success)
+      } else {
+        refuse("the agent is locked", .invalid)
+      }
+    case .unlock: refuse("the agent is not locked", .invalid)
     case .bind(let bind): self.bind(bind)
     case .query: reply(.extensions(["query", SessionBind.name]))
-    case .unknownExtension, .unsupported: reply(.failure)
+    case .unknownExtension, .unsupported: reply(.failure, .invalid)
     }
+  }
+
+  /// Takes note for the audit log of what is asked for.
+  func note(_ request: AgentRequest) {
+    switch request {
+    case .list: note(.find, "keys for ssh")
+    case .sign(let request): note(.use, "ssh signature with \(PublicKey.fingerprint(ofSSHBlob: request.key))")
+    case .add: note(.use, "ssh-add")
+    case .remove(let blob): note(.use, "ssh-add -d of \(PublicKey.fingerprint(ofSSHBlob: blob))")
+    case .removeAll: note(.use, "ssh-add -D")
+    case .bind(let bind?): note(.call, "host key \(PublicKey.fingerprint(ofSSHBlob: bind.hostKey))")
+    case .lock, .unlock, .bind(nil), .query, .unknownExtension, .unsupported: break
+    }
+  }
+
+  /// - Parameter item: the name of the item that the key is, where it is one.
+  func note(_ action: AuditAction, _ detail: String, item: String = "") {
+    if let caller { door.vault.audit.isAbout(action, item, detail: detail, for: caller) }
   }
 
   /// Only the passphrase is of use while the agent is locked; it shows no key, as OpenSSH's does.
   private func handleLocked(_ request: AgentRequest, _ frame: RawSpan) {
     switch request {
-    case .list: reply(.identities([]))
+    case .list: reply(.identities([]), .locked)
     // The origin of the connection counts as well once the agent is unlocked.
     case .bind(let bind): self.bind(bind)
     case .unlock(let passphrase) where isOwn:
       door.lock.unlock(frame.extracting(passphrase)) { [weak self] isRight in
-        self?.reply(isRight ? .success : .failure)
+        if isRight { self?.reply(.success) } else { self?.refuse("the passphrase is wrong", .unproven) }
       }
-    default: reply(.failure)
+    case .sign, .add, .remove, .removeAll, .lock, .unlock, .query, .unknownExtension, .unsupported:
+      refuse("the agent is locked", .locked)
     }
   }
 
@@ -65,12 +91,13 @@ extension SSHAgentConnection {
       guard let self, let caller else { return nil }
       let listing: SSHKeys.Listing
       do throws(Refusal) { listing = try door.keys.keys(for: caller) } catch .noVault {
+        note(.find, "\(own.count) keys for ssh")
         reply(.identities(own))
         return nil
       }
       if !listing.isWhole, door.vault.state.kind != .unlocked { return .unlock }
       let own = own
-      door.items.listedForSSH(listing.keys.count + own.count, for: caller)
+      note(.find, "\(listing.keys.count + own.count) keys for ssh")
       reply(encoded: door.keys.answer(listing, and: own))
       return nil
     }
@@ -83,20 +110,18 @@ extension SSHAgentConnection {
   // MARK: Keys of this session
 
   private func add(_ added: AddedKey, _ frame: RawSpan) {
-    guard let caller else { return }
     defer { Stack.wipe() }
     do throws(KeyError) {
       let key = try PrivateKey(agentForm: frame.extracting(added.privateKey))
+      note(.use, "ssh-add of \(key.publicKey.fingerprint)")
       do throws(Refusal) {
         try door.sessionKeys.add(key, comment: added.comment, added.constraints)
       } catch {
-        door.items.recordForSSH("ssh-add of \(key.publicKey.fingerprint)", error, for: caller)
-        return refuse(error.reason)
+        return refuse(error.reason, error.outcome)
       }
-      door.items.recordForSSH("ssh-add of \(key.publicKey.fingerprint)", nil, for: caller)
       reply(.success)
     } catch {
-      refuse(error.reason)
+      refuse(error.reason, .invalid)
     }
   }
 
@@ -109,7 +134,7 @@ extension SSHAgentConnection {
     }
     guard let bind else {
       bindings.fail()
-      return refuse("a binding to a session cannot be read")
+      return refuse("a binding to a session cannot be read", .invalid)
     }
     // Bytes have no padding.
     guard let signer = try? bind.signer(), let key = try? PublicKey(sshBlob: unsafe signer.span.bytes),

@@ -7,14 +7,9 @@ extension SSHAgentConnection {
   func sign(_ request: SignRequest, _ data: [UInt8]) {
     guard let caller else { return }
     let matter: SignedMatter
-    do throws(SSHFormatError) { matter = try SignedMatter(data, request) } catch {
-      door.items.recordForSSH("ssh signature", .denied(error.reason), for: caller)
-      return refuse(error.reason)
-    }
+    do throws(SSHFormatError) { matter = try SignedMatter(data, request) } catch { return refuse(error.reason) }
     if let login = matter.login, bindings.contradict(login) {
-      let reason = "the login is for another host than its session"
-      door.items.recordForSSH("ssh signature", .denied(reason), for: caller)
-      return refuse(reason)
+      return refuse("the login is for another host than its session")
     }
     // Each host is looked for once: the file may be long.
     var names: [[UInt8]: String] = [:]
@@ -28,7 +23,9 @@ extension SSHAgentConnection {
     if let key = visibleSessionKeys(evenElsewhere: true).first(where: { $0.blob == request.key }) {
       return sign(by: key, matter, data, request.flags.rawValue, words("with the session's key \(key.fingerprint)"))
     }
+    let fingerprint = PublicKey.fingerprint(ofSSHBlob: request.key)
     let known = (try? door.keys.keys(for: caller))?.keys.first { $0.blob == request.key }?.name
+    if let known { note(.use, "\(words(nil)), by \(fingerprint)", item: known.text) }
     let task = words(known.map { "with \(Printable.quoted($0.text))" })
     let order = door.items.rsaOrder(for: caller)
     wait(Said(task: task)) { [weak self] () throws(Refusal) in
@@ -50,13 +47,12 @@ extension SSHAgentConnection {
   private func sign(
     by key: SessionKey, _ matter: SignedMatter, _ data: [UInt8], _ flags: UInt32, _ detail: String
   ) {
-    guard let caller else { return }
+    note(.use, detail)
     do throws(AgentRefusal) {
       if let destinations = key.constraints.destinations {
         _ = try destinations.permitSigning(matter.login, over: bindings)
       }
     } catch {
-      door.items.recordForSSH(detail, .denied(error.reason), for: caller)
       return refuse(error.reason)
     }
     let order = door.items.rsaOrder(for: caller)
@@ -77,16 +73,14 @@ extension SSHAgentConnection {
   private func makeSignature(
     by key: SessionKey, _ data: [UInt8], _ flags: UInt32, _ detail: String, _ order: RSAOrder
   ) -> Wait? {
-    guard let caller else { return nil }
+    note(.use, detail)
     do throws(SigningError) {
       switch try key.sign(data, flags: flags, order) {
       case .waits(let wait): return wait
-      case .made(let signature):
-        door.items.recordForSSH(detail, nil, for: caller)
-        reply(.signature(signature))
+      case .made(let signature): reply(.signature(signature))
       }
     } catch {
-      refuse(error.reason)
+      refuse(error.reason, .failed)
     }
     return nil
   }

@@ -17,7 +17,9 @@ extension SSHAgentConnection {
   }
 
   private func settle(_ refusal: Refusal, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?) {
-    guard case .presenceRequired(let name, let requirement) = refusal else { return refuse(refusal.reasonWithoutNames) }
+    guard case .presenceRequired(let name, let requirement) = refusal else {
+      return refuse(refusal.reasonWithoutNames, refusal.outcome)
+    }
     holdForPresence(name, requirement, said, call)
   }
 
@@ -25,7 +27,9 @@ extension SSHAgentConnection {
     _ wait: Wait, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?
   ) throws(Refusal) {
     guard let caller else { return }
-    let giveUp = { [weak self] (_: Waiter.End) in self?.refuse("nobody has answered") ?? () }
+    let giveUp = { [weak self] (_: Waiter.End) in
+      self?.refuse("nobody has answered", Self.outcome(withoutAnAnswerTo: wait)) ?? ()
+    }
     switch wait {
     case .unlock:
       waiter = try place(door.attendance.joinUnlock(caller, said, waitsAnyway: false, giveUp: giveUp))
@@ -40,9 +44,9 @@ extension SSHAgentConnection {
   private func holdForPresence(
     _ name: String, _ requirement: Requirement, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?
   ) {
-    guard let caller, let item = try? ItemName(name) else { return refuse("presence is required") }
+    guard let caller, let item = try? ItemName(name) else { return refuse("presence is required", .presence) }
     let joined = door.attendance.joinPresence(item, requirement, caller, said) { [weak self] _ in
-      self?.refuse("nobody has shown to be there")
+      self?.refuse("nobody has shown to be there", .presence)
     }
     hold(joined, for: .item, said, call)
   }
@@ -65,7 +69,7 @@ extension SSHAgentConnection {
       self.waiter = waiter
       begin(.presence(waiter.inquiry), for: awaited, said, call)
     } catch {
-      refuse(error.reasonWithoutNames)
+      refuse(error.reasonWithoutNames, error.outcome)
     }
   }
 
@@ -78,13 +82,23 @@ extension SSHAgentConnection {
     }
   }
 
+  /// What has come of a request for which nobody has done that.
+  private static func outcome(withoutAnAnswerTo wait: Wait) -> AuditOutcome {
+    switch wait {
+    case .unlock, .bootKey, .room: .locked
+    case .approval: .denied
+    case .presence: .presence
+    }
+  }
+
   private func begin(
     _ wait: Wait, for awaited: Awaited, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?
   ) {
-    guard let line else { return }
+    guard let line, let caller else { return }
+    door.vault.audit.waits(for: caller)
     self.awaited = awaited
     attempt = Attempt(for: wait, in: door.vault.waiting, line, within: Self.longest, door.timer) { [weak self] in
-      self?.refuse("the time to wait is up")
+      self?.refuse("the time to wait is up", Self.outcome(withoutAnAnswerTo: wait))
     } _: { [weak self] in
       guard let self else { return nil }
       guard isStillAsking else {
@@ -92,7 +106,7 @@ extension SSHAgentConnection {
         return nil
       }
       guard !door.lock.isLocked else {
-        refuse("the agent was locked meanwhile")
+        refuse("the agent was locked meanwhile", .locked)
         return nil
       }
       // It may have to wait for something else next.

@@ -116,7 +116,12 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     swap(&frames, &inbound)
     frames.withBytes { bytes in
       let frame = bytes.extracting(4..<4 + count)
-      do throws(SSHFormatError) { handle(try AgentRequest(frame), frame) } catch { refuse(error.reason) }
+      do throws(SSHFormatError) {
+        let request = try AgentRequest(frame)
+        if begin(request.terms, request) { handle(request, frame) }
+      } catch {
+        if begin(AgentRequest.termsOfUnreadable, nil) { refuse(error.reason, .invalid) }
+      }
     }
     guard caller != nil else { return inbound.removeAll() }
     frames.removeFirst(4 + count)
@@ -124,10 +129,23 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     swap(&frames, &inbound)
   }
 
+  /// Begins a call; refuses it where the log, which it needs, cannot be written.
+  private func begin(_ terms: CallTerms, _ request: AgentRequest?) -> Bool {
+    guard let caller else { return false }
+    do throws(Refusal) {
+      try door.vault.audit.begin(terms, for: caller)
+      return true
+    } catch {
+      if let request { note(request) }
+      refuse(error.reason, error.outcome)
+      return false
+    }
+  }
+
   /// Ends the wait for a key of the session that is gone.
   func checkAwaitedKey() {
     guard case .use(let key) = awaited, !door.sessionKeys.all.contains(where: { $0 === key }) else { return }
-    refuse("the key is gone")
+    refuse("the key is gone", .missing)
   }
 
   private func setReading(_ isReading: Bool) {
@@ -138,11 +156,19 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   // MARK: Answers
 
-  func reply(_ reply: AgentReply) { self.reply(encoded: reply.encoded()) }
+  /// - Parameter refusal: what the audit log has of it where that is a refusal.
+  func reply(_ reply: AgentReply, _ refusal: AuditOutcome? = nil) { self.reply(encoded: reply.encoded(), refusal) }
 
-  /// Sends an answer, and goes on with the next request once it is written.
-  func reply(encoded bytes: [UInt8]) {
+  /// Sends an answer, once its entry is where it has to be, and goes on with the next request when it is written.
+  func reply(encoded answer: [UInt8], _ refusal: AuditOutcome? = nil) {
     stopWaiting()
+    var bytes = answer
+    if let caller {
+      do throws(Refusal) { try door.vault.audit.pass(refusal, isLast: true, for: caller) } catch {
+        log(error.reason)
+        bytes = AgentReply.failure.encoded()
+      }
+    }
     guard let context else { return }
     // Bytes have no padding.
     let sent = socket.send(unsafe bytes.span.bytes)
@@ -160,9 +186,13 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   }
 
   /// Refuses a request. The protocol has no room for the reason, so the log has it.
-  func refuse(_ reason: String) {
+  func refuse(_ reason: String, _ outcome: AuditOutcome = .denied) {
+    log(reason)
+    reply(.failure, outcome)
+  }
+
+  private func log(_ reason: String) {
     door.vault.log.info("ssh-agent: process \(peer?.pid ?? 0) was refused: \(reason)")
-    reply(.failure)
   }
 
   func stopWaiting() {
@@ -170,8 +200,14 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     (attempt, waiter, awaited) = (nil, nil, .nothing)
   }
 
-  func close() {
+  /// Forgets who has connected; what it asked for is not answered.
+  func forgetCaller() {
+    if let caller { door.vault.audit.leave(for: caller) }
     caller = nil
+  }
+
+  func close() {
+    forgetCaller()
     context?.close(promise: nil)
   }
 
@@ -187,7 +223,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
       case .item: lock.reach.contains(.names)
       case .use: true
       }
-    if lock.isEffective, isOver { refuse("the vault was locked meanwhile") }
+    if lock.isEffective, isOver { refuse("the vault was locked meanwhile", .locked) }
     // A key on its way belongs to what the lock closes.
     if lock.isEffective, inbound.count > 0, !isProcessing { close() }
     if lock.isEffective, !isProcessing { inbound.removeAll() }

@@ -29,6 +29,7 @@ extension VarlinkDoor {
 
   /// Answers a call now, or holds it until it can be answered.
   func send(_ asked: some AskedItem, _ connection: VarlinkConnection) {
+    vault.audit.isAbout(asked.action, asked.name.text, asked.said, for: connection.caller)
     send(asked, connection, upTo: longest(connection))
   }
 
@@ -50,6 +51,7 @@ extension VarlinkDoor {
 
   /// Has a long answer wait for its turn among the works, and for room.
   private func waitForRoom(_ asked: some AskedItem, _ connection: VarlinkConnection) {
+    vault.audit.waits(for: connection.caller)
     let number = plaintext.wait(connection.plaintextClient) { [weak self, weak connection] in
       if let self, let connection, connection.isStillAsking { send(asked, connection, upTo: .max) }
     }
@@ -104,6 +106,7 @@ extension VarlinkDoor {
       return next
     }
     held = attempt
+    vault.audit.waits(for: connection.caller)
     // The waiter goes with the closure, however the call ends.
     connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
     // It is known to administrators by its name, which a lock may hide.
@@ -141,6 +144,7 @@ extension VarlinkDoor {
       return nil
     }
     held = attempt
+    vault.audit.waits(for: connection.caller)
     connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
     // Agents are told it by its name.
     connection.current.holdsName = true

@@ -2,8 +2,8 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultService
 
-/// The place in a search that a page ended at, as it is told to a client: a text that means something to one vault and one user alone,
-/// and nothing to whoever looks into it.
+/// The place in a search that a page ended at, as it is told to a client: a text that means something to one vault, for one user with the
+/// same rights as then and the same query alone, and nothing to whoever looks into it.
 ///
 /// It is sealed, because it holds a row's number, which would tell how many items stand between those that the user may see. The key is
 /// made of the vault's id, so that a search goes on after the daemon was started again. Whoever has the store has that id, and can count
@@ -13,6 +13,19 @@ struct FindCursor {
   struct Owner {
     let vault: [UInt8]
     let uid: UInt32
+    /// The search, whose parts have their lengths before them.
+    let search: [UInt8]
+
+    /// - Parameters:
+    ///   - query: its text.
+    ///   - isOfTrash: true where it is for what is in the trash.
+    ///   - reach: the areas that whoever searches may see.
+    init(vault: [UInt8], uid: UInt32, query: String, isOfTrash: Bool, reach: [UInt64]) {
+      (self.vault, self.uid) = (vault, uid)
+      let query = Array(query.utf8)
+      search =
+        FindCursor.bytes(of: UInt64(query.count)) + query + [isOfTrash ? 1 : 0] + reach.flatMap(FindCursor.bytes)
+    }
   }
 
   let place: SearchPlace
@@ -48,9 +61,9 @@ struct FindCursor {
     return unsafe SecureBytes(copying: digest.span.bytes)
   }
 
-  private static func words(_ owner: Owner) -> [UInt8] { Array("user:\(owner.uid)".utf8) }
+  private static func words(_ owner: Owner) -> [UInt8] { Array("user:\(owner.uid) ".utf8) + owner.search }
 
-  private static func bytes(of number: UInt64) -> [UInt8] {
+  fileprivate static func bytes(of number: UInt64) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
   }
 
@@ -70,19 +83,19 @@ struct FindCursor {
 }
 
 extension VarlinkDoor {
-  /// Reads a cursor that a call gives, which has to be one that its caller was told.
-  func place(_ text: String?, _ connection: VarlinkConnection) throws(Refusal) -> SearchPlace? {
+  /// Reads a cursor that a call gives, which has to be one that its caller was told of the same search.
+  func place(_ text: String?, _ owner: FindCursor.Owner) throws(Refusal) -> SearchPlace? {
     guard let text else { return nil }
-    guard let cursor = FindCursor(text, of: owner(connection)) else { throw .invalid("after") }
+    guard let cursor = FindCursor(text, of: owner) else { throw .invalid("after") }
     return cursor.place
   }
 
-  /// A place as its caller is told of it.
-  func cursor(_ place: SearchPlace, _ connection: VarlinkConnection) -> String {
-    FindCursor(place).text(for: owner(connection))
-  }
-
-  private func owner(_ connection: VarlinkConnection) -> FindCursor.Owner {
-    FindCursor.Owner(vault: vault.vaultID ?? [], uid: connection.caller.uid)
+  /// Those to whom a place in a search means something.
+  func searcher(
+    _ query: String, ofTrash isOfTrash: Bool, _ connection: VarlinkConnection
+  ) throws(Refusal) -> FindCursor.Owner {
+    let reach = try items.reach(ofTrash: isOfTrash, for: connection.caller)
+    return FindCursor.Owner(
+      vault: vault.vaultID ?? [], uid: connection.caller.uid, query: query, isOfTrash: isOfTrash, reach: reach)
   }
 }

@@ -62,6 +62,7 @@ extension VarlinkConnection {
     let cancel = current.onCancel
     current.onCancel = nil
     cancel?()
+    door.vault.audit.leave(for: caller)
     clients.leave(self)
     door.events.remove(ObjectIdentifier(self))
     // When many close at once, NIO would free all that belongs to them in one go.

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import NIOCore
+internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
@@ -38,8 +39,9 @@ extension VarlinkConnection {
   private func callOff(_ fault: Fault) {
     let cancel = current.onCancel
     current.onCancel = nil
-    send { $0.reply(fault) }
     cancel?()
+    let fault = passed(fault, .cancelled)
+    send { $0.reply(fault) }
   }
 
   /// Sends the last reply there is, and takes the socket out of the loop's hands: what follows is for the caller to send
@@ -54,6 +56,7 @@ extension VarlinkConnection {
       close()
       return nil
     }
+    guard passes(isLast: true) else { return nil }
     outbox.write { $0.reply(value) }
     outbox.flush()
     let copy = outbox.isEmpty ? socket.duplicate() : nil

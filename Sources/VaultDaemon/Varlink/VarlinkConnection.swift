@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
@@ -153,6 +154,7 @@ extension VarlinkConnection {
   ///
   /// - Parameter content: what a lock is to wipe of it before it is read.
   func reply(continues: Bool = false, content: ReplyContent = [], _ write: (inout JSONWriter) -> Void) {
+    guard passes(isLast: !continues) else { return }
     send(content) { $0.reply(continues: continues, parameters: write) }
     if !continues { release() }
   }
@@ -163,13 +165,36 @@ extension VarlinkConnection {
     outbox?.pass(messages)
   }
 
+  /// True when an answer to the call may go out, its entry being where it has to be. Where it may not, the client is told why, and the
+  /// connection ends: nothing else of the call is answered.
+  func passes(isLast: Bool) -> Bool {
+    do throws(Refusal) {
+      try door.vault.audit.pass(nil, isLast: isLast, for: caller)
+      return true
+    } catch {
+      refuseCalls(error)
+      return false
+    }
+  }
+
   /// Refuses the call, which ends it.
-  func fail(_ refusal: Refusal) { fail(Fault(refusal)) }
+  ///
+  /// - Parameter failed: the place of the item that it is about among those of the call.
+  func fail(_ refusal: Refusal, failed: Int? = nil) { fail(Fault(refusal, failed: failed), refusal.outcome) }
 
   /// Sends an error, which ends the call.
-  func fail(_ fault: Fault) {
+  func fail(_ fault: Fault, _ outcome: AuditOutcome = .invalid) {
+    let fault = passed(fault, outcome)
     send { $0.reply(fault) }
     release()
+  }
+
+  /// The error to send in place of an answer: another one where the entry of the call cannot be written.
+  func passed(_ fault: Fault, _ outcome: AuditOutcome) -> Fault {
+    do throws(Refusal) {
+      try door.vault.audit.pass(outcome, isLast: true, for: caller)
+      return fault
+    } catch { return Fault(error) }
   }
 
   /// Keeps the connection for a call that will be answered later. `cancel` runs if the client goes away first.

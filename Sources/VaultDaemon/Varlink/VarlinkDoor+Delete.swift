@@ -28,9 +28,11 @@ extension VarlinkDoor {
   func emptyTrash(_ call: Wire.EmptyTrashParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      let after = try place(call.after, connection)
+      vault.audit.isAbout(.delete, detail: "all of the trash", for: connection.caller)
+      let owner = try searcher("empty", ofTrash: true, connection)
+      let after = try place(call.after, owner)
       let (gone, next) = try items.emptyTrash(after: after?.row, for: connection.caller)
-      let cursor = next.map { self.cursor(SearchPlace(area: 0, row: $0), connection) }
+      let cursor = next.map { FindCursor(SearchPlace(area: 0, row: $0)).text(for: owner) }
       connection.reply(Wire.EmptyTrashReply(deleted: gone, next: cursor))
     }
   }

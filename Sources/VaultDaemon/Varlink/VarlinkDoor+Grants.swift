@@ -64,9 +64,8 @@ extension VarlinkDoor {
   func whoMay(_ call: Wire.WhoMayParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
       let name = try Self.itemName(call.name)
-      // That nobody has one would be believed.
-      guard access.knowsGrants else { throw .locked(vault.state) }
-      connection.reply(Wire.WhoMayReply(access: access(to: name)))
+      let subjects = try access.whoMay(name, for: connection.caller)
+      connection.reply(Wire.WhoMayReply(access: subjects.map(Self.told)))
     }
   }
 
@@ -88,7 +87,11 @@ extension VarlinkDoor {
   // MARK: Parts
 
   private func access(to name: ItemName) -> [Wire.Access] {
-    access.subjects(on: name).map { Wire.Access(subject: Self.named($0.subject), rights: $0.rights.names) }
+    access.subjects(on: name).map(Self.told)
+  }
+
+  private static func told(_ subject: Subject, _ rights: Rights) -> Wire.Access {
+    Wire.Access(subject: named(subject), rights: rights.names)
   }
 
   /// Who else may do something with new items, for an administrator; nil for nobody.

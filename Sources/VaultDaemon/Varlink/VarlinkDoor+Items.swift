@@ -73,15 +73,18 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let limit = call.limit ?? .max
+      let text = call.query ?? ""
+      vault.audit.isAbout(.find, detail: text, for: connection.caller)
       guard limit > 0 else { throw .invalid("limit") }
-      let after = try place(call.after, connection)
       var query: Query
-      do throws(QueryError) { query = try Query(parsing: call.query ?? "", Self.names) } catch {
+      do throws(QueryError) { query = try Query(parsing: text, Self.names) } catch {
         throw .invalidQuery(reason: error.reason, position: error.position)
       }
       query.isOfTrash = call.trash ?? false
-      if call.after == nil { try items.begin(search: call.query ?? "", for: connection.caller) }
-      stream(Search(query: query, left: limit, after: after), connection)
+      let owner = try searcher(text, ofTrash: query.isOfTrash, connection)
+      let after = try place(call.after, owner)
+      try items.begin(search: text, isContinued: after != nil, for: connection.caller)
+      stream(Search(query: query, left: limit, after: after, owner: owner), connection)
     }
   }
 
@@ -90,6 +93,8 @@ extension VarlinkDoor {
     let query: Query
     var left: Int
     var after: SearchPlace?
+    /// To whom a place in it means something.
+    let owner: FindCursor.Owner
   }
 
   private static let names = Query.Names(user: Accounts.user, group: Accounts.group)
@@ -108,11 +113,12 @@ extension VarlinkDoor {
   private func stream(_ search: Search, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
       let (found, next) = try page(of: search, connection)
-      let rest = Search(query: search.query, left: search.left - found.count, after: next)
+      let rest = Search(
+        query: search.query, left: search.left - found.count, after: next, owner: search.owner)
       let isStream = connection.current.streams
       let isLast = rest.left <= 0 || next == nil || !isStream && !found.isEmpty
       if isLast || !found.isEmpty {
-        let cursor = isStream ? nil : next.map { self.cursor($0, connection) }
+        let cursor = isStream ? nil : next.map { FindCursor($0).text(for: search.owner) }
         connection.reply(Wire.FindReply(items: told(found), next: cursor), continues: !isLast)
       }
       guard !isLast else { return }

@@ -8,11 +8,7 @@ extension VarlinkDoor {
   private static let eventsAtATime = 128
 
   func monitor(_ call: Wire.MonitorParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
-    switch items.mayWatchAnything(connection.caller) {
-    case nil: return connection.fail(Refusal.locked(vault.state))
-    case false: return connection.fail(Refusal.denied("you may watch nothing here"))
-    case true: break
-    }
+    do throws(Refusal) { try items.watch(for: connection.caller) } catch { return connection.fail(error) }
     let place = call.after.flatMap { EventCursor.place($0) }.flatMap { events.recent.keeps($0) ? $0 : nil }
     // Who hears this alone goes on from where it was.
     tellState(at: place ?? events.recent.newest, missed: call.after != nil && place == nil, connection)

@@ -9,7 +9,7 @@ extension VarlinkDoor {
 
   func requests(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
-      let told = try access.toldRequests()
+      let told = try access.toldRequests(for: connection.caller)
       let all =
         told.pending.map { Wire.Request($0.request, isMissing: $0.isMissing) }
         + told.approvals.map { Wire.Request($0.approval, until: $0.until) }

@@ -11,6 +11,7 @@ extension VarlinkDoor {
       try vault.checkStore()
       let field = SecretField(call.value, call.data, frame)
       let change = try call.change()
+      vault.audit.isAbout(.set, change.name.text, for: connection.caller)
       let value = call.newValue(field)
       let large = try items.largeKey(change, value, for: connection.caller) { field.copy(frame, into: &$0) }
       if let large { return try store(change, large, connection) }
@@ -69,6 +70,8 @@ extension VarlinkDoor {
         let field = SecretField(new.value, new.data, frame)
         fields.append(field)
         do throws(Refusal) { changes.append((try new.change(), new.newValue(field).madeAtOnce)) } catch {
+          let detail = Items.detail(ofBatch: call.items.count, isAboutOne: true)
+          vault.audit.isAbout(.set, new.name, detail: detail, for: connection.caller)
           throw BatchRefusal(index: index, refusal: error)
         }
       }
@@ -78,7 +81,7 @@ extension VarlinkDoor {
       let new = zip(changes, stored).filter { $1.number == 1 }.map(\.0.change.name)
       connection.reply(Wire.SetManyReply(versions: stored.map(\.number), openTo: others(on: new, connection)))
     } catch {
-      connection.fail(Fault(error.refusal, failed: error.index))
+      connection.fail(error.refusal, failed: error.index)
     }
   }
 }

@@ -72,12 +72,17 @@ final class VarlinkDoor {
     guard let method = MethodName(frame, call.method) else {
       return connection.fail(Fault.unknownMethod(frame.string(call.method) ?? ""))
     }
-    guard call.more || !method.needsMore else { return connection.fail(Fault.service(.expectedMore)) }
-    guard call.upgrade || !method.needsUpgrade else { return connection.fail(Refusal.invalid("upgrade")) }
     vault.checkDeadlines()
     defer { upkeep.foldLogLater() }
+    do throws(Refusal) { try vault.audit.begin(method.terms, for: connection.caller) } catch {
+      if let name = call.parameters.flatMap({ frame.member("name", of: $0) }).flatMap({ frame.string($0) }) {
+        vault.audit.isAbout(.call, name, detail: "\(method.fullName)", for: connection.caller)
+      }
+      return connection.fail(error)
+    }
+    guard call.more || !method.needsMore else { return connection.fail(Fault.service(.expectedMore)) }
+    guard call.upgrade || !method.needsUpgrade else { return connection.fail(Refusal.invalid("upgrade")) }
     do throws(Refusal) { try access.check(method.audience, connection.caller) } catch {
-      access.record(denied: "\(method.fullName)", error, for: connection.caller)
       return connection.fail(error)
     }
     connection.current.streams = call.more

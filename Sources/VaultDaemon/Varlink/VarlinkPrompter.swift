@@ -27,7 +27,7 @@ final class VarlinkPrompter: Prompter {
 
   func begin(_ conversation: Conversation) {
     door.conversations[id] = conversation
-    connection.hold { [weak conversation] in conversation?.end(dismissed: true) }
+    connection.hold { [weak conversation] in conversation?.leave() }
   }
 
   func show(_ prompt: Prompt) {

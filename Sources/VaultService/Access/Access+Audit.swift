@@ -13,7 +13,9 @@ extension Access {
     let keychain = try vault.keychain()
     let asked = noted == nil ? "read" : "checked"
     let isAdministrator = isAdministrator(caller)
-    try vault.audit.recording(.audit, caller, asked, detail: filter.asked, isRescue: isAdministrator) {
+    try vault.audit.recording(
+      .audit, caller, asked, detail: filter.asked, needs: isAdministrator ? .logUnlessFailed : .log
+    ) {
       () throws(Refusal) in
       _ = try auditScope(of: caller)
       if noted != nil { try checkAdministrator(caller) }

@@ -27,6 +27,13 @@ extension Access {
 
   /// The grants that a filter leaves, for an administrator; for anybody else those of the caller itself.
   package func grants(_ filter: GrantFilter, for caller: Caller) throws(Refusal) -> [ToldGrant] {
+    let whose = filter.subject.map { "grants of \($0)" } ?? "grants"
+    return try vault.audit.recording(.find, caller, filter.name?.text, detail: whose) { () throws(Refusal) in
+      try found(filter, caller)
+    }
+  }
+
+  private func found(_ filter: GrantFilter, _ caller: Caller) throws(Refusal) -> [ToldGrant] {
     _ = try vault.keychain()
     let standing = standing(of: caller)
     guard standing.isAdministrator || !standing.isUndecided else { throw vault.locked }
@@ -59,6 +66,15 @@ extension Access {
   /// True when a process that is a subject may do that to the item of this name, also where there is none. Administrators may ask about
   /// all, others about themselves: `subject` is nil for the caller.
   package func can(_ subject: Subject?, _ right: Right, _ name: ItemName, for caller: Caller) throws(Refusal) -> Bool {
+    let question = "whether \(subject.map { "\($0)" } ?? "the caller") may \(right.name) it"
+    return try vault.audit.recording(.find, caller, name.text, detail: question) { () throws(Refusal) in
+      try isAllowed(subject, right, name, caller)
+    }
+  }
+
+  private func isAllowed(
+    _ subject: Subject?, _ right: Right, _ name: ItemName, _ caller: Caller
+  ) throws(Refusal) -> Bool {
     let keychain = try vault.keychain()
     let isAdministrator = isAdministrator(caller)
     let permit: Permit
@@ -111,5 +127,14 @@ extension Access {
       found[grant.subject, default: []].formUnion(grant.rights)
     }
     return found.map { ($0.key, $0.value) }.sorted { $0.subject.description < $1.subject.description }
+  }
+
+  /// The same, for an administrator who asks for them.
+  package func whoMay(_ name: ItemName, for caller: Caller) throws(Refusal) -> [(subject: Subject, rights: Rights)] {
+    try vault.audit.recording(.find, caller, name.text, detail: "who may do what") { () throws(Refusal) in
+      // That nobody has one would be believed.
+      guard knowsGrants else { throw vault.locked }
+      return subjects(on: name)
+    }
   }
 }

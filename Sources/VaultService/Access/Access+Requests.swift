@@ -183,7 +183,11 @@ extension Access {
   package var pendingRequests: Int { requests.pending.count }
 
   /// Everything that was asked for and that somebody decided about, for administrators.
-  package func toldRequests() throws(Refusal) -> ToldRequests {
+  package func toldRequests(for caller: Caller) throws(Refusal) -> ToldRequests {
+    try vault.audit.recording(.find, caller, nil, detail: "requests") { () throws(Refusal) in try told() }
+  }
+
+  private func told() throws(Refusal) -> ToldRequests {
     let keychain = try vault.keychain()
     let (now, time) = (vault.clock.boot(), vault.clock.wall())
     func until(_ end: Int64) -> Int64 { Seconds.after((end - now) / 1_000_000_000, time) }

@@ -105,12 +105,6 @@ package final class Access: SecretHolder {
     return standing.hasAny || standing.isUndecided
   }
 
-  /// Takes note of a call that was refused because of who made it, by the name of what it asked for.
-  package func record(denied call: String, _ refusal: Refusal, for caller: Caller) {
-    vault.audit.record(.call, refusal.outcome, caller, item: call)
-    try? vault.audit.settle()
-  }
-
   private static let administratorsOnly = "this is for the vault's administrators"
 
   /// What a caller is to the vault now.

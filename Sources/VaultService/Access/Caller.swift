@@ -76,6 +76,8 @@ package struct Caller: Hashable, Sendable {
     var standing: Standing?
     /// What the audit log knows of it.
     var audit = AuditMemory()
+    /// The call that it is making.
+    var passage = Passage()
     private var hashed: Hasher?
 
     /// A hash that has taken up what tells the process from others, for as long as this one runs: the same over all of its
@@ -101,10 +103,25 @@ package struct Caller: Hashable, Sendable {
     }
 
     /// True when something in it may name items.
-    package var mayHoldNames: Bool { standing != nil }
+    package var mayHoldNames: Bool { standing != nil || !passage.item.isEmpty || !passage.detail.isEmpty }
 
     /// Drops what names items.
-    package func forgetNames() { standing = nil }
+    package func forgetNames() {
+      standing = nil
+      forgetPassageNames()
+    }
+
+    /// Forgets the call, which is over.
+    func forgetPassage() {
+      passage.terms = nil
+      passage.isSettled = true
+      forgetPassageNames()
+    }
+
+    private func forgetPassageNames() {
+      (passage.item, passage.detail) = ("", "")
+      passage.said = Said()
+    }
 
     // It says nothing of the caller that the other fields do not.
     package static func == (left: Memory, right: Memory) -> Bool { true }

@@ -25,7 +25,9 @@ extension Attendance {
   package func confirm(_ number: Int, for caller: Caller) throws(Refusal) {
     let inquiry = try inquiry(number, toldTo: caller)
     guard case .confirmation(let fingerprint, _) = inquiry.matter else { throw .invalid("inquiry") }
-    try vault.audit.recording(.approve, caller, nil, detail: "one use of \(fingerprint), number \(number)") {
+    try vault.audit.recording(
+      .approve, caller, nil, detail: "one use of \(fingerprint), number \(number)", needs: .nothing
+    ) {
       () throws(Refusal) in isShown(number)
     }
   }
@@ -37,7 +39,9 @@ extension Attendance {
       for agent in agents where agent.isProcess(of: caller) { agent.unable.insert(number) }
       return checkSomebodyCanAsk(number)
     }
-    try vault.audit.recording(.dismiss, caller, name(inquiry), detail: "\(about(inquiry)), number \(number)") {
+    try vault.audit.recording(
+      .dismiss, caller, name(inquiry), detail: "\(about(inquiry)), number \(number)", needs: .nothing
+    ) {
       () throws(Refusal) in
       let now = vault.clock.boot()
       dismissals = dismissals.filter { $0.value > now }

@@ -59,7 +59,7 @@ package final class Attendance: SecretHolder {
   ) throws(Refusal) -> Agent {
     guard !faces.isEmpty, faces.count <= Self.mostFaces, faces.allSatisfy(Self.isFace) else { throw .invalid("faces") }
     let words = faces.joined(separator: " ")
-    return try vault.audit.recording(.attend, caller, nil, detail: words) { () throws(Refusal) in
+    return try vault.audit.recording(.attend, caller, nil, detail: words, needs: .nothing) { () throws(Refusal) in
       try access.checkOpener(caller)
       guard caller.started != nil else { throw .denied("nothing tells this process from a later one of its number") }
       guard agents.count < Self.most, agents.count(where: { $0.caller.uid == caller.uid }) < Self.mostOfOne else {

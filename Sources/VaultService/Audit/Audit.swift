@@ -61,6 +61,9 @@ package final class Audit: SecretHolder {
     _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, at time: Int64? = nil, item: String? = nil,
     detail: String? = nil, version: Int? = nil, _ said: Said? = nil
   ) {
+    // That it was asked of an administrator is not what has come of it.
+    if action != .request { caller.memory.passage.isRecorded = true }
+    caller.memory.passage.isSettled = false
     guard settings.mode != .off, isReady else { return }
     let item = Self.cut(item ?? "")
     let given = detail

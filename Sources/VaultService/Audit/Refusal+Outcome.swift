@@ -27,27 +27,22 @@ extension Audit {
   ///
   /// Where an entry has to be on the disk before an answer, nothing is begun while it cannot be written.
   ///
-  /// - Parameter isRescue: true for what an administrator does to find out what is left of a store that has failed, and to
-  ///   save it. Nothing is ever written to such a store, so the entry is not waited for.
+  /// - Parameter need: as the call's terms have it; ``CallTerms/Need/logUnlessFailed`` is for administrators alone.
   func recording<R>(
     _ action: AuditAction, _ caller: Caller, _ item: String?, detail: String? = nil, _ said: Said? = nil,
-    isRescue: Bool = false, _ body: () throws(Refusal) -> R
+    needs need: CallTerms.Need = .log, _ body: () throws(Refusal) -> R
   ) throws(Refusal) -> R {
     let result: R
     do throws(Refusal) {
-      try settle(isRescue)
+      try settle(need)
       result = try body()
     } catch {
       record(action, error.outcome, caller, item: item, detail: detail, said)
-      try settle(isRescue)
+      try settle(need)
       throw error
     }
     record(action, .ok, caller, item: item, detail: detail, said)
-    try settle(isRescue)
+    try settle(need)
     return result
-  }
-
-  private func settle(_ isRescue: Bool) throws(Refusal) {
-    if !isRescue || keychain()?.hasFailed != true { try settle() }
   }
 }

@@ -10,16 +10,13 @@ extension Items {
     do throws(Refusal) {
       name = try access.credential(id, of: unit, for: caller)
     } catch {
-      record(credential: id, of: unit, error, for: caller)
+      vault.audit.record(.get, error.outcome, caller, detail: Self.detail(id, of: unit))
       throw error
     }
     guard let name else { return vault.store.isAwaitingBootKey ? .bootKey : .unlock }
     return try get(name, as: id, for: caller, Said(), answer)
   }
 
-  /// Takes note that a unit did not get a credential.
-  package func record(credential id: CredentialID, of unit: String, _ refusal: Refusal, for caller: Caller) {
-    vault.audit.record(.get, refusal.outcome, caller, detail: "credential \(id) of \(unit)")
-    try? vault.audit.settle()
-  }
+  /// What a unit asks for, for the audit log.
+  package static func detail(_ id: CredentialID, of unit: String) -> String { "credential \(id) of \(unit)" }
 }

@@ -12,30 +12,39 @@ extension Items {
   /// - Returns: the number of seconds that they stay in the trash; nil when they are gone.
   package func delete(_ names: [ItemName], isForGood: Bool, for caller: Caller) throws(Refusal) -> Int64? {
     let detail = isForGood ? "for good" : nil
+    var refused: ItemName?
+    let kept: Int64?
     do throws(Refusal) {
       try vault.audit.settle()
-      let kept = try remove(names, isForGood, caller)
-      for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, detail: detail) }
-      try vault.audit.settle()
-      return kept
+      kept = try remove(names, isForGood, caller, refused: &refused)
     } catch {
-      let others = names.count > 1 ? "and \(names.count - 1) others" : detail
-      vault.audit.record(.delete, error.outcome, caller, item: names.first?.text, detail: others)
+      if names.count == 1 { refused = names[0] }
+      let batch = names.count == 1 ? nil : Self.detail(ofBatch: names.count, isAboutOne: refused != nil)
+      let words = [detail, batch].compactMap { $0 }.joined(separator: ", ")
+      vault.audit.record(.delete, error.outcome, caller, item: refused?.text, detail: words)
       try vault.audit.settle()
       throw error
     }
+    for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, detail: detail) }
+    try vault.audit.settle()
+    return kept
   }
 
-  private func remove(_ names: [ItemName], _ isForGood: Bool, _ caller: Caller) throws(Refusal) -> Int64? {
+  /// - Parameter refused: the one that stands in the way, where one does.
+  private func remove(
+    _ names: [ItemName], _ isForGood: Bool, _ caller: Caller, refused: inout ItemName?
+  ) throws(Refusal) -> Int64? {
     let keychain = try vault.keychain()
     try CallWeight.check(count: names.count)
     var weight = CallWeight()
     for name in Set(names) {
+      refused = name
       let permit = try permit(.admin, on: name, for: caller)
       let item = try? keychain.item(named: name)
       try check(.admin, permit, name, item?.policy, for: caller)
       weight.add(deleted: item)
     }
+    refused = nil
     try weight.check()
     let kept = isForGood ? nil : vault.settings.trash
     do throws(VaultError) {
@@ -44,7 +53,8 @@ extension Items {
       }
     } catch {
       // Which one is missing is worth a second look.
-      throw vault.refusal(error, names.first { (try? keychain.item(named: $0)) == nil }?.text ?? "")
+      if error == .noSuchItem { refused = names.first { (try? keychain.item(named: $0)) == nil } }
+      throw vault.refusal(error, refused?.text ?? "")
     }
     for name in names { vault.hooks.announce(.item(name, .deleted)) }
     return kept

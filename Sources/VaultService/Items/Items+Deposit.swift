@@ -28,7 +28,7 @@ extension Items {
     _ name: ItemName, kind: ItemKind?, attributes: [String: String]?, accessible: AccessClass?, count: Int?,
     for caller: Caller, _ said: Said, fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> DepositAnswer {
-    try vault.audit.recording(.deposit, caller, name.text, said) { () throws(Refusal) in
+    try recordingDeposit(for: name.text, nil, caller, said) { () throws(Refusal) in
       let keychain = try vault.keychain()
       let permit = try permit(.deposit, on: name, for: caller)
       try checkRekey(keychain)
@@ -51,7 +51,7 @@ extension Items {
   ///
   /// - Parameter text: what ``seal(for:_:count:fill:)`` made there.
   package func deposit(box text: String, for caller: Caller, _ said: Said) throws(Refusal) -> DepositAnswer {
-    try vault.audit.recording(.deposit, caller, nil, detail: "a sealed box", said) { () throws(Refusal) in
+    try recordingDeposit(for: nil, "a sealed box", caller, said) { () throws(Refusal) in
       let keychain = try vault.keychain()
       try access.checkDepositor(caller)
       try checkRekey(keychain)
@@ -98,33 +98,71 @@ extension Items {
 
   /// The public key of the vault, which values are sealed to.
   package func publicKey(for caller: Caller) throws(Refusal) -> DepositKey {
-    let keychain = try vault.keychain()
-    guard access.hasAny(caller) else { throw denied }
-    guard let publicKey = keychain.publicKey else { throw vault.locked }
-    return DepositKey(vault: keychain.identity, publicKey: publicKey)
+    try vault.audit.recording(.find, caller, nil, detail: "public key of the vault") { () throws(Refusal) in
+      let keychain = try vault.keychain()
+      guard access.hasAny(caller) else { throw denied }
+      guard let publicKey = keychain.publicKey else { throw vault.locked }
+      return DepositKey(vault: keychain.identity, publicKey: publicKey)
+    }
   }
 
   // MARK: Parts
+
+  /// What came of leaving something: what the caller is told, and what was taken in at once.
+  private struct Left {
+    let answer: DepositAnswer
+    var taken: TakenDeposit?
+    /// True where the caller may know what came of it, whatever that is.
+    var isKnowing = false
+  }
+
+  /// Records what comes of leaving something.
+  ///
+  /// Who may know that has it in an entry of its own. For anybody else there are two entries, whatever comes of it, so that how they
+  /// are numbered tells nothing: one that something was left, and one of the daemon's that says what came of it.
+  private func recordingDeposit(
+    for name: String?, _ detail: String?, _ caller: Caller, _ said: Said, _ body: () throws(Refusal) -> Left
+  ) throws(Refusal) -> DepositAnswer {
+    let left: Left
+    do throws(Refusal) {
+      try vault.audit.settle()
+      left = try body()
+    } catch {
+      vault.audit.record(.deposit, error.outcome, caller, item: name, detail: detail, said)
+      try vault.audit.settle()
+      throw error
+    }
+    if let taken = left.taken, left.isKnowing {
+      let words = [detail, taken.words].compactMap { $0 }.joined(separator: ", ")
+      vault.audit.record(.deposit, taken.outcome, caller, item: taken.name?.text ?? name, detail: words, said)
+    } else {
+      let words = [detail, left.taken == nil ? "waits for an unlock" : "left"].compactMap { $0 }.joined(separator: ", ")
+      vault.audit.record(.deposit, .ok, caller, item: name, detail: words, said)
+      if let taken = left.taken { record(taken) }
+    }
+    try vault.audit.settle()
+    return left.answer
+  }
 
   /// Leaves what is in hand: the unlocked vault takes it in at once.
   private func leave(
     _ stamp: DepositStamp, _ accessible: AccessClass, _ keychain: Keychain, _ caller: Caller, isKnowing: Bool,
     _ mayKnow: (DepositedItem) -> Bool
-  ) throws(Refusal) -> DepositAnswer {
+  ) throws(Refusal) -> Left {
     let author = author(caller)
     do throws(VaultError) {
       guard vault.state.kind == .unlocked else {
         let number = try keychain.leaveDeposit(valueInHand, stamp, for: accessible, by: author)
         // It counts what others left.
-        return DepositAnswer(number: access.isAdministrator(caller) ? Int(number) : nil, isWaiting: true)
+        return Left(answer: DepositAnswer(number: access.isAdministrator(caller) ? Int(number) : nil, isWaiting: true))
       }
       if !isKnowing { try countUnknown(author, valueInHand.withBytes { $0.byteCount }) }
       let now = vault.clock.wall()
       let taken = try keychain.takeInDeposit(valueInHand, stamp, for: accessible, by: author, now: now) {
         [access] in access.decide(deposit: $1, by: $0, $2)
       }
-      tell(taken, isOwnEntry: false)
-      return answer(taken, caller, mayKnow)
+      announce(taken)
+      return Left(answer: answer(taken, caller, mayKnow), taken: taken, isKnowing: isKnowing)
     } catch .locked { throw vault.locked } catch .invalidValue(let reason) { throw .busy(reason) } catch {
       throw Refusal(error)
     }

@@ -71,23 +71,31 @@ extension Items {
     _ changes: [(change: ItemChange, value: NewValue)], for caller: Caller,
     fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
+    let versions: [StoredVersion]
+    var refused: Int?
     do throws(BatchRefusal) {
       do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
-      let versions = try store(changes, caller, fill)
-      for (change, _) in changes { vault.audit.record(.set, .ok, caller, item: change.name.text) }
-      do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
-      return versions
+      versions = try store(changes, caller, refused: &refused, fill)
     } catch {
-      let failed = error.index ?? 0
-      let name = changes.indices.contains(failed) ? changes[failed].change.name.text : nil
-      let others = changes.count > 1 ? "and \(changes.count - 1) others" : nil
-      vault.audit.record(.set, error.refusal.outcome, caller, item: name, detail: others)
+      let name = (error.index ?? refused).map { changes[$0].change.name.text }
+      let detail = Self.detail(ofBatch: changes.count, isAboutOne: name != nil)
+      vault.audit.record(.set, error.refusal.outcome, caller, item: name, detail: detail)
       throw error
     }
+    for (change, _) in changes { vault.audit.record(.set, .ok, caller, item: change.name.text) }
+    do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
+    return versions
   }
 
+  /// What an entry says of a refused call for many items, which names the one that was refused where it is about one.
+  package static func detail(ofBatch count: Int, isAboutOne: Bool) -> String {
+    isAboutOne ? "one of \(count) items, none of which was changed" : "\(count) items, none of which was changed"
+  }
+
+  /// - Parameter refused: the place of the one that stands in the way, where one does, also where the caller is not told.
   private func store(
-    _ changes: [(change: ItemChange, value: NewValue)], _ caller: Caller, _ fill: (Int, inout MutableRawSpan) -> Bool
+    _ changes: [(change: ItemChange, value: NewValue)], _ caller: Caller, refused: inout Int?,
+    _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
     var versions: [StoredVersion] = []
     var changes = changes
@@ -97,7 +105,11 @@ extension Items {
       keychain = try vault.keychain()
       try CallWeight.check(count: changes.count)
       // Before anything is weighed: the weight of an item that is there would tell that it is.
-      for (change, _) in changes { try check(change, keychain, for: caller) }
+      for (index, new) in changes.enumerated() {
+        refused = index
+        try check(new.change, keychain, for: caller)
+      }
+      refused = nil
       try weigh(changes.map(\.change), keychain).check()
     } catch {
       throw BatchRefusal(index: nil, refusal: error)

@@ -25,7 +25,8 @@ extension Items {
         access.decide(deposit: $1, by: $0, $2)
       } told: { taken in
         if case .stored = taken.result { stored += 1 } else { kept += 1 }
-        tell(taken)
+        record(taken)
+        announce(taken)
       }
       for number in missing {
         let text = "deposit \(number)"
@@ -40,29 +41,21 @@ extension Items {
     }
   }
 
-  /// Records what came of a deposit, and has those told who watch.
-  ///
-  /// - Parameter isOwnEntry: false where the caller's own entry is all: another one would show, to who sees how they are numbered,
-  ///   what came of it.
-  func tell(_ taken: TakenDeposit, isOwnEntry: Bool = true) {
-    switch taken.result {
-    case .stored(let version):
-      if isOwnEntry { record(taken, .ok, "version \(version)") }
-      if let name = taken.name { vault.hooks.announce(.item(name, stored: version)) }
-    case .kept where !isOwnEntry: return
-    case .kept(let number, let obstacle):
-      record(taken, obstacle.outcome, "deposit \(number) kept aside: \(obstacle.text)")
+  /// Has those told of a deposit that was taken in who watch.
+  func announce(_ taken: TakenDeposit) {
+    if case .stored(let version) = taken.result, let name = taken.name {
+      vault.hooks.announce(.item(name, stored: version))
     }
   }
 
   /// Records what came of a deposit. Whoever left it has it count as its own, so that nobody fills the log with what waits for an
   /// unlock.
-  private func record(_ taken: TakenDeposit, _ outcome: AuditOutcome, _ detail: String) {
+  func record(_ taken: TakenDeposit) {
     let item = taken.name?.text
     guard let author = taken.depositor?.author else {
-      return vault.audit.record(.deposit, outcome, nil, item: item, detail: detail)
+      return vault.audit.record(.deposit, taken.outcome, nil, item: item, detail: taken.words)
     }
-    vault.audit.record(.deposit, outcome, for: author, item: item, detail: "\(detail), left by \(author)")
+    vault.audit.record(.deposit, taken.outcome, for: author, item: item, detail: "\(taken.words), left by \(author)")
   }
 
   /// The next deposits above a number that wait or are kept aside, for an administrator.
@@ -103,6 +96,23 @@ extension Items {
         vault.hooks.announce(.item(name, stored: version))
         return (name, version)
       } catch .noSuchItem { throw .noSuchDeposit(number) } catch { throw vault.refusal(error, text) }
+    }
+  }
+}
+
+extension TakenDeposit {
+  /// What came of it, for the audit log, and in words for that.
+  var outcome: AuditOutcome {
+    switch result {
+    case .stored: .ok
+    case .kept(_, let obstacle): obstacle.outcome
+    }
+  }
+
+  var words: String {
+    switch result {
+    case .stored(let version): "version \(version)"
+    case .kept(let number, let obstacle): "deposit \(number) kept aside: \(obstacle.text)"
     }
   }
 }

@@ -86,7 +86,6 @@ package final class Items {
   /// Takes note that a call waited for the vault, or for an administrator, and was refused at the end of its time.
   package func gaveUp(_ action: AuditAction, _ name: ItemName, _ refusal: Refusal, for caller: Caller, _ said: Said) {
     vault.audit.record(action, refusal.outcome, caller, item: name.text, said)
-    try? vault.audit.settle()
   }
 
   private func read(
@@ -134,9 +133,16 @@ package final class Items {
     }
   }
 
-  /// Takes note of a search that begins, by what it asks for.
-  package func begin(search text: String, for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.find, caller, nil, detail: text) { () throws(Refusal) in }
+  /// Takes note of a search that begins, or goes on with its next page, by what it asks for.
+  package func begin(search text: String, isContinued: Bool = false, for caller: Caller) throws(Refusal) {
+    let detail = isContinued ? "\(text), continued" : text
+    try vault.audit.recording(.find, caller, nil, detail: detail) { () throws(Refusal) in }
+  }
+
+  /// The areas in which a caller may find something now, or what is in the trash, by their keys: a place in a search means nothing to
+  /// whoever has others.
+  package func reach(ofTrash isOfTrash: Bool, for caller: Caller) throws(Refusal) -> [UInt64] {
+    try areas(isOfTrash ? .admin : .find, caller).map(\.key)
   }
 
   /// An item that a person wants to show its presence for: one whose value the caller may have, or have used, when that is done.
@@ -206,6 +212,16 @@ package final class Items {
   /// True when a caller may be told that something happens to the item of this name.
   package func mayWatch(_ name: ItemName, _ caller: Caller) -> Bool {
     access.permit(caller, on: name).mayHave(.watch)
+  }
+
+  /// Takes note that a caller watches from now on what happens.
+  ///
+  /// - Throws: the refusal of who may watch nothing, and where that cannot be told before the vault is unlocked.
+  package func watch(for caller: Caller) throws(Refusal) {
+    try vault.audit.recording(.find, caller, nil, detail: "what happens") { () throws(Refusal) in
+      guard let mayWatch = mayWatchAnything(caller) else { throw vault.locked }
+      if !mayWatch { throw .denied("you may watch nothing here") }
+    }
   }
 
   /// True when a caller may be told of anything that happens; nil where that cannot be told before the vault is unlocked.

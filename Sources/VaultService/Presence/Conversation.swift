@@ -128,6 +128,13 @@ package final class Conversation: SecretHolder {
     prompter.refuse(refusal)
   }
 
+  /// Ends it because its caller has left, which is recorded.
+  package func leave() {
+    guard !isOver else { return }
+    record(.cancelled, nil)
+    end(dismissed: true)
+  }
+
   /// Forgets the conversation without a word.
   package func end(dismissed: Bool = false) {
     isOver = true

@@ -34,15 +34,4 @@ extension Items {
       answer(signature)
     }
   }
-
-  /// Takes note that an ssh-agent's client has listed keys.
-  package func listedForSSH(_ count: Int, for caller: Caller) {
-    vault.audit.record(.find, .ok, caller, detail: "\(count) keys for ssh")
-  }
-
-  /// Takes note of what an ssh-agent's client was refused, or has done with a key of this session.
-  package func recordForSSH(_ detail: String, _ refusal: Refusal?, for caller: Caller, _ said: Said = Said()) {
-    vault.audit.record(.use, refusal?.outcome ?? .ok, caller, detail: detail, said)
-    try? vault.audit.settle()
-  }
 }

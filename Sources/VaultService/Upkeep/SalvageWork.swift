@@ -93,7 +93,8 @@ extension Upkeep {
 
   /// Saves what still authenticates of a damaged store aside, for a backup of it.
   package func salvage(_ reader: SalvageWork.Reader, for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.salvage, caller, nil, isRescue: true) { () throws(Refusal) in try begin(reader) }
+    try vault.audit.recording(.salvage, caller, nil, needs: .logUnlessFailed) { () throws(Refusal) in try begin(reader)
+    }
   }
 
   private func begin(_ reader: SalvageWork.Reader) throws(Refusal) {

@@ -41,12 +41,38 @@ extension Upkeep {
     isOfSalvage: Bool, for caller: Caller, _ send: (OutgoingBackup) -> TransferWork<Void>?
   ) throws(Refusal) {
     let item = isOfSalvage ? "of what was salvaged" : nil
-    try vault.audit.recording(.backup, caller, item, isRescue: isOfSalvage) { () throws(Refusal) in
-      try begin(isOfSalvage, send)
+    let need: CallTerms.Need = isOfSalvage ? .logUnlessFailed : .log
+    var begun: Begun?
+    do throws(Refusal) {
+      // Before anything is sent.
+      try vault.audit.recording(.backup, caller, item, needs: need) { () throws(Refusal) in
+        begun = try begin(isOfSalvage)
+      }
+    } catch {
+      begun?.end()
+      throw error
+    }
+    guard let begun else { return }
+    guard let work = send(OutgoingBackup(begun.stream)) else {
+      vault.audit.record(.backup, .cancelled, caller, item: item)
+      return begun.end()
+    }
+    run(work, begun, isOfSalvage)
+  }
+
+  /// A backup that can be sent.
+  private struct Begun {
+    let keychain: Keychain
+    let stream: BackupStream
+
+    /// Forgets it: it is not sent.
+    func end() {
+      stream.wipe()
+      keychain.endBackup()
     }
   }
 
-  private func begin(_ isOfSalvage: Bool, _ send: (OutgoingBackup) -> TransferWork<Void>?) throws(Refusal) {
+  private func begin(_ isOfSalvage: Bool) throws(Refusal) -> Begun {
     let live = try vault.keychain()
     // A copy would have the next key, sealed under the one that it is to replace.
     guard !live.isRekeying else { throw .rekeying }
@@ -58,16 +84,17 @@ extension Upkeep {
         "nothing but a password or a recovery code opens a backup, and the vault has none that can be read",
         "make a new vault and copy the items into it")
     }
-    let stream: BackupStream
-    do throws(VaultError) { stream = try keychain.beginBackup(now: vault.clock.wall()) } catch .locked {
+    do throws(VaultError) {
+      return Begun(keychain: keychain, stream: try keychain.beginBackup(now: vault.clock.wall()))
+    } catch .locked {
       throw .locked(vault.state)
     } catch {
       throw Refusal(error)
     }
-    guard let work = send(OutgoingBackup(stream)) else {
-      stream.wipe()
-      return keychain.endBackup()
-    }
+  }
+
+  private func run(_ work: TransferWork<Void>, _ begun: Begun, _ isOfSalvage: Bool) {
+    let (keychain, stream) = (begun.keychain, begun.stream)
     let new = Transfer(.backup, vault, isOfSalvage: isOfSalvage, stop: work.stop)
     transfer = new
     if !isOfSalvage { new.check = BackupCheck(self, keychain) }

@@ -156,6 +156,8 @@ extension Upkeep {
       if isRestored {
         vault.openStore(because: .restored)
         vault.audit.record(.restore, .ok, caller, item: "a backup of \(incoming.size) bytes")
+        // There is nothing to take back where this fails: the vault is there.
+        if vault.audit.isRequired { vault.audit.write() }
       }
     }
   }

@@ -63,7 +63,6 @@ package final class WaysIn {
     let conversation = Conversation(prompter, conversations, vault.holders, timer)
     conversation.record = { [unowned vault, caller = prompter.caller] outcome, done in
       vault.audit.record(action, outcome, caller, item: done ?? item, said)
-      try? vault.audit.settle()
     }
     prompter.begin(conversation)
     return conversation
@@ -72,7 +71,6 @@ package final class WaysIn {
   /// Refuses a call before anybody is asked, which is recorded as well.
   func refuse(_ prompter: any Prompter, _ refusal: Refusal, _ action: AuditAction, _ item: String? = nil) {
     vault.audit.record(action, refusal.outcome, prompter.caller, item: item)
-    try? vault.audit.settle()
     prompter.refuse(refusal)
   }
 

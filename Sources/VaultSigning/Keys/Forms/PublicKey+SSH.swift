@@ -91,8 +91,11 @@ extension PublicKey {
   }
 
   /// The fingerprint as OpenSSH shows it: `SHA256:` and the base64 of the blob's digest without padding.
-  public var fingerprint: String {
-    let digest = unsafe SHA256.digest(of: sshBlob.span.bytes)  // Bytes have no padding.
+  public var fingerprint: String { Self.fingerprint(ofSSHBlob: sshBlob) }
+
+  /// The same of the bytes that SSH sends, whatever they are.
+  public static func fingerprint(ofSSHBlob blob: [UInt8]) -> String {
+    let digest = unsafe SHA256.digest(of: blob.span.bytes)  // Bytes have no padding.
     return "SHA256:\(digest.base64.prefix { $0 != "=" })"
   }
 }

@@ -1,0 +1,25 @@
+internal import VaultService
+internal import VaultSigning
+
+extension AgentRequest {
+  /// The terms on which a request that cannot be read is refused.
+  static let termsOfUnreadable = CallTerms("ssh-agent: a request that cannot be read", needs: .log, entry: .first)
+
+  /// The terms on which a request is answered.
+  var terms: CallTerms {
+    switch self {
+    case .list: CallTerms("ssh-agent: list", needs: .log, entry: .first)
+    case .sign: CallTerms("ssh-agent: sign", needs: .log, entry: .first)
+    case .add: CallTerms("ssh-agent: ssh-add", needs: .log, entry: .first)
+    case .remove: CallTerms("ssh-agent: ssh-add -d", needs: .log, entry: .first)
+    case .removeAll: CallTerms("ssh-agent: ssh-add -D", needs: .log, entry: .first)
+    // The agent's own lock and its end, as a lock and an unlock of the vault.
+    case .lock: CallTerms("ssh-agent: ssh-add -x", needs: .nothing, entry: .first)
+    case .unlock: CallTerms("ssh-agent: ssh-add -X", needs: .nothing, entry: .first)
+    case .bind: CallTerms("ssh-agent: session-bind", needs: .log, entry: .first)
+    case .query: CallTerms("ssh-agent: query", needs: .nothing, entry: .ofRefusals)
+    case .unknownExtension: CallTerms("ssh-agent: an extension that is not known", needs: .log, entry: .first)
+    case .unsupported: CallTerms("ssh-agent: a request that is not known", needs: .log, entry: .first)
+    }
+  }
+}

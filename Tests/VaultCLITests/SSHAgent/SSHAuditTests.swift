@@ -1,0 +1,95 @@
+import Testing
+import VaultTesting
+
+@Suite("The ssh-agent in the audit log") struct SSHAuditTests {
+  @Test("each refusal is an entry, which names the key where there is one") func refusals() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    try sandbox.storeKey("a")
+    let printed = try sandbox.script(
+      """
+      def fingerprint(blob): return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
+      own, host = blobs(join())[0][0], Key(bytes(32))
+      session = bytes(32)
+      def refused(body): assert code(join(), body) == 5, body
+      refused(sign_body(host.blob, login(host.blob, session)))
+      refused(sign_body(own, b"no login"))
+      refused(b"\\x12" + string(host.blob))
+      refused(bind(host, session, True, signature=string("ssh-ed25519") + string(bytes(64))))
+      refused(b"\\x1b" + string("session-bind@openssh.com") + b"x")
+      refused(b"\\x17" + string("p"))
+      refused(b"\\x63")
+      refused(b"\\x0d")
+      assert code(join(), bind(host, session, True)) == 6
+      assert code(join(), b"\\x16" + string("p")) == 6
+      assert blobs(join()) == []
+      refused(sign_body(own, login(own, session)))
+      refused(host.body())
+      refused(b"\\x16" + string("p"))
+      refused(b"\\x17" + string("q"))
+      assert code(join(), b"\\x17" + string("p")) == 6
+      assert code(join(), host.body()) == 6
+      print(fingerprint(own), fingerprint(host.blob))
+      """)
+    let (own, host) = try #require(printed.split(whereSeparator: \.isWhitespace).pair)
+    let audit = try sandbox.sshAudit()
+    #expect(
+      audit == [
+        "find ok 1 keys for ssh",
+        "use denied ssh signature with \(host)",
+        "use denied ssh signature with \(own)",
+        "use missing ssh-add -d of \(host)",
+        "call denied ssh-agent: session-bind host key \(host)",
+        "call invalid ssh-agent: session-bind",
+        "call invalid ssh-agent: ssh-add -X",
+        "call invalid ssh-agent: a request that is not known",
+        "call invalid ssh-agent: a request that cannot be read",
+        "call ok ssh-agent: session-bind host key \(host)",
+        "call ok ssh-agent: ssh-add -x",
+        "find locked keys for ssh",
+        "use locked ssh signature with \(own)",
+        "use locked ssh-add",
+        "call locked ssh-agent: ssh-add -x",
+        "call unproven ssh-agent: ssh-add -X",
+        "call ok ssh-agent: ssh-add -X",
+        "use ok ssh-add of \(host)",
+      ], "\(audit)")
+    // Nobody attends who could unlock the vault, or take a key in.
+    try sandbox.must(["lock"])
+    try sandbox.script(
+      """
+      own = Key(bytes(32))
+      listed = blobs(join())
+      assert code(join(), sign_body(listed[0][0], login(listed[0][0], bytes(32)))) == 5
+      assert code(join(), own.body()) == 5
+      """)
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    let late = try sandbox.sshAudit().suffix(2)
+    #expect(
+      late.first?.hasPrefix("use denied ssh/a ") == true && late.first?.hasSuffix(" by \(own)") == true, "\(late)")
+    #expect(late.last == "use locked ssh-add of \(host)", "\(late)")
+  }
+
+  @Test("where the log is required, what was answered is in it, though the daemon is killed at once") func killed()
+    throws
+  {
+    let sandbox = try Sandbox.withSSHAgent("audit = required\n")
+    defer { sandbox.close() }
+    let key = try sandbox.storeKey("a")
+    #expect(try sandbox.listed().contains(" ssh/a "))
+    try sandbox.stopDaemon(signal: 9)
+    try sandbox.startDaemon()
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try sandbox.sshAudit() == ["find ok 1 keys for ssh"])
+    #expect(try sandbox.ssh("ssh-add", ["-q", key]).status == 0)
+    try sandbox.stopDaemon(signal: 9)
+    try sandbox.startDaemon()
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try sandbox.sshAudit().last?.hasPrefix("use ok ssh-add of SHA256:") == true)
+  }
+}
+
+extension Array {
+  /// The two elements of an array that has no others.
+  fileprivate var pair: (Element, Element)? { count == 2 ? (self[0], self[1]) : nil }
+}

@@ -1,0 +1,225 @@
+import Glibc
+import NIOCore
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+import VaultWire
+
+@testable import VaultDaemon
+@testable import VaultService
+
+/// A walk over all methods of the Varlink socket, whose entries are held to a table.
+@Suite("Each method in the audit log") struct CallsInLogTests {
+  /// A call of a method, and the entries that are there when it was answered: `ACTION OUTCOME ITEM: DETAIL`.
+  private struct Row {
+    let parameters: String
+    /// The client is the owner of the vault, which is unlocked and has the item `a`.
+    let allowed: [String]
+    /// The client is a user who may do nothing.
+    let denied: [String]
+
+    init(_ allowed: [String], denied: [String]? = nil) { self.init("{}", allowed, denied: denied) }
+
+    init(_ parameters: String, _ allowed: [String], denied: [String]? = nil) {
+      (self.parameters, self.allowed) = (parameters, allowed)
+      self.denied = denied ?? allowed.map { $0.replacing(" ok ", with: " denied ") }
+    }
+  }
+
+  private static func call(_ method: MethodName, _ outcome: String) -> String { "call \(outcome) \(method.fullName)" }
+
+  private static func row(_ method: MethodName) -> Row {
+    switch method {
+    case .getInfo: Row([])
+    case .getInterfaceDescription: Row(#"{"interface":"io.vaultd.Vault"}"#, [])
+    case .status: Row([])
+    case .`init`: Row(["create invalid"], denied: [call(method, "denied")])
+    case .unlock: Row([call(method, "ok")])
+    case .authenticate: Row(#"{"name":"a"}"#, [call(method, "ok")])
+    case .attend: Row(#"{"faces":["terminal"]}"#, ["attend ok terminal"], denied: [call(method, "denied")])
+    case .confirm: Row(#"{"inquiry":1}"#, [call(method, "missing")], denied: [call(method, "denied")])
+    case .dismiss: Row(#"{"inquiry":1}"#, [call(method, "missing")], denied: [call(method, "denied")])
+    case .respond: Row(#"{"conversation":"00","answer":"x"}"#, [call(method, "invalid")])
+    case .lock: Row(["lock ok by `vault lock`"], denied: [call(method, "denied")])
+    case .get: Row(#"{"name":"a"}"#, ["get ok a"])
+    case .code: Row(#"{"name":"a"}"#, ["use invalid a: code"], denied: ["use denied a: code"])
+    case .sign: Row(#"{"name":"a","value":"x"}"#, ["use invalid a: signature"], denied: ["use denied a: signature"])
+    case .mac: Row(#"{"name":"a","value":"x"}"#, ["use invalid a: keyed hash"], denied: ["use denied a: keyed hash"])
+    case .issueToken: Row(#"{"name":"a"}"#, ["use invalid a: token ID"], denied: ["use denied a: token ID"])
+    case .verifyToken:
+      Row(#"{"name":"a","token":"x"}"#, ["use invalid a: check of a token"], denied: ["use denied a: check of a token"])
+    case .revokeToken:
+      Row(#"{"name":"a","id":"x"}"#, ["use invalid a: revokes token x"], denied: ["use denied a: revokes token x"])
+    case .set: Row(#"{"name":"b","value":"x"}"#, ["set ok b"])
+    case .setMany:
+      Row(
+        #"{"items":[{"name":"b","value":"x"},{"name":"c","value":"x"}]}"#, ["set ok b", "set ok c"],
+        denied: ["set denied b: one of 2 items, none of which was changed"])
+    case .deposit: Row(#"{"name":"b","value":"x"}"#, ["deposit ok b: version 1"], denied: ["deposit denied b"])
+    case .sealDeposit: Row(#"{"key":"x","name":"b","value":"x"}"#, [call(method, "invalid")])
+    case .depositSealed:
+      Row(#"{"box":"x"}"#, ["deposit invalid a sealed box"], denied: ["deposit denied a sealed box"])
+    case .publicKey: Row(["find ok public key of the vault"])
+    case .deposits: Row([call(method, "ok")])
+    case .settleDeposit:
+      Row(#"{"number":1,"accept":true}"#, ["deposit missing deposit 1 accepted"], denied: [call(method, "denied")])
+    case .generate: Row(#"{"recipe":{"style":"password"}}"#, [call(method, "ok")], denied: [call(method, "ok")])
+    case .copy: Row(#"{"from":"a","to":"b"}"#, ["set ok b: copy of a"])
+    case .show: Row(#"{"name":"a"}"#, ["find ok a"])
+    case .find: Row(#"{"query":"kind=wifi"}"#, ["find ok kind=wifi"], denied: ["find ok kind=wifi"])
+    case .children: Row(#"{"prefix":"x"}"#, ["find ok names x"], denied: ["find ok names x"])
+    case .attributes: Row(#"{"key":"x"}"#, ["find ok attributes x"], denied: ["find ok attributes x"])
+    case .delete: Row(#"{"names":["a"]}"#, ["delete ok a"])
+    case .undelete:
+      Row(#"{"name":"a"}"#, ["set missing a: out of the trash"], denied: ["set denied a: out of the trash"])
+    case .emptyTrash: Row(["delete ok all of the trash"], denied: [call(method, "denied")])
+    case .restoreVersion: Row(#"{"name":"a","version":1}"#, ["set ok a: version 1 again"])
+    case .move: Row(#"{"from":"a","to":"b"}"#, ["move ok a: to b"])
+    case .history: Row(#"{"name":"a"}"#, ["find ok a"])
+    case .listSlots: Row([call(method, "ok")])
+    case .changePassword: Row(["passwd failed"], denied: [call(method, "denied")])
+    case .markStale: Row([call(method, "failed")], denied: [call(method, "denied")])
+    case .addSlot: Row(#"{"kind":"recovery"}"#, ["slot failed"], denied: [call(method, "denied")])
+    case .removeSlot: Row(#"{"id":1}"#, ["slot invalid"], denied: [call(method, "denied")])
+    case .rekey: Row(["rekey failed"], denied: [call(method, "denied")])
+    case .grant:
+      Row(
+        #"{"subject":"user:4712","items":"a","rights":["get"]}"#, ["grant presence user:4712: a get"],
+        denied: [call(method, "denied")])
+    case .revoke: Row(#"{"subject":"user:4712"}"#, ["revoke presence user:4712"], denied: [call(method, "denied")])
+    case .audit: Row(["audit ok read"])
+    case .grants: Row(["find ok grants"], denied: ["find ok grants"])
+    case .can: Row(#"{"subject":"user:4712","right":"get","name":"a"}"#, ["find ok a: whether user:4712 may get it"])
+    case .whoMay: Row(#"{"name":"a"}"#, ["find ok a: who may do what"], denied: [call(method, "denied")])
+    case .confirmGrants: Row(["grant presence all confirmed"], denied: [call(method, "denied")])
+    case .forgetSubject: Row(#"{"subject":"exe:/opt/x"}"#, [call(method, "invalid")], denied: [call(method, "denied")])
+    case .requests: Row(["find ok requests"], denied: [call(method, "denied")])
+    case .approve:
+      Row(#"{"number":1}"#, ["approve presence once, for 300 s, number 1"], denied: [call(method, "denied")])
+    case .deny: Row(#"{"number":1}"#, ["deny missing number 1"], denied: [call(method, "denied")])
+    case .forgetDenial:
+      Row(
+        #"{"subject":"user:4712","name":"a"}"#, ["deny presence a: user:4712, forgotten"],
+        denied: [call(method, "denied")])
+    case .verify: Row([call(method, "ok")])
+    case .monitor: Row(["find ok what happens"])
+    case .receipt:
+      Row(#"{"name":"a","version":1,"succeeded":true}"#, ["receipt ok a: version 1"], denied: ["receipt denied a"])
+    case .backup: Row(["backup ok", "backup cancelled"], denied: [call(method, "denied")])
+    case .salvage: Row(["salvage ok"], denied: [call(method, "denied")])
+    case .restore: Row(#"{"header":"AAAA"}"#, ["restore invalid"], denied: [call(method, "denied")])
+    }
+  }
+
+  /// The entries that the clients' calls have left, in their order.
+  private static func told(_ client: ConnectionStand.Inside, _ uid: uid_t = geteuid()) throws -> [String] {
+    let isLocked = client.vault.state.kind != .unlocked
+    if isLocked { try client.unlock() }
+    let reader = Caller(
+      door: .varlink, uid: geteuid(), groups: [], pid: 1, started: nil, unit: nil, session: nil)
+    let reading = try client.assembly.rooms.access.readAudit(AuditFilter(), for: reader)
+    defer { reading.end() }
+    var told: [String] = []
+    while true {
+      let (found, isOver) = try reading.page(until: .max) { 0 }
+      for (_, entry) in found where entry.caller?.pid == getpid() && entry.caller?.uid == uid {
+        // What a token has for its name is drawn.
+        let detail = entry.detail.map { $0.replacing(/token [0-9a-f]{32}/, with: "token ID") }
+        let about = [entry.item, detail].compactMap { $0 }.joined(separator: ": ")
+        told.append(
+          ["\(entry.action.name) \(entry.outcome.name)", about].filter { !$0.isEmpty }.joined(separator: " "))
+      }
+      if isOver { return told }
+    }
+  }
+
+  private static func frame(_ method: MethodName, _ parameters: String) -> String {
+    let more = method.needsMore ? ",\"more\":true" : ""
+    let upgrade = method.needsUpgrade ? ",\"upgrade\":true" : ""
+    return "{\"method\":\"\(method.fullName)\",\"parameters\":\(parameters)\(more)\(upgrade)}\0"
+  }
+
+  @Test("is there once it is answered, by whomever it is called, as the table says", arguments: MethodName.allCases)
+  func walk(_ method: MethodName) throws {
+    let row = Self.row(method)
+    for uid in [geteuid(), 4711] {
+      let stand = try ConnectionStand.unlocked("", uid: uid)
+      defer { stand.close() }
+      try stand.on { client in _ = client.send(Self.frame(method, row.parameters)) }
+      try stand.goRound("an answer to \(method)") { client in !client.hasWork }
+      let (replies, told) = try stand.on { client in (client.messages(), try Self.told(client, uid)) }
+      #expect(told == (uid == geteuid() ? row.allowed : row.denied), "\(uid) \(replies)")
+    }
+  }
+
+  /// Calls that wait, and what the log has of one that is not answered: with the vault locked, or with it unlocked.
+  private static let waiting: [(method: MethodName, parameters: String, isLocked: Bool, entry: String)] = [
+    (.get, #"{"name":"a","wait_ms":60000}"#, true, "get cancelled a"),
+    (.sign, #"{"name":"a","value":"x","wait_ms":60000}"#, true, "use cancelled a"),
+    (.mac, #"{"name":"a","value":"x","wait_ms":60000}"#, true, "use cancelled a"),
+    (.code, #"{"name":"a","wait_ms":60000}"#, true, "use cancelled a"),
+    (.issueToken, #"{"name":"a","wait_ms":60000}"#, true, "use cancelled a"),
+    (.verifyToken, #"{"name":"a","token":"x","wait_ms":60000}"#, true, "use cancelled a"),
+    (.unlock, #"{"method":"recovery"}"#, true, "unlock cancelled"),
+    (.addSlot, #"{"kind":"recovery","method":"recovery"}"#, false, "slot cancelled"),
+    (.rekey, #"{"method":"recovery"}"#, false, "rekey cancelled"),
+    (.set, #"{"name":"k","use":"sign","generate":{"style":"rsa"}}"#, false, "set cancelled k"),
+  ]
+
+  @Test("is there as cancelled when the client leaves, or is cut off, before it is answered", arguments: [false, true])
+  func unanswered(isCutOff: Bool) throws {
+    for call in Self.waiting {
+      let stand = try ConnectionStand.unlocked("")
+      defer { stand.close() }
+      try stand.on { client in
+        if call.isLocked { client.vault.lock(because: .asked) }
+        client.send(Self.frame(call.method, call.parameters))
+      }
+      try stand.goRound("the call to wait") { client in client.connection.current.onCancel != nil }
+      let told = try stand.on { client in
+        if isCutOff { client.connection.giveWay(most: 1) } else { client.leave() }
+        return try Self.told(client)
+      }
+      #expect(told.map { $0.prefix(call.entry.count) } == [call.entry[...]], "\(call.method) \(told)")
+    }
+  }
+
+  /// The calls that are answered where the log is required and cannot be written: an unlock, a lock and what they need, and, of
+  /// a store that has failed, what finds out what is left, and saves it.
+  private static let exceptions: Set<MethodName> = [
+    .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .audit, .verify,
+    .salvage, .backup,
+  ]
+
+  @Test("is not answered of a store that has failed where the log is required, but for the exceptions") func failed()
+    throws
+  {
+    let stand = try ConnectionStand.unlocked("audit = required")
+    defer { stand.close() }
+    try stand.on { client in client.call("Get", #"{"name":"a"}"#) }
+    try stand.goRound("an answer") { client in !client.hasWork }
+    try stand.edit("DELETE FROM audit WHERE id = (SELECT min(id) FROM audit)")
+    try stand.goRound("the check") { client in (try? client.vault.keychain().hasFailed) == true }
+    let answer = "the audit log, which is required, cannot be written"
+    func call(_ method: MethodName) throws -> [String] {
+      try stand.on { client in
+        _ = client.messages()
+        // So that nobody expects the client back at once, and waits for it on a clock that stands still.
+        client.pass(.seconds(1))
+        client.send(Self.frame(method, Self.row(method).parameters))
+      }
+      try stand.goRound("an answer to \(method)") { client in !client.hasWork }
+      return try stand.on { client in client.messages() }
+    }
+    for method in MethodName.allCases where !Self.exceptions.contains(method) {
+      let replies = try call(method)
+      #expect(replies.count == 1 && replies[0].contains(answer), "\(method) \(replies)")
+    }
+    // Of the others those that do not keep the connection.
+    for method in [MethodName.getInfo, .getInterfaceDescription, .status, .audit, .lock, .respond, .confirm, .dismiss] {
+      let replies = try call(method)
+      #expect(!replies.isEmpty && !replies.contains { $0.contains(answer) }, "\(method) \(replies)")
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+@Suite("The gate of the audit log") struct GateTests {
+  private static func terms(_ need: CallTerms.Need = .log, _ entry: CallTerms.Entry = .first) -> CallTerms {
+    CallTerms("a call", needs: need, entry: entry)
+  }
+
+  private static func required() throws -> RoomStand {
+    var settings = VaultSettings()
+    settings.audit.mode = .required
+    return try RoomStand.unlocked(settings)
+  }
+
+  /// The outcomes that the log has of `a call`.
+  private static func told(_ stand: RoomStand) throws -> [String] {
+    try AuditTests.told(stand).filter { $0.hasSuffix(" a call") }
+  }
+
+  @Test("a call that nobody records leaves an entry, which is there before its first answer") func entries() throws {
+    let stand = try Self.required()
+    let (caller, audit) = (stand.administrator, stand.vault.audit)
+    let keychain = try stand.vault.keychain()
+    for (refusal, isLast) in [(nil, true), (nil, false), (.denied, true)] as [(AuditOutcome?, Bool)] {
+      try audit.begin(Self.terms(), for: caller)
+      let before = keychain.auditFacts.entries
+      try audit.pass(refusal, isLast: isLast, for: caller)
+      #expect(keychain.auditFacts.entries == before + 1 && !keychain.hasUnwrittenAudit)
+      // Neither the rest of its answers nor its end is another one.
+      try audit.pass(nil, isLast: true, for: caller)
+      audit.leave(for: caller)
+      #expect(keychain.auditFacts.entries == before + 1)
+    }
+    #expect(try Self.told(stand) == ["call ok a call", "call ok a call", "call denied a call"])
+  }
+
+  @Test("a call that somebody records leaves that entry alone") func recorded() throws {
+    let stand = try RoomStand.unlocked()
+    let (caller, audit) = (stand.administrator, stand.vault.audit)
+    try audit.begin(Self.terms(), for: caller)
+    try stand.set("a", by: caller)
+    try audit.pass(nil, isLast: true, for: caller)
+    try audit.begin(Self.terms(), for: caller)
+    #expect(throws: Refusal.self) { try stand.items.move(ItemName("b"), to: ItemName("c"), for: caller) }
+    try audit.pass(.missing, isLast: true, for: caller)
+    #expect(try AuditTests.told(stand).suffix(3) == ["set ok a", "move missing b", "audit ok read"])
+  }
+
+  @Test("one whose client leaves before the answer is cancelled, and one that was answered is not") func left() throws {
+    let stand = try RoomStand.unlocked()
+    let (caller, audit) = (stand.administrator, stand.vault.audit)
+    for entry in [CallTerms.Entry.first, .last, .withValue, .ofRefusals] {
+      try audit.begin(Self.terms(.log, entry), for: caller)
+      audit.isAbout(.use, "waits", for: caller)
+      audit.leave(for: caller)
+      audit.leave(for: caller)
+      try audit.begin(Self.terms(.log, entry), for: caller)
+      try audit.pass(nil, isLast: true, for: caller)
+      audit.leave(for: caller)
+    }
+    // What asks a person is not answered by its questions.
+    try audit.begin(Self.terms(.log, .last), for: caller)
+    try audit.pass(nil, isLast: false, for: caller)
+    audit.leave(for: caller)
+    try audit.begin(Self.terms(.log, .none), for: caller)
+    audit.leave(for: caller)
+    #expect(try AuditTests.told(stand).filter { $0 == "use cancelled waits" }.count == 4)
+    #expect(try Self.told(stand) == ["call ok a call", "call ok a call", "call cancelled a call"])
+  }
+
+  @Test("what was recorded before a call waits is not what has come of it") func waits() throws {
+    let stand = try RoomStand.unlocked()
+    let (caller, audit) = (stand.administrator, stand.vault.audit)
+    try audit.begin(Self.terms(), for: caller)
+    audit.isAbout(.use, "key", for: caller)
+    audit.record(.use, .presence, caller, item: "key")
+    audit.waits(for: caller)
+    try audit.pass(.denied, isLast: true, for: caller)
+    #expect(try AuditTests.told(stand).dropLast().suffix(2) == ["use presence key", "use denied key"])
+  }
+
+  @Test("of a store that has failed nothing but its exceptions is begun, or answered") func failed() throws {
+    var settings = VaultSettings()
+    settings.audit.mode = .required
+    let stand = try AuditTests.failed(settings)
+    let (caller, audit) = (stand.administrator, stand.vault.audit)
+    #expect(throws: Refusal.self) { try audit.begin(Self.terms(), for: caller) }
+    // It is refused with the same, whatever it was to be told.
+    #expect(throws: Refusal.self) { try audit.pass(nil, isLast: true, for: caller) }
+    for need in [CallTerms.Need.logUnlessFailed, .nothing] {
+      try audit.begin(Self.terms(need), for: caller)
+      try audit.pass(nil, isLast: true, for: caller)
+    }
+  }
+
+  @Test("a batch that is refused names the item that was, and a batch that was too large names none") func batches()
+    throws
+  {
+    let stand = try RoomStand.unlocked(system: true)
+    _ = try stand.access.give(
+      try Subject(parsing: "user:990"), try ItemPattern("own/*"), try Rights(parsing: "set,admin"), until: nil,
+      for: stand.administrator)
+    try stand.set("own/a")
+    let caller = RoomStand.caller(990)
+    func set(_ names: String...) throws {
+      let changes = try names.map { (change: ItemChange(name: try ItemName($0)), value: NewValue.bytes(count: 1)) }
+      _ = try stand.items.set(changes, for: caller) { _, _ in true }
+    }
+    #expect(throws: BatchRefusal.self) { try set("own/b", "own/c", "other/d") }
+    #expect(throws: BatchRefusal.self) { try set("own/b", "own/a") }
+    for names in [["own/a", "other/d"], ["own/a", "own/missing"]] {
+      #expect(throws: Refusal.self) {
+        try stand.items.delete(names.map { try ItemName($0) }, isForGood: false, for: caller)
+      }
+    }
+    let many = try (0..<2000).map { try ItemName("own/\($0)") }
+    #expect(throws: Refusal.self) { try stand.items.delete(many, isForGood: false, for: caller) }
+    let told = try AuditTests.told(stand)
+    #expect(
+      told.suffix(6).dropLast() == [
+        "set denied other/d", "set invalid own/a", "delete denied other/d", "delete missing own/missing",
+        "delete invalid 2000 items, none of which was changed",
+      ], "\(told)")
+  }
+
+  @Test("what was left says what came of it, to administrators, and is numbered alike for whom it is not to tell")
+  func deposits() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/there")
+    for (subject, rights) in [("user:990", "deposit"), ("user:991", "deposit,set")] {
+      _ = try stand.access.give(
+        try Subject(parsing: subject), try ItemPattern("own/*"), try Rights(parsing: rights), until: nil,
+        for: stand.administrator)
+    }
+    let keychain = try stand.vault.keychain()
+    let key = try stand.items.publicKey(for: stand.administrator)
+    func box(_ name: String) throws -> String {
+      try stand.items.seal(
+        for: key.text, DepositedItem(name: ItemName(name), accessible: .whenUnlocked, kind: nil, attributes: nil),
+        count: 1
+      ) { _ in true }.box
+    }
+    func leave(_ box: String, _ uid: UInt32) throws -> Int64 {
+      stand.vault.audit.write()
+      let before = keychain.auditFacts.entries
+      _ = try? stand.items.deposit(box: box, for: RoomStand.caller(uid), Said())
+      stand.vault.audit.write()
+      return keychain.auditFacts.entries - before
+    }
+    let (new, there, other) = (try box("own/new"), try box("own/there"), try box("other/x"))
+    #expect(try [new, new, there, other].map { try leave($0, 990) } == [2, 2, 2, 2])
+    // An administrator knows what comes of it, and has one entry that says so.
+    #expect(try leave(try box("own/more"), 0) == 1)
+    #expect(try leave(new, 0) == 1)
+    let told = try AuditTests.told(stand).filter { $0.hasPrefix("deposit ") }
+    #expect(
+      told == [
+        "deposit ok a sealed box, left", "deposit ok own/new", "deposit ok a sealed box, left",
+        "deposit invalid own/new",
+        "deposit ok a sealed box, left", "deposit denied own/there", "deposit ok a sealed box, left",
+        "deposit denied other/x", "deposit ok own/more", "deposit invalid own/new",
+      ], "\(told)")
+    let own = try AuditTests.told(stand, by: RoomStand.caller(990)).filter { $0.hasPrefix("deposit ") }
+    #expect(own == Array(repeating: "deposit ok a sealed box, left", count: 4), "\(own)")
+  }
+
+  @Test("questions about rights, a continued search and one who watches are in the log, and so are their refusals")
+  func questions() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    let (caller, nobody) = (stand.administrator, RoomStand.caller(992))
+    let name = try ItemName("a")
+    _ = try stand.access.can(try Subject(parsing: "user:990"), .get, name, for: caller)
+    #expect(throws: Refusal.self) { try stand.access.can(try Subject(parsing: "user:990"), .get, name, for: nobody) }
+    _ = try stand.access.whoMay(name, for: caller)
+    _ = try stand.access.grants(Access.GrantFilter(name: name), for: caller)
+    _ = try stand.access.toldRequests(for: caller)
+    try stand.items.begin(search: "kind=wifi", isContinued: true, for: caller)
+    try stand.items.watch(for: caller)
+    #expect(throws: Refusal.self) { try stand.items.watch(for: nobody) }
+    #expect(throws: Refusal.self) { try stand.items.publicKey(for: nobody) }
+    let told = try AuditTests.told(stand)
+    #expect(
+      told.dropFirst().dropLast() == [
+        "find ok a", "find denied a", "find ok a", "find ok a", "find ok requests", "find ok kind=wifi, continued",
+        "find ok what happens", "find denied what happens", "find denied public key of the vault",
+      ], "\(told)")
+  }
+}
