@@ -37,8 +37,7 @@ struct DepositIntake {
     switch judged {
     case .stored: try keychain.forget(row, of: read?.record.depositor.author)
     case .kept(_, let obstacle):
-      try keychain.keep(row, obstacle)
-      taken.result = .kept(number: row.row, obstacle)
+      taken.result = .kept(number: try keychain.keep(row, obstacle), obstacle)
     }
     return taken
   }

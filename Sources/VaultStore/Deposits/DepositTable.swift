@@ -15,8 +15,14 @@ struct DepositTable {
   /// The rows that are only remembered, and the age of the class at which they need not be; nil for one that tells none.
   private(set) var remembered: [Int64: Int64?] = [:]
   private var rememberedByTag: [[UInt8]: Int] = [:]
-  /// The number of the last row.
-  private(set) var last: Int64 = 0
+  /// The numbers of all rows, none of which another row gets, whoever wrote them.
+  private(set) var numbers: Set<Int64> = []
+  /// The rows that are kept aside under numbers that a store does not give.
+  private(set) var misnumbered: Set<Int64> = []
+  /// The highest number of a row that was settled, or kept aside though it was authentic.
+  private(set) var lastSettled: Int64 = 0
+  /// The highest number that counts as given: see ``Keychain/nextDeposit()``. Nil until a number is needed.
+  var lastGiven: Int64?
   /// How many rows of an identity are kept or remembered.
   private var seen: [ItemID: Int] = [:]
   /// True once the rows that are kept or remembered are known to be those that were stored last.
@@ -31,11 +37,17 @@ struct DepositTable {
   func remembered(of tag: [UInt8]) -> Int { rememberedByTag[tag] ?? 0 }
 
   mutating func add(_ row: Database.DepositOutline) {
-    last = max(last, row.row)
+    numbers.insert(row.row)
+    if row.state != .waiting, row.isSeen, DepositRow.numbers.contains(row.row) {
+      lastSettled = max(lastSettled, row.row)
+    }
     count(row, 1)
   }
 
-  mutating func remove(_ row: Database.DepositOutline) { count(row, -1) }
+  mutating func remove(_ row: Database.DepositOutline) {
+    numbers.remove(row.row)
+    count(row, -1)
+  }
 
   private mutating func count(_ row: Database.DepositOutline, _ sign: Int) {
     let isAdded = sign > 0
@@ -45,7 +57,11 @@ struct DepositTable {
     }
     switch row.state {
     case .waiting: waiting[row.row] = isAdded ? row.size : nil
-    case .kept: kept += sign
+    case .kept:
+      kept += sign
+      if !DepositRow.numbers.contains(row.row) {
+        if isAdded { misnumbered.insert(row.row) } else { misnumbered.remove(row.row) }
+      }
     case .seen:
       if isAdded { remembered[row.row] = .some(row.rememberedUntil) } else { remembered[row.row] = nil }
       let number = (rememberedByTag[row.depositor] ?? 0) + sign
@@ -109,15 +125,6 @@ extension Keychain {
       bound.depositTable?.isVerified = true
     }
     return bound.depositTable ?? DepositTable()
-  }
-
-  /// The number of the next row: above those of all others, so that deposits are taken in as they were left.
-  ///
-  /// - Throws: ``VaultError/corrupt(_:)`` where somebody has used up the numbers.
-  func nextDeposit() throws(VaultError) -> Int64 {
-    let last = try knownDeposits().last
-    guard last < .max else { throw .corrupt("vault.db: a deposit has a number that no deposit comes to") }
-    return last + 1
   }
 
   /// Stores a new row; a transaction must be open.

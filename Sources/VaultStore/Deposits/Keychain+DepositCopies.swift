@@ -6,25 +6,38 @@ extension Keychain {
   /// Has this store have the deposits of another one of the same vault, whose keys are in memory as well, sealed anew to the key of
   /// this one. A transaction must be open.
   func copyDeposits(of source: Keychain) throws(VaultError) {
+    // Those whose numbers nothing vouches for get others, behind all that have theirs.
+    var unnumbered: [Int64] = []
     try source.database.eachDeposit { (row: DepositRow) throws(VaultError) in
-      var copy = row
-      switch row.state {
-      case .seen: break
-      case .kept:
-        if let sealed = try sealAnew(row, of: source) {
-          (copy.depositor, copy.sealed) = (sealed.depositor, [row.sealed[0]] + sealed.sealed)
-        }
-      case .waiting:
-        if try row.isAuthentic(source), let sealed = try sealAnew(row, of: source) {
-          copy = sealed
-        } else {
-          (copy.state, copy.sealed) = (.kept, [DepositObstacle.forged.rawValue] + row.sealed)
-        }
-      }
-      try add(copy)
+      let copy = try copied(row, of: source)
+      let isNumbered = copy.state == row.state && DepositRow.numbers.contains(row.row)
+      if isNumbered { try add(copy) } else { unnumbered.append(row.row) }
       return true
     }
     bound.depositTable = nil
+    for number in unnumbered {
+      guard let row = try source.database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
+      var copy = try copied(row, of: source)
+      copy.row = try nextDeposit()
+      try add(copy)
+    }
+    bound.depositTable = nil
+  }
+
+  /// A row as this store has it: one that waits and is not authentic is kept aside.
+  private func copied(_ row: DepositRow, of source: Keychain) throws(VaultError) -> DepositRow {
+    var copy = row
+    switch row.state {
+    case .seen: break
+    case .kept:
+      if let sealed = try sealAnew(row, of: source) {
+        (copy.depositor, copy.sealed) = (sealed.depositor, [row.sealed[0]] + sealed.sealed)
+      }
+    case .waiting:
+      if try row.isAuthentic(source), let sealed = try sealAnew(row, of: source) { return sealed }
+      (copy.state, copy.sealed) = (.kept, [DepositObstacle.forged.rawValue] + row.sealed)
+    }
+    return copy
   }
 
   /// What a row has, sealed to the key of this store as one that waits; nil when it cannot be read. A box is opened: nobody could

@@ -39,13 +39,14 @@ extension Keychain {
       guard holdsAllKeys else { throw .locked }
       let table = try knownDeposits(verified: true)
       let missing = bound.leftDeposits.keys.filter { table.waiting[$0] == nil }.sorted()
-      guard !table.waiting.isEmpty || !table.remembered.isEmpty else {
+      guard !table.waiting.isEmpty || !table.remembered.isEmpty || !table.misnumbered.isEmpty else {
         bound.leftDeposits = [:]
         return missing
       }
       var taken: [TakenDeposit] = []
       try write { () throws(VaultError) in
         try forgetOldDeposits(table)
+        try renumberKept(table)
         var intake = DepositIntake(self, now: now, decide)
         var bytes = 0
         for (number, size) in table.waiting.sorted(by: { $0.key < $1.key }).prefix(Self.mostDeposits) {
@@ -109,7 +110,8 @@ extension Keychain {
     try noticing { () throws(VaultError) in
       if holdsAllKeys { try knownDeposits(verified: true) }
       var found: [ToldDeposit] = []
-      try database.eachDeposit(after: number) { (row: DepositRow) throws(VaultError) in
+      guard number < .max else { return [] }
+      try database.eachDeposit(from: number + 1) { (row: DepositRow) throws(VaultError) in
         if row.state != .seen { found.append(tell(row)) }
         return found.count < limit
       }
@@ -201,12 +203,24 @@ extension Keychain {
 
   // MARK: Rows
 
-  /// Has a row that waits be kept aside.
-  func keep(_ row: DepositRow, _ obstacle: DepositObstacle) throws(VaultError) {
+  /// Has a row that waits be kept aside; its number then. One that is not authentic gets another number: its own is
+  /// somebody else's word.
+  func keep(_ row: DepositRow, _ obstacle: DepositObstacle) throws(VaultError) -> Int64 {
     var kept = row
     kept.state = .kept
     kept.sealed = [obstacle.rawValue] + row.sealed
+    guard obstacle != .forged else { return try renumber(row, as: kept).row }
     try replace(row, by: kept)
+    return row.row
+  }
+
+  /// Gives numbers of this store to what earlier programs kept aside under those that it was found with. A transaction must be
+  /// open.
+  private func renumberKept(_ table: DepositTable) throws(VaultError) {
+    for number in table.misnumbered.sorted() {
+      guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
+      _ = try renumber(row, as: row)
+    }
   }
 
   /// Has a row only be remembered, so that what it held is not taken in again; one that is not authentic is removed: it would keep

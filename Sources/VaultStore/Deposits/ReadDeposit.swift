@@ -80,8 +80,13 @@ struct ReadDeposit {
 extension DepositRow {
   /// True when a row that waits is what was left here.
   func isAuthentic(_ keychain: Keychain) throws(VaultError) -> Bool {
-    guard let publicKey = keychain.publicKey, let tag = DepositorTag(depositor), envelope.count > RecordMark.count
-    else { return false }
+    guard let publicKey = keychain.publicKey else { return false }
+    return try isAuthentic(keychain, publicKey: publicKey)
+  }
+
+  /// The same by a public key that the caller has found to be the vault's.
+  func isAuthentic(_ keychain: Keychain, publicKey: [UInt8]) throws(VaultError) -> Bool {
+    guard let tag = DepositorTag(depositor), envelope.count > RecordMark.count else { return false }
     let mac = Array(envelope.prefix(RecordMark.count)).withSpan { RecordMark($0) }
     let box = Array(envelope.dropFirst(RecordMark.count))
     let place = DepositMAC.place(id, keychain.vault, accessible)

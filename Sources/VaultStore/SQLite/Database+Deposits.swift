@@ -25,6 +25,9 @@ struct DepositRow {
 
   /// True when it counts in the hash over deposits, and not by a MAC of its own.
   var isCounted: Bool { state != .waiting }
+
+  /// The numbers that a store gives. Somebody who has the disk can write any other number into a row.
+  static let numbers: Range<Int64> = 1..<1 << 53
 }
 
 // The table of deposits.
@@ -35,18 +38,18 @@ extension Database {
   /// More rows than a vault has, so that what somebody puts in keeps no walk from its end.
   private static let mostRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
 
-  /// Walks all rows above `after`, until `body` returns false.
+  /// Walks all rows from the number `first` on, until `body` returns false.
   ///
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more than there can be, they are out of order, or one
   ///   is none of ours.
   func eachDeposit(
-    after: Int64 = .min, _ body: (DepositRow) throws(VaultError) -> Bool
+    from first: Int64 = .min, _ body: (DepositRow) throws(VaultError) -> Bool
   ) throws(VaultError) {
-    var (last, count) = (after, 0)
-    try statements.deposits.after.bind(1, after)
-    try statements.deposits.after.each { (row: Statement) throws(VaultError) in
+    var (last, count): (Int64?, Int) = (nil, 0)
+    try statements.deposits.from.bind(1, first)
+    try statements.deposits.from.each { (row: Statement) throws(VaultError) in
       let found = try Self.deposit(row)
-      guard found.row > last else { throw Self.outOfOrder("deposits") }
+      guard found.row >= first, last.map({ found.row > $0 }) ?? true else { throw Self.outOfOrder("deposits") }
       (last, count) = (found.row, count + 1)
       guard count <= Self.mostRows else { throw .corrupt("vault.db: there are too many deposits") }
       return try body(found)

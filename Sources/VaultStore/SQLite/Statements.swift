@@ -107,12 +107,12 @@ struct Statements {
   }
 
   struct Deposits {
-    let one, after, outline, insert, update, delete: Statement
+    let one, from, outline, insert, update, delete: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       let columns = "id, item, class, state, depositor, sealed"
       one = try c.prepare("SELECT \(columns) FROM deposits WHERE id = ?1")
-      after = try c.prepare("SELECT \(columns) FROM deposits WHERE id > ?1 ORDER BY id")
+      from = try c.prepare("SELECT \(columns) FROM deposits WHERE id >= ?1 ORDER BY id")
       outline = try c.prepare(
         """
         SELECT id, item, state, depositor, length(sealed), CASE state WHEN \(DepositRow.State.seen.rawValue) THEN sealed

@@ -1,0 +1,147 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+/// Rows that somebody who has the disk puts in, or moves, under numbers of their own choice.
+@Suite("The number of a deposit that nothing vouches for") struct DepositNumberTests {
+  private static let numbers: [Int64] = [
+    .min, .min + 1, -1, 0, 4, 1 << 32, (1 << 32) - 2, (1 << 53) - 2, (1 << 53) - 1, 1 << 53, .max - 1, .max,
+  ]
+  /// The numbers from which a client lists deposits, and at which it would see one of them.
+  private static let listed: Range<Int64> = 1..<100
+
+  private static func insert(_ number: Int64, _ accessible: AccessClass, state: Int = 1) -> String {
+    let raw = accessible.rawValue
+    let record = "randomblob(\(state == 3 ? 8 : 99))"
+    return "INSERT INTO deposits VALUES(\(number), randomblob(16), \(raw), \(state), randomblob(16), \(record))"
+  }
+
+  /// A locked and closed vault in which three values were left for one item, and one for an `always` item.
+  private static func fixture() throws -> Fixture {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    for value in ["one", "two"] { try keychain.leave(LeftValue("first", value)) }
+    try keychain.leave(LeftValue("boot", "cold", accessible: .always))
+    try keychain.close()
+    return fixture
+  }
+
+  private func expectOrderly(_ keychain: Keychain, _ last: String) throws {
+    #expect(try keychain.text("first") == last)
+    let told = try keychain.toldDeposits(after: 0, limit: 99)
+    #expect(told.map(\.obstacle) == [.forged] && told.allSatisfy { DepositRow.numbers.contains($0.number) })
+    #expect(try keychain.verify().isOK && !keychain.hasFailed)
+  }
+
+  @Test(
+    "is not the number under which it is kept aside, and no later one comes from it", arguments: Self.numbers,
+    AccessClass.allCases)
+  func forged(number: Int64, accessible: AccessClass) throws {
+    let fixture = try Self.fixture()
+    try fixture.sql(Self.insert(number, accessible))
+    let keychain = try fixture.unlocked()
+    // The forged row is one of those that are told.
+    var numbers: [Int64] = []
+    for case .kept(let number, .forged) in try keychain.takeInAll() { numbers.append(number) }
+    #expect(numbers.count == 1 && numbers.allSatisfy(Self.listed.contains))
+    try expectOrderly(keychain, "two")
+    for value in ["three", "four"] {
+      keychain.lock(hidingNames: false)
+      #expect(try Self.listed.contains(keychain.leave(LeftValue("first", value))))
+      try keychain.unlock(vaultKey: fixture.vaultKey)
+      #expect(try keychain.takeInAll().count == 1)
+      try expectOrderly(keychain, value)
+    }
+    let name = try #require(try keychain.dropDeposit(numbers[0], now: 2001))
+    #expect(name == nil)
+    #expect(try keychain.toldDeposits(after: 0, limit: 9).isEmpty && keychain.verify().isOK)
+  }
+
+  @Test(
+    "keeps nothing from being left while it waits, before the first unlock and while the vault is locked, in order",
+    arguments: Self.numbers, AccessClass.allCases)
+  func waiting(number: Int64, accessible: AccessClass) throws {
+    let fixture = try Self.fixture()
+    try fixture.sql(Self.insert(number, accessible))
+    do {
+      let cold = try fixture.open()
+      try cold.openAlways(bootKey: fixture.bootKey)
+      for value in ["colder", "coldest"] { try cold.leave(LeftValue("boot", value, accessible: .always)) }
+      #expect(!cold.hasFailed)
+      try cold.close()
+    }
+    let keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    for value in ["three", "four"] { try keychain.leave(LeftValue("first", value)) }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.takeInAll().count == 8)
+    #expect(try keychain.text("boot") == "coldest")
+    try expectOrderly(keychain, "four")
+  }
+
+  @Test("under which an earlier program kept it aside is mended by the next unlock", arguments: Self.numbers)
+  func kept(number: Int64) throws {
+    let fixture = try Self.fixture()
+    try fixture.sql(Self.insert(9, .whenUnlocked))
+    do {
+      let keychain = try fixture.unlocked()
+      _ = try keychain.takeInAll()
+      // As the earlier program did: the row is vouched for under the number that it was found with.
+      try keychain.transaction { () throws(VaultError) in
+        var old: DepositRow?
+        try keychain.database.eachDeposit { (row: DepositRow) throws(VaultError) in
+          if row.state == .kept { old = row }
+          return true
+        }
+        guard let old else { throw .noSuchItem }
+        var moved = old
+        moved.row = number
+        try keychain.remove(old)
+        try keychain.add(moved)
+      }
+      // A table of ours has no row below 0, which the check of the file's shape finds.
+      #expect(try keychain.verify().isOK == (number >= 0))
+      try keychain.close()
+    }
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.takeInAll().isEmpty)
+    let told = try keychain.toldDeposits(after: 0, limit: 9)
+    #expect(told.map(\.obstacle) == [.forged] && told.allSatisfy { DepositRow.numbers.contains($0.number) })
+    keychain.lock(hidingNames: false)
+    #expect(try Self.listed.contains(keychain.leave(LeftValue("first", "new"))))
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    _ = try keychain.takeInAll()
+    #expect(try keychain.text("first") == "new" && keychain.verify().isOK)
+  }
+
+  @Test("comes into no other store with a rekey", arguments: Self.numbers.filter { $0 >= 0 && $0 != 4 })
+  func rekeyed(number: Int64) throws {
+    let fixture = try Self.fixture()
+    let keychain = try fixture.unlocked()
+    _ = try keychain.takeInAll()
+    keychain.lock(hidingNames: false)
+    try keychain.leave(LeftValue("first", "three"))
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    try keychain.database.connection.execute(Self.insert(number, .whenUnlocked))
+    try fixture.rekey(keychain).complete()
+    #expect(try keychain.takeInAll().count == 1)
+    try expectOrderly(keychain, "three")
+  }
+
+  @Test("of what is forged as settled is found, and keeps nothing from being left before the first unlock")
+  func settled() throws {
+    for number in Self.numbers {
+      let fixture = try Self.fixture()
+      try fixture.sql(Self.insert(number, .whenUnlocked, state: 3))
+      let cold = try fixture.open()
+      try cold.openAlways(bootKey: fixture.bootKey)
+      try cold.leave(LeftValue("boot", "colder", accessible: .always))
+      #expect(!cold.hasFailed)
+      try cold.close()
+      expectCorrupt { _ = try fixture.unlocked().takeInAll() }
+    }
+  }
+}
