@@ -139,6 +139,75 @@ import VaultModel
     #expect(try !stand.access.can(nil, .get, name, for: caller))
   }
 
+  @Test("are for the item that had the name, and for no other that gets it, until its policies change") func boundItem()
+    throws
+  {
+    let stand = try RequestStand(items: ["a", "b", "c"])
+    let items = stand.rooms.items
+    let (administrator, caller) = (stand.rooms.administrator, RequestStand.caller())
+    func move(_ name: String, to new: String) throws {
+      try items.move(try ItemName(name), to: try ItemName(new), for: administrator)
+    }
+    for isSession in [false, true] {
+      try stand.approve(try stand.number("a"), seconds: 900, session: isSession)
+      #expect(try stand.ask("a", for: nil) == .served)
+      // A new value is the item's as well.
+      let change = ItemChange(name: try ItemName("a"), update: true)
+      _ = try items.set(change, .bytes(count: 1), for: administrator) { bytes in
+        bytes.storeBytes(of: 0x61, as: UInt8.self)
+        return true
+      }
+      #expect(try stand.ask("a", for: nil) == .served)
+      try move("a", to: "old")
+      #expect(try stand.ask("old", for: nil) == Self.denied && stand.ask("a", for: nil) == Self.denied)
+      try move("b", to: "a")
+      #expect(try stand.ask("a", for: nil) == Self.denied)
+      #expect(try stand.access.toldRequests().approvals.isEmpty)
+      try move("a", to: "b")
+      try move("old", to: "a")
+      #expect(try stand.ask("a", for: nil) == .served)
+      // Nor is it for what is made anew.
+      _ = try items.delete([try ItemName("a")], isForGood: true, for: administrator)
+      try stand.rooms.set("a")
+      #expect(try stand.ask("a", for: nil) == Self.denied)
+    }
+    try stand.approve(try stand.number("c"), seconds: 900)
+    #expect(try stand.ask("c", for: nil) == .served)
+    let change = ItemChange(name: try ItemName("c"), accessible: .always, update: true)
+    _ = try items.set(change, .same, for: administrator) { _ in true }
+    #expect(try stand.ask("c", for: nil) == Self.denied)
+    // One for a name alone is a grant.
+    try stand.approve(try stand.number("b"), always: true)
+    try move("b", to: "d")
+    try move("a", to: "b")
+    #expect(try stand.ask("b", caller, for: nil) == .served)
+  }
+
+  @Test("of a key are for the item that had the name") func boundUse() throws {
+    let stand = try RequestStand(items: [])
+    let items = stand.rooms.items
+    for name in ["code", "other"] { try stand.rooms.set(name, kind: .totp, "MY") }
+    func code() throws -> Bool {
+      var isMade = false
+      _ = try? items.code(try ItemName("code"), for: RequestStand.caller(), Said()) { _ in isMade = true }
+      return isMade
+    }
+    _ = try items.code(try ItemName("code"), for: RequestStand.caller(), Said(purpose: "p")) { _ in }
+    try stand.approve(try #require(stand.pending.first).number, seconds: 900)
+    #expect(try code())
+    try items.move(try ItemName("code"), to: try ItemName("old"), for: stand.rooms.administrator)
+    try items.move(try ItemName("other"), to: try ItemName("code"), for: stand.rooms.administrator)
+    #expect(try !code())
+  }
+
+  @Test("are none for a name without an item, nor for one that is made later") func nothing() throws {
+    let stand = try RequestStand()
+    let number = try stand.number("none")
+    #expect(throws: Refusal.noSuchItem("none", isVerified: true)) { try stand.approve(number, seconds: 900) }
+    try stand.rooms.set("none")
+    #expect(try stand.ask("none", for: nil) == Self.denied)
+  }
+
   @Test("are taken back at once by deny, and by revoke") func takenBack() throws {
     let stand = try RequestStand()
     let number = try stand.number("a")

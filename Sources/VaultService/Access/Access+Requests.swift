@@ -56,8 +56,17 @@ extension Access {
   func approval(_ right: Right, _ name: ItemName, for caller: Caller) -> (Permit, Int?)? {
     guard !requests.approvals.isEmpty, let subject = subject(of: caller) else { return nil }
     let target = RequestTarget(subject, name)
-    guard let approval = requests.approval(right, target, caller, now: vault.clock.boot()) else { return nil }
+    let now = vault.clock.boot()
+    guard let approval = requests.approval(right, target, caller, now: now, of: { binding(of: name) }) else {
+      return nil
+    }
     return (Permit(Rights(approval.right)), approval.number)
+  }
+
+  /// The item that has a name now; nil where there is none, or none that can be told.
+  private func binding(of name: ItemName) -> ItemBinding? {
+    guard let keychain = vault.openKeychain else { return nil }
+    return try? keychain.binding(of: name)
   }
 
   /// Ends the requests that grants have answered.
@@ -88,12 +97,13 @@ extension Access {
       let keychain = try administer(caller)
       guard let request else { throw .noSuchRequest(number) }
       try checkApprover(of: request, terms, process, caller)
-      do throws(VaultError) { _ = try keychain.item(named: request.target.name) } catch {
+      let item: ItemBinding
+      do throws(VaultError) { item = try keychain.binding(of: request.target.name) } catch {
         throw vault.refusal(error, request.target.name.text)
       }
       if terms.isForGood {
         try grant(request, terms, caller)
-      } else if !requests.approve(request, terms, by: caller.uid, now: vault.clock.boot()) {
+      } else if !requests.approve(request, item, terms, by: caller.uid, now: vault.clock.boot()) {
         throw .busy("as many approvals count as the vault keeps")
       }
       return request
@@ -200,7 +210,9 @@ extension Access {
       }
       told.pending.append((request, isMissing))
     }
-    told.approvals = requests.approvals.map { ($0, $0.end.map(until)) }
+    // One whose item has another name or policy now counts for nothing.
+    let counting = requests.approvals.filter { $0.item == binding(of: $0.target.name) }
+    told.approvals = counting.map { ($0, $0.end.map(until)) }
     let remembered = book.denied.keys.map { (target: $0, until: Int64?.none) }
     let cooling = requests.denials.filter { now < $0.end && !book.denies($0.target) }
     told.denials = (remembered + cooling.map { ($0.target, until($0.end)) }).sorted {

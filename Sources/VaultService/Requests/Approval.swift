@@ -1,4 +1,5 @@
 package import VaultModel
+internal import VaultStore
 
 /// What an administrator says yes to.
 package struct ApprovalTerms: Hashable, Sendable {
@@ -50,6 +51,8 @@ package struct Approval: Sendable {
   package let number: Int
   package let target: RequestTarget
   package let right: Right
+  /// The item that had the name when it was approved: it counts for no other that gets the name, nor under another policy.
+  let item: ItemBinding
   /// How often it counts yet; nil for any.
   package fileprivate(set) var uses: Int?
   /// The time from which on it counts no more, `CLOCK_BOOTTIME` nanoseconds; nil for none.
@@ -60,8 +63,8 @@ package struct Approval: Sendable {
   package let by: UInt32
 
   /// - Parameter now: `CLOCK_BOOTTIME` nanoseconds.
-  init(_ request: PendingRequest, _ terms: ApprovalTerms, by uid: UInt32, now: Int64) {
-    (number, target, right) = (request.number, request.target, request.right)
+  init(_ request: PendingRequest, _ item: ItemBinding, _ terms: ApprovalTerms, by uid: UInt32, now: Int64) {
+    (number, target, right, self.item) = (request.number, request.target, request.right, item)
     uses = terms.uses
     end = terms.seconds.map { now + $0 * 1_000_000_000 }
     process = terms.isOfSession ? request.asker : nil

@@ -1,5 +1,6 @@
 internal import VaultCore
 internal import VaultModel
+internal import VaultStore
 
 /// What callers without a grant have asked for, and what administrators have answered: in memory, gone with the daemon.
 ///
@@ -92,10 +93,13 @@ final class Requests: SecretHolder {
 
   // MARK: Answers
 
-  /// Approves a request, in place of an earlier approval of the same; false where there are too many.
-  func approve(_ request: PendingRequest, _ terms: ApprovalTerms, by uid: UInt32, now: Int64) -> Bool {
+  /// Approves a request for the item that has its name now, in place of an earlier approval of the same; false where there are
+  /// too many.
+  func approve(
+    _ request: PendingRequest, _ item: ItemBinding, _ terms: ApprovalTerms, by uid: UInt32, now: Int64
+  ) -> Bool {
     forgetOver(now)
-    let new = Approval(request, terms, by: uid, now: now)
+    let new = Approval(request, item, terms, by: uid, now: now)
     approvals.removeAll { $0.target == new.target && $0.right == new.right && $0.process == new.process }
     guard approvals.count < Self.mostApprovals else { return false }
     approvals.append(new)
@@ -139,8 +143,14 @@ final class Requests: SecretHolder {
   // MARK: Approvals
 
   /// The approval by which a caller that is that subject may do that now.
-  func approval(_ right: Right, _ target: RequestTarget, _ caller: Caller, now: Int64) -> Approval? {
-    approvals.first { $0.target == target && $0.counts(at: now) && $0.allows(right, caller) }
+  ///
+  /// - Parameter item: looks up the item that has the name now, for approvals that count otherwise.
+  func approval(
+    _ right: Right, _ target: RequestTarget, _ caller: Caller, now: Int64, of item: () -> ItemBinding?
+  ) -> Approval? {
+    let found = approvals.filter { $0.target == target && $0.counts(at: now) && $0.allows(right, caller) }
+    guard !found.isEmpty, let item = item() else { return nil }
+    return found.first { $0.item == item }
   }
 
   /// Takes note that an approval was needed.
