@@ -128,10 +128,7 @@ extension SSHAgentConnection {
   // MARK: Sessions
 
   private func bind(_ bind: SessionBind?) {
-    defer {
-      // A person's presence here does not count for who asks from there, nor the other way round.
-      if bindings.isForwarded { caller?.session?.scope = .forwardedAgent }
-    }
+    defer { caller?.session?.come(over: bindings) }
     guard let bind else {
       bindings.fail()
       return refuse("a binding to a session cannot be read", .invalid)

@@ -14,8 +14,8 @@ package struct AuthenticationSession: Hashable, Sendable {
     case session
     /// This process alone.
     case process
-    /// Those on other hosts who ask through an ssh-agent that this process, or its session, forwards.
-    case forwardedAgent
+    /// Those on other hosts who ask by that way through an ssh-agent that this process, or its session, forwards.
+    case forwardedAgent(ForwardedWay)
   }
 
   package var uid: uid_t

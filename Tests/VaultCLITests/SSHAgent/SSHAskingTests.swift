@@ -218,11 +218,21 @@ import VaultTesting
       away = begin(bind(host, session, True), bind(host, other, False))
       assert ", for someone on an unknown host (" in answered() and receive(away)[0] == 14
       assert receive(begin(bind(host, session, True), bind(host, other, False)))[0] == 14
-      # One whose way cannot be told is not from here, either.
-      broken = join()
-      assert code(broken, bind(host, session, False, host.signature(other))) == 5
-      broken.sendall(string(sign_body(own, login(own, session))))
-      assert receive(broken)[0] == 14
+      # Who comes another way was not named: over another host, to another one, or from the host that was logged in to.
+      gate = Key(bytes(range(1, 33)))
+      for way in [(bind(gate, session, True), bind(host, other, False)), (bind(host, session, True), bind(gate, other, False)),
+                  (bind(host, session, True), bind(host, other, True)), (bind(host, session, True),)]:
+          client = begin(*way)
+          assert ", for someone on an unknown host (" in answered() and receive(client)[0] == 14
+          assert receive(begin(*way))[0] == 14
+      # One whose way cannot be told is not from here, either, nor does anybody else come by it.
+      for _ in range(2):
+          broken = join()
+          assert code(broken, bind(host, session, False, host.signature(other))) == 5
+          for count in range(2):
+              broken.sendall(string(sign_body(own, login(own, session))))
+              if count == 0: assert ", for someone who may be on any host" in answered()
+              assert receive(broken)[0] == 14
       # The login names another host than the session that it is for.
       client = join()
       assert code(client, bind(host, session, False)) == 6
