@@ -18,6 +18,12 @@ extension Vault {
     throw ClientError.protocolViolation("Verify ended without a result")
   }
 
+  /// Sets the newest time that the store knows back to the clock, where that is behind.
+  public func repairClock() throws(ClientError) -> Wire.RepairClockReply {
+    try call(.repairClock, again: true, Wire.RepairClockParameters(interactive: attended))
+      .decode(Wire.RepairClockReply.self)
+  }
+
   /// Has what still authenticates of a damaged store saved aside, for ``backup(salvaged:cancellation:begin:write:)``, and
   /// hands over how far it is and what is lost, as it comes. Gives how many items were saved, and how many losses there are
   /// beside those that were handed over.

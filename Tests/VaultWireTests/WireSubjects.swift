@@ -245,6 +245,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "RepairAudit.out", Wire.RepairAuditReply(aside: [Wire.AuditAside(first: 1, last: 2, since: 3, until: 4)])),
     WireSubject("ForgetSubject.in", Wire.ForgetSubjectParameters(subject: "unit:a.service", interactive: true)),
     WireSubject("ForgetSubject.out", empty),
+    WireSubject("RepairClock.in", Wire.RepairClockParameters(interactive: true)),
+    WireSubject("RepairClock.out", Wire.RepairClockReply(newest: 5, clock: 4)),
     WireSubject("Request", request), WireSubject("Requests.in", empty),
     WireSubject("Requests.out", Wire.RequestsReply(requests: [request, request])),
     WireSubject(

@@ -36,7 +36,9 @@ struct VaultCommand: ParsableCommand {
         ]),
       CommandGroup(
         name: "Store",
-        subcommands: [BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self]),
+        subcommands: [
+          BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self, ClockCommand.self,
+        ]),
       CommandGroup(
         name: "Other",
         subcommands: [HelperCommand.self, AgentCommand.self, DoctorCommand.self, CompletionsCommand.self]),

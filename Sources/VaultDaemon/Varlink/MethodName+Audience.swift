@@ -21,7 +21,7 @@ extension MethodName {
     case .unlock, .lock, .attend, .confirm, .dismiss: .openers
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
-      .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .deposits, .settleDeposit,
+      .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits, .settleDeposit,
       .requests, .approve, .deny, .forgetDenial, .repairAudit:
       .administrators
     }

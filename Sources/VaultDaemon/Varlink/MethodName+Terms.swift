@@ -14,7 +14,7 @@ extension MethodName {
     case .`init`, .restore, .authenticate, .get, .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .set,
       .setMany, .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show,
       .find, .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots,
-      .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .grant, .revoke, .grants, .can, .whoMay,
+      .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay,
       .confirmGrants, .forgetSubject, .requests, .approve, .deny, .forgetDenial, .monitor, .receipt:
       .log
     }
@@ -31,7 +31,7 @@ extension MethodName {
       .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show, .find,
       .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .markStale,
       .grant, .revoke, .audit, .grants, .can, .whoMay, .confirmGrants, .forgetSubject, .requests, .approve, .deny,
-      .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit:
+      .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit, .repairClock:
       .first
     }
   }

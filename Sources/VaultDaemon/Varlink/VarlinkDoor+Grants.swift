@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Grant, Revoke, Grants, Can, WhoMay, ConfirmGrants and ForgetSubject.
+// Grant, Revoke, Grants, Can, WhoMay, ConfirmGrants, ForgetSubject and RepairClock.
 extension VarlinkDoor {
   /// Grants in one reply.
   private static let grantsAtATime = 256
@@ -81,6 +81,14 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       try access.forgetConfined(try Self.subject(call.subject), for: connection.caller)
       connection.reply(Wire.Empty())
+    }
+  }
+
+  func repairClock(_ call: Wire.RepairClockParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answerFromVault(connection) { () throws(Refusal) in
+      let (newest, clock) = try access.repairClock(for: connection.caller)
+      connection.reply(Wire.RepairClockReply(newest: newest, clock: clock))
     }
   }
 

@@ -44,6 +44,8 @@ public enum AuditAction: UInt8, Named, Sendable {
   case dismiss = 28
   /// A watcher did something with a version of an item.
   case receipt = 29
+  /// The newest time that the store knows was set back to the clock.
+  case clock = 30
 
   /// The name people and programs write.
   public var name: String { "\(self)" }

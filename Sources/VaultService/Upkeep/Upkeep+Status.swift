@@ -50,7 +50,8 @@ extension Upkeep {
     if keychain.newestTime > vault.clock.wall() {
       warnings.append(
         VaultWarning(
-          .clock, "the clock is behind the newest time in the store", "expiry counts from the later one"))
+          .clock, "the clock is behind the newest time in the store",
+          "expiry counts from the later one; set the clock or, where it is right, run `vault clock repair`"))
     }
     return warnings
   }

@@ -25,7 +25,7 @@ extension Keychain {
   /// vouches for it.
   public var newestTime: Int64 { AccessClass.allCases.compactMap(vouchedTime).max() ?? 0 }
 
-  private func vouchedTime(_ accessible: AccessClass) -> Int64? {
+  func vouchedTime(_ accessible: AccessClass) -> Int64? {
     isVouchedFor[accessible] ? facts[accessible]?.time : nil
   }
 

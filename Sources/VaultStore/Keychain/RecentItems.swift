@@ -43,8 +43,12 @@ struct RecentItems {
     isEmpty = false
   }
 
+  /// The number of times that all was forgotten.
+  private(set) var generation: UInt64 = 0
+
   /// Forgets all items.
   mutating func forget() {
+    generation &+= 1
     guard !isEmpty else { return }
     for place in entries.indices { entries[place] = nil }
     isEmpty = true

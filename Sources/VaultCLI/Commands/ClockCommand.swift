@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct ClockCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clock",
+    abstract: "Repair the store after a clock that ran ahead.",
+    subcommands: [ClockRepairCommand.self])
+}
+
+struct ClockRepairCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "repair",
+    abstract: "Set the newest time that the store knows back to the clock.",
+    discussion: """
+      Set the clock first. Items, grants and tokens expire by the later of the clock and the newest time of any change, so that \
+      a clock that is turned back brings nothing back. After a clock that ran ahead that keeps from being served what has not \
+      expired: this ends it.
+      """)
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    let reply = try session.unlocking(for: "to repair the clock") { vault in try vault.repairClock() }
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("newest")
+        writer.integer(reply.newest)
+        writer.key("clock")
+        writer.integer(reply.clock)
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      let ahead = Seconds.from(reply.clock, to: reply.newest)
+      Output.note(ahead > 0 ? "the store was \(Seconds.format(ahead)) ahead of the clock" : "the clock is not behind")
+    }
+  }
+}

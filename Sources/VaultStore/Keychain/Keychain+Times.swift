@@ -1,0 +1,46 @@
+import VaultCore
+public import VaultModel
+
+// What the classes know of the time, for whoever decides by it.
+extension Keychain {
+  /// The later of a time and the newest one that a class knows to have passed, both in Unix seconds.
+  public func newestTime(of accessible: AccessClass, at now: Int64) -> Int64 { effective(now, accessible) }
+
+  /// The age of a class at a time, Unix seconds: see ``ClassRecord/Facts/age``.
+  public func age(of accessible: AccessClass, at now: Int64) -> Int64 {
+    guard var facts = facts[accessible] else { return 0 }
+    facts.advance(to: now)
+    return facts.age
+  }
+
+  /// A number that is another one after each transaction, and after each change of the keys in memory: what was read is still so
+  /// as long as it is the same.
+  public var generation: UInt64 { recent.generation }
+
+  /// Sets the newest time of every class back to this one, Unix seconds, where it is later: after a clock that ran ahead.
+  ///
+  /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/rekeying``; ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``.
+  public func setNewestTime(back now: Int64) throws(VaultError) {
+    guard holdsAllKeys else { throw .locked }
+    guard !isRekeying else { throw .rekeying }
+    try write { () throws(VaultError) in
+      for accessible in AccessClass.allCases {
+        let sets: RecordSets
+        var facts: ClassRecord.Facts
+        (sets, facts) = try classRecord(accessible).parts
+        facts.time = min(facts.time, now)
+        try store(ClassRecord(sets: sets, facts: facts), accessible)
+      }
+    }
+  }
+
+  /// Has a class know that a time has passed, Unix seconds; it is on the disk when this returns.
+  ///
+  /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func learn(_ now: Int64, _ accessible: AccessClass) throws(VaultError) {
+    guard effective(now, accessible) == now, vouchedTime(accessible) != now else { return }
+    guard holdsIntegrityKey(accessible) else { throw .locked }
+    try write { () throws(VaultError) in touch(accessible, now: now) }
+  }
+}
