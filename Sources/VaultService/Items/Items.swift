@@ -26,6 +26,9 @@ package final class Items {
   /// `CLOCK_BOOTTIME` nanoseconds.
   var depositsAtOnce: [String: (count: Int, bytes: Int)] = [:]
   var depositsSince: Int64 = .min / 2
+  /// The newest `iat` of a token that the store could not be told of, Unix seconds.
+  var issuedUnnoted: Int64 = .min
+  var knownRevocations = KnownRevocations()
 
   package init(_ vault: Vault, _ access: Access, _ rsa: any RSAProgram) {
     self.vault = vault

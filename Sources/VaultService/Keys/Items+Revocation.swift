@@ -79,16 +79,20 @@ extension Items {
     case .made(let known): list = known
     case .refused(let refusal): throw refusal
     }
-    list.drop(expiredBy: now)
+    // The class of the list is that of the item, unless somebody has changed one of them.
+    let newest = lastIssue(of: item, keychain, at: now)
+    let age = keychain.age(of: item.policy.accessible, at: now)
+    list.drop(expiredBy: newest, age: age)
     let life: Int64
     do throws(TokenProblem) { life = try TokenTerms(attributes: item.attributes).longestLife } catch {
       throw .notOnTheseTerms(item.name.text, reason: error.reason)
     }
     do throws(RevocationProblem) {
       switch tokens {
-      case .one(let id): try list.revoke(identifier: id, expiresAt: Seconds.after(life, now))
-      case .all(let subject): try list.revoke(subject: subject, issuedUpTo: now, longestLife: life)
+      case .one(let id): try list.revoke(identifier: id, expiresAt: Seconds.after(life, newest))
+      case .all(let subject): try list.revoke(subject: subject, issuedUpTo: newest, longestLife: life)
       }
+      list.setAges(at: newest, age: age, step: ClassRecord.Facts.longestStep)
       return try list.encoded()
     } catch {
       throw .invalidValue(kind: "", reason: error.reason)

@@ -46,7 +46,9 @@ extension Items {
     return try use(
       name, for: .jwt, subject.map { "token \(id) for \($0)" } ?? "token \(id)", for: caller, said, order
     ) { (keychain, decide) throws(VaultError) in
-      try keychain.withValue(of: name, now: now, evenExpired: evenExpired, if: decide) { item, version, value in
+      let made: Made<MadeToken> = try keychain.withValue(
+        of: name, now: now, evenExpired: evenExpired, if: decide
+      ) { item, version, value in
         do throws(Refusal) {
           let claims = try Self.claims(wanted, id, now, item)
           subject = claims.subject
@@ -54,6 +56,12 @@ extension Items {
         } catch {
           return .refused(error)
         }
+      }
+      switch consume made {
+      case .refused(let refusal): return .refused(refusal)
+      case .made(let token):
+        if let refusal = prepare(token, subject, name, madeAt: now, keychain) { return .refused(refusal) }
+        return .made(token)
       }
     } _: { token in
       answer(token)

@@ -33,7 +33,7 @@ package enum CheckedToken: Sendable {
 extension Items {
   /// Checks a token against an item's key, terms and list of revoked ones, and tells `answer` what came of it.
   ///
-  /// A key that was replaced counts for as long as its tokens can be good (``replacedVersions(of:now:)``).
+  /// A key that was replaced counts for as long as its tokens can be good (``replacedVersions(of:_:)``).
   /// - Returns: nil when it was told; while the vault is locked, what the caller may wait for.
   /// - Throws: why it cannot be checked, also where the list cannot be read: nothing is taken as not revoked then.
   package func verify(
@@ -79,9 +79,10 @@ extension Items {
       let checked: Result<CheckedToken?, Refusal> = try keychain.withValue(
         of: name, version: version, now: now, if: decide
       ) { item, number, value in
-        if version == nil { versions = Self.replacedVersions(of: item, now: now) }
+        let newest = keychain.newestTime(of: item.policy.accessible, at: now)
+        if version == nil { versions = Self.replacedVersions(of: item, newest) }
         do throws(Refusal) {
-          return .success(try Self.check(text, now, item, number, value, isLast: versions.isEmpty))
+          return .success(try Self.check(text, now, newest, item, number, value, isLast: versions.isEmpty))
         } catch { return .failure(error) }
       }
       switch checked {
@@ -95,7 +96,7 @@ extension Items {
 
   /// Checks a token by one version of the key; nil where it names another one.
   private static func check(
-    _ text: RawSpan, _ now: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan, isLast: Bool
+    _ text: RawSpan, _ now: Int64, _ newest: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan, isLast: Bool
   ) throws(Refusal) -> CheckedToken? {
     let key = try TokenKey(item, value, isCurrent: version == item.current.number)
     let algorithm = try key.algorithm()
@@ -109,7 +110,7 @@ extension Items {
       id = token.keyID
       if let id, id != key.id(version: version) { return nil }
       // The list is looked at afterwards.
-      let found = try token.verify(algorithm: algorithm, terms: terms, now: now) { _, _, _ in
+      let found = try token.verify(algorithm: algorithm, terms: terms, now: now, newest: newest) { _, _, _ in
         false
       } verifies: { signature, message in
         key.verifies(signature, message)
@@ -127,17 +128,21 @@ extension Items {
 
   /// The versions of a key that were replaced and whose tokens can still be good, newest first: those made with it before are, for
   /// as long as the item's `max-ttl` says.
-  static func replacedVersions(of item: ItemInfo, now: Int64) -> [Int] {
+  ///
+  /// One that was replaced by a clock that was ahead counts no more once that was repaired: nothing tells when it was.
+  /// - Parameter newest: the newest time that the item's class knows, Unix seconds.
+  static func replacedVersions(of item: ItemInfo, _ newest: Int64) -> [Int] {
     guard item.use == .jwt, let terms = try? TokenTerms(attributes: item.attributes) else { return [] }
     return zip(item.versions, item.versions.dropFirst()).reversed().compactMap { version, next in
-      Seconds.after(terms.longestLife, next.created) > now ? version.number : nil
+      next.created <= newest && Seconds.after(terms.longestLife, next.created) > newest ? version.number : nil
     }
   }
 
-  /// The public halves of the keys of ``replacedVersions(of:now:)``.
+  /// The public halves of the keys of ``replacedVersions(of:_:)``.
   func replacedKeys(of item: ItemInfo) throws(Refusal) -> [PublicKey] {
     var keys: [PublicKey] = []
-    for version in Self.replacedVersions(of: item, now: vault.clock.wall()) {
+    let newest = try vault.keychain().newestTime(of: item.policy.accessible, at: vault.clock.wall())
+    for version in Self.replacedVersions(of: item, newest) {
       if let key = try publicKey(ofVersion: version, of: item) { keys.append(key) }
     }
     return keys

@@ -10,14 +10,16 @@ extension JSONWebToken {
   ///
   /// - Parameters:
   ///   - algorithm: that of the item's key. The header must name the same, and has no say beyond that.
-  ///   - now: Unix seconds. A token that expires in this second has expired.
+  ///   - now: Unix seconds, by which the token begins to be valid. A token that expires in this second has expired.
+  ///   - newest: the newest time that is known to have passed, where a clock that was turned back is not to make a token
+  ///     valid again; Unix seconds.
   ///   - leeway: the seconds by which its maker's clock may differ.
   ///   - isRevoked: as ``RevocationList/isRevoked(identifier:subject:issuedAt:)``; asked last, of a token that is good otherwise.
   ///   - verifies: true when the signature is the item's key's of the message, for HMAC compared in constant time.
   /// - Precondition: `leeway` is within ``leeways``.
   /// - Throws: ``TokenFault``.
   public borrowing func verify(
-    algorithm: Algorithm, terms: TokenTerms, now: Int64, leeway: Int64 = 0,
+    algorithm: Algorithm, terms: TokenTerms, now: Int64, newest: Int64 = .min, leeway: Int64 = 0,
     isRevoked: (_ identifier: String, _ subject: String?, _ issuedAt: Int64) -> Bool,
     verifies: (_ signature: RawSpan, _ message: RawSpan) -> Bool
   ) throws(TokenFault) -> VerifiedToken {
@@ -42,7 +44,7 @@ extension JSONWebToken {
     do { claims = try JSONObject(parsing: unsafe payload.span.bytes) } catch {
       throw .claims("what the token claims \(error.reason)")
     }
-    let (issued, expires) = try claims.checkTimes(terms, now: now, leeway: leeway)
+    let (issued, expires) = try claims.checkTimes(terms, now: now, newest: max(now, newest), leeway: leeway)
     try claims.checkIssuer(terms)
     try claims.checkAudience(terms)
     let subject = try claims.checkSubject(terms)
@@ -64,11 +66,11 @@ extension JSONWebToken {
 extension JSONObject {
   /// Checks that the token is valid now and lives no longer than the terms allow.
   fileprivate func checkTimes(
-    _ terms: TokenTerms, now: Int64, leeway: Int64
+    _ terms: TokenTerms, now: Int64, newest: Int64, leeway: Int64
   ) throws(TokenFault) -> (issued: Int64, expires: Int64) {
     guard let expires = try time("exp") else { throw .claims("the token has no end (exp)") }
-    guard Seconds.after(-leeway, now) < expires else {
-      throw TokenFault(.expired, "the token expired \(Seconds.format(Seconds.from(expires, to: now))) ago")
+    guard Seconds.after(-leeway, newest) < expires else {
+      throw TokenFault(.expired, "the token expired \(Seconds.format(Seconds.from(expires, to: newest))) ago")
     }
     guard let issued = try time("iat") else { throw .claims("the token does not say when it was made (iat)") }
     for start in [issued, try time("nbf") ?? issued] where start > Seconds.after(leeway, now) {

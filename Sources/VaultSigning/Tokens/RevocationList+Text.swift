@@ -24,11 +24,14 @@ extension RevocationList {
     var subjects: [Subject] = []
     for (index, place) in entries.enumerated() {
       guard let entry = object.object(place) else { throw Self.entry(index, "is no object") }
+      // Lists of earlier programs, and those that people write, have no ages.
+      let age = entry.whole("age")
+      let count = entry.members.count - (age == nil ? 0 : 1)
       switch (entry.nonempty("jti"), entry.nonempty("sub"), entry.whole("before"), entry.whole("exp")) {
-      case (let identifier?, nil, nil, let end?) where entry.members.count == 2:
-        tokens.append(Token(identifier: identifier, expiresAt: end))
-      case (nil, let name?, let time?, let end?) where entry.members.count == 3:
-        subjects.append(Subject(name: name, issuedUpTo: time, expiresAt: end))
+      case (let identifier?, nil, nil, let end?) where count == 2:
+        tokens.append(Token(identifier: identifier, expiresAt: end, age: age))
+      case (nil, let name?, let time?, let end?) where count == 3:
+        subjects.append(Subject(name: name, issuedUpTo: time, expiresAt: end, age: age))
       default: throw Self.entry(index, "must have a jti and an exp, or a sub, a before and an exp")
       }
     }
@@ -65,6 +68,7 @@ extension RevocationList {
       text.beginEntry()
       text.member(#""jti":"#, token.identifier)
       text.member(#""exp":"#, token.expiresAt)
+      if let age = token.age { text.member(#""age":"#, age) }
       text.append(UInt8(ascii: "}"))
     }
     for subject in subjects {
@@ -72,6 +76,7 @@ extension RevocationList {
       text.member(#""sub":"#, subject.name)
       text.member(#""before":"#, subject.issuedUpTo)
       text.member(#""exp":"#, subject.expiresAt)
+      if let age = subject.age { text.member(#""age":"#, age) }
       text.append(UInt8(ascii: "}"))
     }
     if !isEmpty { text.append(UInt8(ascii: "\n")) }

@@ -6,6 +6,8 @@ internal import VaultModel
 /// It is kept as a value of its own, in JSON that verifiers in other languages can read as well (``encoded()``). An entry
 /// is needed until the tokens that it is about have expired.
 public struct RevocationList: Sendable {
+  /// The greatest number in a list: 15 digits, which any reader's numbers hold exactly.
+  private static let greatest: Int64 = 999_999_999_999_999
   /// The longest text of a list, in bytes.
   public static let maximumBytes = 1 << 20
 
@@ -14,6 +16,8 @@ public struct RevocationList: Sendable {
     let identifier: String
     /// The time at which it expires by itself.
     var expiresAt: Int64
+    /// The age of the list's class from which on the entry can go; nil where it has none yet.
+    var age: Int64? = nil
   }
 
   /// A subject's tokens.
@@ -23,6 +27,8 @@ public struct RevocationList: Sendable {
     var issuedUpTo: Int64
     /// The time at which the last one of them expires by itself.
     var expiresAt: Int64
+    /// As in ``Token/age``.
+    var age: Int64? = nil
   }
 
   /// In the order of the bytes of their identifiers.
@@ -51,6 +57,7 @@ public struct RevocationList: Sendable {
     let place = tokens.place(of: identifier, by: \.identifier)
     if place < tokens.count, tokens[place].identifier.isSame(as: identifier) {
       tokens[place].expiresAt = max(tokens[place].expiresAt, expiresAt)
+      tokens[place].age = nil
     } else {
       tokens.insert(Token(identifier: identifier, expiresAt: expiresAt), at: place)
     }
@@ -73,6 +80,7 @@ public struct RevocationList: Sendable {
     if place < subjects.count, subjects[place].name.isSame(as: subject) {
       subjects[place].issuedUpTo = max(subjects[place].issuedUpTo, time)
       subjects[place].expiresAt = max(subjects[place].expiresAt, end)
+      subjects[place].age = nil
     } else {
       subjects.insert(Subject(name: subject, issuedUpTo: time, expiresAt: end), at: place)
     }
@@ -100,20 +108,48 @@ public struct RevocationList: Sendable {
 
   private static func check(_ name: String, _ time: Int64, _ end: Int64) throws(RevocationProblem) {
     guard !name.isEmpty else { throw RevocationProblem("what is to be revoked has no name") }
-    let limit: UInt64 = 1_000_000_000_000_000
-    guard time.magnitude < limit, end.magnitude < limit else {
+    guard time.magnitude <= greatest, end.magnitude <= greatest else {
       throw RevocationProblem("the time of a revocation is out of range")
     }
   }
 
   /// Forgets what is about tokens that have all expired, also for verifiers that grant the clocks a difference
-  /// (``JSONWebToken/leeways``).
+  /// (``JSONWebToken/leeways``), and was on the list for as long as that: a clock that jumps ahead takes nothing off it.
   ///
-  /// - Parameter now: Unix seconds.
-  public mutating func drop(expiredBy now: Int64) {
+  /// - Parameters:
+  ///   - now: Unix seconds.
+  ///   - age: an age that grows by bounded steps, however far a clock jumps, in seconds.
+  public mutating func drop(expiredBy now: Int64, age: Int64) {
     let end = Seconds.after(-JSONWebToken.leeways.upperBound, now)
-    tokens.removeAll { $0.expiresAt <= end }
-    subjects.removeAll { $0.expiresAt <= end }
+    tokens.removeAll { $0.expiresAt <= end && $0.age.map { $0 <= age } ?? false }
+    subjects.removeAll { $0.expiresAt <= end && $0.age.map { $0 <= age } ?? false }
+  }
+
+  /// Notes for entries that are new, or that an earlier program made, the age from which on they can go.
+  ///
+  /// - Parameters:
+  ///   - now: Unix seconds.
+  ///   - age: as for ``drop(expiredBy:age:)``.
+  ///   - step: the most seconds by which a single jump of a clock makes that age grow.
+  public mutating func setAges(at now: Int64, age: Int64, step: Int64) {
+    func end(_ expiresAt: Int64) -> Int64 {
+      let left = max(0, Seconds.from(now, to: expiresAt))
+      return min(Self.greatest, Seconds.after(step, Seconds.after(left, age)))
+    }
+    for place in tokens.indices where tokens[place].age == nil { tokens[place].age = end(tokens[place].expiresAt) }
+    for place in subjects.indices where subjects[place].age == nil {
+      subjects[place].age = end(subjects[place].expiresAt)
+    }
+  }
+
+  /// The latest time up to which all tokens of a subject are revoked, Unix seconds.
+  public var latestRevocation: Int64 { subjects.reduce(.min) { max($0, $1.issuedUpTo) } }
+
+  /// The last second of those in which a subject's tokens are revoked; nil where none are.
+  public func revokedUpTo(subject: String) -> Int64? {
+    let place = subjects.place(of: subject, by: \.name)
+    guard place < subjects.count, subjects[place].name.isSame(as: subject) else { return nil }
+    return subjects[place].issuedUpTo
   }
 
   /// True when a token with these claims is revoked, by its identifier or as one of its subject's.
@@ -121,8 +157,7 @@ public struct RevocationList: Sendable {
     let place = tokens.place(of: identifier, by: \.identifier)
     if place < tokens.count, tokens[place].identifier.isSame(as: identifier) { return true }
     guard let subject else { return false }
-    let entry = subjects.place(of: subject, by: \.name)
-    return entry < subjects.count && subjects[entry].name.isSame(as: subject) && issuedAt <= subjects[entry].issuedUpTo
+    return revokedUpTo(subject: subject).map { issuedAt <= $0 } ?? false
   }
 }
 

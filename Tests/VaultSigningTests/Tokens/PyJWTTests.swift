@@ -43,6 +43,30 @@ struct PyJWTTests {
     #expect(verified.unexpectedClaims == ["other"] && verified.claims.hasSuffix(#""role":"é","other":1.5}"#))
   }
 
+  @Test("and a list refuse what was made up to a revocation, and take what is made a second after it")
+  func revoked() throws {
+    let now = Int64(Date.now.timeIntervalSince1970)
+    var list = RevocationList()
+    try list.revoke(subject: "lamp", issuedUpTo: now - 1, longestLife: 600)
+    try list.revoke(identifier: "single", expiresAt: now + 600)
+    list.setAges(at: now, age: 5, step: 86_400)
+    let tokens = try [(now - 2, "p"), (now - 1, "p"), (now, "p"), (now, "single")].map { (time, id) in
+      try Stand.token(#"{"sub":"lamp","jti":"\#(id)","iat":\#(time),"nbf":\#(time),"exp":\#(time + 600)}"#)
+    }
+    let answer = try PyJWT.run(
+      """
+      import json, sys, jwt
+      key, listed = sys.argv[1], json.loads(sys.argv[2])["revoked"]
+      for token in sys.argv[3:]:
+          claims = jwt.decode(token, key, algorithms=["HS256"], options={"require": ["exp", "iat", "jti"]})
+          print(any(claims["jti"] == each.get("jti") or claims["sub"] == each.get("sub") and claims["iat"] <= each["before"]
+                    for each in listed), end=" ")
+      """, [String(decoding: Stand.key, as: UTF8.self), String(decoding: try list.encoded(), as: UTF8.self)] + tokens)
+    #expect(answer == "True True False True ")
+    let here = tokens.map { Stand.fault($0, at: now, revoked: list)?.code }
+    #expect(here == [.revoked, .revoked, nil, .revoked])
+  }
+
   @Test("makes tokens of no algorithm and of others, which are refused here") func unsigned() throws {
     let tokens = try PyJWT.run(
       """

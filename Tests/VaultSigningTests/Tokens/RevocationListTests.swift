@@ -66,14 +66,42 @@ import VaultSigning
     var list = RevocationList()
     try list.revoke(identifier: "j", expiresAt: 100)
     try list.revoke(subject: "s", issuedUpTo: 50, longestLife: 100)
-    list.drop(expiredBy: 159)
+    list.setAges(at: 0, age: 0, step: 0)
+    list.drop(expiredBy: 159, age: .max)
     #expect(list.isRevoked(identifier: "j", subject: nil, issuedAt: 0))
-    list.drop(expiredBy: 160)
+    list.drop(expiredBy: 160, age: .max)
     #expect(!list.isRevoked(identifier: "j", subject: nil, issuedAt: 0))
-    list.drop(expiredBy: 209)
+    list.drop(expiredBy: 209, age: .max)
     #expect(list.isRevoked(identifier: "j", subject: "s", issuedAt: 0))
-    list.drop(expiredBy: 210)
+    list.drop(expiredBy: 210, age: .max)
     #expect(list.isEmpty)
+  }
+
+  @Test("keeps an entry for as long as its tokens could be good, and a step, whatever the clock says")
+  func ages() throws {
+    var list = try list(#"{"revoked":[{"jti":"old","exp":1100},{"sub":"s","before":900,"exp":1200}]}"#)
+    try list.revoke(identifier: "new", expiresAt: 1300)
+    // Those that have no age go at no time.
+    list.drop(expiredBy: .max, age: .max)
+    list.setAges(at: 1000, age: 50, step: 7)
+    let text = try text(list)
+    #expect(text.contains(#"{"jti":"new","exp":1300,"age":357},"#))
+    #expect(text.contains(#"{"jti":"old","exp":1100,"age":157},"#))
+    #expect(text.contains(#"{"sub":"s","before":900,"exp":1200,"age":257}"#))
+    list = try self.list(text)
+    list.setAges(at: 2000, age: 9000, step: 7)
+    #expect(try self.text(list) == text)
+    list.drop(expiredBy: .max, age: 156)
+    #expect(list.isRevoked(identifier: "old", subject: nil, issuedAt: 0))
+    list.drop(expiredBy: .max, age: 157)
+    #expect(!list.isRevoked(identifier: "old", subject: nil, issuedAt: 0))
+    // What is revoked again gets another age.
+    try list.revoke(subject: "s", issuedUpTo: 2000, longestLife: 100)
+    list.drop(expiredBy: .max, age: .max)
+    #expect(list.revokedUpTo(subject: "s") == 2000 && list.latestRevocation == 2000)
+    for text in [#"{"revoked":[{"jti":"j","exp":1,"age":"1"}]}"#, #"{"revoked":[{"jti":"j","age":1}]}"#] {
+      #expect(throws: RevocationProblem.self) { try self.list(text) }
+    }
   }
 
   @Test("takes nothing in that it could not be read with again") func unreadable() throws {

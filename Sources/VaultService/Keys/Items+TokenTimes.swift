@@ -1,0 +1,71 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+// The times of tokens. They are made by the clock, which verifiers elsewhere compare with theirs; they end, and are taken back, by
+// the later of the clock and the newest time that the class of their item knows.
+extension Items {
+  /// What is known of a list of tokens that were taken back, for as long as nothing in the store has changed.
+  struct KnownRevocations {
+    var generation: UInt64 = 0
+    /// The latest time up to which all tokens of a subject are revoked, by the hash of the item's name: the name itself must not
+    /// stay in memory.
+    var latest: [Int: Int64] = [:]
+  }
+
+  /// Prepares for a token to be handed out: it has to be one that counts, and its time has to be known to the store, so that
+  /// whoever takes back all that were made so far takes it back as well, whatever the clock says then.
+  ///
+  /// - Parameter now: its `iat`, Unix seconds.
+  /// - Returns: the refusal of one that would not count; nil where it may be handed out.
+  func prepare(
+    _ token: borrowing MadeToken, _ subject: String?, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
+  ) -> Refusal? {
+    let newest = keychain.newestTime(of: token.accessible, at: now)
+    guard token.expires > newest else {
+      return .misconfigured(
+        "the store knows of a time that is \(Self.span(from: now, to: newest)) ahead of the clock, by which the token would have "
+          + "expired: set the clock or, where it is right, run `vault clock repair`")
+    }
+    if let subject, let refusal = revoked(subject, name, madeAt: now, keychain) { return refusal }
+    guard newest == now, now > issuedUnnoted else { return nil }
+    // One write in a second at most.
+    do throws(VaultError) { try keychain.learn(now, token.accessible) } catch { issuedUnnoted = now }
+    return nil
+  }
+
+  /// The refusal of a token whose subject has had its tokens revoked up to a time ahead of the clock. A list that cannot be read
+  /// now says nothing here: whoever checks the token reads it.
+  private func revoked(
+    _ subject: String, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
+  ) -> Refusal? {
+    if knownRevocations.generation != keychain.generation {
+      knownRevocations = KnownRevocations(generation: keychain.generation)
+    }
+    if let latest = knownRevocations.latest[name.hashValue], latest <= now { return nil }
+    guard let list = try? revocations(of: name, keychain, now).list() else { return nil }
+    knownRevocations.latest[name.hashValue] = list.latestRevocation
+    guard let end = list.revokedUpTo(subject: subject), end > now else { return nil }
+    return .misconfigured(
+      "the tokens of that subject are revoked up to a time that is \(Self.span(from: now, to: end)) ahead of the clock: set the "
+        + "clock or, where it is right, take the entry off the item's list with `vault edit`")
+  }
+
+  private static func span(from now: Int64, to time: Int64) -> String { Seconds.format(Seconds.from(now, to: time)) }
+
+  /// The last second in which tokens of an item can have been made so far: none has a later `iat`.
+  func lastIssue(of item: ItemInfo, _ keychain: Keychain, at now: Int64) -> Int64 {
+    max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)
+  }
+}
+
+extension Made where Value == RevocationList {
+  /// The list, where it could be read.
+  fileprivate consuming func list() -> RevocationList? {
+    switch consume self {
+    case .made(let list): list
+    case .refused: nil
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+/// Clocks that were ahead for a while, or are turned back, and what tokens count then.
+@Suite("The times of tokens") struct TokenTimesTests {
+  private let stand: RoomStand
+  private let name: ItemName
+
+  init() throws {
+    stand = try RoomStand.unlocked(system: true)
+    name = try ItemName("key")
+    let change = ItemChange(
+      name: name, use: .jwt, attributes: ["max-ttl": "1h"], accessible: .afterFirstUnlock)
+    _ = try stand.items.set(change, .generated(.key(.hmac)), for: stand.administrator) { _ in true }
+    stand.hands.wall.value += 100_000
+  }
+
+  private func issue(_ subject: String? = "lamp", life: Int64? = nil) throws -> [UInt8] {
+    var token: [UInt8] = []
+    let wanted = WantedToken(subject: subject, lifetime: life, claims: nil)
+    _ = try stand.items.issue(name, wanted, for: stand.administrator) { token = $0.text.withBytes { $0.array } }
+    return token
+  }
+
+  /// True when a token counts here.
+  private func counts(_ token: [UInt8]) throws -> Bool {
+    var isValid = false
+    _ = try stand.items.verify(RoomStand.secret(token), of: name, for: stand.administrator) { checked in
+      if case .valid = checked { isValid = true }
+    }
+    return isValid
+  }
+
+  private func revoke(_ tokens: Items.RevokedTokens) throws {
+    _ = try stand.items.revoke(tokens, of: name, for: stand.administrator)
+  }
+
+  /// Stores something by a clock that is ahead for that time.
+  private func write(ahead seconds: Int64, _ accessible: AccessClass = .afterFirstUnlock) throws {
+    stand.hands.wall.value += seconds
+    try stand.set("written \(stand.hands.wall.value)", accessible: accessible)
+    stand.hands.wall.value -= seconds
+  }
+
+  private func isRefused(_ words: String, _ body: () throws -> [UInt8]) -> Bool {
+    do {
+      _ = try body()
+      return false
+    } catch Refusal.misconfigured(let reason) {
+      return reason.contains(words)
+    } catch { return false }
+  }
+
+  private var list: String {
+    get throws {
+      var text = ""
+      _ = try stand.items.get(try Items.revocationList(of: name), for: stand.administrator) { _, _, value in
+        text = String(decoding: value.array, as: UTF8.self)
+      }
+      return text
+    }
+  }
+
+  @Test("a token issued a second after a revocation counts, and none before it") func revoked() throws {
+    let before = try issue()
+    try revoke(.all(of: "lamp"))
+    #expect(try !counts(before))
+    stand.hands.wall.value += 1
+    let after = try issue()
+    #expect(try counts(after) && !counts(before))
+  }
+
+  @Test(
+    "a revocation takes back what was made by a clock that was ahead, also after a restart", arguments: [false, true])
+  func ahead(isRestarted: Bool) throws {
+    stand.hands.wall.value += 60
+    let token = try issue()
+    stand.hands.wall.value -= 60
+    if isRestarted {
+      try stand.restart()
+      try stand.unlock()
+    }
+    try revoke(.all(of: "lamp"))
+    // Nothing that is made up to that time would count.
+    #expect(isRefused("1 min ahead of the clock") { try issue() })
+    #expect(try counts(issue("other")))
+    stand.hands.wall.value += 60
+    #expect(try !counts(token))
+    stand.hands.wall.value += 1
+    #expect(try counts(issue()))
+    #expect(try !counts(token))
+  }
+
+  @Test(
+    "a token that was taken back does not count again after writes by a clock that was ahead",
+    arguments: [7200, 864_000_000])
+  func dropped(jump: Int64) throws {
+    var (one, id): ([UInt8], String) = ([], "")
+    let wanted = WantedToken(subject: nil, lifetime: nil, claims: nil)
+    _ = try stand.items.issue(name, wanted, for: stand.administrator) { token in
+      (one, id) = (token.text.withBytes { $0.array }, token.id)
+    }
+    try revoke(.one(id))
+    for _ in 0..<3 {
+      stand.hands.wall.value += jump
+      try revoke(.one("x"))
+      stand.hands.wall.value -= jump
+      try revoke(.one("y"))
+      #expect(try !counts(one))
+      #expect(try list.contains(id))
+    }
+    // Nor once that was repaired.
+    _ = try stand.access.repairClock(for: stand.administrator)
+    #expect(try !counts(one))
+    try revoke(.one("z"))
+    #expect(try !counts(one) && list.contains(id))
+    // It goes in the end.
+    for _ in 0..<4 {
+      stand.hands.wall.value += 86_400
+      try revoke(.one("x"))
+    }
+    #expect(try !list.contains(id))
+  }
+
+  @Test("a token ends by the newest time that the store knows, and none is made that would have ended") func expired()
+    throws
+  {
+    let short = try issue(life: 600)
+    let long = try issue(life: 3600)
+    try write(ahead: 1200)
+    #expect(try !counts(short) && counts(long))
+    #expect(isRefused("vault clock repair") { try issue(life: 1200) })
+    #expect(try counts(issue(life: 1201)))
+    try write(ahead: 864_000_000)
+    #expect(isRefused("vault clock repair") { try issue() })
+    #expect(isRefused("vault clock repair") { try issue(nil) })
+    let (newest, clock) = try stand.access.repairClock(for: stand.administrator)
+    #expect(newest == clock + 864_000_000 && clock == stand.hands.wall.value)
+    #expect(try counts(issue()) && counts(short))
+    try stand.restart()
+    try stand.unlock()
+    #expect(try counts(issue()) && stand.vault.newestTime == clock)
+  }
+
+  @Test("the time that another class knows does not end it") func otherClass() throws {
+    stand.vault.lock(because: .asked)
+    let token = try issue()
+    #expect(try counts(token))
+    try stand.unlock()
+    try write(ahead: 50, .always)
+    #expect(try counts(issue(life: 20)))
+  }
+
+  @Test("a key that was replaced counts until its tokens have ended by the newest time, however the clock is turned")
+  func rotated() throws {
+    let token = try issue()
+    func rotate() throws {
+      let change = ItemChange(name: name, update: true)
+      _ = try stand.items.set(change, .generated(.key(.hmac)), for: stand.administrator) { _ in true }
+    }
+    try rotate()
+    #expect(try counts(token))
+    func replaced() throws -> [Int] {
+      let item = try stand.items.item(name)
+      let newest = try stand.vault.keychain().newestTime(of: .afterFirstUnlock, at: stand.hands.wall.value)
+      return Items.replacedVersions(of: item, newest)
+    }
+    #expect(try replaced() == [1])
+    try write(ahead: 3601)
+    #expect(try replaced() == [] && !counts(token))
+    // One that was replaced by a clock that was ahead is of no use once that was repaired.
+    stand.hands.wall.value += 36_000
+    try rotate()
+    stand.hands.wall.value -= 36_000
+    _ = try stand.access.repairClock(for: stand.administrator)
+    #expect(try replaced() == [1])
+    #expect(try counts(issue()))
+  }
+
+  @Test("the store learns of the time of a token before it is handed out, once in a second") func learned() throws {
+    let keychain = try stand.vault.keychain()
+    let now = stand.hands.wall.value
+    #expect(keychain.newestTime(of: .afterFirstUnlock, at: 0) < now)
+    _ = try issue()
+    #expect(keychain.newestTime(of: .afterFirstUnlock, at: 0) == now)
+    // One write in a second.
+    let generation = keychain.generation
+    for _ in 0..<9 { _ = try issue() }
+    #expect(keychain.generation == generation)
+  }
+
+  @Test("the clock is repaired by administrators, while the vault is unlocked, in a user's with presence")
+  func repaired() throws {
+    try write(ahead: 5000)
+    #expect(throws: Refusal.self) { _ = try stand.access.repairClock(for: RoomStand.caller(990)) }
+    stand.vault.lock(because: .asked)
+    #expect(throws: Refusal.self) { _ = try stand.access.repairClock(for: stand.administrator) }
+    try stand.unlock()
+    #expect(stand.vault.newestTime == stand.hands.wall.value + 5000)
+    _ = try stand.access.repairClock(for: stand.administrator)
+    #expect(stand.vault.newestTime == stand.hands.wall.value)
+    #expect(try stand.vault.keychain().verify().isOK)
+    // In a user's vault whoever asks has to be there.
+    let own = try RoomStand.unlocked()
+    #expect(throws: Refusal.self) { _ = try own.access.repairClock(for: own.administrator) }
+  }
+}
