@@ -146,6 +146,24 @@ import VaultModel
     }
   }
 
+  @Test("what was used of the log is read back, of those who used most, and refused when it is none") func usage()
+    throws
+  {
+    var usage = AuditUsage(time: 1, counted: AuditUsage.Counted(count: 1, since: 2, last: 3))
+    for number in 0..<3 { usage.subjects[AuditUsage.Key(of: "user:\(number)")] = [UInt32(number), 0, .max, 7] }
+    let bytes = usage.encoded
+    #expect(try bytes.withSpan { (span: RawSpan) throws(CryptoError) in try AuditUsage(decoding: span) } == usage)
+    for count in 0..<bytes.count {
+      let part = Array(bytes.prefix(count))
+      #expect(throws: CryptoError.self) {
+        try part.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditUsage(decoding: span) }
+      }
+    }
+    for number in 0..<2 * AuditUsage.most { usage.subjects[AuditUsage.Key(of: "\(number)")] = [1, 0, 0, 0] }
+    let most = try usage.encoded.withSpan { (span: RawSpan) throws(CryptoError) in try AuditUsage(decoding: span) }
+    #expect(most.subjects.count == AuditUsage.most && most.subjects[AuditUsage.Key(of: "user:2")] != nil)
+  }
+
   @Test("the end and the anchor are read back, and refused when they are none") func places() throws {
     var key = AuditKey(seed: RandomBytes.secret(count: 32))
     let vault = VaultID.random()
@@ -164,6 +182,18 @@ import VaultModel
       }
       #expect(throws: CryptoError.self) {
         try bytes.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditEnd(decoding: span) }
+      }
+    }
+    var kept = anchor
+    kept.keep([UInt8](repeating: 5, count: AEAD.overhead + 51), at: 2000, early: 70)
+    let keptAgain = try kept.encoded.withSpan { (span: RawSpan) throws(CryptoError) in
+      try AuditAnchor(decoding: span)
+    }
+    #expect(keptAgain == kept && keptAgain.early == 70 && keptAgain.usage.count == AEAD.overhead + 51)
+    for count in 0..<kept.encoded.count - 51 {
+      let part = Array(kept.encoded.prefix(count))
+      #expect(throws: CryptoError.self) {
+        try part.withSpan { (span: RawSpan) throws(CryptoError) in _ = try AuditAnchor(decoding: span) }
       }
     }
     let backwards = AuditAnchor(cut: Self.position, joined: .start).encoded

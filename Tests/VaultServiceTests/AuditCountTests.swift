@@ -126,11 +126,13 @@ import VaultStore
     stand.hands.pass(seconds: 3601)
     let told = try AuditTests.told(stand)
     let own = told.filter { $0.hasPrefix("get denied \(long)") }
-    #expect(own.count > 50 && own.count < 200 && own.first == "get denied \(long)0")
+    let entries = own.filter { !$0.contains("×") }
+    #expect(entries.count > 15 && entries.count < 60 && own.first == "get denied \(long)0")
     // Those without any right have one part together, which the flood has used up; the administrator has another.
     #expect(told.contains("get missing seen") && !told.contains("get denied \(long)seen"))
-    #expect(told.contains("get denied strangers ×1"))
-    #expect(told.contains { $0.hasPrefix("get denied strangers ×") && $0.count > 22 })
+    // The first one is told at once; what is of too many items to tell apart has none.
+    #expect(own.filter { $0.hasSuffix("×1") }.count > 1)
+    #expect(told.contains { $0.hasPrefix("get denied  ×") })
   }
 
   @Test("a caller who connects for each call, and a call a second, have all that they make count as theirs")
@@ -147,7 +149,7 @@ import VaultStore
       }
       stand.hands.pass(seconds: 1)
       let taken = try stand.vault.keychain().auditFacts.bytes - before
-      #expect(taken > 40 << 10 && taken < 72 << 10, "\(isAlone): \(taken)")
+      #expect(taken > 8 << 10 && taken < 40 << 10, "\(isAlone): \(taken)")
     }
   }
 }

@@ -94,7 +94,9 @@ import VaultStore
   }
 
   @Test("a second with more than waits for a disk loses nothing") func burst() throws {
-    let stand = try RoomStand.unlocked()
+    var settings = VaultSettings()
+    settings.audit.size = 1 << 30
+    let stand = try RoomStand.unlocked(settings)
     let purpose = String(repeating: "p", count: 100)
     for number in 0..<15_000 { Self.get(stand, "a", for: "\(purpose) \(number)") }
     #expect(try stand.vault.keychain().hasUnwrittenAudit)
@@ -107,7 +109,10 @@ import VaultStore
     settings.audit.size = 1 << 20
     let stand = try RoomStand.unlocked(settings)
     let long = String(repeating: "x", count: 1000)
-    for number in 0..<2500 { stand.vault.audit.record(.settings, .ok, nil, item: "\(number) \(long)") }
+    for number in 0..<2500 {
+      let subject = AuditSubject.Name(text: "user:\(number / 25)")
+      stand.vault.audit.record(.use, .ok, for: subject, item: "\(number) \(long)", detail: "")
+    }
     stand.hands.pass(seconds: 2)
     #expect(try stand.vault.keychain().auditFacts.bytes > 2 << 20)
     stand.hands.pass(seconds: 60)

@@ -31,8 +31,10 @@ struct ListCommand: ParsableCommand {
     var listing = Listing(
       query: query.isEmpty ? nil : query, whenEmpty: { _ in whenEmpty }, isSorted: true, isTree: !flat && !expiring)
     listing.isByExpiry = expiring
-    if let unused { listing.isShown = try ItemUses(since: unused, session).isUnused }
+    let uses = try unused.map { try ItemUses(since: $0, session) }
+    if let uses { listing.isShown = uses.isUnused }
     try listing.run(session, json: globals.json)
+    uses?.note()
   }
 
   private var whenEmpty: String {

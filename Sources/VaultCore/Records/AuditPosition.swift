@@ -115,12 +115,14 @@ public struct AuditEnd: Hashable, Sendable {
   }
 }
 
-/// The part of the audit log that is vouched for: where it begins, since older records were taken out, and how far it was
-/// known to be whole. It counts in the record of the strongest class, so that it changes while the vault is unlocked alone.
+/// The part of the audit log that is vouched for: where it begins, since older records were taken out, how far it was known to be
+/// whole, and what subjects have used of it up to there. It counts in the record of the strongest class, so that it changes while the
+/// vault is unlocked alone.
 ///
 /// As stored: 1  format version, 1 or 2    1  whether anybody vouched for the chain before the first record, 1 or 0
 ///   the position before the first record    the position up to which all is known; in version 2 then
-///   2  number of ranges of rows that are set aside    of each, in their order, 8  first row    8  last row.
+///   2  number of ranges of rows that are set aside    of each, in their order, 8  first row    8  last row
+///   8  ``early``    8  the time of that    to the end  ``AuditUsage``, sealed, where it is known.
 public struct AuditAnchor: Hashable, Sendable {
   public var cut: AuditPosition
   public var joined: AuditPosition
@@ -129,9 +131,16 @@ public struct AuditAnchor: Hashable, Sendable {
   /// The rows of whole chains that nobody can read and that were set aside, in their order: they are passed over, and what
   /// comes after them still vouches for them.
   public var aside: [ClosedRange<Int64>] = []
+  /// What subjects have used of the log, sealed, as ``AuditUsage`` tells; empty where that is not known.
+  public private(set) var usage: [UInt8] = []
+  /// The bytes up to there that were written before first unlocks, of which each day takes off a seventh.
+  public private(set) var early: Int64 = 0
+  /// The time at which that was so, Unix seconds.
+  public private(set) var earlyTime: Int64 = 0
+  private static let week: Int64 = 7 * 86_400
 
-  /// The version of an anchor without rows that are set aside, and that of one with such.
-  private static let (plainVersion, asideVersion): (UInt8, UInt8) = (1, 2)
+  /// The version of an anchor without rows that are set aside and without what was used, and that of one with either.
+  private static let (plainVersion, version): (UInt8, UInt8) = (1, 2)
   /// The most ranges of rows that are set aside.
   public static let mostAside = 256
 
@@ -142,26 +151,44 @@ public struct AuditAnchor: Hashable, Sendable {
   /// True when a row is one of those that were set aside.
   public func isAside(_ row: Int64) -> Bool { aside.contains { $0.contains(row) } }
 
+  /// Forgets what was used, for another store that has other keys.
+  public mutating func forgetUsage() { usage = [] }
+
+  /// Takes what subjects have used, sealed.
+  ///
+  /// - Parameters:
+  ///   - time: Unix seconds. A clock that jumps takes off no more than a day does.
+  ///   - more: the bytes that were written before a first unlock since.
+  public mutating func keep(_ usage: [UInt8], at time: Int64, early more: Int64) {
+    let passed = min(max(0, Seconds.from(earlyTime, to: time)), AuditChain.longestStep)
+    let left = early - Int64(Double(early) * Double(passed) / Double(Self.week))
+    (early, earlyTime) = (min(left + min(max(0, more), AuditPosition.most), AuditPosition.most), time)
+    self.usage = usage
+  }
+
   public var encoded: [UInt8] {
-    let asideCount = aside.isEmpty ? 0 : 2 + aside.count * 16
-    return ByteWriter.array(count: 1 + 1 + 2 * AuditPosition.encodedCount + asideCount) { writer, out in
-      writer.uint8(aside.isEmpty ? Self.plainVersion : Self.asideVersion, &out)
+    let isPlain = aside.isEmpty && usage.isEmpty
+    let more = isPlain ? 0 : 2 + aside.count * 16 + 16
+    return ByteWriter.array(count: 1 + 1 + 2 * AuditPosition.encodedCount + more) { writer, out in
+      writer.uint8(isPlain ? Self.plainVersion : Self.version, &out)
       writer.uint8(isVouchedFor ? 1 : 0, &out)
       cut.write(&writer, &out)
       joined.write(&writer, &out)
-      if aside.isEmpty { return }
+      if isPlain { return }
       writer.uint16(aside.count, &out)
       for rows in aside {
         writer.int64(rows.lowerBound, &out)
         writer.int64(rows.upperBound, &out)
       }
-    }
+      writer.int64(early, &out)
+      writer.int64(earlyTime, &out)
+    } + usage
   }
 
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
     let version = try reader.uint8(input)
-    guard version == Self.plainVersion || version == Self.asideVersion else {
+    guard version == Self.plainVersion || version == Self.version else {
       throw .malformed("unknown version of audit anchor")
     }
     let flag = try reader.uint8(input)
@@ -172,7 +199,16 @@ public struct AuditAnchor: Hashable, Sendable {
     guard cut.row <= joined.row, cut.entries <= joined.entries, cut.bytes <= joined.bytes else {
       throw .malformed("audit anchor")
     }
-    if version == Self.asideVersion { aside = try Self.aside(&reader, input) }
+    if version == Self.version {
+      aside = try Self.aside(&reader, input)
+      early = try reader.int64(input)
+      earlyTime = try reader.int64(input)
+      guard (0...AuditPosition.most).contains(early) else { throw .malformed("audit anchor") }
+      let count = reader.remaining(input)
+      let isUsage = (AEAD.overhead + 1...AEAD.overhead + AuditUsage.largest).contains(count)
+      guard isUsage || count == 0 && !aside.isEmpty else { throw .malformed("audit anchor") }
+      usage = try reader.array(count, input)
+    }
     try reader.finish(input)
   }
 
@@ -180,7 +216,7 @@ public struct AuditAnchor: Hashable, Sendable {
     _ reader: inout ByteReader, _ input: RawSpan
   ) throws(CryptoError) -> [ClosedRange<Int64>] {
     let count = try reader.uint16(input)
-    guard (1...mostAside).contains(count) else { throw .malformed("audit anchor") }
+    guard (0...mostAside).contains(count) else { throw .malformed("audit anchor") }
     var aside: [ClosedRange<Int64>] = []
     for _ in 0..<count {
       let (first, last) = (try reader.int64(input), try reader.int64(input))

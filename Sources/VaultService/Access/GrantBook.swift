@@ -189,9 +189,20 @@ struct GrantBook {
 
   /// The subject that holds a caller of which these parts hold to its grants: the one that says most of it.
   func confining(_ caller: CallerParts) -> Subject? {
-    let found = caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.isAll)
-    return found.max { ($0.parts.count, $1.description) < ($1.parts.count, $0.description) }
+    mostTelling(caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.isAll))
   }
+
+  /// The same, also of a caller that was that subject before its file was replaced.
+  func holding(_ caller: CallerParts) -> Subject? {
+    mostTelling(caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.wasAll))
+  }
+
+  private func mostTelling(_ subjects: [Subject]) -> Subject? {
+    subjects.max { ($0.parts.count, $1.description) < ($1.parts.count, $0.description) }
+  }
+
+  /// True when some grant that counts is for a subject with that part, which has no unit but that one.
+  func names(_ part: Subject.Part) -> Bool { byPart[part] != nil }
 
   /// True when a subject may not ask for an item any more.
   func denies(_ target: RequestTarget) -> Bool { pages.values.contains { $0.denied[target] != nil } }
@@ -262,6 +273,20 @@ struct CallerParts {
       case .unit(let name): depositor.unit == name
       case .executable(let path): depositor.executable == path
       case .digest(let digest): depositor.digest == digest
+      }
+    }
+    held = holds
+  }
+
+  /// What the audit log tells of a process.
+  init(_ told: AuditEntry.Caller) {
+    keys = [.user(told.uid)] + (told.unit.map { [.unit($0)] } ?? [])
+    holds = { part in
+      switch part {
+      case .user(let uid): told.uid == uid
+      case .unit(let name): told.unit == name
+      case .executable(let path): told.executable == path
+      case .group, .digest: false
       }
     }
     held = holds

@@ -1,56 +1,95 @@
+internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// What is counted: gets that are equal in all but time, for a minute, and what is beyond a subject's part of the log, for an
-// hour.
+// What is counted: what is equal in all but time, for a minute, and what is beyond a subject's parts of the log, for a while that grows
+// from a minute to an hour.
 extension Audit {
   struct Counting {
-    /// The time since which gets are counted, Unix seconds; nil while there is nothing to be equal to.
+    /// The shortest and the longest time for which is counted what is beyond a part, in nanoseconds.
+    fileprivate static let spans: ClosedRange<Int64> = 60 * 1_000_000_000...3600 * 1_000_000_000
+    /// The time since which what is equal is counted, Unix seconds; nil while there is nothing to be equal to.
     fileprivate var began: Int64?
-    /// The number of entries after which gets are counted.
+    /// The number of entries after which it is counted.
     fileprivate var entries = 0
     fileprivate var end: Timer.Cancel?
     fileprivate var endBeyond: Timer.Cancel?
+    /// The time for which the present counts are counted.
+    fileprivate var span = spans.lowerBound
+    /// True when something was beyond a part within it.
+    fileprivate var isBeyond = false
 
     /// True when what is equal to one more entry can be counted.
     var hasRoom: Bool { entries < AuditRepeats.mostOfAll }
   }
 
-  /// Counts a get, if one that is equal was met within the minute; false when it is to be an entry.
+  /// How much was only counted of late, and when.
+  var counted: AuditUsage.Counted? { subjects.counted }
+
+  /// Counts something, if what is equal was met within the minute; false when it is to be an entry.
   ///
   /// - Parameter time: Unix seconds.
   func count(_ key: UInt, of subject: AuditSubject, at time: Int64) -> Bool {
     guard let began = counting.began else { return false }
     // The log's own clock: it goes on in a sleep, which the timer does not notice, and where it is set back nothing is equal.
     guard time >= began, time - began < AuditRepeats.span else {
-      countGets()
+      countRepeats()
       return false
     }
     guard subject.repeats.count(key, at: time) else { return false }
     // Not before there is a count: what nobody repeats wakes nobody.
     if counting.end == nil {
       counting.end = timer.after((began + AuditRepeats.span - time) * 1_000_000_000) { [weak self] in
-        self?.countGets()
+        self?.countRepeats()
       }
     }
     return true
   }
 
-  /// Has gets that are equal to that entry be counted from now on.
-  func begin(_ key: UInt, _ outcome: AuditOutcome, of subject: AuditSubject, as entry: Int64, at time: Int64) {
+  /// Has what is equal to that entry be counted from now on.
+  func begin(
+    _ key: UInt, _ action: AuditAction, _ outcome: AuditOutcome, of subject: AuditSubject, as entry: Int64,
+    at time: Int64
+  ) {
     if counting.began == nil { counting.began = time }
     counting.entries += 1
-    subject.repeats.begin(key, outcome, as: entry, at: time)
+    subject.repeats.begin(key, action, outcome, as: entry, at: time)
   }
 
-  /// Counts what is beyond a subject's part of the log. The first of an hour is told at once, so that a daemon that is killed
-  /// before the hour's end has left word that there was more.
-  func count(beyond subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome) {
-    if !subjects.count(subject, action, outcome) {
-      add(action, outcome, item: subject.name, repeats: AuditEntry.Repeats(of: nil, count: 1))
+  /// Counts what is beyond a subject's part of the log. The first of each sort is told at once, so that a daemon that is killed
+  /// soon after has left word that there was more.
+  ///
+  /// - Parameter caller: nil for the daemon itself.
+  func count(
+    beyond part: AuditPart, of subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome,
+    by caller: Caller?, _ item: String, at time: Int64
+  ) {
+    counting.isBeyond = true
+    // Where names are not to be in memory, none waits there.
+    let item = item.isEmpty || sealsAtOnce ? nil : item
+    let kind = AuditCounts.Kind(
+      action: action, outcome: outcome, door: caller?.door.rawValue, uid: caller?.uid ?? 0, item: item)
+    if subjects.count(subject, kind, beyond: part, at: time) {
+      let first = AuditCounts.Count(count: 1, last: time)
+      if !tell(kind, first, of: subject) {
+        var kind = kind
+        kind.item = nil
+        _ = tell(kind, first, of: subject)
+      }
     }
-    if counting.endBeyond == nil {
-      counting.endBeyond = timer.after(AuditSubjects.span) { [weak self] in self?.countBeyond() }
+    countLater()
+  }
+
+  private func countLater() {
+    guard counting.endBeyond == nil else { return }
+    counting.endBeyond = timer.after(counting.span) { [weak self] in
+      guard let self else { return }
+      // Where nothing more came, the next count is told as soon as the first one.
+      let spans = Counting.spans
+      counting.span = counting.isBeyond ? min(2 * counting.span, spans.upperBound) : spans.lowerBound
+      let goesOn = counting.isBeyond
+      countBeyond()
+      if goesOn { countLater() }
     }
   }
 
@@ -61,26 +100,53 @@ extension Audit {
 
   /// Writes down all that was counted.
   func countAll() {
-    countGets()
+    countRepeats()
     countBeyond()
   }
 
   /// Ends the minute: writes down how often there was what is equal to an entry.
-  private func countGets() {
+  private func countRepeats() {
     counting.end?()
     (counting.began, counting.entries, counting.end) = (nil, 0, nil)
     let seen = subjects.takeRepeats()
     for one in seen {
-      add(.get, one.outcome, one.last, repeats: AuditEntry.Repeats(of: one.entry, count: one.count))
+      add(one.action, one.outcome, one.last, repeats: AuditEntry.Repeats(of: one.entry, count: one.count))
     }
   }
 
-  private func countBeyond() {
+  /// Writes down what was counted beyond subjects' parts.
+  func countBeyond() {
     counting.endBeyond?()
     counting.endBeyond = nil
-    let counts = subjects.takeCounts()
-    for one in counts {
-      add(one.action, one.outcome, item: one.subject, repeats: AuditEntry.Repeats(of: nil, count: one.count))
+    // Before the first unlock counts fill no more of the log than entries.
+    if isReady, hasRoom(), !writing.mayTake(.rights, settings, block.size) { return countLater() }
+    counting.isBeyond = false
+    let found = subjects.takeCounts()
+    for (subject, counts) in found {
+      var nameless = AuditCounts()
+      for (kind, count) in counts where !tell(kind, count, of: subject) { nameless.addNameless(kind, count) }
+      for (kind, count) in nameless.take() { _ = tell(kind, count, of: subject) }
     }
+  }
+
+  /// Adds an entry of a count; false for one with an item, where the subject has no room for it. Those without are few.
+  private func tell(_ kind: AuditCounts.Kind, _ count: AuditCounts.Count, of subject: AuditSubject) -> Bool {
+    let caller = kind.door.map {
+      AuditEntry.Caller(
+        door: $0, uid: kind.uid, pid: 0, unit: subject.name.unit, executable: subject.name.executable)
+    }
+    guard hasRoom(), writing.mayTake(.rights, settings, block.size) else { return true }
+    commitLater()
+    if let item = kind.item {
+      let size = item.utf8.count + (caller.map { AuditBlock.size(of: $0) } ?? 0)
+      guard
+        writing.mayTake(.counts, settings, block.size),
+        subject.take(size, of: .counts, settings, now: writing.began)
+      else { return false }
+    }
+    add(
+      kind.action, kind.outcome, count.last, by: caller, item: kind.item,
+      repeats: AuditEntry.Repeats(of: nil, count: count.count))
+    return true
   }
 }

@@ -1,3 +1,4 @@
+internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
@@ -5,16 +6,19 @@ internal import VaultStore
 extension Audit {
   /// The number of rows of the log before an unlock that are looked at before it is answered; the others soon after.
   private static let joinedAtOnce = 256
+  /// The times that something is taken out of it at once.
+  private static let cutsAtOnce = 2
 
   /// Looks at what was written before the unlock, and vouches for it when it is whole.
   func join(_ keychain: Keychain) {
     do throws(VaultError) {
-      guard let faults = try keychain.joinAudit(rows: Self.joinedAtOnce) else {
+      guard let faults = try keychain.joinAudit(rows: Self.joinedAtOnce, charge) else {
         _ = timer.after(1_000_000) { [weak self, weak keychain] in
           if let self, let keychain, self.keychain() === keychain { join(keychain) }
         }
         return
       }
+      takeEarlierUsage(of: keychain)
       for fault in faults { record(.audit, .failed, nil, item: fault) }
       if let note = keychain.auditNote {
         record(.audit, .failed, nil, item: note)
@@ -28,9 +32,63 @@ extension Audit {
   /// Takes the oldest entries out, where that is due.
   func cut(_ keychain: Keychain) {
     do throws(VaultError) {
-      let gone = try keychain.cutAudit(toBytes: settings.size, olderThan: settings.age, now: clock.wall())
-      if gone > 0 { record(.audit, .ok, nil, item: "\(gone) entries were taken out", detail: settings.text) }
+      let now = clock.wall()
+      let gone = try keychain.cutAudit(
+        toBytes: settings.size, olderThan: settings.age, now: now, steps: Self.cutsAtOnce, usage: usage
+      ) { entries, bytes in carry(entries, ofBytes: bytes, now: now, keychain) }
+      if gone > 0 {
+        record(.audit, .ok, nil, item: "\(gone) entries were taken out", detail: settings.text)
+        // There may be more.
+        _ = timer.after(1_000_000) { [weak self, weak keychain] in
+          if let self, let keychain, self.keychain() === keychain { cut(keychain) }
+        }
+      }
     } catch { if error != .locked { log.error("the audit log could not be cut: \(error.text)") } }
+  }
+
+  /// Has entries that are to go because the log is too long stay, of those who fill least of it: they are written again at its end.
+  private func carry(
+    _ found: [(number: Int64, entry: AuditEntry)], ofBytes bytes: Int64, now: Int64, _ keychain: Keychain
+  ) {
+    let oldest = settings.age.map { Seconds.from($0, to: now) } ?? .min
+    // As long as the rest, with what a record and a chain begin with.
+    let room = bytes / 2 - Int64(AuditBlock.overhead + AuditChain.encodedCount)
+    let kept = AuditCarry.kept(of: found, room: room, since: oldest) { entry in
+      entry.caller.flatMap { subjectNames($0).first } ?? .daemon
+    }
+    guard !kept.isEmpty else { return }
+    for entry in kept {
+      add(
+        entry.action, entry.outcome, entry.time, by: entry.caller, item: entry.item, detail: entry.detail,
+        purpose: entry.purpose, repeats: entry.repeats)
+    }
+    seal(keychain)
+  }
+
+  // MARK: What was used before
+
+  /// Takes note of an entry that was written after the last word on what was used, by a process that has ended since.
+  private func charge(_ number: Int64, _ entry: AuditEntry) {
+    guard !hasJoined, number < writing.start ?? .max else { return }
+    // What is counted after an entry was taken with that.
+    if entry.repeats?.of != nil { return }
+    let isDaemon = entry.caller == nil
+    let part = entry.repeats == nil ? AuditPart(of: entry.action, entry.outcome, isDaemon: isDaemon) : .counts
+    for name in entry.caller.map(subjectNames) ?? [.daemon] {
+      subjects.subject(name).budget.charge(entry.charge, to: part, now: clock.boot())
+    }
+  }
+
+  /// Takes in what was used up to the last word on that, once.
+  private func takeEarlierUsage(of keychain: Keychain) {
+    guard !hasJoined else { return }
+    hasJoined = true
+    do throws(VaultError) {
+      guard let usage = try keychain.auditUsage() else { return }
+      // A clock that jumps makes no part free.
+      let passed = min(max(0, Seconds.from(usage.time, to: clock.wall())), AuditChain.longestStep)
+      subjects.take(usage, passed: passed, now: clock.boot())
+    } catch { log.error("the audit log: \(error.text)") }
   }
 
   // MARK: Settings

@@ -22,10 +22,31 @@ extension Audit {
     /// The time of the last anchor, and of the last word to the journal, `CLOCK_BOOTTIME` nanoseconds.
     fileprivate var anchored: Int64?
     fileprivate var told: (time: Int64, entry: Int64)?
+    /// The number of the first entry of this process.
+    fileprivate(set) var start: Int64?
+    /// The bytes of the log that nobody has vouched for, where this process has not joined them yet.
+    fileprivate var unjoined: Int64?
     fileprivate(set) var lost = 0
     fileprivate(set) var problem: String?
     /// Told when there are new entries.
     fileprivate var followers: [ObjectIdentifier: () -> Void] = [:]
+
+    /// True when an entry of that part may be written.
+    ///
+    /// Before the first unlock nobody can tell what a subject has used, so that all of them together, over all processes since the
+    /// last unlock, have an eighth of the log: searches half of it, values three quarters, and the rest is for rights alone.
+    ///
+    /// - Parameter waiting: the bytes in the block.
+    func mayTake(_ part: AuditPart, _ settings: AuditSettings, _ waiting: Int) -> Bool {
+      guard let unjoined else { return true }
+      let eighths: Int64 =
+        switch part {
+        case .calls, .counts: 4
+        case .values: 6
+        case .rights: 8
+        }
+      return unjoined + Int64(waiting) < settings.size / 64 * eighths
+    }
   }
 
   func commitLater() {
@@ -50,6 +71,8 @@ extension Audit {
     seal(keychain)
     storeIfLong(keychain)
     writing.first = keychain.nextAuditEntry
+    if writing.start == nil { writing.start = writing.first }
+    writing.unjoined = keychain.unjoinedAuditBytes
     return true
   }
 
@@ -67,6 +90,11 @@ extension Audit {
       note(error)
       return false
     }
+  }
+
+  /// What is used of the parts, to be kept with what is vouched for.
+  var usage: AuditUsage? {
+    hasJoined ? subjects.usage(settings.size, at: clock.wall(), now: clock.boot()) : nil
   }
 
   /// Writes what is sealed, if it is much: a second may have more than is kept while a disk is full.
@@ -106,7 +134,7 @@ extension Audit {
   }
 
   private func store(_ keychain: Keychain, anchored: Bool) -> Bool {
-    do throws(VaultError) { try keychain.writeAudit(anchored: anchored) } catch {
+    do throws(VaultError) { try keychain.writeAudit(anchored: anchored, usage: anchored ? usage : nil) } catch {
       note(error)
       return false
     }

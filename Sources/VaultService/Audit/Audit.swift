@@ -15,17 +15,22 @@ package final class Audit: SecretHolder {
   /// True for the machine's vault, which takes the units of the system's service manager for services, where a user's takes those of
   /// its own.
   var isSystem = false
-  /// True when nothing says that a caller may do anything here: such callers have one budget together.
-  var isStranger: (Caller) -> Bool = { _ in false }
+  /// The subject whose parts of the log a caller takes, and the state of the grants, which that follows from.
+  var subjectName: (Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
+  var grantsRevision: () -> Int = { 0 }
+  /// The same of an entry, as far as the log tells who that was.
+  var subjectNames: (AuditEntry.Caller) -> [AuditSubject.Name] = { [AuditSubject.Name(text: "user:\($0.uid)")] }
   package internal(set) var settings = AuditSettings()
 
   /// What is not sealed yet.
   var block = AuditBlock()
   /// True while the names in an entry must not wait in memory.
-  private var sealsAtOnce = false
+  private(set) var sealsAtOnce = false
   var writing = Writing()
   var counting = Counting()
   var subjects = AuditSubjects()
+  /// True once it is known what was used of the log before this process.
+  var hasJoined = false
   /// The number of entries that are lost, because they could not be kept until they could be written.
   package var lost: Int { writing.lost }
   /// The reason why the log cannot be written, while it cannot.
@@ -51,7 +56,7 @@ package final class Audit: SecretHolder {
     version: Int? = nil, _ said: Said? = nil
   ) {
     if let caller { return record(action, outcome, caller, item: item, detail: detail, version: version, said) }
-    if settings.mode != .off { add(action, outcome, item: item, detail: detail) }
+    record(action, outcome, of: subjects.daemon, item: item, detail: detail, isDaemon: true)
   }
 
   /// The same, of somebody who asked.
@@ -71,11 +76,12 @@ package final class Audit: SecretHolder {
     let purpose = Self.line(said?.purpose ?? "")
     // Each is turned into bytes once: that takes as long as their hash.
     let (itemBytes, purposeBytes) = unsafe (item.utf8Span.span.bytes, purpose.utf8Span.span.bytes)
-    let subject = subject(of: caller, action, outcome)
+    let subject = subject(of: caller)
+    let part = AuditPart(of: action, outcome, isDaemon: false)
     let time = time ?? clock.wall()
     var key: UInt?
-    if action == .get, settings.mode == .on {
-      let one = AuditRepeats.key(outcome, caller, itemBytes, version, purposeBytes, detail: given)
+    if action == .get || part == .calls, settings.mode == .on {
+      let one = AuditRepeats.key(action, outcome, caller, itemBytes, version, purposeBytes, detail: given)
       if count(one, of: subject, at: time) { return }
       key = one
     }
@@ -83,41 +89,60 @@ package final class Audit: SecretHolder {
     // Where this ends a record, the next one has its caller anew.
     guard hasRoom() else { return }
     let size = itemBytes.byteCount + detail.utf8.count + purposeBytes.byteCount
-    guard subject.take(size + sizeBefore(caller), settings, now: writing.began) else {
-      return count(beyond: subject, action, outcome)
-    }
+    guard
+      writing.mayTake(part, settings, block.size),
+      subject.take(size + sizeBefore(caller), of: part, settings, now: writing.began)
+    else { return count(beyond: part, of: subject, action, outcome, by: caller, item, at: time) }
     let isCounted = key != nil && counting.hasRoom && subject.repeats.hasRoom
     block.add(
       action, outcome, time: time, caller: place(of: caller), item: itemBytes,
       detail: unsafe detail.utf8Span.span.bytes, purpose: purposeBytes, isCounted: isCounted)
     let number = writing.first + Int64(block.count) - 1
-    if isCounted, let key { begin(key, outcome, of: subject, as: number, at: time) }
+    if isCounted, let key { begin(key, action, outcome, of: subject, as: number, at: time) }
     if sealsAtOnce { endBlock() }
   }
 
   /// Records something that the daemon does for a subject that has asked for it before, of whose part it takes.
-  func record(_ action: AuditAction, _ outcome: AuditOutcome, for name: String, item: String?, detail: String) {
+  func record(
+    _ action: AuditAction, _ outcome: AuditOutcome, for name: AuditSubject.Name, item: String?, detail: String
+  ) {
+    record(action, outcome, of: subjects.subject(name), item: item, detail: detail)
+  }
+
+  private func record(
+    _ action: AuditAction, _ outcome: AuditOutcome, of subject: AuditSubject, item: String?, detail: String?,
+    isDaemon: Bool = false
+  ) {
     guard settings.mode != .off, isReady else { return }
-    let subject = subjects.subject(name)
+    let part = AuditPart(of: action, outcome, isDaemon: isDaemon)
     commitLater()
     guard hasRoom() else { return }
-    guard subject.take((item?.utf8.count ?? 0) + detail.utf8.count + sizeBefore(nil), settings, now: writing.began)
-    else { return count(beyond: subject, action, outcome) }
+    let size = min(item?.utf8.count ?? 0, AuditEntry.longestText) + min(detail?.utf8.count ?? 0, AuditEntry.longestText)
+    guard
+      writing.mayTake(part, settings, block.size),
+      subject.take(size + sizeBefore(nil), of: part, settings, now: writing.began)
+    else {
+      return count(
+        beyond: part, of: subject, action, outcome, by: nil, Self.cut(item ?? ""), at: clock.wall())
+    }
     add(action, outcome, item: item, detail: detail)
   }
 
-  /// Adds an entry of the daemon itself.
+  /// Adds an entry without asking whether there is a part for it.
   ///
-  /// - Parameter time: Unix seconds; nil for now.
+  /// - Parameters:
+  ///   - time: Unix seconds; nil for now.
+  ///   - caller: nil for the daemon itself.
   func add(
-    _ action: AuditAction, _ outcome: AuditOutcome, _ time: Int64? = nil, item: String? = nil, detail: String? = nil,
-    repeats: AuditEntry.Repeats? = nil
+    _ action: AuditAction, _ outcome: AuditOutcome, _ time: Int64? = nil, by caller: AuditEntry.Caller? = nil,
+    item: String? = nil, detail: String? = nil, purpose: String? = nil, repeats: AuditEntry.Repeats? = nil
   ) {
     guard hasRoom() else { return }
     commitLater()
+    let place = caller.map { block.add($0) }
     block.add(
-      action, outcome, time: time ?? clock.wall(), caller: nil, item: Self.cut(item ?? ""),
-      detail: Self.cut(detail ?? ""), repeats: repeats)
+      action, outcome, time: time ?? clock.wall(), caller: place, item: Self.cut(item ?? ""),
+      detail: Self.cut(detail ?? ""), purpose: purpose ?? "", repeats: repeats)
     if sealsAtOnce { endBlock() }
   }
 
@@ -153,13 +178,11 @@ package final class Audit: SecretHolder {
     return record + AuditBlock.size(of: told(of: caller))
   }
 
-  private func subject(of caller: Caller, _ action: AuditAction, _ outcome: AuditOutcome) -> AuditSubject {
-    // Who was given a value has a right to it.
-    let hasRights = action == .get && outcome == .ok
-    if !hasRights, isStranger(caller) { return subjects.strangers }
-    if let known = caller.memory.audit.subject { return known }
-    let subject = subjects.subject(caller.author(isSystem: isSystem))
-    caller.memory.audit.subject = subject
+  private func subject(of caller: Caller) -> AuditSubject {
+    let revision = grantsRevision()
+    if let known = caller.memory.audit.subject, known.revision == revision { return known.0 }
+    let subject = subjects.subject(subjectName(caller))
+    caller.memory.audit.subject = (subject, revision)
     return subject
   }
 
@@ -208,12 +231,19 @@ package final class Audit: SecretHolder {
   }
 
   package override func letGo(for lock: Lock) {
-    if lock.reach.contains(.names) { sealsAtOnce = true }
+    if lock.reach.contains(.names) {
+      // What is counted by item names items.
+      countBeyond()
+      subjects.forgetNames()
+      sealsAtOnce = true
+    }
     guard block.count > 0, lock.reach.contains(.names) else { return }
     if let keychain = keychain() { seal(keychain) } else { block.empty() }
   }
 
-  package override func outlives(_ lock: Lock) -> Bool { lock.reach.contains(.names) && block.count > 0 }
+  package override func outlives(_ lock: Lock) -> Bool {
+    lock.reach.contains(.names) && (block.count > 0 || subjects.mayHoldNames)
+  }
 }
 
 extension AuditEntry.Caller {

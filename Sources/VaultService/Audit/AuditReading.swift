@@ -25,11 +25,22 @@ package struct AuditFilter: Sendable {
   func matches(_ entry: AuditEntry) -> Bool {
     if let since, entry.time < since { return false }
     if let until, entry.time > until { return false }
-    if let items, !(entry.item.flatMap { try? ItemName($0) }.map(items.matches) ?? false) { return false }
+    if let items, !entry.mayBeOfAny, !(entry.item.flatMap { try? ItemName($0) }.map(items.matches) ?? false) {
+      return false
+    }
     if let subject, !(entry.caller?.isAll(of: subject) ?? false) { return false }
     if isRefused, entry.outcome == .ok { return false }
     if let door, entry.caller?.door != door { return false }
     return action == nil || entry.action == action
+  }
+}
+
+extension AuditEntry {
+  /// True when it counts what may have been about any item: who asks about one has to be told that there is more than what names it.
+  /// Counts of nobody are those of earlier programs, which named their subject where others name an item.
+  fileprivate var mayBeOfAny: Bool {
+    guard let repeats, repeats.of == nil, item == nil || caller == nil else { return false }
+    return AuditPart(of: action, outcome, isDaemon: false) == .values
   }
 }
 

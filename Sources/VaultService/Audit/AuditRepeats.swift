@@ -1,6 +1,7 @@
 internal import VaultModel
 
-/// Gets of one subject that are equal in all but time: the first is an entry, and those of the minute after it are counted.
+/// What one subject did that is equal in all but time, gets, searches and what was refused: the first is an entry, and those of the
+/// minute after it are counted.
 ///
 /// It holds no name: what is equal is told by a hash under a key of the process.
 struct AuditRepeats {
@@ -11,12 +12,13 @@ struct AuditRepeats {
   /// The same of all subjects together.
   static let mostOfAll = 16_384
 
-  /// The entry of a get, and what was counted after it.
+  /// An entry, and what was counted after it.
   struct Seen {
     /// What stands for all that is equal.
     fileprivate let key: UInt
     /// The number of the entry; 0 when it was lost.
     fileprivate(set) var entry: Int64
+    let action: AuditAction
     let outcome: AuditOutcome
     /// The time of the last one, Unix seconds.
     fileprivate(set) var last: Int64
@@ -34,13 +36,15 @@ struct AuditRepeats {
 
   /// What stands for all that is equal: Swift's hash, whose key is drawn at the start of the process.
   static func key(
-    _ outcome: AuditOutcome, _ caller: Caller, _ item: RawSpan, _ version: Int?, _ purpose: RawSpan,
+    _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, _ item: RawSpan, _ version: Int?,
+    _ purpose: RawSpan,
     detail: String?
   ) -> UInt {
     var hasher = caller.memory.hasher(caller)
     // Two names that look the same can be two items': their bytes count. The sizes say which are whose.
     hasher.combine(
-      Int(outcome.rawValue) << 33 | (version == nil ? 0 : 1 << 32) | item.byteCount << 16 | purpose.byteCount)
+      Int(action.rawValue) << 41 | Int(outcome.rawValue) << 33 | (version == nil ? 0 : 1 << 32) | item.byteCount << 16
+        | purpose.byteCount)
     if let version { hasher.combine(version) }
     if let detail { hasher.combine(detail) }
     hasher.combine(words: item)
@@ -58,9 +62,11 @@ struct AuditRepeats {
   }
 
   /// Has those that are equal to an entry be counted from now on.
-  mutating func begin(_ key: UInt, _ outcome: AuditOutcome, as entry: Int64, at time: Int64) {
+  mutating func begin(
+    _ key: UInt, _ action: AuditAction, _ outcome: AuditOutcome, as entry: Int64, at time: Int64
+  ) {
     if 2 * seen.count >= places.count { grow() }
-    let new = Seen(key: key, entry: entry, outcome: outcome, last: time)
+    let new = Seen(key: key, entry: entry, action: action, outcome: outcome, last: time)
     let (place, index) = find(key)
     if let index {
       seen[index] = new

@@ -1,45 +1,58 @@
+internal import VaultCore
 internal import VaultModel
 
-/// A subject as the audit log knows it: the part of the log that it may still fill, and what is counted of its gets.
-///
-/// A part fills up again in the time after which entries are taken out.
+/// A subject as the audit log knows it: what it has used of its share of the log, and what is counted of what it did.
 final class AuditSubject {
-  /// The number of parts of the log.
-  private static let parts: Int64 = 16
+  /// What tells subjects apart.
+  struct Name: Hashable {
+    /// The subject, as grants name it.
+    let text: String
+    /// The unit, and the program, where a grant has named them.
+    var unit: String?
+    var executable: String?
+
+    /// All callers who may do nothing here, together.
+    static let strangers = Name(text: "strangers")
+    /// Those of whom nobody can tell what they may do before the vault is unlocked.
+    static let undecided = Name(text: "undecided")
+    /// The daemon, for what nobody has asked it for.
+    static let daemon = Name(text: "vaultd")
+  }
+
   /// The bytes that an entry takes beside its texts, and what is counted after it, roughly.
-  private static let entrySize = 48
+  static let entrySize = 48
 
-  /// The subject, as grants name it.
-  let name: String
+  let name: Name
   var repeats = AuditRepeats()
-  /// The bytes that are left of its part, and the time at which they were; nil for all of it.
-  private var left: (bytes: Double, time: Int64)?
+  var counts = AuditCounts()
+  var budget: AuditBudget
 
-  init(_ name: String) { self.name = name }
+  init(_ name: Name, _ budget: AuditBudget = AuditBudget()) { (self.name, self.budget) = (name, budget) }
 
-  /// Takes an entry of its part; false when that is used up.
+  /// Takes an entry of a part; false when that is used up.
   ///
   /// - Parameters:
   ///   - bytes: the size of its texts, and of what has to be written before it.
   ///   - now: `CLOCK_BOOTTIME` nanoseconds.
-  func take(_ bytes: Int, _ settings: AuditSettings, now: Int64) -> Bool {
-    let size = Double(Self.entrySize + bytes)
-    let whole = Double(settings.size / Self.parts)
-    var free = left?.bytes ?? whole
-    if let age = settings.age, let time = left?.time { free += whole * Double(now - time) / (Double(age) * 1e9) }
-    free = min(whole, free)
-    let isEnough = free >= size
-    left = (isEnough ? free - size : free, now)
-    return isEnough
+  func take(_ bytes: Int, of part: AuditPart, _ settings: AuditSettings, now: Int64) -> Bool {
+    budget.take(Self.entrySize + bytes, of: part, settings.size, now: now)
   }
 }
 
 /// What the audit log keeps of a caller for as long as it is connected.
 struct AuditMemory {
-  /// The subject that it is when it has any right.
-  var subject: AuditSubject?
+  /// The subject that it is, and the state of the grants by which that was told.
+  var subject: (AuditSubject, revision: Int)?
   /// What the entries of a second tell of it, and the time of the first of them, `CLOCK_BOOTTIME` nanoseconds.
   var told: (time: Int64, caller: AuditEntry.Caller)?
   /// Its place among the callers of a filling of the block.
   var place: (filling: Int, place: UInt16)?
+}
+
+extension AuditEntry {
+  /// The bytes that it takes of a subject's part, its caller included.
+  var charge: Int {
+    let texts = (item?.utf8.count ?? 0) + (detail?.utf8.count ?? 0) + (purpose?.utf8.count ?? 0)
+    return AuditSubject.entrySize + texts + (caller.map { AuditBlock.size(of: $0) } ?? 0)
+  }
 }

@@ -1,30 +1,36 @@
+internal import VaultCore
 internal import VaultModel
 
 /// The subjects that the audit log tells apart, so that nobody pushes out the entries of another, or his own: what is beyond
-/// a subject's part of the log is counted and told no further.
+/// a subject's parts of the log is counted by item.
 struct AuditSubjects {
-  /// The time for which that is counted, so that counts fill no log either, in nanoseconds.
-  static let span: Int64 = 3600 * 1_000_000_000
   /// The most subjects that are told apart; the others are one with the strangers.
   private static let most = 4096
+  /// The most kinds of things that are counted at a time, of all subjects.
+  private static let mostKinds = 16_384
+  /// The seconds after which what was counted is told by ``counted`` no more.
+  private static let remembered: Int64 = 30 * 86_400
 
-  private struct Kind: Hashable {
-    let subject: String
-    let action: AuditAction
-    let outcome: AuditOutcome
-  }
-
-  /// All callers who may do nothing here, together.
-  let strangers = AuditSubject("strangers")
+  let strangers = AuditSubject(.strangers)
+  /// The subject for what nobody has asked for.
+  let daemon = AuditSubject(.daemon)
   private var subjects: [String: AuditSubject] = [:]
-  private var counts: [Kind: UInt32] = [:]
+  private var kinds = 0
+  /// What subjects had used before this process, of whom nothing was met since.
+  private var earlier: [AuditUsage.Key: AuditBudget] = [:]
+  /// How much was only counted lately.
+  private(set) var counted: AuditUsage.Counted?
+
+  private var all: [AuditSubject] { [strangers, daemon] + subjects.values }
 
   /// The subject of that name.
-  mutating func subject(_ name: String) -> AuditSubject {
-    if let known = subjects[name] { return known }
+  mutating func subject(_ name: AuditSubject.Name) -> AuditSubject {
+    if name == .strangers { return strangers }
+    if name == .daemon { return daemon }
+    if let known = subjects[name.text] { return known }
     guard subjects.count < Self.most else { return strangers }
-    let subject = AuditSubject(name)
-    subjects[name] = subject
+    let subject = AuditSubject(name, earlier.removeValue(forKey: AuditUsage.Key(of: name.text)) ?? AuditBudget())
+    subjects[name.text] = subject
     return subject
   }
 
@@ -32,35 +38,75 @@ struct AuditSubjects {
 
   /// Counts what is beyond a subject's part.
   ///
-  /// - Returns: false for the first one of its kind, of which the count begins: it is told at once.
-  mutating func count(_ subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome) -> Bool {
-    let kind = Kind(subject: subject.name, action: action, outcome: outcome)
-    guard let count = counts[kind] else {
-      counts[kind] = 0
-      return false
-    }
-    counts[kind] = count &+ 1
-    return true
+  /// - Returns: true for the first one of its sort, which is told at once.
+  mutating func count(
+    _ subject: AuditSubject, _ kind: AuditCounts.Kind, beyond part: AuditPart, at time: Int64
+  ) -> Bool {
+    var counted =
+      counted.flatMap { time - $0.last > Self.remembered ? nil : $0 }
+      ?? AuditUsage.Counted(count: 0, since: time, last: time)
+    counted.count += 1
+    counted.last = max(counted.last, time)
+    self.counted = counted
+    if subject.counts.isFirst(kind.action, kind.outcome, at: time) { return true }
+    if subject.counts.count(kind, beyond: part, at: time, hasRoom: kinds < Self.mostKinds) { kinds += 1 }
+    return false
   }
 
-  /// What was counted of it, which is counted no more.
-  mutating func takeCounts() -> [(subject: String, action: AuditAction, outcome: AuditOutcome, count: UInt32)] {
-    defer { counts = [:] }
-    return counts.filter { $0.value > 0 }.map { ($0.key.subject, $0.key.action, $0.key.outcome, $0.value) }
-      .sorted { ($0.0, $0.1.rawValue, $0.2.rawValue) < ($1.0, $1.1.rawValue, $1.2.rawValue) }
+  /// The counts of each subject, which are counted no more.
+  mutating func takeCounts() -> [(subject: AuditSubject, counts: [(kind: AuditCounts.Kind, count: AuditCounts.Count)])]
+  {
+    kinds = 0
+    return all.filter { !$0.counts.isEmpty }.sorted { $0.name.text < $1.name.text }.map { ($0, $0.counts.take()) }
+  }
+
+  /// True when counts name items.
+  var mayHoldNames: Bool { kinds > 0 }
+
+  /// Counts on without the names of items.
+  mutating func forgetNames() {
+    kinds = 0
+    for subject in all { subject.counts.forgetNames() }
   }
 
   /// The gets that were counted after an entry, in the order of these, which are counted no more.
-  func takeRepeats() -> [AuditRepeats.Seen] {
-    var seen = strangers.repeats.take()
-    for subject in subjects.values { seen += subject.repeats.take() }
-    return seen.sorted { $0.entry < $1.entry }
-  }
+  func takeRepeats() -> [AuditRepeats.Seen] { all.flatMap { $0.repeats.take() }.sorted { $0.entry < $1.entry } }
 
   /// Forgets what was counted after entries that were lost, from that number on.
   ///
   /// - Returns: how much that was.
-  func forgetRepeats(from entry: Int64) -> Int {
-    subjects.values.reduce(strangers.repeats.forget(from: entry)) { $0 + $1.repeats.forget(from: entry) }
+  func forgetRepeats(from entry: Int64) -> Int { all.reduce(0) { $0 + $1.repeats.forget(from: entry) } }
+
+  // MARK: Over restarts
+
+  /// What is used now, to be kept.
+  ///
+  /// - Parameters:
+  ///   - size: that of the whole log.
+  ///   - time: Unix seconds.
+  ///   - now: `CLOCK_BOOTTIME` nanoseconds.
+  func usage(_ size: Int64, at time: Int64, now: Int64) -> AuditUsage {
+    var usage = AuditUsage(time: time, counted: counted)
+    for (key, budget) in earlier { usage.subjects[key] = budget.bytes(size, now: now) }
+    for subject in all { usage.subjects[AuditUsage.Key(of: subject.name.text)] = subject.budget.bytes(size, now: now) }
+    usage.subjects = usage.subjects.filter { $0.value.contains { $0 > 0 } }
+    return usage
+  }
+
+  /// Takes in what was used before this process.
+  ///
+  /// - Parameters:
+  ///   - passed: the seconds since then.
+  mutating func take(_ usage: AuditUsage, passed: Int64, now: Int64) {
+    let time = now - passed * 1_000_000_000
+    for (key, used) in usage.subjects { earlier[key] = AuditBudget(used, now: time) }
+    for subject in all {
+      guard let before = earlier.removeValue(forKey: AuditUsage.Key(of: subject.name.text)) else { continue }
+      subject.budget.add(before)
+    }
+    guard let before = usage.counted else { return }
+    counted = AuditUsage.Counted(
+      count: before.count + (counted?.count ?? 0), since: min(before.since, counted?.since ?? before.since),
+      last: max(before.last, counted?.last ?? before.last))
   }
 }

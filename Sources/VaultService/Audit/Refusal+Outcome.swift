@@ -5,15 +5,16 @@ extension Refusal {
   /// What came of a call that was refused so, for the audit log.
   package var outcome: AuditOutcome {
     switch self {
-    case .denied, .unanswered, .unapproved: .denied
+    // Nothing was tried where it is too soon.
+    case .denied, .unanswered, .unapproved, .backingOff: .denied
     case .locked, .timedOut: .locked
     case .presenceRequired: .presence
     case .noSuchItem, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchRequest, .noSuchDeposit, .noVault: .missing
     case .expired: .expired
-    case .authenticationFailed, .mistypedRecoveryCode, .backingOff, .accountExpired, .tooManyTries, .presenceFailed:
+    case .authenticationFailed, .accountExpired, .tooManyTries, .presenceFailed:
       .unproven
     case .invalid, .vaultExists, .invalidGrant, .lastSlot, .alreadyExists, .invalidName, .invalidValue, .wrongKind,
-      .wrongUse, .notOnTheseTerms,
+      .wrongUse, .notOnTheseTerms, .mistypedRecoveryCode,
       .invalidQuery, .weakSecret, .tooLarge, .tooMuch, .invalidBackup:
       .invalid
     case .cancelled: .cancelled

@@ -52,10 +52,12 @@ extension Items {
   /// unlock.
   func record(_ taken: TakenDeposit) {
     let item = taken.name?.text
-    guard let author = taken.depositor?.author else {
+    guard let depositor = taken.depositor else {
       return vault.audit.record(.deposit, taken.outcome, nil, item: item, detail: taken.words)
     }
-    vault.audit.record(.deposit, taken.outcome, for: author, item: item, detail: "\(taken.words), left by \(author)")
+    vault.audit.record(
+      .deposit, taken.outcome, for: access.auditName(of: depositor), item: item,
+      detail: "\(taken.words), left by \(depositor.author)")
   }
 
   /// The next deposits above a number that wait or are kept aside, for an administrator.

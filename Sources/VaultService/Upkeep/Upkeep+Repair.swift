@@ -19,7 +19,7 @@ extension Upkeep {
   ///
   /// - Returns: what was set aside; nothing where there is nothing of that kind.
   package func repairAudit(for caller: Caller) throws(Refusal) -> [SetAside] {
-    let aside = try vault.audit.recording(.audit, caller, "repair", isRescue: true) { () throws(Refusal) in
+    let aside = try vault.audit.recording(.audit, caller, "repair", needs: .logUnlessFailed) { () throws(Refusal) in
       try repair(for: caller)
     }
     if !aside.isEmpty { check.goOn() }

@@ -40,6 +40,13 @@ extension Upkeep {
         }
       warnings.append(VaultWarning(.audit, "the audit log cannot be written: \(problem)", effect))
     }
+    if let counted = vault.audit.counted {
+      let calls = counted.count == 1 ? "1 call was" : "\(counted.count) calls were"
+      warnings.append(
+        VaultWarning(
+          .audit, "\(calls) only counted in the audit log", "`vault audit` has them with a count",
+          since: counted.since))
+    }
     let kept = keychain.keptDepositCount
     if kept > 0 {
       warnings.append(

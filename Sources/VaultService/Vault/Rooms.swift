@@ -60,7 +60,9 @@ package final class Rooms {
     vault.waiting.turns = world.turns
     access = Access(terms, vault)
     vault.audit.isSystem = terms.isSystem
-    vault.audit.isStranger = { [unowned access] in !access.hasAny($0) }
+    vault.audit.subjectName = { [unowned access] in access.auditName(of: $0) }
+    vault.audit.subjectNames = { [unowned access] in access.auditNames(of: $0) }
+    vault.audit.grantsRevision = { [unowned access] in access.book.revision }
     vault.hooks.keysTaken = { [access] in access.load($0) }
     items = Items(vault, access, world.rsa)
     vault.hooks.takeIn = { [items] in items.takeInDeposits($0) }

@@ -28,6 +28,9 @@ public final class AuditWalk {
   public private(set) var unvouched: Int64 = 0
   /// The first and the last of these among those that were written since the vault was unlocked last.
   private(set) var unvouchedSince: (first: Int64, last: Int64)?
+  /// The bytes of what was written before a first unlock, behind what is vouched for.
+  private(set) var early: Int64 = 0
+  private var isEarly = false
   /// The number of entries that were met.
   public private(set) var entries: Int64 = 0
   /// The place that it has come to, as far as is known.
@@ -202,6 +205,7 @@ public final class AuditWalk {
     } else {
       try open(row, keychain, body)
     }
+    if isEarly, row.row > joined.row { early += Int64(row.bytes.count) }
     if position.row == joined.row, !isBroken {
       if position.link == joined.link {
         position.bytes = joined.bytes
@@ -229,6 +233,11 @@ public final class AuditWalk {
     position.entries = chain.first - 1
     position.pass(chain)
     isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
+    switch chain.origin {
+    case .unlocked: isEarly = false
+    case .cold: isEarly = true
+    case .continued: break
+    }
     check(chain, row.row, &before, isFirst: isFirst, keychain)
     let seed: SecureBytes
     do throws(VaultError) {

@@ -97,24 +97,34 @@ extension Keychain {
 
   /// Writes all records that are not on the disk, and waits until they are.
   ///
-  /// - Parameter anchored: true to vouch for all of them, where the keys for that are in memory.
+  /// - Parameters:
+  ///   - anchored: true to vouch for all of them, where the keys for that are in memory.
+  ///   - usage: what subjects have used of the log, to be kept with that; nil to leave what is kept.
   /// - Throws: ``VaultError/distrusted(_:advice:)`` when the store has failed; ``VaultError/storage(_:)``: they are
   ///   written the next time then.
-  public func writeAudit(anchored: Bool) throws(VaultError) {
+  public func writeAudit(anchored: Bool, usage: AuditUsage? = nil) throws(VaultError) {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     if hasFailed { throw Self.failed }
-    try writeUnwritten(anchored ? try anchor(joining: auditEnd) : nil)
+    var anchor = anchored ? try anchor(joining: auditEnd) : nil
+    if let usage, anchor != nil { try anchor?.keep(sealed(usage), at: usage.time, early: earlyAudit) }
+    try writeUnwritten(anchor)
+    if usage != nil, anchor != nil { earlyAudit = 0 }
   }
 
   /// The same, also into a store that has failed.
   func writeUnwritten(_ anchor: AuditAnchor?) throws(VaultError) {
-    let rows = unwrittenAudit
-    guard let end = bound.audit?.storedEnd(vault), !rows.isEmpty || anchor != nil else { return }
+    guard writtenAuditEnd != nil, hasUnwrittenAudit || anchor != nil else { return }
+    try writeAudit { () throws(VaultError) in if let anchor { try put(anchor) } }
+  }
+
+  /// Writes all records that are not on the disk, and in the same transaction what `body` does.
+  func writeAudit(with body: () throws(VaultError) -> Void) throws(VaultError) {
+    let (rows, end) = (unwrittenAudit, bound.audit?.storedEnd(vault))
     try database.begin()
     do throws(VaultError) {
       for row in rows { try database.insertAudit(row) }
-      try database.putMeta(MetaName.auditEnd, end.encoded)
-      if let anchor { try put(anchor) }
+      if let end { try database.putMeta(MetaName.auditEnd, end.encoded) }
+      try body()
       try database.commit()
     } catch {
       database.rollback()
@@ -166,7 +176,7 @@ extension Keychain {
   }
 
   /// The age of the log at a time, Unix seconds, as its last chain tells.
-  private func auditAge(at now: Int64) -> Int64 {
+  func auditAge(at now: Int64) -> Int64 {
     switch bound.audit {
     case .some(let writing): return AuditChain.age(at: now, since: writing.time, writing.age)
     case .none: break
@@ -250,69 +260,6 @@ extension Keychain {
     return try withIntegrityKey(.whenUnlocked) { (key: borrowing SecureBytes) in
       bytes.withSpan { RecordMark(place, $0, key: key) }
     }
-  }
-
-  // MARK: The cut
-
-  /// Takes out the oldest chains as long as the log is longer than `bytes`, or they are older than that; the one that is
-  /// written stays.
-  ///
-  /// - Parameters:
-  ///   - age: in seconds as ``AuditChain/age`` counts them; nil for any.
-  ///   - now: Unix seconds.
-  /// - Returns: the number of entries that are gone.
-  /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
-  public func cutAudit(toBytes bytes: Int64, olderThan age: Int64?, now: Int64) throws(VaultError) -> Int64 {
-    guard bound.isAuditJoined, !hasFailed, var anchor = try anchor() else { return 0 }
-    let oldest = age.map { auditAge(at: now) - $0 } ?? .min
-    let before = anchor.cut.entries
-    while let next = try cutEnd(of: anchor, bytes: bytes, oldest) {
-      (anchor.cut, anchor.isVouchedFor) = next
-      anchor.aside.removeAll { $0.upperBound <= next.0.row }
-      try database.begin()
-      do throws(VaultError) {
-        try database.cutAudit(upTo: anchor.cut.row)
-        try put(anchor)
-        try database.commit()
-      } catch {
-        database.rollback()
-        throw error
-      }
-      pass?.apply(RecordChanges(isListing: false), self)
-    }
-    return anchor.cut.entries - before
-  }
-
-  /// The end of the oldest chain, and whether anybody vouches for it, when it is to go; nil when it is to stay.
-  private func cutEnd(
-    of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64
-  ) throws(VaultError) -> (AuditPosition, isVouchedFor: Bool)? {
-    let (cut, joined) = (anchor.cut, anchor.joined)
-    var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
-    var isToGo = false
-    var next: AuditPosition?
-    try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
-      // A log that is not whole is not cut: what is missing would be forgotten.
-      guard row.row == position.row + 1, row.row <= joined.row else { return false }
-      if row.isBeginning {
-        let chain = try Self.chain(row)
-        if position != cut {
-          // The age of a chain is that of its beginning; all of it is older than the next one.
-          if isToGo || chain.age <= oldest { next = position }
-          return false
-        }
-        isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
-        isToGo = joined.bytes - cut.bytes > bytes
-        position.pass(chain)
-      } else {
-        position.pass(row.bytes, entries: 0)
-      }
-      return true
-    }
-    guard var next else { return nil }
-    guard let row = try database.auditRow(next.row + 1), row.isBeginning else { return nil }
-    next.entries = try Self.chain(row).first - 1
-    return next.entries >= cut.entries ? (next, isVouchedFor) : nil
   }
 
   /// The beginning of a chain in a row.

@@ -1,5 +1,5 @@
 public import VaultCore
-import VaultModel
+public import VaultModel
 
 // What an unlock does with the part of the log that was written before it, and who is shown it.
 extension Keychain {
@@ -7,19 +7,26 @@ extension Keychain {
   /// the first unlock of this one. From its end on all of it can be vouched for, and the next records begin a chain of the
   /// vault's own keys.
   ///
+  /// - Parameter each: called with the entries that nobody had vouched for, and their numbers.
   /// - Returns: nil when it is not over; else what is wrong, in sentences, of which the store has failed then.
   /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``.
-  public func joinAudit(rows: Int) throws(VaultError) -> [String]? {
+  public func joinAudit(
+    rows: Int, _ each: (Int64, AuditEntry) -> Void = { _, _ in }
+  ) throws(VaultError) -> [String]? {
     if bound.isAuditJoined { return [] }
     var findings: [Finding] = []
     do throws(VaultError) {
       if bound.auditJoin == nil { bound.auditJoin = try AuditWalk(self, isTail: true) }
-      guard try bound.auditJoin?.step(self, rows: rows) ?? true else { return nil }
-      findings = bound.auditJoin?.faults.map { Finding($0) } ?? []
+      let join = bound.auditJoin
+      let joined = join?.joined.entries ?? 0
+      let isOver = try join?.step(self, rows: rows) { number, entry in if number > joined { each(number, entry) } }
+      guard isOver ?? true else { return nil }
+      findings = join?.faults.map { Finding($0) } ?? []
     } catch .corrupt(let reason) {
       findings = [Finding(.damaged, reason)]
     }
     bound.unvouchedAudit = bound.auditJoin?.unvouchedSince
+    earlyAudit = bound.auditJoin?.early ?? 0
     bound.auditJoin = nil
     bound.isAuditJoined = true
     endAuditChain()
@@ -118,6 +125,10 @@ extension Keychain {
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
     // What nobody has looked at yet is vouched for by nobody.
     if source.bound.isAuditJoined { anchor.joined = end }
+    // Of a log that is not whole nobody can tell what was used.
+    let usage = part == nil ? try source.auditUsage() : nil
+    anchor.forgetUsage()
+    if let usage { anchor.keep(try sealed(usage), at: anchor.earlyTime, early: 0) }
     let mark = try mark(anchor: anchor.encoded)
     changes.clear(Self.auditPlace, .whenUnlocked, stored: try classRecord(.whenUnlocked).sets[Self.auditPlace])
     note(.insert, .whenUnlocked, Self.auditPlace, .single, mark)

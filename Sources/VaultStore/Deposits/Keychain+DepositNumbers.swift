@@ -16,7 +16,7 @@ extension Keychain {
     var number = if let last = table.lastGiven { last + 1 } else { try lastDeposit(table) + 1 }
     while table.numbers.contains(number) { number += 1 }
     guard DepositRow.numbers.contains(number) else { throw .corrupt("vault.db: there is no number left for a deposit") }
-    depositTable?.lastGiven = number
+    bound.depositTable?.lastGiven = number
     return number
   }
 

@@ -149,7 +149,7 @@ extension Keychain {
     }
   }
 
-  private func withGrantsKey<R: ~Copyable>(
+  func withGrantsKey<R: ~Copyable>(
     _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     try withKeys(accessible) { (keys: borrowing ClassKeys) throws(VaultError) in

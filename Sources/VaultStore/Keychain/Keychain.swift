@@ -42,6 +42,8 @@ public final class Keychain {
   var isVouchedFor = ByClass<Bool>(repeating: false)
   var transaction = OpenTransaction()
   var bound = KeyBound()
+  /// The bytes of the log that were written before a first unlock, until the anchor counts them.
+  var earlyAudit: Int64 = 0
   /// True when the boot key has opened `always` items since the store was opened.
   var opensWithBootKey = false
   /// The public key of the vault's box (``SealedBox``), 32 bytes, once the vault was unlocked since the store was opened; the

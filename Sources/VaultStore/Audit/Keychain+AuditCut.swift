@@ -1,0 +1,143 @@
+public import VaultCore
+public import VaultModel
+
+// The oldest entries of the audit log, which are taken out.
+extension Keychain {
+  /// The bytes that are taken out at a time, so that nobody waits for long.
+  private static let cutAtATime: Int64 = 256 << 10
+
+  /// Takes out the oldest chains as long as the log is longer than `bytes`, or they are older than that; the one that is
+  /// written stays.
+  ///
+  /// - Parameters:
+  ///   - age: in seconds as ``AuditChain/age`` counts them; nil for any.
+  ///   - now: Unix seconds.
+  ///   - steps: the most times that something is taken out.
+  ///   - usage: what subjects have used of the log.
+  ///   - carry: called with entries that are to go only because the log is too long, and the bytes that they take: what it seals is
+  ///     written as they go, and must be shorter than that.
+  /// - Returns: the number of entries that are gone.
+  /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func cutAudit(
+    toBytes bytes: Int64, olderThan age: Int64?, now: Int64, steps: Int = .max, usage: AuditUsage? = nil,
+    carry: (_ entries: [(number: Int64, entry: AuditEntry)], _ bytes: Int64) -> Void = { _, _ in }
+  ) throws(VaultError) -> Int64 {
+    guard bound.isAuditJoined, !hasFailed, var anchor = try anchor() else { return 0 }
+    let oldest = age.map { auditAge(at: now) - $0 } ?? .min
+    let before = anchor.cut.entries
+    var left = steps
+    while left > 0, let next = try cutEnd(of: anchor, bytes: bytes, oldest) {
+      left -= 1
+      if next.isForLength { carry(try entries(from: anchor.cut, to: next.end), next.end.bytes - anchor.cut.bytes) }
+      (anchor.cut, anchor.isVouchedFor) = (next.end, next.isVouchedFor)
+      anchor.aside.removeAll { $0.upperBound <= next.end.row }
+      if hasUnwrittenAudit { anchor.joined = auditEnd }
+      if let usage { anchor.keep(try sealed(usage), at: usage.time, early: earlyAudit) }
+      try writeAudit { () throws(VaultError) in
+        try database.cutAudit(upTo: anchor.cut.row)
+        try put(anchor)
+      }
+      if usage != nil { earlyAudit = 0 }
+    }
+    return anchor.cut.entries - before
+  }
+
+  /// The end of the part that is to go next.
+  private struct CutEnd {
+    var end: AuditPosition
+    /// True when somebody vouches for it.
+    var isVouchedFor: Bool
+    /// True when it goes because the log is too long, and not all of it because of its age.
+    var isForLength: Bool
+  }
+
+  /// The end of the oldest chains that are to go, of some of them where they are long; nil when all are to stay.
+  private func cutEnd(of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64) throws(VaultError) -> CutEnd? {
+    let (cut, joined) = (anchor.cut, anchor.joined)
+    // Once it is too long it becomes a bit shorter than it has to be, so that this is not done for each record.
+    let least = joined.bytes - cut.bytes > bytes ? bytes - bytes / 256 : bytes
+    var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
+    var isForLength = false
+    var next: CutEnd?
+    try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
+      // A log that is not whole is not cut: what is missing would be forgotten.
+      guard row.row == position.row + 1, row.row <= joined.row else { return false }
+      if row.isBeginning {
+        let chain = try Self.chain(row)
+        if position != cut {
+          // The age of a chain is that of its beginning; all of it is older than the next one.
+          let isOld = chain.age <= oldest
+          let isLong = joined.bytes - (next?.end ?? cut).bytes > least
+          guard isOld || isLong else { return false }
+          isForLength = isForLength || !isOld
+          position.entries = chain.first - 1
+          guard position.entries >= cut.entries else { return false }
+          next = CutEnd(end: position, isVouchedFor: isVouchedFor, isForLength: isForLength)
+          guard position.bytes - cut.bytes < Self.cutAtATime else { return false }
+        }
+        isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
+        position.pass(chain)
+      } else {
+        position.pass(row.bytes, entries: 0)
+      }
+      return true
+    }
+    return next
+  }
+
+  /// The entries of a part that begins where the log does.
+  private func entries(
+    from start: AuditPosition, to end: AuditPosition
+  ) throws(VaultError) -> [(number: Int64, entry: AuditEntry)] {
+    let walk = try auditWalk(noted: [:])
+    guard walk.start.row == start.row else { return [] }
+    var entries: [(number: Int64, entry: AuditEntry)] = []
+    var isOver = false
+    while !isOver, walk.position.row < end.row {
+      isOver = try walk.step(self, rows: 32) { number, entry in
+        if number <= end.entries { entries.append((number, entry)) }
+      }
+    }
+    return entries
+  }
+
+  // MARK: What is used
+
+  /// What subjects had used of the log when somebody vouched for it last; nil where that was not kept.
+  ///
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when it is not what was stored last.
+  public func auditUsage() throws(VaultError) -> AuditUsage? {
+    guard let sealed = try anchor()?.usage, !sealed.isEmpty else { return nil }
+    let place = usagePlace
+    return try withGrantsKey(.whenUnlocked) { (key: borrowing SecureBytes) throws(VaultError) in
+      do throws(CryptoError) {
+        let opened = try sealed.withSpan { (bytes: RawSpan) throws(CryptoError) in
+          try AEAD.open(bytes, key: key, associatedData: place)
+        }
+        return try opened.withBytes { (bytes: RawSpan) throws(CryptoError) in try AuditUsage(decoding: bytes) }
+      } catch { throw .corrupt("what was used of the audit log cannot be read") }
+    }
+  }
+
+  /// It names subjects by hashes that anybody could make, so that it is sealed as grants are.
+  func sealed(_ usage: AuditUsage) throws(VaultError) -> [UInt8] {
+    let (bytes, place) = (usage.encoded, usagePlace)
+    return try withGrantsKey(.whenUnlocked) { (key: borrowing SecureBytes) in
+      bytes.withSpan { AEAD.seal($0, key: key, associatedData: place) }
+    }
+  }
+
+  private var usagePlace: AssociatedData {
+    AssociatedData(vault: vault, table: .meta, number: 3, accessible: .whenUnlocked)
+  }
+
+  /// The bytes of the log that nobody has vouched for, and of late those before it that were written before a first unlock; nil once
+  /// this process has looked at what was there before it.
+  ///
+  /// Nobody vouches for the number: what makes it smaller shows at the next unlock.
+  public var unjoinedAuditBytes: Int64? {
+    if bound.isAuditJoined { return nil }
+    guard let anchor = try? storedAnchor() else { return auditEnd.bytes }
+    return max(0, auditEnd.bytes - anchor.joined.bytes) + anchor.early
+  }
+}

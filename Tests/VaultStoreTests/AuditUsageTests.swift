@@ -1,0 +1,85 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+@Suite("What was used of the audit log") struct AuditUsageTests {
+  private static let usage = AuditUsage(
+    time: 5000, counted: AuditUsage.Counted(count: 7, since: 4000, last: 4900),
+    subjects: [AuditUsage.Key(of: "user:1000"): [1, 2, 3, 4], AuditUsage.Key(of: "strangers"): [0, 0, .max, 0]])
+
+  private static func write(to keychain: Keychain, _ usage: AuditUsage?) throws {
+    try AuditStoreTests.write(1, to: keychain, anchored: false)
+    try keychain.writeAudit(anchored: true, usage: usage)
+  }
+
+  @Test("is kept with what is vouched for, and not told to who has the disk") func kept() throws {
+    let fixture = try Fixture.withItems(1)
+    var keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try Self.write(to: keychain, nil)
+    // As programs before this one stored it.
+    #expect(try keychain.storedAnchor()?.encoded.first == 1)
+    #expect(try keychain.auditUsage() == nil)
+    try Self.write(to: keychain, Self.usage)
+    #expect(try keychain.storedAnchor()?.encoded.first == 2)
+    // Who has nothing new to say of it leaves it as it is.
+    try Self.write(to: keychain, nil)
+    try keychain.close()
+    keychain = try fixture.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    #expect(try keychain.auditUsage() == Self.usage)
+    let key = AuditUsage.Key(of: "user:1000")
+    let sealed = try #require(try keychain.storedAnchor()?.usage)
+    #expect(
+      sealed.indices.dropLast(8).allSatisfy { start in
+        (0..<8).contains { sealed[start + $0] != UInt8(truncatingIfNeeded: key.first >> (8 * Int64($0))) }
+      })
+    keychain.lock(hidingNames: false)
+    #expect(throws: VaultError.locked) { _ = try keychain.auditUsage() }
+    #expect(try fixture.unlocked().verify().isOK)
+  }
+
+  @Test("is kept over a change of all keys") func rekeyed() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try Self.write(to: keychain, Self.usage)
+    let rekey = try fixture.rekey(keychain)
+    while try !rekey.step(records: 10) {}
+    try rekey.finish()
+    #expect(try keychain.auditUsage() == Self.usage)
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("what was written before first unlocks is counted over all of them, and less with each day") func early()
+    throws
+  {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try Self.write(to: keychain, Self.usage)
+    try keychain.close()
+    var before: Int64 = 0
+    for _ in 0..<3 {
+      let cold = try fixture.open()
+      #expect(cold.unjoinedAuditBytes == before)
+      try AuditStoreTests.write(4, to: cold, anchored: false)
+      let after = try #require(cold.unjoinedAuditBytes)
+      #expect(after > before + 500)
+      before = after
+      try cold.unlock(vaultKey: fixture.vaultKey)
+      #expect(try cold.joinAudit(rows: .max) == [])
+      #expect(cold.unjoinedAuditBytes == nil)
+      try cold.writeAudit(anchored: true, usage: Self.usage)
+      try cold.close()
+    }
+    let last = try fixture.unlocked()
+    _ = try last.joinAudit(rows: .max)
+    for day: Int64 in 1...7 {
+      try Self.write(to: last, AuditUsage(time: 5000 + day * 86_400))
+    }
+    #expect(try #require(try last.storedAnchor()).early < before / 2)
+  }
+}
