@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A user of this machine with a password, made for one test and removed with it. Needs root.
+/// A user of this machine with a password, made for one test and removed with it, or, after a run that was killed, by
+/// the next one. Needs root.
 public final class TestUser: Sendable {
   /// True when this process may make users.
   public static let canBeMade = Root.isAtHand
@@ -26,13 +27,24 @@ public final class TestUser: Sendable {
     return try body()
   }
 
+  /// Removes the users of processes that were killed before they could.
+  private static func removeLeftUsers(_ sandbox: Sandbox) throws {
+    for line in try String(contentsOfFile: "/etc/passwd", encoding: .utf8).split(separator: "\n") {
+      let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+      guard fields.count == 7, fields[0].hasPrefix("vt"), TestProcess.isGone(String(fields[4])) else { continue }
+      // Another run may remove it at the same time.
+      _ = try? run(sandbox, "userdel", "--force", String(fields[0]))
+    }
+  }
+
   public init(in sandbox: Sandbox) throws {
     self.sandbox = sandbox
+    try Self.removeLeftUsers(sandbox)
     name = "vt" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
     password = "pæss-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
     try Self.run(
       sandbox, "useradd", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
-      "--no-log-init", name)
+      "--no-log-init", "--comment", TestProcess.tag, name)
     do {
       uid =
         UInt32(
@@ -86,15 +98,27 @@ extension Sandbox {
   }
 }
 
-/// A PAM service of the machine, made for one test and removed with it. Needs root.
+/// A PAM service of the machine, made for one test and removed with it, or, after a run that was killed, by the next
+/// one. Needs root.
 public final class PAMService: Sendable {
   /// The name under which PAM finds it, `vault-test-…`.
   public let name: String
-  private var path: String { "/etc/pam.d/" + name }
+  private var path: String { Self.folder + name }
+  private static let folder = "/etc/pam.d/"
+  private static let prefix = "vault-test-"
+
+  /// Removes the files of processes that were killed before they could.
+  private static func removeLeftFiles() throws {
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder)
+    where file.hasPrefix(prefix) && TestProcess.isGone(String(file.dropFirst(prefix.count))) {
+      unsafe unlink(folder + file)
+    }
+  }
 
   /// Writes the service's file and, with `biometry`, that of the service `…-biometry` beside it.
   public init(_ text: String, biometry: String? = nil) throws {
-    name = "vault-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    name = Self.prefix + TestProcess.tag + "-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    try Self.removeLeftFiles()
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     if let biometry { try Data(biometry.utf8).write(to: URL(fileURLWithPath: path + "-biometry")) }
   }
