@@ -80,6 +80,7 @@ extension Items {
       let name = (error.index ?? refused).map { changes[$0].change.name.text }
       let detail = Self.detail(ofBatch: changes.count, isAboutOne: name != nil)
       vault.audit.record(.set, error.refusal.outcome, caller, item: name, detail: detail)
+      do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
       throw error
     }
     for (change, _) in changes { vault.audit.record(.set, .ok, caller, item: change.name.text) }
