@@ -17,11 +17,14 @@ import VaultTesting
 /// The daemon has a loop of its own; the connection's timers run when the test says so. Bytes for the client go into
 /// memory, where it reads them at once or never.
 final class ConnectionStand: Sendable {
-  /// The hands of all the daemon's clocks, which show the same nanoseconds.
+  /// The hands of the daemon's clocks: that of `CLOCK_MONOTONIC`, and that of `CLOCK_BOOTTIME`, which a sleep moves as well.
   fileprivate final class Hands: Sendable {
     private let time = Atomic<Int64>(1_000_000_000)
-    var now: Int64 { time.load(ordering: .relaxed) }
+    private let slept = Atomic<Int64>(0)
+    var awake: Int64 { time.load(ordering: .relaxed) }
+    var now: Int64 { awake + slept.load(ordering: .relaxed) }
     func move(_ nanoseconds: Int64) { time.add(nanoseconds, ordering: .relaxed) }
+    func sleep(_ nanoseconds: Int64) { slept.add(nanoseconds, ordering: .relaxed) }
   }
 
   /// The part that is used on the loop alone.
@@ -96,6 +99,9 @@ final class ConnectionStand: Sendable {
     /// Makes the client leave, whatever it waits for.
     func leave() { end() }
 
+    /// Lets the machine sleep, of which no timer knows.
+    func sleep(_ time: TimeAmount) { hands.sleep(time.nanoseconds) }
+
     fileprivate func end() { _ = try? channel.finish(acceptAlreadyClosed: true) }
   }
 
@@ -155,7 +161,7 @@ final class ConnectionStand: Sendable {
     self.loop = loop
     let hands = Hands()
     (inside, assembly) = try loop.submit { [store = sandbox.store, socket = sandbox.socket] in
-      let clock = Clock(boot: { hands.now }, monotonic: { hands.now }, wall: { 2000 })
+      let clock = Clock(boot: { hands.now }, monotonic: { hands.awake }, wall: { 2000 })
       let timers = EmbeddedEventLoop()
       let assembly = try Assembly.stand(
         on: loop, store: store, socket: socket, settings: settings, clock: clock, timer: Timer(on: timers))

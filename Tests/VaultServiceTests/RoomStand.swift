@@ -9,7 +9,8 @@ import VaultTesting
 /// The rooms of a vault without a daemon around them: time passes when the test says so, and a thread's work is done at
 /// once.
 final class RoomStand {
-  /// The hands of all clocks, which show the same nanoseconds, and the work that is due when they have moved on.
+  /// The hands of the clocks, and the work that is due when they have moved on: that of `CLOCK_MONOTONIC`, by which timers
+  /// run, and that of `CLOCK_BOOTTIME`, which a sleep moves as well.
   final class Hands {
     private struct Entry {
       let at: Int64
@@ -18,23 +19,25 @@ final class RoomStand {
     }
 
     private let time = Shared<Int64>(1_000_000_000)
+    private let slept = Shared<Int64>(0)
     /// The wall clock, Unix seconds, which stands still.
     let wall = Shared<Int64>(2000)
     private var entries: [Entry] = []
     private var count = 0
 
-    var now: Int64 { time.value }
+    /// `CLOCK_BOOTTIME` nanoseconds.
+    var now: Int64 { time.value + slept.value }
 
     var clock: Clock {
-      let (time, wall) = (time, wall)
-      return Clock(boot: { time.value }, monotonic: { time.value }, wall: { wall.value })
+      let (time, slept, wall) = (time, slept, wall)
+      return Clock(boot: { time.value + slept.value }, monotonic: { time.value }, wall: { wall.value })
     }
 
     var timer: VaultService.Timer {
       Timer { [unowned self] delay, work in
         count += 1
         let number = count
-        entries.append(Entry(at: now + delay, number: number, work: work))
+        entries.append(Entry(at: time.value + delay, number: number, work: work))
         return { [weak self] in self?.entries.removeAll { $0.number == number } }
       }
     }
@@ -44,11 +47,17 @@ final class RoomStand {
 
     func pass(seconds: Int64) { pass(seconds * 1_000_000_000) }
 
+    /// Lets the machine sleep for so many nanoseconds, of which no timer knows.
+    func sleep(_ nanoseconds: Int64) { slept.value += nanoseconds }
+
+    func sleep(seconds: Int64) { sleep(seconds * 1_000_000_000) }
+
+    /// Lets time pass in which the machine is awake.
     func pass(_ nanoseconds: Int64) {
-      let end = now + nanoseconds
+      let end = time.value + nanoseconds
       while let next = entries.filter({ $0.at <= end }).min(by: { ($0.at, $0.number) < ($1.at, $1.number) }) {
         entries.removeAll { $0.number == next.number }
-        time.value = max(now, next.at)
+        time.value = max(time.value, next.at)
         next.work()
       }
       time.value = end

@@ -1,0 +1,46 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import VaultDaemon
+@testable import VaultService
+@testable import VaultSigning
+
+@Suite("Keys of `ssh-add -t`") struct SessionKeyTimesTests {
+  /// The constraints of a key that is to go after so many seconds.
+  private static func constraints(lifetime: UInt8) throws -> KeyConstraints {
+    let bytes: [UInt8] = [1, 0, 0, 0, lifetime]
+    let span = unsafe bytes.span.bytes  // Bytes have no padding.
+    var reader = SSHReader(span)
+    return try KeyConstraints(&reader, span)
+  }
+
+  @Test("are gone by the clock that goes on in a sleep, and without one also where nobody asks for them") func ends()
+    throws
+  {
+    let stand = try ConnectionStand.unlocked("idle = off")
+    defer { stand.close() }
+    try stand.on { client in
+      let timers = EmbeddedEventLoop()
+      let keys = SessionKeys(client.vault, VaultService.Timer(on: timers))
+      let brief = try Self.constraints(lifetime: 10)
+      try keys.add(NewKey.key(.ed25519), comment: "brief", brief)
+      try keys.add(NewKey.key(.ed25519), comment: "long", KeyConstraints())
+      client.pass(.seconds(4))
+      client.sleep(.nanoseconds(5_999_999_999))
+      #expect(keys.all.map(\.comment) == ["brief", "long"])
+      client.sleep(.nanoseconds(1))
+      #expect(keys.all.map(\.comment) == ["long"])
+      try keys.add(NewKey.key(.ed25519), comment: "brief", brief)
+      var isTold = false
+      keys.someAreGone = { isTold = true }
+      client.pass(.nanoseconds(9_999_999_999))
+      timers.advanceTime(by: .nanoseconds(9_999_999_999))
+      #expect(!isTold)
+      client.pass(.nanoseconds(1))
+      timers.advanceTime(by: .nanoseconds(1))
+      #expect(isTold)
+      try? timers.syncShutdownGracefully()
+    }
+  }
+}
