@@ -109,4 +109,45 @@ import VaultTesting
       #expect(client.connection.caller.memory.standing == nil)
     }
   }
+
+  @Test(
+    "another user, who may watch one item, is told of that alone from a cursor on, moves into and out of it included")
+  func othersAfter() throws {
+    let stand = try ConnectionStand.unlocked("idle = off", uid: 4242)
+    defer { stand.close() }
+    try stand.on { client in
+      let access = client.assembly.rooms.access
+      let administrator = Caller(
+        door: .varlink, uid: access.terms.owner, groups: [], pid: 1, started: nil, unit: nil,
+        session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
+      access.add(.presence, by: administrator, with: [])
+      _ = try access.give(
+        try Subject(parsing: "user:4242"), try ItemPattern("own/a"), try Rights(parsing: "watch"), until: nil,
+        for: administrator)
+      let place = client.door.events.recent.newest
+      let (own, hidden) = (try ItemName("own/a"), try ItemName("hidden"))
+      let events: [VaultEvent] = [
+        .item(own, .created, version: 1), .item(hidden, .created, version: 1), .item(own, .moved, to: hidden),
+        .item(hidden, .updated, version: 2), .item(try ItemName("own/a/b"), .created, version: 1),
+        .item(try ItemName("own/ab"), .created, version: 1), .item(hidden, .moved, to: try ItemName("hidden/too")),
+        .request(123_456, .asked), .integrityFailed("hidden is not whole"),
+        .item(try ItemName("hidden/too"), .moved, to: own), .item(own, .deleted),
+      ]
+      for event in events { client.vault.hooks.announce(event) }
+      client.call("Monitor", #"{"after":"\#(EventCursor.text(place))"}"#, more: true)
+      // What comes while it watches is decided alike.
+      for event in events { client.vault.hooks.announce(event) }
+    }
+    try stand.goRound("the events") { $0.door.events.count == 0 && !$0.hasWork }
+    let told = try stand.on { $0.messages() }
+    let part = #""name":"own/a","change":"#
+    let changes = told.dropFirst().map { text in
+      ["created", "deleted", "moved", "updated"].filter { text.contains(part + "\"\($0)\"") }.joined()
+    }
+    #expect(
+      changes == ["created", "deleted", "created", "deleted", "created", "deleted", "created", "deleted"], "\(told)")
+    for word in ["hidden", "own/ab", "own/a/b", "123456", "whole", "missed"] {
+      #expect(!told.contains { $0.contains(word) }, "\(word): \(told)")
+    }
+  }
 }

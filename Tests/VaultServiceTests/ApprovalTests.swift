@@ -22,6 +22,12 @@ import VaultModel
 
   @Test("count once and for five minutes, unless they say otherwise") func once() throws {
     let stand = try RequestStand()
+    // In order: of random ones two may be the same.
+    var drawn = 100_000
+    stand.access.requests.draw = {
+      drawn += 1
+      return drawn
+    }
     let number = try stand.number("a")
     try stand.approve(number)
     #expect(try stand.ask("b") != .served)
@@ -86,6 +92,28 @@ import VaultModel
     #expect(throws: Refusal.self) { try stand.approve(unknown, session: true) }
   }
 
+  @Test("of a session that are answered after another process has asked are for the one that was shown, or for none")
+  func otherAsker() throws {
+    let stand = try RequestStand()
+    let number = try stand.number("a", RequestStand.caller(pid: 50))
+    #expect(try stand.number("a", RequestStand.caller(pid: 51)) == number)
+    #expect(throws: Refusal.busy("another process of that subject has asked meanwhile")) {
+      try stand.approve(number, session: true, process: 50)
+    }
+    for pid in [50, 51] as [Int32] {
+      #expect(try stand.ask("a", RequestStand.caller(pid: pid), for: nil) == Self.denied)
+    }
+    try stand.approve(number, session: true, process: 51)
+    #expect(try stand.ask("a", RequestStand.caller(pid: 51), for: nil) == .served)
+    #expect(try stand.ask("a", RequestStand.caller(pid: 50), for: nil) == Self.denied)
+    // A later process of the number that was shown is another one.
+    let later = try stand.number("b", RequestStand.caller(pid: 60, started: 5))
+    _ = try stand.number("b", RequestStand.caller(pid: 60, started: 6))
+    try stand.approve(later, session: true, process: 60)
+    #expect(try stand.ask("b", RequestStand.caller(pid: 60, started: 6), for: nil) == .served)
+    #expect(try stand.ask("b", RequestStand.caller(pid: 60, started: 5), for: nil) == Self.denied)
+  }
+
   @Test("for ever are a grant for that very name, beside what the subject has for it") func always() throws {
     let stand = try RequestStand(items: ["a", "**", "b?"])
     let subject = try Subject(parsing: "user:990")
@@ -124,6 +152,11 @@ import VaultModel
     try stand.approve(stand.pending[0].number, uses: 2)
     #expect(try stand.ask("code", for: nil) == Self.denied)
     #expect(try code() && code() && !code())
+    // One of each right: neither is in the other's way.
+    try stand.approve(stand.pending[0].number, uses: 2)
+    try stand.approve(try stand.number("code"), uses: 2)
+    #expect(try stand.ask("code", for: nil) == .served && code())
+    #expect(try stand.ask("code", for: nil) == .served && code())
     // Who may read it may have it used.
     try stand.approve(try stand.number("code"))
     #expect(try code() && !code())

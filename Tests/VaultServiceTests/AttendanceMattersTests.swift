@@ -160,6 +160,53 @@ import VaultModel
     #expect(later.take() == ["withdrawn answered"])
   }
 
+  @Test("an agent of the user that asked hears nothing of it, though its user may answer others") func ownRequest()
+    throws
+  {
+    let stand = try AttendanceStand(system: true)
+    try stand.rooms.set("a")
+    var own = AttendanceStand.process(10, uid: 990)
+    own.groups.append(RoomStand.administrators)
+    let agent = try stand.attend(own)
+    let number = try Self.request(stand, AttendanceStand.process(50, uid: 990))
+    stand.turn()
+    #expect(agent.take() == ["attending"])
+    #expect(stand.askApproval(number, AttendanceStand.process(50, uid: 990)).joined == "nobody")
+    _ = try Self.request(stand, AttendanceStand.process(51, uid: 991))
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(agent.take() == ["approval a 1"])
+  }
+
+  @Test("what nobody was told of yet nobody answers") func untold() throws {
+    let stand = try AttendanceStand()
+    try stand.rooms.set("a", require: .password)
+    _ = try stand.attend()
+    let call = try stand.askPresence("a")
+    let number = try #require(call.waiter?.inquiry)
+    func dismiss() throws(Refusal) {
+      try stand.attendance.dismiss(number, isUnable: false, for: AttendanceStand.process(10))
+    }
+    #expect(throws: Refusal.denied("it was not asked of this process")) { try dismiss() }
+    #expect(call.end == nil)
+    stand.turn()
+    try dismiss()
+    #expect(call.end == .dismissed)
+  }
+
+  @Test("a finger is asked for by agents of users alone for whom a way in is") func fingers() throws {
+    let stand = try AttendanceStand()
+    try stand.rooms.set("a", require: .biometry)
+    let agent = try stand.attend()
+    let name = try ItemName("a")
+    let caller = AttendanceStand.process(50)
+    guard case .nobody = stand.attendance.joinPresence(name, .biometry, caller, Said(), giveUp: { _ in }) else {
+      Issue.record("somebody is asked")
+      return
+    }
+    stand.turn()
+    #expect(agent.take() == ["attending"])
+  }
+
   @Test("a request stays open where no agent can ask: who waits is refused") func unableApproval() throws {
     let stand = try AttendanceStand(system: true)
     try stand.rooms.set("a")

@@ -46,6 +46,20 @@ import VaultStore
     #expect(counts.map(\.outcome) == [.missing, .ok] && counts.allSatisfy { $0.action == .get && $0.item == nil })
   }
 
+  @Test("gets of two versions are two entries") func versions() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    var change = ItemChange(name: try ItemName("a"), update: true)
+    change.kind = .note
+    _ = try stand.items.set(change, .bytes(count: 1), for: stand.administrator) { _ in true }
+    for version in [1, 2, 2, 1] {
+      _ = try stand.items.get(ItemName("a"), version: version, for: stand.administrator) { _, _, _ in }
+    }
+    stand.hands.pass(seconds: 61)
+    let gets = try AuditTests.told(stand).filter { $0.hasPrefix("get") }
+    #expect(gets == ["get ok a", "get ok a", "get ok a ×1", "get ok a ×1"], "\(gets)")
+  }
+
   @Test("a minute is one by the clock of the log, also over a sleep and a clock that is set back") func minute() throws
   {
     let stand = try RoomStand.unlocked()

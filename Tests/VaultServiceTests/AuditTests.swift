@@ -93,6 +93,40 @@ import VaultStore
     #expect(throws: Refusal.locked(stand.vault.state)) { try Self.told(stand) }
   }
 
+  @Test("a user who is no service reads what its own processes did, and nothing of another user's") func user() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/a")
+    for uid: UInt32 in [990, 991] {
+      _ = try stand.access.give(
+        try Subject(parsing: "user:\(uid)"), try ItemPattern("own/*"), try Rights(parsing: "get"), until: nil,
+        for: stand.administrator)
+    }
+    Self.get(stand, "own/a", RoomStand.caller(990))
+    Self.get(stand, "own/none", RoomStand.caller(991))
+    Self.get(stand, "own/a", RoomStand.caller(990, session: 8, unit: "x.service"))
+    #expect(
+      try Self.told(stand, by: RoomStand.caller(990)) == ["get ok own/a", "get ok own/a", "audit ok read"])
+    #expect(try Self.told(stand, by: RoomStand.caller(991)) == ["get missing own/none", "audit ok read"])
+  }
+
+  @Test("is read from the first to the last second that is asked for, both included") func times() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a", kind: .totp, "MY")
+    for wall: Int64 in [3000, 4000, 5000] {
+      stand.hands.wall.value = wall
+      _ = try stand.items.code(try ItemName("a"), for: stand.administrator) { _ in }
+    }
+    func count(_ since: Int64?, _ until: Int64?) throws -> Int {
+      var filter = AuditFilter()
+      (filter.since, filter.until, filter.action) = (since, until, .use)
+      return try Self.told(stand, filter).count
+    }
+    #expect(try count(nil, nil) == 3)
+    #expect(try [2999, 3000, 3999, 4000, 5000].map { try count(nil, $0) } == [0, 1, 1, 2, 3])
+    #expect(try [3000, 3001, 5000, 5001].map { try count($0, nil) } == [3, 2, 1, 0])
+    #expect(try count(4000, 4000) == 1)
+  }
+
   @Test("a second with more than waits for a disk loses nothing") func burst() throws {
     var settings = VaultSettings()
     settings.audit.size = 1 << 30

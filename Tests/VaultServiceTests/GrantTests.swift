@@ -65,6 +65,29 @@ import VaultStore
     for caller in [RoomStand.caller(0), admin] { #expect(try Self.isServed(stand, "other", caller)) }
   }
 
+  @Test("for one name give nothing on a longer or a shorter one, nor on what is below it, whatever the right")
+  func exactName() throws {
+    let names = ["a", "a/", "a/b", "a/bc", "a/b/c", "a/b/", "A/b", "a/B", "xa/b", "x/a/b", "a/b.revoked"]
+      .compactMap { try? ItemName($0) }
+    let stand = try RoomStand.unlocked(system: true)
+    let caller = RoomStand.caller(990)
+    for name in names { try stand.set(name.text) }
+    for right in Right.allCases {
+      try Self.give(stand, "user:990", "a/b", right.name)
+      for name in names {
+        let expected = name.text == "a/b" ? Rights(right) : []
+        #expect(stand.access.permit(caller, on: name).anywhere == expected, "\(right.name) \(name.text)")
+        #expect(stand.items.mayWatch(name, caller) == expected.contains(.watch), "\(right.name) \(name.text)")
+        if expected.isEmpty { #expect(throws: Self.denied) { try Self.isServed(stand, name.text, caller) } }
+      }
+      let expected = Rights(right).contains(.find) ? ["a/b"] : []
+      for query in ["", "name~a/*", "name~a/b*", "name~a/b/*", "name=a/bc"] {
+        let isSought = ["", "name~a/*", "name~a/b*"].contains(query)
+        #expect(try Self.found(stand, caller, query) == (isSought ? expected : []), "\(right.name) \(query)")
+      }
+    }
+  }
+
   @Test("with several parts are for callers of whom all of them hold") func parts() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("a")

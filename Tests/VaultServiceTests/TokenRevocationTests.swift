@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VaultCore
 import VaultModel
@@ -34,6 +35,48 @@ import VaultStore
     try Self.give(stand, 990, "key.revoked", "set")
     for version in 1...3 { #expect(try Self.revoke(stand, "key", "token\(version)", by: 990) == version) }
     #expect(try stand.items.item(try ItemName("key.revoked"), for: stand.administrator).kind == .note)
+  }
+
+  @Test("by themselves once the key that made them was replaced for as long as they could be good") func replaced()
+    throws
+  {
+    let stand = try RoomStand.unlocked()
+    let name = try ItemName("tokens")
+    func set(update: Bool) throws {
+      var change = ItemChange(name: name, use: update ? nil : .jwt, update: update)
+      if !update { change.attributes = ["max-ttl": "1h"] }
+      _ = try stand.items.set(change, .generated(.key(.ed25519)), for: RoomStand.caller()) { _ in true }
+    }
+    func keys() throws -> Int {
+      try stand.items.publicKey(name, .jwks, for: RoomStand.caller()).text.components(separatedBy: "\"kid\"").count - 1
+    }
+    func check(_ token: String) throws -> CheckedToken? {
+      var checked: CheckedToken?
+      _ = try stand.items.verify(RoomStand.secret(Array(token.utf8)), of: name, for: RoomStand.caller()) {
+        checked = $0
+      }
+      return checked
+    }
+    try set(update: false)
+    #expect(try keys() == 1)
+    stand.hands.wall.value = 3000
+    var token = ""
+    let wanted = WantedToken(subject: "lamp", lifetime: nil, claims: nil)
+    _ = try stand.items.issue(name, wanted, for: RoomStand.caller()) { made in
+      token = made.text.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+      }
+    }
+    try set(update: true)
+    let item = try stand.items.item(name, for: RoomStand.caller())
+    #expect(Items.replacedVersions(of: item, now: 6599) == [1] && Items.replacedVersions(of: item, now: 6600).isEmpty)
+    #expect(try keys() == 2)
+    guard case .valid = try check(token) else { throw RequestStand.RequestStandError() }
+    // Taken back by its subject alone.
+    _ = try stand.items.revoke(.all(of: "lamp"), of: name, for: RoomStand.caller())
+    guard case .fault = try check(token) else { throw RequestStand.RequestStandError() }
+    stand.hands.wall.value = 6600
+    #expect(try keys() == 1)
   }
 
   @Test("on a list that stays of the kind that it is") func kind() throws {
