@@ -1,0 +1,199 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@testable import VaultCLI
+
+/// What earlier programs have written, in Tests/Upgrades.
+private struct EarlierVault: CustomStringConvertible {
+  let folder: String
+  var description: String { (folder as NSString).lastPathComponent }
+
+  static let all: [EarlierVault] = {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Upgrades").path
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    return entries.filter { $0.first?.isNumber == true }.sorted().map { EarlierVault(folder: root + "/" + $0) }
+  }()
+
+  func path(_ file: String) -> String { folder + "/" + file }
+
+  /// A sandbox with a copy of one of its stores, and settings by which nothing in it ages.
+  func sandbox(_ store: String? = nil) throws -> Sandbox {
+    let sandbox = try Sandbox()
+    if let store {
+      try FileManager.default.copyItem(atPath: path(store), toPath: sandbox.store)
+      // git keeps no such modes.
+      for folder in ["", "/rekey"] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: sandbox.store + folder)) ?? []
+        for name in names {
+          let mode = name == "rekey" ? 0o700 : 0o600
+          try FileManager.default.setAttributes(
+            [.posixPermissions: mode], ofItemAtPath: sandbox.store + folder + "/" + name)
+        }
+      }
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: sandbox.store)
+    }
+    try sandbox.startDaemon(config: "idle = off\ntrash = 36500d\naudit-age = off\n")
+    return sandbox
+  }
+
+  /// The lines of JSON that the programs of then said.
+  func said(_ what: String) throws -> [NSDictionary] {
+    try Self.lines(String(contentsOfFile: path("said-" + what), encoding: .utf8))
+  }
+
+  static func lines(_ text: String) throws -> [NSDictionary] {
+    try text.split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? NSDictionary)
+    }
+  }
+}
+
+@Suite("Upgrades: what earlier programs wrote") struct UpgradeTests {
+  /// Expects each of the lines among those of now, which may tell more, besides what changes with time.
+  private func expect(_ now: String, holds then: [NSDictionary], but changing: Set<String> = []) throws {
+    let lines = try EarlierVault.lines(now)
+    #expect(!then.isEmpty)
+    for old in then {
+      let keys = old.allKeys.compactMap { $0 as? String }.filter { !changing.contains($0) }
+      #expect(
+        lines.contains { line in keys.allSatisfy { (old[$0] as? NSObject)?.isEqual(line[$0]) == true } },
+        "\(old) is not in \(now)")
+    }
+  }
+
+  private func unlock(_ sandbox: Sandbox) throws {
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+  }
+
+  /// Expects the store to be as it was written, and the log with it.
+  private func verify(_ sandbox: Sandbox) throws {
+    try sandbox.must(["verify"])
+    let log = try sandbox.must(["audit", "--verify"])
+    #expect(log.contains("now:"), "\(log)")
+    #expect(try sandbox.must(["status"]).contains("integrity:  all records are as they were written"))
+  }
+
+  /// Reads everything that each of the stores and backups has.
+  private func read(_ sandbox: Sandbox, _ vault: EarlierVault) throws {
+    func get(_ name: String, _ options: String...) throws -> String { try sandbox.must(["get", name] + options) }
+    for name in ["when-unlocked", "after-first-unlock", "always"] {
+      let item = "items/" + name
+      #expect(try get(item) == name + " three")
+      for (version, value) in [(1, "one"), (2, "two"), (3, "three")] {
+        #expect(try get(item, "--version", "\(version)") == "\(name) \(value)")
+      }
+    }
+    #expect(try get("iot/sensor") == "tok")
+    #expect(try get("large") == String(repeating: "L", count: 20_000))
+    #expect(try sandbox.run(["get", "bytes"]).stdout == [0, 1, 255] + Array("bytes\n".utf8))
+    #expect(try get("moved/to") == "old name")
+    #expect(try sandbox.run(["get", "moved/from"]).status == 66)
+    #expect(try sandbox.must(["find", "owner=ana", "class=always"]) == "items/always\n")
+    // What presence is needed for is not given without it.
+    #expect(try sandbox.run(["get", "guarded"]).status != 0)
+    // Keys, tokens and the list of those that do not count.
+    #expect(
+      try sandbox.must(["pubkey", "keys/sign"]) == String(contentsOfFile: vault.path("public"), encoding: .utf8))
+    let signature = try sandbox.run(["sign", "keys/sign"], stdin: Array("signed".utf8))
+    #expect(Data(signature.stdout) == FileManager.default.contents(atPath: vault.path("signature")))
+    for (token, status) in [("good", 0), ("revoked", 65), ("of-revoked-subject", 65)] as [(String, Int32)] {
+      let outcome = try sandbox.run(["token", "verify", "keys/gateway", vault.path("token-" + token)])
+      #expect(outcome.status == status, "\(token): \(outcome)")
+      #expect(status == 0 || outcome.errors.contains("the token was revoked"), "\(token): \(outcome)")
+    }
+    // The trash gives back what is in it.
+    for (name, value) in [("trash/first", "deleted"), ("trash/always", "deleted, always")] {
+      try sandbox.must(["trash", "restore", name])
+      #expect(try get(name) == value)
+    }
+    // The code of each counter is given once.
+    #expect(try sandbox.must(["totp", "hotp"]) == "287082")
+  }
+
+  @Test(
+    "a store opens cold and unlocked, loses nothing, and stays whole through a restart and a rekey",
+    arguments: EarlierVault.all)
+  fileprivate func store(vault: EarlierVault) throws {
+    let sandbox = try vault.sandbox("store")
+    defer { sandbox.close() }
+    #expect(try sandbox.must(["get", "items/always"]) == "always three")
+    try unlock(sandbox)
+    try verify(sandbox)
+    try expect(sandbox.must(["list", "--json"]), holds: vault.said("list"), but: ["created", "modified"])
+    try expect(sandbox.must(["trash", "list", "--json"]), holds: vault.said("trash"), but: ["left"])
+    try expect(sandbox.must(["grants", "--json"]), holds: vault.said("grants"), but: ["subject"])
+    try expect(sandbox.must(["deposits", "list", "--json"]), holds: vault.said("deposits"))
+    // All that happened before the unlock, cold sessions included, and who asked for it.
+    let unlocked = try #require(try vault.said("audit").last { $0["action"] as? String == "unlock" }?["number"] as? Int)
+    let before = try vault.said("audit").filter { ($0["number"] as? Int ?? 0) < unlocked }
+    #expect(before.count > 60)
+    try expect(sandbox.must(["audit", "list", "-n", "10000", "--json"]), holds: before, but: ["user"])
+    // The deposit that waited was taken in by the unlock.
+    #expect(try sandbox.must(["get", "drop/new"]) == "left while locked")
+    try read(sandbox, vault)
+    try sandbox.must(["set", "items/always", "--update"], stdin: "new")
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    let code = try String(contentsOfFile: vault.path("recovery-code"), encoding: .utf8)
+    try sandbox.must(["unlock", "--recovery", "--password-stdin"], stdin: code)
+    try verify(sandbox)
+    try sandbox.must(["rekey", "--password-stdin"], stdin: password + "\n")
+    #expect(try sandbox.must(["get", "items/always"]) == "new")
+    try verify(sandbox)
+    try expect(sandbox.must(["audit", "list", "-n", "10000", "--json"]), holds: before, but: ["user"])
+    try expect(sandbox.must(["grants", "--json"]), holds: vault.said("grants"), but: ["subject"])
+  }
+
+  @Test("a rekey that was cut resumes with the unlock, and ends", arguments: EarlierVault.all)
+  fileprivate func rekeying(vault: EarlierVault) throws {
+    let sandbox = try vault.sandbox("rekeying")
+    defer { sandbox.close() }
+    try unlock(sandbox)
+    let client = try sandbox.client()
+    try wait(for: "the end of the rekey") {
+      // The daemon goes on with it between requests.
+      _ = try client.call("Status")
+      return !FileManager.default.fileExists(atPath: sandbox.store + "/rekey")
+    }
+    try sandbox.stopDaemon()
+    try sandbox.startDaemon()
+    try unlock(sandbox)
+    try verify(sandbox)
+    try read(sandbox, vault)
+    let again = try sandbox.client()
+    for number in 1...40 {
+      #expect(try again.call("Get", ["name": "many/\(number)"]).string("value") == "v\(number)")
+    }
+    #expect(try sandbox.must(["get", "drop/new"]) == "left while locked")
+    try expect(sandbox.must(["deposits", "list", "--json"]), holds: vault.said("deposits"))
+  }
+
+  @Test("backups restore into vaults that have everything", arguments: EarlierVault.all)
+  fileprivate func backups(vault: EarlierVault) throws {
+    for file in ["unlocked.backup", "locked.backup"] {
+      let sandbox = try vault.sandbox()
+      defer { sandbox.close() }
+      try sandbox.must(["restore", vault.path(file), "--password-stdin"], stdin: password + "\n")
+      #expect(try sandbox.must(["get", "items/always"]) == "always three")
+      try unlock(sandbox)
+      try verify(sandbox)
+      try read(sandbox, vault)
+      if file == "locked.backup" {
+        let deposits = try EarlierVault.lines(sandbox.must(["deposits", "list", "--json"]))
+        #expect(deposits.contains { $0["name"] as? String == "aside/item" }, "\(deposits)")
+        // The grants of a restored vault count once they are confirmed, so what waited is kept aside.
+        let number = try #require(deposits.first { $0["name"] as? String == "drop/new" }?["number"] as? Int)
+        try sandbox.must(["deposits", "accept", "--yes", "\(number)"])
+        #expect(try sandbox.must(["get", "drop/new"]) == "left while locked")
+      }
+      let said = try vault.said("audit")
+      let taken = try #require(
+        said.indices.filter { said[$0]["action"] as? String == "backup" }.dropFirst(file == "locked.backup" ? 1 : 0)
+          .first)
+      let before = Array(said[..<taken])
+      try expect(sandbox.must(["audit", "list", "-n", "10000", "--json"]), holds: before, but: ["user"])
+    }
+  }
+}
