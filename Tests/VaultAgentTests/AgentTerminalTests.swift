@@ -29,7 +29,7 @@ import VaultTesting
     agent.terminal.signal(SIGTERM)
     #expect(try agent.terminal.wait() == 0)
     #expect(try reader.reply().error == "Locked")
-    #expect(agent.terminal.isCooked && pids.allSatisfy { kill($0, 0) != 0 && errno == ESRCH })
+    #expect(agent.terminal.isCooked && pids.allSatisfy { !ProcessTree.isThere($0) })
   }
 
   @Test("an answer from elsewhere takes the question back") func answeredElsewhere() throws {

@@ -86,7 +86,7 @@ final class PinentryScript {
   /// Fails where something is left of it: the process itself, a zombie, or one of its pipes in this process.
   func expectNothingLeft(sourceLocation: SourceLocation = #_sourceLocation) throws {
     let pid = try #require(try note("pid").first.flatMap { pid_t($0) })
-    #expect(kill(pid, 0) != 0 && errno == ESRCH, "\(pid) is there", sourceLocation: sourceLocation)
+    #expect(!ProcessTree.isThere(pid), "\(pid) is there", sourceLocation: sourceLocation)
     let pipes = try note("pipes")
     #expect(pipes.count == 2 && pipes.allSatisfy { $0.hasPrefix("pipe:") }, sourceLocation: sourceLocation)
     let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {

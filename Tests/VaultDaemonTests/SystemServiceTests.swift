@@ -37,12 +37,12 @@ struct SystemServiceTests {
   func idle(group: String, isSystem: Bool) throws {
     try withDaemon(group) { client, clock in
       func left() throws -> Int { try #require(try client.call("Status").integer("locks_at")) - Int(time(nil)) }
-      #expect(try (3590...3600).contains(left()))
+      #expect(try (3001...3600).contains(left()))
       try clock.pass(seconds: 600)
       _ = try client.call("Get", ["name": "guarded", "interactive": false])
-      #expect(try (2900...3000).contains(left()))
+      #expect(try (2400...3000).contains(left()))
       _ = try client.call("Get", ["name": "guarded", "interactive": true])
-      #expect(try (isSystem ? 2900...3000 : 3500...3600).contains(left()))
+      #expect(try (isSystem ? 2400...3000 : 3001...3600).contains(left()))
     }
   }
 
