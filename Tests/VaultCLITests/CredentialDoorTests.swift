@@ -72,6 +72,19 @@ struct CredentialDoorTests {
     #expect(try waiting[2].outcome().output == overflow)
   }
 
+  @Test("hands nothing to whoever holds the socket of a process that has ended, when its turn comes") func left() throws
+  {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    try stand.sandbox.must(["set", "a"], stdin: "value of a")
+    try stand.grant("one", "a", as: "key")
+    try stand.sandbox.must(["lock"])
+    let waiting = [try stand.begin("key", in: "one", leaves: true), try stand.begin("key", in: "one")]
+    try stand.awaitConnected(2)
+    try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try waiting.map { try $0.outcome().output } == [overflow, "value of a"])
+  }
+
   @Test("before the first unlock hands out what is served from boot on, and has the others wait") func cold() throws {
     let stand = try CredentialStand(hasBootKey: true)
     defer { stand.close() }

@@ -53,9 +53,10 @@ final class CredentialStand {
   ///   - said: the unit that the address of its socket names; nil for the unit that it is in.
   ///   - pauses: whether it reads nothing before the file `read` is there.
   ///   - uid: the user that it is.
+  ///   - leaves: whether it ends once it has connected, and leaves its socket to a child.
   func begin(
     _ id: String, in unit: String?, saying said: String? = nil, address: String? = nil, pauses: Bool = false,
-    uid: UInt32 = getuid()
+    uid: UInt32 = getuid(), leaves: Bool = false
   ) throws -> Begun {
     let place = unit.map { processes(of: $0) } ?? ""
     let hex = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -64,7 +65,7 @@ final class CredentialStand {
       sandbox,
       [
         "-c", Self.script, place, name, sandbox.runtime + "/vault/credentials", pauses ? sandbox.root + "/read" : "",
-        "\(uid)", sandbox.root + "/connected",
+        "\(uid)", sandbox.root + "/connected", leaves ? "leaves" : "",
       ], program: "/usr/bin/python3")
   }
 
@@ -86,7 +87,7 @@ final class CredentialStand {
   /// As systemd's read_full_file_full() asks. Abstract addresses are the machine's: each has the unit's name in it.
   private static let script = """
     import os, socket, sys, time
-    place, name, path, pause, uid, connected = sys.argv[1:]
+    place, name, path, pause, uid, connected, leaves = sys.argv[1:]
     if place:
         with open(place, "w") as processes: processes.write(str(os.getpid()))
     note = open(connected, "ab", buffering=0)
@@ -95,6 +96,9 @@ final class CredentialStand {
     if name: connection.bind("\\0" + name)
     connection.connect(path)
     connection.shutdown(socket.SHUT_WR)
+    asker = os.getpid()
+    if leaves and os.fork(): os._exit(0)
+    while leaves and os.getppid() == asker: pass
     note.write(b".")
     while pause and not os.path.exists(pause): time.sleep(0.01)
     text = b""

@@ -144,6 +144,13 @@ import VaultTesting
     let told = try inUnit("python3", ["-c", SSHScript.prelude + Self.walk, "", "", sandbox.sshSocket])
     try #require(told.status == 0 && told.stdout.count > 256 * 7, "\(told)")
     #expect(MemorySearch(of: [UInt8](told.stdout)).find(seed).isEmpty)
+    // It does not open the agent's own lock either, though it knows the passphrase.
+    try sandbox.script("assert code(join(), b'\\x16' + string('p')) == 6")
+    let opened = try inUnit(
+      "python3",
+      ["-c", SSHScript.prelude + "sys.exit(code(join(), b'\\x17' + string('p')))", "", "", sandbox.sshSocket])
+    #expect(opened.status == 5, "\(opened)")
+    try sandbox.script("assert code(join(), b'\\x17' + string('p')) == 6")
     let all = try sandbox.listed()
     #expect(["ssh/mine", "ssh/other", " own "].allSatisfy(all.contains) && !all.contains(" new "), "\(all)")
   }

@@ -90,6 +90,8 @@ import VaultTesting
           client = join()
           assert code(client, bind(first, session, False, bad)) == 5, bad
           assert not signs(client, session) and not shown(client)
+          # What it does not see it does not remove either.
+          assert code(client, b"\\x12" + string(own.blob)) == 5 and code(client, b"\\x13") == 6 and shown(join())
       for broken in [bind(first, session, False)[:-1], bind(first, session, False) + b"x", bind(first, b"short", False),
                      bind(first, session, False)[:-1] + b"\\2"]:
           client = join()

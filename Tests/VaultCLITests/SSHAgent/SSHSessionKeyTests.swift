@@ -157,8 +157,28 @@ import VaultTesting
     try sandbox.must(["lock"])
     #expect(try sandbox.listed() == "The agent has no identities.\n")
     #expect(try MemorySearch(pid: pid).findForms(of: sought).isEmpty)
-    // Nor of one that goes by itself, or that was only a part of a request.
+    // Nor of one that was removed, though the client that added and used it stays connected.
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    for request in [#"b"\x12" + string(key.blob)"#, #"b"\x13""#] {
+      let (removed, searched) = (sandbox.root + "/removed", sandbox.root + "/searched")
+      let client = sandbox.beginScript(
+        """
+        client, key = join(), Key(bytes.fromhex(sys.argv[4]))
+        assert code(client, key.body()) == 6
+        assert code(client, sign_body(key.blob, login(key.blob, bytes(32)))) == 14
+        assert code(client, \(request)) == 6
+        open(sys.argv[5], "w").close()
+        while not os.path.exists(sys.argv[6]): pass
+        assert blobs(client) == []
+        """, hex, removed, searched)
+      try wait(for: "the end of the key") { FileManager.default.fileExists(atPath: removed) }
+      #expect(try MemorySearch(pid: pid).findForms(of: ["seed": seed]).isEmpty)
+      try Data().write(to: URL(fileURLWithPath: searched))
+      let outcome = try client.outcome()
+      #expect(outcome.status == 0, "\(outcome)")
+      for file in [removed, searched] { try FileManager.default.removeItem(atPath: file) }
+    }
+    // Nor of one that goes by itself, or that was only a part of a request.
     try add()
     #expect(try sandbox.ssh("ssh-add", ["-q", "-D"]).status == 0)
     #expect(try MemorySearch(pid: pid).findForms(of: ["seed": seed]).isEmpty)

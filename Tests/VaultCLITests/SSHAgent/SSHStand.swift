@@ -71,10 +71,18 @@ extension Sandbox {
   /// Runs a program in Python that speaks the agent's protocol, which has to succeed; see ``SSHScript``.
   @discardableResult
   func script(_ text: String, _ arguments: String...) throws -> String {
-    let outcome = try run(
-      ["-c", SSHScript.prelude + text, socket, password, sshSocket] + arguments, program: "/usr/bin/python3")
+    let outcome = try run(scriptArguments(text, arguments), program: "/usr/bin/python3")
     try #require(outcome.status == 0, "\(outcome) \(daemonLog)")
     return outcome.output
+  }
+
+  /// The same, which runs beside the test.
+  func beginScript(_ text: String, _ arguments: String...) -> Begun {
+    Begun(self, scriptArguments(text, arguments), program: "/usr/bin/python3")
+  }
+
+  private func scriptArguments(_ text: String, _ arguments: [String]) -> [String] {
+    ["-c", SSHScript.prelude + text, socket, password, sshSocket] + arguments
   }
 
   /// The entries of the audit log that came by the ssh-agent: action, outcome, item and detail.

@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultCLI
+
+@Suite("A daemon that is killed right after its answer, where the audit log is required") struct KilledAuditTests {
+  private struct Call {
+    let method: String
+    let parameters: WireClient.Message
+    /// The last words of the log: action, outcome and item.
+    let entry: String
+    /// The error that it is answered with; nil for none.
+    var error: String?
+  }
+
+  private static let data = Data("message".utf8).base64EncodedString()
+  private static var calls: [Call] {
+    [
+      Call(method: "Get", parameters: ["name": "a"], entry: "get ok a"),
+      Call(method: "Get", parameters: ["name": "none"], entry: "get missing none", error: "NoSuchItem"),
+      Call(method: "Set", parameters: ["name": "new", "value": "v"], entry: "set ok new"),
+      Call(method: "Show", parameters: ["name": "a"], entry: "find ok a"),
+      Call(method: "Sign", parameters: ["name": "key", "data": data], entry: "use ok key"),
+      Call(method: "Move", parameters: ["from": "new", "to": "moved"], entry: "move ok new"),
+      Call(method: "Delete", parameters: ["names": ["moved"]], entry: "delete ok moved"),
+      Call(method: "Undelete", parameters: ["name": "moved"], entry: "set ok moved"),
+      Call(method: "Get", parameters: ["name": "a", "version": 9], entry: "get missing a", error: "NoSuchVersion"),
+    ]
+  }
+
+  /// The actions, outcomes and items of the log's entries.
+  private func told(_ sandbox: Sandbox) throws -> [String] {
+    try sandbox.must(["audit", "--json"]).split(separator: "\n").compactMap { line in
+      let entry = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+      return ["action", "outcome", "item"].compactMap { entry[$0] as? String }.joined(separator: " ")
+    }
+  }
+
+  @Test("has lost the entry of no call that it had answered") func killed() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off\naudit = required")
+    try sandbox.unlock(password)
+    try sandbox.must(["set", "a"], stdin: "value")
+    try sandbox.must(["set", "key", "--use", "sign", "--generate", "ed25519"])
+    for call in Self.calls {
+      let reply = try sandbox.client().call(call.method, call.parameters)
+      try sandbox.stopDaemon(signal: SIGKILL)
+      #expect(reply.error == call.error, "\(call.entry): \(reply)")
+      try sandbox.startDaemon()
+      try sandbox.unlock(password)
+      let told = try told(sandbox)
+      let unlock = try #require(told.lastIndex { $0.hasPrefix("unlock ") })
+      #expect(told[..<unlock].last == call.entry, "\(told.suffix(5))")
+    }
+  }
+}
