@@ -93,6 +93,7 @@ import VaultWire
     case .can: Row(#"{"subject":"user:4712","right":"get","name":"a"}"#, ["find ok a: whether user:4712 may get it"])
     case .whoMay: Row(#"{"name":"a"}"#, ["find ok a: who may do what"], denied: [call(method, "denied")])
     case .confirmGrants: Row(["grant presence all confirmed"], denied: [call(method, "denied")])
+    case .repairClock: Row(["clock presence TIMES"], denied: [call(method, "denied")])
     case .forgetSubject: Row(#"{"subject":"exe:/opt/x"}"#, [call(method, "invalid")], denied: [call(method, "denied")])
     case .requests: Row(["find ok requests"], denied: [call(method, "denied")])
     case .approve:
@@ -103,6 +104,7 @@ import VaultWire
         #"{"subject":"user:4712","name":"a"}"#, ["deny presence a: user:4712, forgotten"],
         denied: [call(method, "denied")])
     case .verify: Row([call(method, "ok")])
+    case .repairAudit: Row(["audit presence repair"], denied: [call(method, "denied")])
     case .monitor: Row(["find ok what happens"])
     case .receipt:
       Row(#"{"name":"a","version":1,"succeeded":true}"#, ["receipt ok a: version 1"], denied: ["receipt denied a"])
@@ -124,8 +126,10 @@ import VaultWire
     while true {
       let (found, isOver) = try reading.page(until: .max) { 0 }
       for (_, entry) in found where entry.caller?.pid == getpid() && entry.caller?.uid == uid {
-        // What a token has for its name is drawn.
-        let detail = entry.detail.map { $0.replacing(/token [0-9a-f]{32}/, with: "token ID") }
+        // What a token has for its name is drawn, and times are the clock's.
+        let detail = entry.detail.map {
+          $0.replacing(/token [0-9a-f]{32}/, with: "token ID").replacing(/newest time .+/, with: "TIMES")
+        }
         let about = [entry.item, detail].compactMap { $0 }.joined(separator: ": ")
         told.append(
           ["\(entry.action.name) \(entry.outcome.name)", about].filter { !$0.isEmpty }.joined(separator: " "))
@@ -148,6 +152,10 @@ import VaultWire
       defer { stand.close() }
       try stand.on { client in _ = client.send(Self.frame(method, row.parameters)) }
       try stand.goRound("an answer to \(method)") { client in !client.hasWork }
+      // What these find out takes turns of its own.
+      if method == .verify || method == .salvage {
+        try stand.goRound("the end of \(method)") { client in client.connection.current.onCancel == nil }
+      }
       let (replies, told) = try stand.on { client in (client.messages(), try Self.told(client, uid)) }
       #expect(told == (uid == geteuid() ? row.allowed : row.denied), "\(uid) \(replies)")
     }

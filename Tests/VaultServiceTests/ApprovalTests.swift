@@ -195,7 +195,7 @@ import VaultModel
       #expect(try stand.ask("old", for: nil) == Self.denied && stand.ask("a", for: nil) == Self.denied)
       try move("b", to: "a")
       #expect(try stand.ask("a", for: nil) == Self.denied)
-      #expect(try stand.access.toldRequests().approvals.isEmpty)
+      #expect(try stand.access.toldRequests(for: RoomStand.caller()).approvals.isEmpty)
       try move("a", to: "b")
       try move("old", to: "a")
       #expect(try stand.ask("a", for: nil) == .served)

@@ -15,7 +15,7 @@ import VaultModel
     #expect(try stand.ask("a", for: nil) == .served)
     stand.rooms.hands.sleep(1)
     #expect(try stand.ask("a", for: nil) == RequestStand.denied)
-    #expect(try stand.access.toldRequests().approvals.isEmpty)
+    #expect(try stand.access.toldRequests(for: RoomStand.caller()).approvals.isEmpty)
   }
 
   @Test("a denial is over by them, and so is the pause after many requests") func denial() throws {

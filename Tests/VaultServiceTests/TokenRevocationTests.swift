@@ -69,7 +69,7 @@ import VaultStore
     }
     try set(update: true)
     let item = try stand.items.item(name, for: RoomStand.caller())
-    #expect(Items.replacedVersions(of: item, now: 6599) == [1] && Items.replacedVersions(of: item, now: 6600).isEmpty)
+    #expect(Items.replacedVersions(of: item, 6599) == [1] && Items.replacedVersions(of: item, 6600).isEmpty)
     #expect(try keys() == 2)
     guard case .valid = try check(token) else { throw RequestStand.RequestStandError() }
     // Taken back by its subject alone.

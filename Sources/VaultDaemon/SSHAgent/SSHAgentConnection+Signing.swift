@@ -47,6 +47,7 @@ extension SSHAgentConnection {
   private func sign(
     by key: SessionKey, _ matter: SignedMatter, _ data: [UInt8], _ flags: UInt32, _ detail: String
   ) {
+    guard let caller else { return }
     note(.use, detail)
     do throws(AgentRefusal) {
       if let destinations = key.constraints.destinations {

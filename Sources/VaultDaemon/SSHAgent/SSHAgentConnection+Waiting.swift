@@ -87,6 +87,7 @@ extension SSHAgentConnection {
     switch wait {
     case .unlock, .bootKey, .room: .locked
     case .approval: .denied
+    case .signature: .failed
     case .presence: .presence
     }
   }

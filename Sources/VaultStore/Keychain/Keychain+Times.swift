@@ -15,7 +15,7 @@ extension Keychain {
 
   /// A number that is another one after each transaction, and after each change of the keys in memory: what was read is still so
   /// as long as it is the same.
-  public var generation: UInt64 { recent.generation }
+  public var generation: UInt64 { bound.recent.generation }
 
   /// Sets the newest time of every class back to this one, Unix seconds, where it is later: after a clock that ran ahead.
   ///

@@ -54,6 +54,12 @@ struct RecentItems {
     isEmpty = true
   }
 
+  /// Takes the place of what another store remembered: its generations go on here, so that none of them is met again.
+  mutating func follow(_ before: RecentItems) {
+    forget()
+    generation = max(generation, before.generation) &+ 1
+  }
+
   /// The place of a name, by FNV-1a: a bad distribution costs time and nothing else.
   private static func place(_ name: ItemName) -> Int {
     var hash: UInt32 = 2_166_136_261

@@ -134,6 +134,7 @@ extension Keychain {
     let isAuditJoined = bound.isAuditJoined
     swap(&keys, &other.keys)
     swap(&bound, &other.bound)
+    bound.recent.follow(other.bound.recent)
     // The log is the same, and the new store vouches for as much of it.
     bound.isAuditJoined = isAuditJoined
     other.wipe()
