@@ -197,7 +197,7 @@ import VaultWire
   /// a store that has failed, what finds out what is left, and saves it.
   private static let exceptions: Set<MethodName> = [
     .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .audit, .verify,
-    .salvage, .backup,
+    .salvage, .backup, .repairAudit,
   ]
 
   @Test("is not answered of a store that has failed where the log is required, but for the exceptions") func failed()

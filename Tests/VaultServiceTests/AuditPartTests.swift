@@ -384,6 +384,6 @@ import VaultStore
     (count.caller, count.item) = (AuditEntry.Caller(door: "varlink", uid: 1, pid: 0), "a")
     count.repeats?.of = nil
     #expect(Array(kept.prefix(2)) == [first, count])
-    #expect(kept.dropFirst(2).allSatisfy { $0.caller?.uid == 2 } && kept.last?.item == "49" && kept.count < 12)
+    #expect(kept.dropFirst(2).allSatisfy { $0.caller?.uid == 2 } && kept.last?.item == "49" && kept.count < 16)
   }
 }

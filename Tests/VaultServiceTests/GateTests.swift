@@ -51,7 +51,7 @@ import VaultStore
   }
 
   @Test("one whose client leaves before the answer is cancelled, and one that was answered is not") func left() throws {
-    let stand = try RoomStand.unlocked()
+    let stand = try Self.required()
     let (caller, audit) = (stand.administrator, stand.vault.audit)
     for entry in [CallTerms.Entry.first, .last, .withValue, .ofRefusals] {
       try audit.begin(Self.terms(.log, entry), for: caller)

@@ -38,6 +38,7 @@ import VaultModel
       })
     keychain.lock(hidingNames: false)
     #expect(throws: VaultError.locked) { _ = try keychain.auditUsage() }
+    try keychain.close()
     #expect(try fixture.unlocked().verify().isOK)
   }
 

@@ -51,8 +51,8 @@ extension Audit {
     _ found: [(number: Int64, entry: AuditEntry)], ofBytes bytes: Int64, now: Int64, _ keychain: Keychain
   ) {
     let oldest = settings.age.map { Seconds.from($0, to: now) } ?? .min
-    // As long as the rest, with what a record and a chain begin with.
-    let room = bytes / 2 - Int64(AuditBlock.overhead + AuditChain.encodedCount)
+    // A quarter, with what a record and a chain begin with: the log becomes shorter each time.
+    let room = bytes / 4 - Int64(AuditBlock.overhead + AuditChain.encodedCount)
     let kept = AuditCarry.kept(of: found, room: room, since: oldest) { entry in
       entry.caller.flatMap { subjectNames($0).first } ?? .daemon
     }
