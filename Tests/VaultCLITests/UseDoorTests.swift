@@ -147,7 +147,8 @@ import VaultWire
         return text
     ask("org.varlink.service.GetInfo")
     ask("org.varlink.service.GetInterfaceDescription", interface="io.vaultd.Vault")
-    for method in ["Status", "Lock", "ListSlots", "MarkStale", "ConfirmGrants", "RepairClock", "Deposits", "Find", "Attributes", "Audit"]:
+    for method in ["Status", "Lock", "ListSlots", "MarkStale", "ConfirmGrants", "RepairClock", "RepairAudit", "Deposits",
+                   "Find", "Attributes", "Audit"]:
         ask(V + method)
     for method in ["Init", "Unlock", "ChangePassword", "Verify", "Salvage", "Rekey", "Requests", "Monitor", "Children", "Grants",
                    "Audit", "EmptyTrash", "AddSlot", "RemoveSlot", "Authenticate", "Backup", "Restore"]:
