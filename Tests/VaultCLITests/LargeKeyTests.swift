@@ -1,7 +1,75 @@
+import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
 @Suite("Large RSA keys") struct LargeKeyTests {
+  private static let helper = "vault-rsa"
+
+  /// Waits for the process that computes, and answers its number.
+  private static func begun(_ sandbox: Sandbox) throws -> Int32 {
+    // Asked once: each time takes a connection, and so many in a row keep others from the daemon.
+    let daemon = try #require(sandbox.daemonPid)
+    var found: Int32?
+    try wait(for: "the helper") {
+      found = ProcessTree.processes(named: helper, of: daemon).first
+      return found != nil
+    }
+    return try #require(found)
+  }
+
+  @Test("a lock ends the making of a key, and refuses whoever waits for it") func lock() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let making = Begun(sandbox, ["set", "big", "--use", "sign", "--generate", "rsa4096"])
+    let process = try Self.begun(sandbox)
+    kill(process, SIGSTOP)
+    try sandbox.must(["lock"])
+    try wait(for: "its end") { !ProcessTree.hasMemory(process) }
+    let outcome = try making.outcome()
+    #expect(outcome.status == 75 && outcome.errors.contains("locked"), "\(outcome)")
+    let daemon = try #require(sandbox.daemonPid)
+    #expect(ProcessTree.processes(named: Self.helper, of: daemon).isEmpty)
+  }
+
+  @Test("so does the end of its client, and the daemon's own") func client() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let command = ["set", "big", "--use", "sign", "--generate", "rsa4096"]
+    for signal in [SIGKILL, SIGTERM] {
+      let terminal = try Terminal(sandbox, command)
+      let process = try Self.begun(sandbox)
+      terminal.signal(signal)
+      try wait(for: "the helper's end") { !ProcessTree.hasMemory(process) }
+      _ = try terminal.wait()
+    }
+    let waiting = Begun(sandbox, command)
+    let process = try Self.begun(sandbox)
+    try sandbox.signalDaemon(SIGKILL)
+    try wait(for: "the helper's end") { !ProcessTree.hasMemory(process) }
+    #expect(try waiting.outcome().status != 0)
+  }
+
+  @Test("while one is made others are answered, signatures by such keys among them") func others() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for use in ["sign", "jwt"] { try sandbox.must(["set", use, "--use", use, "--generate", "rsa3072"]) }
+    let making = Begun(sandbox, ["set", "big", "--use", "sign", "--generate", "rsa4096"])
+    let process = try Self.begun(sandbox)
+    kill(process, SIGSTOP)
+    let file = try sandbox.write("a message", to: "message")
+    for command in [["sign", "sign", file], ["token", "issue", "jwt", "--sub", "lamp"]] {
+      let outcome = try sandbox.run(command)
+      #expect(outcome.status == 0 && !outcome.stdout.isEmpty, "\(outcome)")
+    }
+    #expect(try sandbox.must(["get", "web"]) == "hunter2")
+    // Another one of the same user's is refused meanwhile.
+    #expect(try sandbox.run("set", "more", "--use", "sign", "--generate", "rsa3072").errors.contains("another key"))
+    kill(process, SIGCONT)
+    #expect(try making.outcome().status == 0)
+    #expect(try sandbox.must(["show", "big"]).contains("rsa of 4096 bits"))
+  }
+
   @Test("one that somebody else made is stored once its numbers have made a signature") func checked() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
