@@ -129,7 +129,7 @@ no_placeholder() { grep -rIl '@[a-z]*@' "$root/usr" || true; }
 quiet "no placeholder is left in an installed file" no_placeholder
 programs_start() {
   local program
-  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring,qr,agent}; do
+  for program in bin/vault bin/vaultd libexec/vault/vault-{pam,tpm2,keyring,qr,rsa,agent}; do
     "$root/usr/$program" --help >/dev/null || echo "$program --help failed"
   done
 }
@@ -315,7 +315,7 @@ chmod 711 "$root"
 mkdir -m 700 "$home" "$home/run"
 mkdir -p "$home/clone/.build/install/release"
 cp -a Makefile Package.swift Sources Tests man "$home/clone"
-for program in vault vaultd vault-{pam,tpm2,keyring,qr,agent}; do cp -a ".build/install/release/$program" "$home/clone/.build/install/release"; done
+for program in vault vaultd vault-{pam,tpm2,keyring,qr,rsa,agent}; do cp -a ".build/install/release/$program" "$home/clone/.build/install/release"; done
 as_person=()
 if (( $(id -u) == 0 )); then
   person=vault-packaging-$$
