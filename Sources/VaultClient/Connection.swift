@@ -166,8 +166,8 @@ public final class Connection {
     }
   }
 
-  /// Waits until the socket is ready. Throws ``ClientError/timedOut`` at the deadline, and sooner where the daemon gives no
-  /// sign of life.
+  /// Waits until the socket is ready. Throws ``ClientError/timedOut`` at the deadline, and sooner where the daemon
+  /// gives no sign of life.
   func wait(for event: Int32, until deadline: Deadline) throws(ClientError) {
     guard let signOfLife else {
       return try Connection.wait(for: event, on: socket.number, until: deadline, interrupt, cancellation)

@@ -11,8 +11,8 @@ final class KeptConnection {
   ///
   /// When the daemon goes away first, the call is made again on a new connection, as ``Repetition`` allows, if it does no
   /// more the second time than the first (`again`) or if the daemon cannot have had the whole of it. So a restart of the
-  /// daemon does not show. Such a call is given up after `silence` without a sign of life, too; of another one nobody would
-  /// know whether it was done.
+  /// daemon does not show. Such a call is given up after `silence` without a sign of life, too; of another one nobody
+  /// would know whether it was done.
   func call(
     _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?, silence: Duration?,
     _ parameters: (inout JSONWriter) -> Void

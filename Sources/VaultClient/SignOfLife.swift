@@ -2,9 +2,9 @@ import VaultWire
 
 /// The check that a daemon which leaves a call unanswered still runs.
 ///
-/// A call may wait for a person for as long as it says. A daemon that is stopped, or whose machine does not get on, answers
-/// nobody, and such a call would wait for it as long. So a client that has waited for half of the time asks something else,
-/// on a connection of its own, which every daemon that runs answers at once.
+/// A call may wait for a person for as long as it says. A daemon that is stopped, or whose machine does not get on,
+/// answers nobody, and such a call would wait for it as long. So a client that has waited for half of the time asks
+/// something else, on a connection of its own, which every daemon that runs answers at once.
 struct SignOfLife {
   let location: SocketLocation
   /// The time without any answer after which the daemon is given up.
@@ -13,8 +13,8 @@ struct SignOfLife {
   /// The time to wait before the daemon is asked, and the time that it has to answer.
   var half: Duration { limit / 2 }
 
-  /// Throws ``ClientError/timedOut`` where the daemon does not answer. Every answer counts, a refusal too, and so does a
-  /// daemon that has ended: the connection of the call itself tells more then.
+  /// Throws ``ClientError/timedOut`` where the daemon does not answer. Every answer counts, a refusal too, and so does
+  /// a daemon that has ended: the connection of the call itself tells more then.
   func check(_ interrupt: Interrupt?, _ cancellation: Int32?) throws(ClientError) {
     do throws(ClientError) {
       let connection = try Connection(to: location, patience: half, interrupt: interrupt)

@@ -20,8 +20,8 @@ public struct Vault {
   public var patience = Connection.defaultPatience
   /// The time that a call waits for an answer, beyond what it was asked to wait for; nil means for ever.
   public var timeout: Duration? = Connection.defaultTimeout
-  /// The time after which a call that changes nothing gives up a daemon that answers nobody, also where the call waits for
-  /// a person; nil where the other limits alone count.
+  /// The time after which a call that changes nothing gives up a daemon that answers nobody, also where the call waits
+  /// for a person; nil where the other limits alone count.
   public var silence: Duration? = .seconds(10)
   /// The time that a call that derives keys from passwords may take: slow machines need seconds.
   public var keyTimeout: Duration? = .seconds(120)

@@ -55,8 +55,8 @@ extension Vault {
     return last
   }
 
-  /// Sets aside the entries that a rekey of an earlier version left unreadable, and gives their numbers and times; none where
-  /// there are none. Presence has to be shown before.
+  /// Sets aside the entries that a rekey of an earlier version left unreadable, and gives their numbers and times; none
+  /// where there are none. Presence has to be shown before.
   public func repairAudit() throws(ClientError) -> [Wire.AuditAside] {
     try call(.repairAudit, again: true, Wire.Empty()).decode(Wire.RepairAuditReply.self).aside
   }

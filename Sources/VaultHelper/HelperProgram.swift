@@ -9,7 +9,7 @@ public import VaultWire
 /// The end of the process is what wipes: libraries leave copies of a key in memory that they give back.
 public struct HelperProgram: Sendable {
   private let name: String
-  /// What it does, in a sentence for `--help`.
+  /// The purpose of the program in one sentence, for `--help`.
   private let purpose: String
   /// Seconds after which it ends whatever it does; the daemon is less patient.
   private let limit: UInt32
@@ -107,8 +107,8 @@ public struct HelperProgram: Sendable {
     return true
   }
 
-  /// Has the kernel end the process as soon as the daemon ends or hangs up, or sends anything more: it computes from now on,
-  /// and looks at nothing meanwhile.
+  /// Has the kernel end the process as soon as the daemon ends or hangs up, or sends anything more: it computes from
+  /// now on, and looks at nothing meanwhile.
   public static func endWithDaemon() {
     _ = vault_end_with_parent()
     signal(SIGIO, SIG_DFL)

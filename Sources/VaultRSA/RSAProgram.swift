@@ -7,8 +7,8 @@ internal import VaultWire
 
 /// `vault-rsa`: computes with one RSA key that is so large that the daemon could answer nobody meanwhile.
 ///
-/// The key lies in locked memory alone, and goes with the process: whenever the daemon ends it, as it does at a lock and when
-/// the client leaves.
+/// The key lies in locked memory alone, and goes with the process: whenever the daemon ends it, as it does at a lock
+/// and when the client leaves.
 public enum RSAProgram {
   /// Seconds after which it gives up; a new key takes a small machine a minute.
   private static let limit: UInt32 = 330
@@ -26,7 +26,8 @@ public enum RSAProgram {
     }
     guard isWhole else { return nil }
     HelperProgram.endWithDaemon()
-    // Everything else that runs here goes first: nobody waits for this but its client. Where it is not allowed, it shares.
+    // Everything else that runs here goes first: nobody waits for this but its client. Where it is not allowed, it
+    // shares.
     _ = nice(10)
     do throws(SigningError) { return RSAReply.made(try make(request.work, key)).frame() } catch {
       return RSAReply.failed(error.reason).frame()

@@ -16,7 +16,8 @@ public enum ProcessTree {
 
   /// True when there is such a process, ended or not, that nobody has reaped.
   ///
-  /// For expectations: the macro that takes a condition apart may do something between the call and the look at `errno`.
+  /// For expectations: the macro that takes a condition apart may do something between the call and the look at
+  /// `errno`.
   public static func isThere(_ pid: Int32) -> Bool { kill(pid, 0) == 0 || errno != ESRCH }
 
   /// True when there is such a process and it still has its memory: one that has ended and was not reaped has none.

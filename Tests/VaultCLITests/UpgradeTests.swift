@@ -4,7 +4,7 @@ import VaultTesting
 
 @testable import VaultCLI
 
-/// What earlier programs have written, in Tests/Upgrades.
+/// The files of earlier programs, in Tests/Upgrades.
 private struct EarlierVault: CustomStringConvertible {
   let folder: String
   var description: String { (folder as NSString).lastPathComponent }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// What a backup says of the store that it was made of.
+/// The statement of a backup about the store that it was made of.
 @Suite("The check of a backup") struct BackupCheckTests {
   private let password = "correct horse battery"
 

@@ -193,8 +193,8 @@ import VaultWire
     }
   }
 
-  /// The calls that are answered where the log is required and cannot be written: an unlock, a lock and what they need, and, of
-  /// a store that has failed, what finds out what is left, and saves it.
+  /// The calls that are answered where the log is required and cannot be written: an unlock, a lock and what they need,
+  /// and, of a store that has failed, what finds out what is left, and saves it.
   private static let exceptions: Set<MethodName> = [
     .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .audit, .verify,
     .salvage, .backup, .repairAudit,

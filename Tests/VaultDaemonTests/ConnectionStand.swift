@@ -17,7 +17,8 @@ import VaultTesting
 /// The daemon has a loop of its own; the connection's timers run when the test says so. Bytes for the client go into
 /// memory, where it reads them at once or never.
 final class ConnectionStand: Sendable {
-  /// The hands of the daemon's clocks: that of `CLOCK_MONOTONIC`, and that of `CLOCK_BOOTTIME`, which a sleep moves as well.
+  /// The hands of the daemon's clocks: that of `CLOCK_MONOTONIC`, and that of `CLOCK_BOOTTIME`, which a sleep moves as
+  /// well.
   fileprivate final class Hands: Sendable {
     private let time = Atomic<Int64>(1_000_000_000)
     private let slept = Atomic<Int64>(0)

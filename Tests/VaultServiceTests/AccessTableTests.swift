@@ -102,8 +102,8 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     AccessCase("revoke", [.set], proof: false, on: "jwt") { _ = try $0.revoke(.one("x"), of: $1, for: $2) },
   ]
 
-  /// A machine's vault with the items of all cases, which require the password, `open`, which requires nothing, and `gone` in
-  /// the trash.
+  /// A machine's vault with the items of all cases, which require the password, `open`, which requires nothing, and
+  /// `gone` in the trash.
   static func stand(_ settings: VaultSettings = VaultSettings()) throws -> RoomStand {
     let stand = try RoomStand.unlocked(settings, system: true)
     for value in ["one", "two"] {
@@ -155,7 +155,8 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     let name = try ItemName(one.item)
     let before = try state(stand)
     for right in one.needs {
-      // A grant of a program has no right without those that it includes; the decision asks for each of them all the same.
+      // A grant of a program has no right without those that it includes; the decision asks for each of them all the
+      // same.
       try give(stand, Rights(rawValue: Rights.all.rawValue & ~(1 << (right.rawValue - 1))))
       stand.access.add(.password, by: caller, with: [])
       #expect(throws: Refusal.denied("you may not do this"), "without \(right.name)") {
@@ -216,7 +217,7 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     let administrator = stand.administrator
     let name = try ItemName(one.item)
     stand.access.add(.password, by: administrator, with: [])
-    /// What a kill leaves of the log, without the unlock and the reading that tell it.
+    /// The log as a kill leaves it, without the unlock and the reading that tell it.
     func left() throws -> [String] { try AuditTests.told(stand.afterKill()).dropLast(2) }
     for isAllowed in [false, true] {
       let known = try left()

@@ -75,8 +75,8 @@ import VaultStore
     try Self.leave(stand, "own/there", by: caller)
     try Self.leave(stand, "own/other", by: caller)
     let all = try entries().filter { $0.entry.action == .deposit }
-    // One entry each, and behind it one that is for administrators, so that the numbers tell nothing either; an entry of the reading
-    // lies between.
+    // One entry each, and behind it one that is for administrators, so that the numbers tell nothing either; an entry
+    // of the reading lies between.
     #expect(all.count == 3 && all[2].number == all[1].number + 2 && all[1].number == first.number + 3)
     #expect(Set(all.map(\.entry.outcome)) == [.ok] && Set(all.map(\.entry.detail)).count == 1)
     // As many as can be kept aside, whether they are or not.

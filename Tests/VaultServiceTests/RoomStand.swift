@@ -9,8 +9,8 @@ import VaultTesting
 /// The rooms of a vault without a daemon around them: time passes when the test says so, and a thread's work is done at
 /// once.
 final class RoomStand {
-  /// The hands of the clocks, and the work that is due when they have moved on: that of `CLOCK_MONOTONIC`, by which timers
-  /// run, and that of `CLOCK_BOOTTIME`, which a sleep moves as well.
+  /// The hands of the clocks, and the work that is due when they have moved on: that of `CLOCK_MONOTONIC`, by which
+  /// timers run, and that of `CLOCK_BOOTTIME`, which a sleep moves as well.
   final class Hands {
     private struct Entry {
       let at: Int64
@@ -104,7 +104,7 @@ final class RoomStand {
 
   /// The program for large RSA keys, played by the test: it does what the test says, when it says so.
   final class PlayedRSA: RSAProgram {
-    /// What is asked, with the ways to answer and to tell that the process is gone.
+    /// The question, with the ways to answer and to tell that the process is gone.
     struct Asked {
       let question: RSAQuestion
       let answer: (Result<SecretBox, RSAFailure>) -> Void

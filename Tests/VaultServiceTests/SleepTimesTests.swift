@@ -3,7 +3,7 @@ import VaultModel
 
 @testable import VaultService
 
-/// What ends at a time, of which a part is spent asleep: no timer runs then, and the vault may not have noticed yet.
+/// Grants of time that end while the machine sleeps: no timer runs then, and the vault may not have noticed yet.
 @Suite("Times that go on in a sleep") struct SleepTimesTests {
   private static let almost: Int64 = 599_999_999_999
 

@@ -14,8 +14,8 @@ import VaultModel
     var isAnchored: Bool { self == .anchored }
   }
 
-  /// A vault after a rekey as earlier versions made it: records that were sealed before it, with the beginnings of so many
-  /// chains, were written after it, and then a chain of the new keys. The entries 5 to `last` cannot be read.
+  /// A vault after a rekey as earlier versions made it: records that were sealed before it, with the beginnings of so
+  /// many chains, were written after it, and then a chain of the new keys. The entries 5 to `last` cannot be read.
   private static func harmed(
     chains: Int = 1, _ following: Following = .anchored, tells: Bool = true, detail: String = ""
   ) throws -> (fixture: Fixture, last: Int64) {

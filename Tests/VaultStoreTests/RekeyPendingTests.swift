@@ -4,11 +4,13 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Whatever waits, in memory or in the store, while a rekey goes on: it is there afterwards, and nothing is sealed to old keys.
+/// Whatever waits, in memory or in the store, while a rekey goes on: it is there afterwards, and nothing is sealed to
+/// old keys.
 @Suite("What waits during a rekey") struct RekeyPendingTests {
   /// A kind of thing that waits.
   enum Pending: CaseIterable {
-    /// Records of the audit log that are sealed and not written: after those of a chain that is, and with the beginning of one.
+    /// Records of the audit log that are sealed and not written: after those of a chain that is, and with the beginning
+    /// of one.
     case records, beginning, beginnings
     /// A chain that was begun before the unlock, of which nothing is written.
     case coldBeginning

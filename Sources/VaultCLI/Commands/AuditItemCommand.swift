@@ -113,6 +113,7 @@ extension Wire.AuditEntry {
   /// True for what is beyond a subject's part of the log: it was counted, and told no further.
   var isOnlyCounted: Bool { count != nil && of == nil }
 
-  /// True for a count of things that may have been about any item. Earlier programs named their subject where others name the item.
+  /// True for a count of things that may have been about any item. Earlier programs named their subject where others
+  /// name the item.
   var namesNoItem: Bool { isOnlyCounted && (item == nil || uid == nil) }
 }

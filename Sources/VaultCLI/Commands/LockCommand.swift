@@ -24,7 +24,8 @@ struct LockCommand: ParsableCommand {
     }
   }
 
-  /// The time for which the lock is waited for: what stands behind it, a screen locker as a rule, is not to wait longer.
+  /// The time for which the lock is waited for: what stands behind it, a screen locker as a rule, is not to wait
+  /// longer.
   private static let patience = Duration.seconds(2)
 
   /// False where nobody listens. Only then is nothing open: a daemon that hangs up may go on, with its keys.

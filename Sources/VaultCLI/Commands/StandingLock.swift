@@ -4,8 +4,8 @@ internal import VaultClient
 
 /// A lock that the daemon has not confirmed, asked for by a process that stays until it is answered.
 ///
-/// A daemon does nothing for a process that has left. So one that wakes, after it was stopped or could not run, locks only
-/// where somebody still asks it to.
+/// A daemon does nothing for a process that has left. So one that wakes, after it was stopped or could not run, locks
+/// only where somebody still asks it to.
 enum StandingLock {
   /// Starts the process, which holds no file or terminal of this one's; false where there can be none.
   static func begin(at location: SocketLocation) -> Bool {

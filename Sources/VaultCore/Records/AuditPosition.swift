@@ -115,9 +115,9 @@ public struct AuditEnd: Hashable, Sendable {
   }
 }
 
-/// The part of the audit log that is vouched for: where it begins, since older records were taken out, how far it was known to be
-/// whole, and what subjects have used of it up to there. It counts in the record of the strongest class, so that it changes while the
-/// vault is unlocked alone.
+/// The part of the audit log that is vouched for: where it begins, since older records were taken out, how far it was
+/// known to be whole, and what subjects have used of it up to there. It counts in the record of the strongest class, so
+/// that it changes while the vault is unlocked alone.
 ///
 /// As stored: 1  format version, 1 or 2    1  whether anybody vouched for the chain before the first record, 1 or 0
 ///   the position before the first record    the position up to which all is known; in version 2 then
@@ -128,10 +128,10 @@ public struct AuditAnchor: Hashable, Sendable {
   public var joined: AuditPosition
   /// False when nobody vouched for the chain before ``cut``, which the next one may have gone on from.
   public var isVouchedFor: Bool
-  /// The rows of whole chains that nobody can read and that were set aside, in their order: they are passed over, and what
-  /// comes after them still vouches for them.
+  /// The rows of whole chains that nobody can read and that were set aside, in their order: they are passed over, and
+  /// what comes after them still vouches for them.
   public var aside: [ClosedRange<Int64>] = []
-  /// What subjects have used of the log, sealed, as ``AuditUsage`` tells; empty where that is not known.
+  /// The use that subjects have made of the log, sealed (``AuditUsage``); empty where it is not known.
   public private(set) var usage: [UInt8] = []
   /// The bytes up to there that were written before first unlocks, of which each day takes off a seventh.
   public private(set) var early: Int64 = 0

@@ -1,8 +1,8 @@
-/// What subjects have used of their parts of the audit log, and how much was only counted: it is kept with the anchor of the log, so
-/// that a daemon that starts anew goes on from there.
+/// The use that subjects have made of their parts of the audit log, and the count beyond: it is kept with the anchor
+/// of the log, so that a daemon that starts anew goes on from there.
 ///
-/// As sealed, numbers little-endian: 1  format version, 1    8  time    8  how much was counted    8  since when    8  the last time
-/// 2  number of subjects    then of each 16  ``Key``    4×4  bytes used of each part.
+/// As sealed, numbers little-endian: 1  format version, 1    8  time    8  how much was counted    8  since when    8
+/// the last time 2  number of subjects    then of each 16  ``Key``    4×4  bytes used of each part.
 public struct AuditUsage: Hashable, Sendable {
   /// The bytes that are used of each part.
   public typealias Used = [UInt32]
@@ -24,7 +24,7 @@ public struct AuditUsage: Hashable, Sendable {
     }
   }
 
-  /// What went beyond a part and was counted.
+  /// The events that went beyond a part and were counted.
   public struct Counted: Hashable, Sendable {
     public var count: Int64
     /// The time of the first, and of the last, Unix seconds.

@@ -57,7 +57,8 @@ final class HelperChannel {
 
   /// Starts `program` as a child with `environment` as lines `NAME=value`.
   ///
-  /// - Parameter gone: runs once, when it has been reaped, whoever ended it; not where this throws and none was started.
+  /// - Parameter gone: runs once, when it has been reaped, whoever ended it; not where this throws and none was
+  ///   started.
   func start(
     _ program: String, _ environment: [String], gone: @escaping () -> Void = {}
   ) throws(SystemError) {

@@ -4,9 +4,9 @@ internal import VaultService
 
 /// The clients that have connected and are not accepted yet.
 ///
-/// The loop accepts one client in each of its rounds, and does a work in each, too. Behind many clients of one user, each of
-/// whom asks for such a work, another user's client would wait for all of these works before anybody knew whose it is. So
-/// those who wait are accepted between works as well, and each then waits in its own user's line.
+/// The loop accepts one client in each of its rounds, and does a work in each, too. Behind many clients of one user,
+/// each of whom asks for such a work, another user's client would wait for all of these works before anybody knew whose
+/// it is. So those who wait are accepted between works as well, and each then waits in its own user's line.
 final class Backlog {
   /// The time for which clients are accepted at a time, in nanoseconds.
   private static let length: Int64 = 2_000_000
@@ -25,8 +25,8 @@ final class Backlog {
   /// Forgets all of them, before their sockets are closed.
   func close() { sockets = [] }
 
-  /// Accepts who waits, until the time is up. Call in turns alone: there the loop has looked at all that it has met, and a
-  /// client that is gone is not one of these.
+  /// Accepts who waits, until the time is up. Call in turns alone: there the loop has looked at all that it has met,
+  /// and a client that is gone is not one of these.
   func letIn() {
     let end = now() + Self.length
     for socket in sockets {
@@ -37,8 +37,8 @@ final class Backlog {
     }
   }
 
-  /// The connection that has waited longest; nil where there is none, and where it cannot be taken: the loop meets the same
-  /// error, and pauses (``AcceptPause``).
+  /// The connection that has waited longest; nil where there is none, and where it cannot be taken: the loop meets the
+  /// same error, and pauses (``AcceptPause``).
   private static func next(at socket: Int32) -> Int32? {
     let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let connection = accept4(socket, nil, nil, flags)

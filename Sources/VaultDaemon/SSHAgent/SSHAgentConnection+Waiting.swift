@@ -82,7 +82,7 @@ extension SSHAgentConnection {
     }
   }
 
-  /// What has come of a request for which nobody has done that.
+  /// The outcome of a request for which nobody has done that.
   private static func outcome(withoutAnAnswerTo wait: Wait) -> AuditOutcome {
     switch wait {
     case .unlock, .bootKey, .room: .locked

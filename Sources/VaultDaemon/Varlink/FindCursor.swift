@@ -2,8 +2,8 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultService
 
-/// The place in a search that a page ended at, as it is told to a client: a text that means something to one vault, for one user with the
-/// same rights as then and the same query alone, and nothing to whoever looks into it.
+/// The place in a search that a page ended at, as it is told to a client: a text that means something to one vault, for
+/// one user with the same rights as then and the same query alone, and nothing to whoever looks into it.
 ///
 /// It is sealed, because it holds a row's number, which would tell how many items stand between those that the user may see. The key is
 /// made of the vault's id, so that a search goes on after the daemon was started again. Whoever has the store has that id, and can count

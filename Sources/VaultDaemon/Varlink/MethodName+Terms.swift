@@ -2,7 +2,8 @@ internal import VaultService
 internal import VaultWire
 
 extension MethodName {
-  /// The terms on which a method is answered: what it needs of the audit log where that is required, and when its entry is there.
+  /// The terms on which a method is answered: what it needs of the audit log where that is required, and when its entry
+  /// is there.
   var terms: CallTerms { CallTerms(fullName, needs: need, entry: entry) }
 
   private var need: CallTerms.Need {

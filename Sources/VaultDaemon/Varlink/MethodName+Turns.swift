@@ -5,12 +5,12 @@ extension MethodName {
   enum Cost {
     /// About as much as to read one item: done among the user's answers.
     case answer
-    /// More than that: the call writes, or walks over many records, or computes with a private key. It waits for the user's
-    /// turn among the works.
+    /// More than that: the call writes, or walks over many records, or computes with a private key. It waits for the
+    /// user's turn among the works.
     case work
   }
 
-  /// What a call costs. What it does in parts later, beside the loop or in turns of its own, does not count.
+  /// The cost of a call. Work that goes on later, beside the loop or in turns of its own, does not count.
   var cost: Cost {
     switch self {
     case .getInfo, .status, .get, .show, .history, .can, .generate, .receipt, .listSlots, .requests, .monitor:

@@ -165,8 +165,8 @@ extension VarlinkConnection {
     outbox?.pass(messages)
   }
 
-  /// True when an answer to the call may go out, its entry being where it has to be. Where it may not, the client is told why, and the
-  /// connection ends: nothing else of the call is answered.
+  /// True when an answer to the call may go out, its entry being where it has to be. Where it may not, the client is
+  /// told why, and the connection ends: nothing else of the call is answered.
   func passes(isLast: Bool) -> Bool {
     do throws(Refusal) {
       try door.vault.audit.pass(nil, isLast: isLast, for: caller)

@@ -29,8 +29,8 @@ extension VarlinkDoor {
         openTo: stored.number == 1 ? others(on: [change.name], connection) : nil))
   }
 
-  /// Stores a large RSA key once it is made, or checked, in a process of its own: after those of other users. The work ends
-  /// with the call, whose client may go away.
+  /// Stores a large RSA key once it is made, or checked, in a process of its own: after those of other users. The work
+  /// ends with the call, whose client may go away.
   private func store(_ change: ItemChange, _ key: LargeKey, _ connection: VarlinkConnection) throws(Refusal) {
     weak var held: RSAOrder?
     let order = items.rsaOrder(for: connection.caller) { [weak self, weak connection] in

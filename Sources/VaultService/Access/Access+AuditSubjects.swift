@@ -1,7 +1,7 @@
 internal import VaultModel
 
-// The subjects that the audit log tells apart. Nobody makes one by starting another unit: there are as many as users who were granted
-// something, and as units and programs that a grant names.
+// The subjects that the audit log tells apart. Nobody makes one by starting another unit: there are as many as users
+// who were granted something, and as units and programs that a grant names.
 extension Access {
   /// The subject whose parts of the log a caller takes.
   func auditName(of caller: Caller) -> AuditSubject.Name {
@@ -22,8 +22,8 @@ extension Access {
     return book.holding(CallerParts(depositor)).map(AuditSubject.Name.init) ?? .user(depositor.uid)
   }
 
-  /// The subjects whose parts an entry has taken, as far as it tells who that was. It tells no groups, so that whoever may have had
-  /// rights by one alone is among the strangers as well.
+  /// The subjects whose parts an entry has taken, as far as it tells who that was. It tells no groups, so that whoever
+  /// may have had rights by one alone is among the strangers as well.
   func auditNames(of told: AuditEntry.Caller) -> [AuditSubject.Name] {
     if isOwners(told.uid) {
       return [book.holding(CallerParts(told)).map(AuditSubject.Name.init) ?? .user(told.uid)]

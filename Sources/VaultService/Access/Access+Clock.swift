@@ -4,10 +4,11 @@ internal import VaultStore
 
 // The repair of a store that was told a time ahead of the true one.
 extension Access {
-  /// Sets the newest time that the store knows back to the clock, for an administrator, who in a user's vault has shown to be there
-  /// just now: what has expired by a clock that ran ahead, and not by this one, is served again.
+  /// Sets the newest time that the store knows back to the clock, for an administrator, who in a user's vault has shown
+  /// to be there just now: what has expired by a clock that ran ahead, and not by this one, is served again.
   ///
-  /// - Returns: the newest time before, and the clock, both in Unix seconds. Where the clock is not behind, nothing changes.
+  /// - Returns: the newest time before, and the clock, both in Unix seconds. Where the clock is not behind, nothing
+  ///   changes.
   package func repairClock(for caller: Caller) throws(Refusal) -> (newest: Int64, clock: Int64) {
     let now = vault.clock.wall()
     let newest = vault.openKeychain?.newestTime ?? 0

@@ -278,7 +278,7 @@ struct CallerParts {
     held = holds
   }
 
-  /// What the audit log tells of a process.
+  /// The audit log's words on a process.
   init(_ told: AuditEntry.Caller) {
     keys = [.user(told.uid)] + (told.unit.map { [.unit($0)] } ?? [])
     holds = { part in

@@ -2,8 +2,8 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// What is counted: what is equal in all but time, for a minute, and what is beyond a subject's parts of the log, for a while that grows
-// from a minute to an hour.
+// What is counted: what is equal in all but time, for a minute, and what is beyond a subject's parts of the log, for a
+// while that grows from a minute to an hour.
 extension Audit {
   struct Counting {
     /// The shortest and the longest time for which is counted what is beyond a part, in nanoseconds.
@@ -23,7 +23,7 @@ extension Audit {
     var hasRoom: Bool { entries < AuditRepeats.mostOfAll }
   }
 
-  /// How much was only counted of late, and when.
+  /// The number of events of late that were only counted, and their times.
   var counted: AuditUsage.Counted? { subjects.counted }
 
   /// Counts something, if what is equal was met within the minute; false when it is to be an entry.
@@ -56,8 +56,8 @@ extension Audit {
     subject.repeats.begin(key, action, outcome, as: entry, at: time)
   }
 
-  /// Counts what is beyond a subject's part of the log. The first of each sort is told at once, so that a daemon that is killed
-  /// soon after has left word that there was more.
+  /// Counts what is beyond a subject's part of the log. The first of each sort is told at once, so that a daemon that
+  /// is killed soon after has left word that there was more.
   ///
   /// - Parameter caller: nil for the daemon itself.
   func count(

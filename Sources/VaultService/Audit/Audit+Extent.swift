@@ -46,7 +46,8 @@ extension Audit {
     } catch { if error != .locked { log.error("the audit log could not be cut: \(error.text)") } }
   }
 
-  /// Has entries that are to go because the log is too long stay, of those who fill least of it: they are written again at its end.
+  /// Has entries that are to go because the log is too long stay, of those who fill least of it: they are written again
+  /// at its end.
   private func carry(
     _ found: [(number: Int64, entry: AuditEntry)], ofBytes bytes: Int64, now: Int64, _ keychain: Keychain
   ) {

@@ -1,8 +1,8 @@
 package import VaultModel
 internal import VaultStore
 
-// The gate that every call of every door goes through: it is begun, recorded, on the disk where that is required, and only then
-// answered.
+// The gate that every call of every door goes through: it is begun, recorded, on the disk where that is required, and
+// only then answered.
 extension Audit {
   /// Begins a call, of which ``pass(_:isLast:for:)`` or ``leave(for:)`` makes an end.
   ///
@@ -22,7 +22,8 @@ extension Audit {
     memory.passage.said = said
   }
 
-  /// Takes note that the call that is under way waits: what was recorded of it until now is not what will have come of it.
+  /// Takes note that the call that is under way waits: what was recorded of it until now is not what will have come of
+  /// it.
   package func waits(for caller: Caller) { caller.memory.passage.isRecorded = false }
 
   /// Lets an answer out: to be asked right before it is sent.

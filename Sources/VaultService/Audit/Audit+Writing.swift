@@ -33,8 +33,9 @@ extension Audit {
 
     /// True when an entry of that part may be written.
     ///
-    /// Before the first unlock nobody can tell what a subject has used, so that all of them together, over all processes since the
-    /// last unlock, have an eighth of the log: searches half of it, values three quarters, and the rest is for rights alone.
+    /// Before the first unlock nobody can tell what a subject has used, so that all of them together, over all
+    /// processes since the last unlock, have an eighth of the log: searches half of it, values three quarters, and the
+    /// rest is for rights alone.
     ///
     /// - Parameter waiting: the bytes in the block.
     func mayTake(_ part: AuditPart, _ settings: AuditSettings, _ waiting: Int) -> Bool {
@@ -92,7 +93,7 @@ extension Audit {
     }
   }
 
-  /// What is used of the parts, to be kept with what is vouched for.
+  /// The use of the parts, to be kept with the anchor.
   var usage: AuditUsage? {
     hasJoined ? subjects.usage(settings.size, at: clock.wall(), now: clock.boot()) : nil
   }

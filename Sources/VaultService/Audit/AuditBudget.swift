@@ -1,6 +1,7 @@
 internal import VaultCore
 
-/// What a subject has used of its parts of the audit log, in bytes. A part is free again after ``period``, little by little.
+/// The bytes that a subject has used of its parts of the audit log. A part is free again after ``period``, little by
+/// little.
 struct AuditBudget: Equatable {
   /// The subjects that fill the log together, each of whom has as large a share.
   private static let subjects: Int64 = 16
@@ -13,13 +14,13 @@ struct AuditBudget: Equatable {
 
   init() {}
 
-  /// What was used before, as it was kept, and is so now.
+  /// The use before this process, as it was kept, and as it is now.
   init(_ bytes: AuditUsage.Used, now: Int64) {
     for index in used.indices { used[index] = Double(bytes[index]) }
     time = now
   }
 
-  /// What is used now, to be kept.
+  /// The present use, to be kept.
   func bytes(_ size: Int64, now: Int64) -> AuditUsage.Used {
     var free = self
     free.refill(size, now)

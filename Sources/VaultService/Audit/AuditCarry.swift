@@ -8,8 +8,8 @@ enum AuditCarry {
     var indices: [Int] = []
   }
 
-  /// The entries to keep, in their order: changes of rights before values, and of each those of the subjects that have fewest. Searches
-  /// and what was refused go.
+  /// The entries to keep, in their order: changes of rights before values, and of each those of the subjects that have
+  /// fewest. Searches and what was refused go.
   ///
   /// - Parameters:
   ///   - room: the bytes that they may take.
@@ -47,7 +47,8 @@ enum AuditCarry {
     return kept.sorted().map { entries[$0] }
   }
 
-  /// The entries, of which those that tell more of another say all of it by themselves: that one has another number then.
+  /// The entries, of which those that tell more of another say all of it by themselves: that one has another number
+  /// then.
   private static func whole(_ found: [(number: Int64, entry: AuditEntry)]) -> [AuditEntry] {
     var counted: [Int64: AuditEntry] = [:]
     return found.compactMap { number, entry in

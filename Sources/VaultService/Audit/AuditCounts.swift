@@ -1,6 +1,6 @@
 internal import VaultModel
 
-/// What one subject did beyond its parts of the audit log: how often, by item, and when last.
+/// Counts of the events of one subject beyond its parts of the audit log, by item, with the time of the last.
 ///
 /// The kinds that are told apart are few; what is of none of them is counted without its item.
 struct AuditCounts {
@@ -33,7 +33,7 @@ struct AuditCounts {
   private var sizes = InlineArray<4, Int>(repeating: 0)
   /// The seconds within which one of a sort is told at once.
   private static let interval: Int64 = 3600
-  /// When something was told at once, Unix seconds, by its action and outcome.
+  /// The times at which something was told at once, Unix seconds, by action and outcome.
   private var told: [Int: Int64] = [:]
 
   var isEmpty: Bool { kinds.isEmpty }

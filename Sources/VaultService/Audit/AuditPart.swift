@@ -1,7 +1,7 @@
 internal import VaultModel
 
-/// A part of what a subject may fill of the audit log. None of them borrows from another: no number of searches keeps a grant from
-/// being an entry.
+/// A part of what a subject may fill of the audit log. None of them borrows from another: no number of searches keeps a
+/// grant from being an entry.
 enum AuditPart: Int, CaseIterable {
   /// Changes of rights, keys and ways in, and every secret that was tried, which the backoff bounds.
   case rights
@@ -9,7 +9,7 @@ enum AuditPart: Int, CaseIterable {
   case values
   /// Searches, and what was refused.
   case calls
-  /// What is beyond the other parts, by item.
+  /// Counts of events beyond the other parts, by item.
   case counts
 
   /// The sixteenths of a subject's share that it is.

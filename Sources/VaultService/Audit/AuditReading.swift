@@ -36,8 +36,9 @@ package struct AuditFilter: Sendable {
 }
 
 extension AuditEntry {
-  /// True when it counts what may have been about any item: who asks about one has to be told that there is more than what names it.
-  /// Counts of nobody are those of earlier programs, which named their subject where others name an item.
+  /// True when it counts what may have been about any item: who asks about one has to be told that there is more than
+  /// what names it. Counts of nobody are those of earlier programs, which named their subject where others name an
+  /// item.
   fileprivate var mayBeOfAny: Bool {
     guard let repeats, repeats.of == nil, item == nil || caller == nil else { return false }
     return AuditPart(of: action, outcome, isDaemon: false) == .values

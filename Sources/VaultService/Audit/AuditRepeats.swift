@@ -1,7 +1,7 @@
 internal import VaultModel
 
-/// What one subject did that is equal in all but time, gets, searches and what was refused: the first is an entry, and those of the
-/// minute after it are counted.
+/// Events of one subject that are equal in all but time, gets, searches and refusals: the first is an entry, and
+/// those of the minute after it are counted.
 ///
 /// It holds no name: what is equal is told by a hash under a key of the process.
 struct AuditRepeats {

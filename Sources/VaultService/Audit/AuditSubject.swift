@@ -3,7 +3,7 @@ internal import VaultModel
 
 /// A subject as the audit log knows it: what it has used of its share of the log, and what is counted of what it did.
 final class AuditSubject {
-  /// What tells subjects apart.
+  /// The identity of a subject.
   struct Name: Hashable {
     /// The subject, as grants name it.
     let text: String

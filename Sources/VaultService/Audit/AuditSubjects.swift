@@ -16,9 +16,9 @@ struct AuditSubjects {
   let daemon = AuditSubject(.daemon)
   private var subjects: [String: AuditSubject] = [:]
   private var kinds = 0
-  /// What subjects had used before this process, of whom nothing was met since.
+  /// The use of subjects before this process, of whom nothing was met since.
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
-  /// How much was only counted lately.
+  /// The number of events of late that were only counted.
   private(set) var counted: AuditUsage.Counted?
 
   private var all: [AuditSubject] { [strangers, daemon] + subjects.values }
@@ -79,7 +79,7 @@ struct AuditSubjects {
 
   // MARK: Over restarts
 
-  /// What is used now, to be kept.
+  /// The present use, to be kept.
   ///
   /// - Parameters:
   ///   - size: that of the whole log.

@@ -6,11 +6,11 @@ package struct CallTerms: Sendable {
   package enum Need: Sendable {
     /// The entry has to be on the disk before the answer, and nothing is begun while none can be written.
     case log
-    /// The same, but of a store that has failed its check, to which nothing is ever written again: for the calls that find out
-    /// what is left of it, and save that.
+    /// The same, but of a store that has failed its check, to which nothing is ever written again: for the calls that
+    /// find out what is left of it, and save that.
     case logUnlessFailed
-    /// None, so that a full disk keeps the vault neither open nor shut. An entry that can be written is on the disk before the
-    /// answer all the same.
+    /// None, so that a full disk keeps the vault neither open nor shut. An entry that can be written is on the disk
+    /// before the answer all the same.
     case nothing
   }
 
@@ -42,7 +42,7 @@ package struct CallTerms: Sendable {
 struct Passage {
   /// Nil where no call is under way.
   var terms: CallTerms?
-  /// What the gate's own entry tells, once the door has found out.
+  /// The content of the gate's own entry, once the door has found out.
   var action = AuditAction.call
   var item = ""
   var detail = ""

@@ -17,6 +17,6 @@ extension Items {
     return try get(name, as: id, for: caller, Said(), answer)
   }
 
-  /// What a unit asks for, for the audit log.
+  /// The request of a unit, for the audit log.
   package static func detail(_ id: CredentialID, of unit: String) -> String { "credential \(id) of \(unit)" }
 }

@@ -108,7 +108,7 @@ extension Items {
 
   // MARK: Parts
 
-  /// What came of leaving something: what the caller is told, and what was taken in at once.
+  /// The result of a deposit: the caller's answer, and the deposit where it was taken in at once.
   private struct Left {
     let answer: DepositAnswer
     var taken: TakenDeposit?
@@ -118,8 +118,9 @@ extension Items {
 
   /// Records what comes of leaving something.
   ///
-  /// Who may know that has it in an entry of its own. For anybody else there are two entries, whatever comes of it, so that how they
-  /// are numbered tells nothing: one that something was left, and one of the daemon's that says what came of it.
+  /// A caller that may know the outcome has it in its own entry. For any other there are two, whatever comes of it, so
+  /// that how they are numbered tells nothing: one that something was left, and one of the daemon's that says what came
+  /// of it.
   private func recordingDeposit(
     for name: String?, _ detail: String?, _ caller: Caller, _ said: Said, _ body: () throws(Refusal) -> Left
   ) throws(Refusal) -> DepositAnswer {

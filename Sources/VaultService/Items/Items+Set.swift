@@ -88,12 +88,13 @@ extension Items {
     return versions
   }
 
-  /// What an entry says of a refused call for many items, which names the one that was refused where it is about one.
+  /// The detail of a refused call for many items, whose entry names the refused item where it is about one.
   package static func detail(ofBatch count: Int, isAboutOne: Bool) -> String {
     isAboutOne ? "one of \(count) items, none of which was changed" : "\(count) items, none of which was changed"
   }
 
-  /// - Parameter refused: the place of the one that stands in the way, where one does, also where the caller is not told.
+  /// - Parameter refused: the place of the one that stands in the way, where one does, also where the caller is not
+  ///   told.
   private func store(
     _ changes: [(change: ItemChange, value: NewValue)], _ caller: Caller, refused: inout Int?,
     _ fill: (Int, inout MutableRawSpan) -> Bool

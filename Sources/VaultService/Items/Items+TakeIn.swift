@@ -103,7 +103,7 @@ extension Items {
 }
 
 extension TakenDeposit {
-  /// What came of it, for the audit log, and in words for that.
+  /// Its outcome for the audit log, and the words for that.
   var outcome: AuditOutcome {
     switch result {
     case .stored: .ok

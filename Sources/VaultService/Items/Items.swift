@@ -142,8 +142,8 @@ package final class Items {
     try vault.audit.recording(.find, caller, nil, detail: detail) { () throws(Refusal) in }
   }
 
-  /// The areas in which a caller may find something now, or what is in the trash, by their keys: a place in a search means nothing to
-  /// whoever has others.
+  /// The areas in which a caller may find something now, or what is in the trash, by their keys: a place in a search
+  /// means nothing to whoever has others.
   package func reach(ofTrash isOfTrash: Bool, for caller: Caller) throws(Refusal) -> [UInt64] {
     try areas(isOfTrash ? .admin : .find, caller).map(\.key)
   }

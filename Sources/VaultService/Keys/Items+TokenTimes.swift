@@ -3,19 +3,19 @@ internal import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-// The times of tokens. They are made by the clock, which verifiers elsewhere compare with theirs; they end, and are taken back, by
-// the later of the clock and the newest time that the class of their item knows.
+// The times of tokens. They are made by the clock, which verifiers elsewhere compare with theirs; they end, and are
+// taken back, by the later of the clock and the newest time that the class of their item knows.
 extension Items {
-  /// What is known of a list of tokens that were taken back, for as long as nothing in the store has changed.
+  /// A list of revoked tokens, known for as long as nothing in the store has changed.
   struct KnownRevocations {
     var generation: UInt64 = 0
-    /// The latest time up to which all tokens of a subject are revoked, by the hash of the item's name: the name itself must not
-    /// stay in memory.
+    /// The latest time up to which all tokens of a subject are revoked, by the hash of the item's name: the name itself
+    /// must not stay in memory.
     var latest: [Int: Int64] = [:]
   }
 
-  /// Prepares for a token to be handed out: it has to be one that counts, and its time has to be known to the store, so that
-  /// whoever takes back all that were made so far takes it back as well, whatever the clock says then.
+  /// Prepares for a token to be handed out: it has to be one that counts, and its time has to be known to the store, so
+  /// that whoever takes back all that were made so far takes it back as well, whatever the clock says then.
   ///
   /// - Parameter now: its `iat`, Unix seconds.
   /// - Returns: the refusal of one that would not count; nil where it may be handed out.
@@ -35,8 +35,8 @@ extension Items {
     return nil
   }
 
-  /// The refusal of a token whose subject has had its tokens revoked up to a time ahead of the clock. A list that cannot be read
-  /// now says nothing here: whoever checks the token reads it.
+  /// The refusal of a token whose subject has had its tokens revoked up to a time ahead of the clock. A list that
+  /// cannot be read now says nothing here: whoever checks the token reads it.
   private func revoked(
     _ subject: String, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
   ) -> Refusal? {

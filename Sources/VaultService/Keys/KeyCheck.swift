@@ -60,8 +60,8 @@ enum KeyCheck {
   private static func read(_ value: RawSpan) throws(ValueError) -> PrivateKey {
     do throws(KeyError) {
       let key = try PrivateKey(value)
-      // A large one's takes so long that it is made elsewhere; see ``LargeKey``. Of many that are stored at once it is made
-      // by none: libgcrypt gives out no wrong signature, whatever the numbers are.
+      // A large one's takes so long that it is made elsewhere; see ``LargeKey``. Of many that are stored at once it is
+      // made by none: libgcrypt gives out no wrong signature, whatever the numbers are.
       if !key.publicKey.isLarge { try key.checkPrimes() }
       return key
     } catch .encrypted {

@@ -2,7 +2,8 @@ internal import VaultCore
 package import VaultModel
 internal import VaultSigning
 
-/// A large RSA key that is to be stored, and what takes long about it: it has to be made, or its numbers to make a signature.
+/// A large RSA key that is to be stored, and what takes long about it: it has to be made, or its numbers to make a
+/// signature.
 package struct LargeKey: Sendable {
   fileprivate let question: RSAQuestion
   /// The value that is to be stored, and the key in it; nil for a new one.
@@ -40,7 +41,8 @@ extension Items {
     }
   }
 
-  /// Stores a change once what takes long about its key is done; nil while it waits for that. It is decided anew each time.
+  /// Stores a change once what takes long about its key is done; nil while it waits for that. It is decided anew each
+  /// time.
   ///
   /// - Parameter order: the call's, the same in each attempt.
   package func store(

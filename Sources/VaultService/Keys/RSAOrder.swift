@@ -4,15 +4,15 @@ internal import VaultSigning
 
 /// The part of one call that large RSA keys have: kept for as long as the call is not answered, and made again with it.
 ///
-/// The call is decided anew each time: when its turn comes, and when the work is done. What it asked for stays the same. Where
-/// it ends, for whatever reason, so does the work for it.
+/// The call is decided anew each time: when its turn comes, and when the work is done. What it asked for stays the
+/// same. Where it ends, for whatever reason, so does the work for it.
 package final class RSAOrder {
   private let works: RSAWorks
   private let place: RSAWorks.Place
   private let number: Int
   /// True when the attempt that goes on has asked for something.
   private var hasAsked = false
-  /// What the call waits for; nil where that is no RSA key.
+  /// The wait of the call; nil where it is for no RSA key.
   private(set) var wait: Wait?
   /// The number and the time of the token that is made, which stay those of the first attempt.
   var token: (id: String, now: Int64)?
@@ -64,7 +64,7 @@ package final class RSAOrder {
     return signature.bytes.withBytes { $0.array }
   }
 
-  /// What came of a question that is not for a signature; nil while it waits or is worked on.
+  /// The answer to a question that is not for a signature; nil while it waits or is worked on.
   func ask(_ question: RSAQuestion, key: () -> SecretBox?) throws(Refusal) -> SecretBox? {
     hasAsked = true
     do throws(RSAStop) { return try works.ask(place, question, of: .whenUnlocked, key: key) } catch {

@@ -1,14 +1,14 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The work with large RSA keys: in a process for each piece of it, one at a time for signatures and one for new keys, users in
-/// turns.
+/// The work with large RSA keys: in a process for each piece of it, one at a time for signatures and one for new keys,
+/// users in turns.
 ///
-/// So nobody's keys keep the loop from others, nor more than two processors busy, and a user's signature waits for one of each
-/// other user at most. No key is kept for work that waits: a call hands its key over when its turn has come. A lock that takes
-/// the class of a key ends the process that has it.
+/// So nobody's keys keep the loop from others, nor more than two processors busy, and a user's signature waits for one
+/// of each other user at most. No key is kept for work that waits: a call hands its key over when its turn has come. A
+/// lock that takes the class of a key ends the process that has it.
 package final class RSAWorks: SecretHolder {
-  /// What waits for each other.
+  /// Works of one lane wait for each other.
   enum Lane: Hashable, CaseIterable { case signing, making }
 
   /// The most new keys that wait.
@@ -65,7 +65,7 @@ package final class RSAWorks: SecretHolder {
     return orders
   }
 
-  /// What came of a question; nil while it waits or is worked on.
+  /// The answer to a question; nil while it waits or is worked on.
   ///
   /// - Parameters:
   ///   - key: the private key in PKCS #8; asked for when the process is started.

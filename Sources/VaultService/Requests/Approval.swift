@@ -51,7 +51,8 @@ package struct Approval: Sendable {
   package let number: Int
   package let target: RequestTarget
   package let right: Right
-  /// The item that had the name when it was approved: it counts for no other that gets the name, nor under another policy.
+  /// The item that had the name when it was approved: it counts for no other that gets the name, nor under another
+  /// policy.
   let item: ItemBinding
   /// How often it counts yet; nil for any.
   package fileprivate(set) var uses: Int?

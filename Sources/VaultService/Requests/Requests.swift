@@ -93,8 +93,8 @@ final class Requests: SecretHolder {
 
   // MARK: Answers
 
-  /// Approves a request for the item that has its name now, in place of an earlier approval of the same; false where there are
-  /// too many.
+  /// Approves a request for the item that has its name now, in place of an earlier approval of the same; false where
+  /// there are too many.
   func approve(
     _ request: PendingRequest, _ item: ItemBinding, _ terms: ApprovalTerms, by uid: UInt32, now: Int64
   ) -> Bool {

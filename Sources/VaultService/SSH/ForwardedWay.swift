@@ -1,8 +1,8 @@
 internal import VaultCore
 package import VaultSigning
 
-/// The way over other hosts by which requests come to the ssh-agent: the hosts that forward it, and the one that is logged in to.
-/// What a person was told of when presence was shown, and so what that presence counts for.
+/// The way over other hosts by which requests come to the ssh-agent: the hosts that forward it, and the one that is
+/// logged in to. What a person was told of when presence was shown, and so what that presence counts for.
 package struct ForwardedWay: Hashable, Sendable {
   private struct Hop: Hashable {
     /// The host's key in SSH's form (RFC 4253 section 6.6), whose signature over the session was verified.
@@ -21,8 +21,8 @@ package struct ForwardedWay: Hashable, Sendable {
 }
 
 extension AuthenticationSession {
-  /// Takes note of the sessions that a connection to the ssh-agent came through: what is shown on this machine does not count for
-  /// requests from another one, nor what is shown for one way over other hosts for another.
+  /// Takes note of the sessions that a connection to the ssh-agent came through: what is shown on this machine does not
+  /// count for requests from another one, nor what is shown for one way over other hosts for another.
   package mutating func come(over bindings: SessionBindings) {
     if bindings.isForwarded { scope = .forwardedAgent(ForwardedWay(bindings)) }
   }

@@ -2,11 +2,11 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The check of what a backup copies, as far as the keys in memory go: a backup counts only once that is over and everything
-/// was as it was written.
+/// The check of what a backup copies, as far as the keys in memory go: a backup counts only once that is over and
+/// everything was as it was written.
 ///
-/// The records are those of the check of this opening of the store, which is waited for while it goes on: from then on each
-/// change keeps the hashes over them up to date. The audit log, over which there are none, is looked at anew.
+/// The records are those of the check of this opening of the store, which is waited for while it goes on: from then on
+/// each change keeps the hashes over them up to date. The audit log, over which there are none, is looked at anew.
 package final class BackupCheck: SecretHolder, Runner.Work {
   /// The names of what could not be checked for want of keys, or why the backup counts for nothing.
   typealias Outcome = Result<[String], Refusal>

@@ -24,7 +24,8 @@ package final class Transfer: SecretHolder {
   package let kind: Kind
   /// True when it is a backup of what was salvaged.
   let isOfSalvage: Bool
-  /// The check of what a backup copies; nil for what was salvaged, all of which was read just before, and for a restore.
+  /// The check of what a backup copies; nil for what was salvaged, all of which was read just before, and for a
+  /// restore.
   var check: BackupCheck?
   /// Has the thread wipe the keys it holds, and end.
   private let stop: () -> Void
@@ -48,8 +49,8 @@ package final class Transfer: SecretHolder {
     stop()
   }
 
-  /// Tells, once that is known, which parts of what was copied could not be checked for want of keys, or why the copy counts for
-  /// nothing.
+  /// Tells, once that is known, which parts of what was copied could not be checked for want of keys, or why the copy
+  /// counts for nothing.
   package func whenChecked(_ then: @escaping (Result<[String], Refusal>) -> Void) {
     guard let check else { return then(.success([])) }
     check.whenOver(then)

@@ -14,8 +14,9 @@ package struct SetAside: Sendable {
 
 // The repair of what earlier versions did to the audit log.
 extension Upkeep {
-  /// Sets aside the entries that a rekey of an earlier version left sealed to the old keys, where nothing else is wrong: for an
-  /// administrator who has shown presence, in a vault that is unlocked. The store is checked again after that.
+  /// Sets aside the entries that a rekey of an earlier version left sealed to the old keys, where nothing else is
+  /// wrong: for an administrator who has shown presence, in a vault that is unlocked. The store is checked again after
+  /// that.
   ///
   /// - Returns: what was set aside; nothing where there is nothing of that kind.
   package func repairAudit(for caller: Caller) throws(Refusal) -> [SetAside] {

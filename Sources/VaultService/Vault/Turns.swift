@@ -33,8 +33,8 @@ package final class Turns {
   private let atEnd: () -> Void
   /// Runs after each work that waited where several users ask: sees what those that are there have sent meanwhile.
   package var between: () -> Void = {}
-  /// Runs in each turn, before its first work and after whatever took ``answer`` or longer: lets those in who wait at the
-  /// door. Until they are in, nobody knows whose they are, and they have no share.
+  /// Runs in each turn, before its first work and after whatever took ``answer`` or longer: lets those in who wait at
+  /// the door. Until they are in, nobody knows whose they are, and they have no share.
   package var letIn: () -> Void = {}
   /// The daemon's own work, and what is done for nobody in particular.
   private let own = Line(of: nil, weight: 4)

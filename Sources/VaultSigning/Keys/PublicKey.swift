@@ -59,8 +59,8 @@ public struct PublicKey: Hashable, Sendable {
     }
   }
 
-  /// True for an RSA key above 2,048 bits: a signature by it takes longer than whoever answers others at the same time may
-  /// take.
+  /// True for an RSA key above 2,048 bits: a signature by it takes longer than whoever answers others at the same time
+  /// may take.
   public var isLarge: Bool { type == .rsa && bitCount > 2048 }
 
   private static func bitCount(_ digits: [UInt8]) -> Int {

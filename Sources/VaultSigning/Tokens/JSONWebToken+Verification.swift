@@ -11,8 +11,8 @@ extension JSONWebToken {
   /// - Parameters:
   ///   - algorithm: that of the item's key. The header must name the same, and has no say beyond that.
   ///   - now: Unix seconds, by which the token begins to be valid. A token that expires in this second has expired.
-  ///   - newest: the newest time that is known to have passed, where a clock that was turned back is not to make a token
-  ///     valid again; Unix seconds.
+  ///   - newest: the newest time that is known to have passed, where a clock that was turned back is not to make a
+  ///     token valid again; Unix seconds.
   ///   - leeway: the seconds by which its maker's clock may differ.
   ///   - isRevoked: as ``RevocationList/isRevoked(identifier:subject:issuedAt:)``; asked last, of a token that is good otherwise.
   ///   - verifies: true when the signature is the item's key's of the message, for HMAC compared in constant time.

@@ -114,7 +114,8 @@ public struct RevocationList: Sendable {
   }
 
   /// Forgets what is about tokens that have all expired, also for verifiers that grant the clocks a difference
-  /// (``JSONWebToken/leeways``), and was on the list for as long as that: a clock that jumps ahead takes nothing off it.
+  /// (``JSONWebToken/leeways``), and was on the list for as long as that: a clock that jumps ahead takes nothing off
+  /// it.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.

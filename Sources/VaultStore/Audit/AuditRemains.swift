@@ -1,11 +1,11 @@
 import VaultCore
 import VaultModel
 
-/// Chains of the audit log, one after the other, that earlier versions left sealed to the keys from before a rekey: their
-/// entries waited in memory when the new store took the old one's place, and were written into it as they were.
+/// Chains of the audit log, one after the other, that earlier versions left sealed to the keys from before a rekey:
+/// their entries waited in memory when the new store took the old one's place, and were written into it as they were.
 ///
-/// Nobody can read them any more. That nothing else has happened to them is known all the same: the chain after them, which
-/// the vault's present keys began, names the link to their last record, and its first records tell of the rekey.
+/// Nobody can read them any more. That nothing else has happened to them is known all the same: the chain after them,
+/// which the vault's present keys began, names the link to their last record, and its first records tell of the rekey.
 public struct AuditRemains: Hashable, Sendable {
   let rows: ClosedRange<Int64>
   /// The numbers of their entries.
@@ -16,7 +16,7 @@ public struct AuditRemains: Hashable, Sendable {
   /// The number of entries.
   public var count: Int64 { entries.upperBound - entries.lowerBound + 1 }
 
-  /// What became of them, in the words of the log.
+  /// Their outcome, in the words of the log.
   var note: (item: String, detail: String) {
     let range = count == 1 ? "entry \(entries.lowerBound)" : "entries \(entries.lowerBound) to \(entries.upperBound)"
     let (since, until) = (Timestamp.format(times.since), Timestamp.format(times.until))
@@ -39,15 +39,16 @@ extension AuditWalk.Fault {
 
 // Finding them, and setting them aside.
 extension Keychain {
-  /// What the entry of a rekey says that has taken the whole log along.
+  /// The detail of the entry of a rekey that has taken the whole log along.
   public static let rekeyedWithLog = "with the whole log"
-  /// The most records of a chain among which the word of the rekey before it is looked for: its entry is made in the turn in
-  /// which the new store takes the old one's place, and nothing but what waited in memory comes before it.
+  /// The most records of a chain among which the word of the rekey before it is looked for: its entry is made in the
+  /// turn in which the new store takes the old one's place, and nothing but what waited in memory comes before it.
   private static let recordsToRekey = 8
 
   /// The chains that a rekey left sealed to the old keys, and that were not set aside.
   ///
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` where the log's anchor is not the one that was stored last.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` where the log's anchor is not the one that was stored
+  ///   last.
   func auditRemains() throws(VaultError) -> [AuditRemains] {
     let anchor = try anchor()
     var position = anchor?.cut ?? .start
@@ -109,13 +110,13 @@ extension Keychain {
     return isTold
   }
 
-  /// Sets aside what a rekey left sealed to the old keys, where nothing else is wrong: the rows stay as they are, and the log
-  /// says which entries they have and is whole without them. A check of the store is needed after that.
+  /// Sets aside what a rekey left sealed to the old keys, where nothing else is wrong: the rows stay as they are, and
+  /// the log says which entries they have and is whole without them. A check of the store is needed after that.
   ///
   /// - Parameter now: Unix seconds.
   /// - Returns: what was set aside; nothing where there is nothing of that kind.
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` where anything else is wrong with the log, or is known to be with
-  ///   the store; ``VaultError/storage(_:)``. Nothing is changed then.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` where anything else is wrong with the log, or is known
+  ///   to be with the store; ``VaultError/storage(_:)``. Nothing is changed then.
   public func setAsideAuditRemains(now: Int64) throws(VaultError) -> [AuditRemains] {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     guard holdsAllKeys else { throw .locked }

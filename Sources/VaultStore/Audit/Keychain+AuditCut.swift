@@ -6,16 +6,16 @@ extension Keychain {
   /// The bytes that are taken out at a time, so that nobody waits for long.
   private static let cutAtATime: Int64 = 256 << 10
 
-  /// Takes out the oldest chains as long as the log is longer than `bytes`, or they are older than that; the one that is
-  /// written stays.
+  /// Takes out the oldest chains as long as the log is longer than `bytes`, or they are older than that; the one that
+  /// is written stays.
   ///
   /// - Parameters:
   ///   - age: in seconds as ``AuditChain/age`` counts them; nil for any.
   ///   - now: Unix seconds.
   ///   - steps: the most times that something is taken out.
   ///   - usage: what subjects have used of the log.
-  ///   - carry: called with entries that are to go only because the log is too long, and the bytes that they take: what it seals is
-  ///     written as they go, and must be shorter than that.
+  ///   - carry: called with entries that are to go only because the log is too long, and the bytes that they take: what
+  ///     it seals is written as they go, and must be shorter than that.
   /// - Returns: the number of entries that are gone.
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func cutAudit(
@@ -103,7 +103,7 @@ extension Keychain {
 
   // MARK: What is used
 
-  /// What subjects had used of the log when somebody vouched for it last; nil where that was not kept.
+  /// The use that subjects had made of the log when it was anchored last; nil where that was not kept.
   ///
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when it is not what was stored last.
   public func auditUsage() throws(VaultError) -> AuditUsage? {
@@ -131,8 +131,8 @@ extension Keychain {
     AssociatedData(vault: vault, table: .meta, number: 3, accessible: .whenUnlocked)
   }
 
-  /// The bytes of the log that nobody has vouched for, and of late those before it that were written before a first unlock; nil once
-  /// this process has looked at what was there before it.
+  /// The bytes of the log that nobody has vouched for, and of late those before it that were written before a first
+  /// unlock; nil once this process has looked at what was there before it.
   ///
   /// Nobody vouches for the number: what makes it smaller shows at the next unlock.
   public var unjoinedAuditBytes: Int64? {

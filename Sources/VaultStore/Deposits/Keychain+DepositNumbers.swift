@@ -1,11 +1,11 @@
 import VaultCore
 import VaultModel
 
-// The numbers of deposits. A row that waits vouches for its number by its MAC, so that one which somebody put in or moved
-// decides on no number: none of those that others get, and not the one under which it is kept aside.
+// The numbers of deposits. A row that waits vouches for its number by its MAC, so that one which somebody put in or
+// moved decides on no number: none of those that others get, and not the one under which it is kept aside.
 extension Keychain {
-  /// The number for a new row: the first free one above those of all rows that are authentic, so that deposits are taken in as
-  /// they were left.
+  /// The number for a new row: the first free one above those of all rows that are authentic, so that deposits are
+  /// taken in as they were left.
   ///
   /// Before the first unlock some rows cannot be judged. They count as far as such numbers can have come about
   /// (``rowsApart``).

@@ -214,8 +214,8 @@ extension Keychain {
     return row.row
   }
 
-  /// Gives numbers of this store to what earlier programs kept aside under those that it was found with. A transaction must be
-  /// open.
+  /// Gives numbers of this store to what earlier programs kept aside under those that it was found with. A transaction
+  /// must be open.
   private func renumberKept(_ table: DepositTable) throws(VaultError) {
     for number in table.misnumbered.sorted() {
       guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }

@@ -1,7 +1,8 @@
 import VaultCore
 import VaultModel
 
-/// Everything in memory that was made with the keys of the vault, or tells of what lies sealed to them, beside the keys.
+/// Everything in memory that was made with the keys of the vault, or tells of what lies sealed to them, beside the
+/// keys.
 ///
 /// A rekey puts another one in its place, together with the keys, so nothing in here outlives them. Whatever a keychain
 /// keeps that another key would make worthless belongs in here, and where it waits to be written, in ``isSettled`` and

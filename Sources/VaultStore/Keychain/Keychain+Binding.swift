@@ -1,16 +1,16 @@
 import VaultCore
 public import VaultModel
 
-/// The item that something was decided about, whatever its name is later: the identity to which its records are bound, and the
-/// number of the policy that it had then.
+/// The item that something was decided about, whatever its name is later: the identity to which its records are bound,
+/// and the number of the policy that it had then.
 public struct ItemBinding: Hashable, Sendable {
   let id: ItemID
   let policyRevision: Int
 }
 
 extension Keychain {
-  /// The item that has a name now, for decisions that must not pass on to another one, nor outlive its policy. A new value, or a
-  /// new name, changes nothing about it.
+  /// The item that has a name now, for decisions that must not pass on to another one, nor outlive its policy. A new
+  /// value, or a new name, changes nothing about it.
   ///
   /// - Throws: as ``item(named:)`` does.
   public func binding(of name: ItemName) throws(VaultError) -> ItemBinding {

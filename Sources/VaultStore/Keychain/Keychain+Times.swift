@@ -13,14 +13,15 @@ extension Keychain {
     return facts.age
   }
 
-  /// A number that is another one after each transaction, and after each change of the keys in memory: what was read is still so
-  /// as long as it is the same.
+  /// A number that is another one after each transaction, and after each change of the keys in memory: what was read is
+  /// still so as long as it is the same.
   public var generation: UInt64 { bound.recent.generation }
 
-  /// Sets the newest time of every class back to this one, Unix seconds, where it is later: after a clock that ran ahead.
+  /// Sets the newest time of every class back to this one, Unix seconds, where it is later: after a clock that ran
+  /// ahead.
   ///
-  /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/rekeying``; ``VaultError/corrupt(_:)``,
-  ///   ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/rekeying``;
+  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func setNewestTime(back now: Int64) throws(VaultError) {
     guard holdsAllKeys else { throw .locked }
     guard !isRekeying else { throw .rekeying }

@@ -96,8 +96,8 @@ extension Keychain {
   /// True when all classes can be read and written.
   var holdsAllKeys: Bool { AccessClass.allCases.allSatisfy(opensValues) }
 
-  /// Puts the store of `other`, which lies in ``Rekey/directoryName``, in the place of this one. Nothing may wait that is
-  /// sealed to the keys of this one: see ``settle()``.
+  /// Puts the store of `other`, which lies in ``Rekey/directoryName``, in the place of this one. Nothing may wait that
+  /// is sealed to the keys of this one: see ``settle()``.
   ///
   /// See ``Database/replace(_:by:_:)``.
   func takeOver(

@@ -1,8 +1,8 @@
 import VaultCore
 import VaultModel
 
-// The end of a rekey: what waits is written, the rest is copied, and the second store takes the live one's place, all in
-// one turn. So nothing that is sealed to the old keys is written once the new ones are there.
+// The end of a rekey: what waits is written, the rest is copied, and the second store takes the live one's place, all
+// in one turn. So nothing that is sealed to the old keys is written once the new ones are there.
 extension Rekey {
   /// Puts the second store in the place of the live one. The live keychain then is the new vault, unlocked.
   ///

@@ -1,7 +1,7 @@
 internal import VaultModel
 
-/// A request of the daemon to `vault-rsa`: one JSON object, ended by a NUL, and behind it the private key, as many bytes as
-/// the object says.
+/// A request of the daemon to `vault-rsa`: one JSON object, ended by a NUL, and behind it the private key, as many
+/// bytes as the object says.
 ///
 ///     {"work": "sign", "scheme": "rsaPSSSHA256", "digest": "(base64)", "key": 3272}
 ///     {"work": "check", "key": 3272}
