@@ -38,7 +38,8 @@ $(call fuzz-module,VaultProcess)
 $(call fuzz-module,VaultHelper,VaultProcess VaultWire)
 $(call fuzz-module,VaultTPM2,VaultHelper VaultWire)
 # What reads the daemon's small files: the whole of it needs packages.
-FUZZ_SERVICE := Files/OwnFile Files/SystemError Files/TextFile Vault/LockPolicy Vault/VaultSettings \
+FUZZ_SERVICE := Audit/AuditSettings Files/OwnFile Files/SystemError Files/TextFile \
+  Vault/LockPolicy Vault/VaultSettings \
   WaysIn/Backoff WaysIn/BackoffFile WaysIn/BootKey WaysIn/KeyFile
 $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel)
