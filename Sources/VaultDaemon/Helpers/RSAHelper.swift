@@ -22,7 +22,7 @@ final class RSAHelper: RSAProgram {
     let request = RSARequest(work, keyCount: key?.bytes.count ?? 0)
     let frame =
       if let key { key.bytes.withBytes { request.frame(key: $0) } } else { request.frame(key: RawSpan()) }
-    // What fails at once is told in a later turn as well: until then nobody waits for it.
+    // A failure at once is told in a later turn as well: until then nobody waits for it.
     let loop = programs.loop.assumeIsolated()
     let later = { loop.execute(gone) }
     return programs.ask("vault-rsa", frame, within: Timeouts.rsa, gone: later) { answer in

@@ -25,7 +25,8 @@ extension SSHAgentConnection {
     }
     let fingerprint = PublicKey.fingerprint(ofSSHBlob: request.key)
     let known = (try? door.keys.keys(for: caller))?.keys.first { $0.blob == request.key }?.name
-    if let known { note(.use, "\(words(nil)), by \(fingerprint)", item: known.text) }
+    let detail = words(nil)
+    if let known { note(.use, "\(detail), by \(fingerprint)", item: known.text) }
     let task = words(known.map { "with \(Printable.quoted($0.text))" })
     let order = door.items.rsaOrder(for: caller)
     wait(Said(task: task)) { [weak self] () throws(Refusal) in
@@ -36,7 +37,7 @@ extension SSHAgentConnection {
         throw .denied("no key is the one that is asked for")
       }
       return try door.items.signForSSH(
-        key.name, data, flags: request.flags.rawValue, detail: words(nil), for: caller, Said(), order
+        key.name, data, flags: request.flags.rawValue, detail: detail, for: caller, Said(), order
       ) { signature in
         reply(.signature(signature))
       }

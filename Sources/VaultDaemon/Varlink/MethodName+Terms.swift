@@ -10,7 +10,7 @@ extension MethodName {
     switch self {
     // An unlock, a lock, and what they need.
     case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss: .nothing
-    // What finds out what is left of a store that has failed, and saves it.
+    // The calls that find out what is left of a store that has failed, and save it.
     case .audit, .verify, .salvage, .backup, .repairAudit: .logUnlessFailed
     case .`init`, .restore, .authenticate, .get, .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .set,
       .setMany, .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show,

@@ -132,7 +132,7 @@ extension Access {
   /// The same, for an administrator who asks for them.
   package func whoMay(_ name: ItemName, for caller: Caller) throws(Refusal) -> [(subject: Subject, rights: Rights)] {
     try vault.audit.recording(.find, caller, name.text, detail: "who may do what") { () throws(Refusal) in
-      // That nobody has one would be believed.
+      // An empty answer would be believed.
       guard knowsGrants else { throw vault.locked }
       return subjects(on: name)
     }

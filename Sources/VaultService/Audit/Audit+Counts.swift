@@ -65,7 +65,7 @@ extension Audit {
     by caller: Caller?, _ item: String, at time: Int64
   ) {
     counting.isBeyond = true
-    // Where names are not to be in memory, none waits there.
+    // While names must not be in memory, none waits there.
     let item = item.isEmpty || sealsAtOnce ? nil : item
     let kind = AuditCounts.Kind(
       action: action, outcome: outcome, door: caller?.door.rawValue, uid: caller?.uid ?? 0, item: item)

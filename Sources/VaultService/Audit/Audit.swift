@@ -66,7 +66,7 @@ package final class Audit: SecretHolder {
     _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, at time: Int64? = nil, item: String? = nil,
     detail: String? = nil, version: Int? = nil, _ said: Said? = nil
   ) {
-    // That it was asked of an administrator is not what has come of it.
+    // A request to an administrator is not yet an outcome.
     if action != .request { caller.memory.passage.isRecorded = true }
     caller.memory.passage.isSettled = false
     guard settings.mode != .off, isReady else { return }

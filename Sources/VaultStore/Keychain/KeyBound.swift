@@ -19,7 +19,7 @@ struct KeyBound: ~Copyable {
   var unvouchedAudit: (first: Int64, last: Int64)?
   /// See ``Keychain/publicKey``.
   var publicKey: [UInt8]?
-  /// What is known of the table of deposits; nil until somebody wants to know it.
+  /// The known content of the table of deposits; nil until somebody wants to know it.
   var depositTable: DepositTable?
   /// The numbers and identities of what was left since the store was opened, and was not taken in yet.
   var leftDeposits: [Int64: ItemID] = [:]

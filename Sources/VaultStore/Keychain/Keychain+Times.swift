@@ -1,7 +1,7 @@
 import VaultCore
 public import VaultModel
 
-// What the classes know of the time, for whoever decides by it.
+// The newest times of the classes, for decisions that depend on time.
 extension Keychain {
   /// The later of a time and the newest one that a class knows to have passed, both in Unix seconds.
   public func newestTime(of accessible: AccessClass, at now: Int64) -> Int64 { effective(now, accessible) }
