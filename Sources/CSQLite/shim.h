@@ -29,6 +29,8 @@ struct vault_guard {
     /* The result of such a write that failed, until SQLite has met it in a sync or writes there again. */
     int failure;
     sqlite3_int64 lost;
+    /* Nonzero while the sync of a commit writes what is gathered and does not wait for the disk. */
+    int defers;
 };
 
 /* Whether a page of an index has a key that claims to be longer than `longest` bytes (sqlite.org/fileformat2.html, section
@@ -91,10 +93,12 @@ static inline int vault_gathering_write(sqlite3_file *file, const void *p, int n
 
 static inline int vault_gathering_sync(sqlite3_file *file, int flags) {
     struct vault_guard *guard = (struct vault_guard *)file->pMethods;
+    /* Frames of before must not be taken for some of a log that begins anew: its header is on the disk first. */
+    int begins = guard->start == 0 && guard->count > 0;
     int code = vault_write_gathered(file);
     if (code == SQLITE_OK) code = guard->failure;
     guard->failure = SQLITE_OK;
-    return code == SQLITE_OK ? guard->own->xSync(file, flags) : code;
+    return code == SQLITE_OK && (begins || !guard->defers) ? guard->own->xSync(file, flags) : code;
 }
 
 static inline int vault_gathering_read(sqlite3_file *file, void *p, int n, sqlite3_int64 at) {
@@ -168,6 +172,12 @@ static inline int vault_log_read(sqlite3 *db, void *p, int n, sqlite3_int64 at, 
     int code = file ? file->pMethods->xRead(file, p, n, at) : SQLITE_IOERR_SHORT_READ;
     *whole = code == SQLITE_OK;
     return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
+}
+
+/* Waits until what was written to the log is on the disk. */
+static inline int vault_log_sync(sqlite3 *db) {
+    sqlite3_file *file = vault_log(db);
+    return file ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) : SQLITE_OK;
 }
 
 /* How long the log is. */

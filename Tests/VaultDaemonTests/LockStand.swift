@@ -86,17 +86,22 @@ final class LockStand {
 
   /// True when the daemon holds an inhibitor, as the kernel knows it: a pipe whose other end is the mocked logind's.
   /// The daemon has other pipes, for the standard error of its helpers.
-  func holdsInhibitor() throws -> Bool {
-    let pipes = try Self.pipes(of: "\(#require(sandbox.daemonPid))")
-    return try !pipes.isDisjoint(with: Self.pipes(of: "\(logind.pid)"))
+  func holdsInhibitor() throws -> Bool { try inhibitor(of: #require(sandbox.daemonPid)) != nil }
+
+  /// The daemon's descriptor of the inhibitor; nil where it holds none.
+  func inhibitor(of pid: Int32) throws -> Int? {
+    let others = try Set(Self.pipes(of: logind.pid).values)
+    return try Self.pipes(of: pid).first { others.contains($0.value) }?.key
   }
 
-  private static func pipes(of process: String) throws -> Set<String> {
+  private static func pipes(of process: Int32) throws -> [Int: String] {
     let files = "/proc/\(process)/fd"
-    let all = try FileManager.default.contentsOfDirectory(atPath: files).compactMap {
-      try? FileManager.default.destinationOfSymbolicLink(atPath: files + "/" + $0)
+    var pipes: [Int: String] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: files) {
+      guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: files + "/" + name) else { continue }
+      if link.hasPrefix("pipe:"), let number = Int(name) { pipes[number] = link }
     }
-    return Set(all.filter { $0.hasPrefix("pipe:") })
+    return pipes
   }
 
   func restartLogind() throws {
@@ -154,9 +159,11 @@ final class LockStand {
 
   /// Expects exactly the keys that may be in the daemon's memory after a lock, with those of `after-first-unlock` or,
   /// when these were wiped too, without them. Does nothing where memory cannot be searched.
-  func expectWiped(afterFirstUnlock: Bool) throws {
+  ///
+  /// - Parameter traced: the daemon's process where another one traces it, which leaves its registers out; nil to ask it.
+  func expectWiped(afterFirstUnlock: Bool, whileTraced traced: Int32? = nil) throws {
     guard MemorySearch.isPossible else { return }
-    let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))
+    let memory = try MemorySearch(pid: try traced ?? #require(sandbox.daemonPid), registers: traced == nil)
     let places = memory.find(keys.keys)
     #expect(Set(places.keys) == Set(afterFirstUnlock ? Held.asleep : Held.locked), "\(places)")
     #expect(memory.find(Array(password.utf8)) == [])

@@ -27,28 +27,39 @@ import VaultTesting
   }
 
   @Test(
-    "the keys are unmapped before the inhibitor is closed",
+    "the keys are wiped before the inhibitor is closed, and the disk is not waited for",
     .enabled(if: LockStand.isRoot, "needs root to trace a process that is not dumpable"))
   func order() throws {
     let stand = try LockStand()
     let pid = try #require(stand.sandbox.daemonPid)
+    let inhibitor = try #require(try stand.inhibitor(of: pid))
     let trace = stand.sandbox.root + "/trace"
-    let script = """
-      strace -f -y -e trace=munmap,close -o \(trace) -p \(pid) 2>\(trace).log & tracer=$!
-      until grep -q attached \(trace).log; do kill -0 $tracer || exit 1; done
-      busctl --address=\(stand.system.address) call org.freedesktop.login1 \(LockStand.logindPath) \
-        org.freedesktop.DBus.Mock EmitSignal sssav \(LockStand.manager) PrepareForSleep b 1 b true
-      until grep -q 'close(.*pipe:' \(trace); do kill -0 $tracer || exit 1; done
-      kill $tracer; wait $tracer; exit 0
-      """
-    let outcome = try stand.sandbox.run("-c", script, program: "/bin/sh")
-    #expect(outcome.status == 0, "\(outcome)")
-    let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
-    // The inhibitor of the mocked logind is the only pipe. Each key has a mapping of its own: two that open
-    // when-unlocked values, four that open after-first-unlock items.
-    let closing = try #require(lines.firstIndex { $0.contains("close(") && $0.contains("pipe:") })
-    let before = lines[..<closing].filter { $0.contains("munmap(") }.count
-    #expect(before >= 6, "\(lines)")
+    // The daemon is held in the call that closes the inhibitor, until its memory was searched.
+    let tracer = Process()
+    tracer.executableURL = URL(fileURLWithPath: "/usr/bin/strace")
+    tracer.arguments = [
+      "-y", "-e", "trace=pwrite64,fdatasync,close", "-e", "inject=close:delay_enter=60000000", "-o", trace, "-p",
+      "\(pid)",
+    ]
+    tracer.standardError = FileHandle.nullDevice
+    try tracer.run()
+    defer { tracer.waitUntilExit() }
+    // It holds SIGTERM back for as long as it delays a call.
+    defer { kill(tracer.processIdentifier, SIGKILL) }
+    let status = { (line: String) in
+      try String(contentsOfFile: "/proc/\(pid)/\(line)", encoding: .utf8)
+    }
+    try stand.wait("the tracer") { try !status("status").contains("TracerPid:\t0") }
+    try stand.prepareForSleep(true)
+    // The number of the call comes first, then what it is given.
+    let argument = Substring("0x" + String(inhibitor, radix: 16))
+    try stand.wait("the inhibitor to be closed") {
+      try status("syscall").split(separator: " ").dropFirst().first == argument
+    }
+    #expect(try stand.inhibitor(of: pid) == inhibitor)
+    try stand.expectWiped(afterFirstUnlock: true, whileTraced: pid)
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").filter { $0.contains("-wal>") }
+    #expect(calls.contains { $0.contains("pwrite64(") } && !calls.contains { $0.contains("fdatasync(") }, "\(calls)")
   }
 
   @Test("with keep-across-sleep only the when-unlocked keys go") func keepAcrossSleep() throws {

@@ -6,7 +6,9 @@ import VaultModel
 
 @Suite("The audit log in the store") struct AuditStoreTests {
   /// Adds records of so many entries each, and writes them.
-  static func write(_ records: Int, of entries: Int = 2, to keychain: Keychain, anchored: Bool = true) throws {
+  static func write(
+    _ records: Int, of entries: Int = 2, to keychain: Keychain, anchored: Bool = true, isSynced: Bool = true
+  ) throws {
     var block = AuditBlock()
     for _ in 0..<records {
       let caller = block.add(AuditEntry.Caller(door: "varlink", uid: 1000, pid: 7, unit: "a.service"))
@@ -16,7 +18,7 @@ import VaultModel
       }
       try keychain.sealAudit(&block, now: 5000)
     }
-    try keychain.writeAudit(anchored: anchored)
+    try keychain.writeAudit(anchored: anchored, isSynced: isSynced)
   }
 
   /// Everything that a walk over the log tells.

@@ -12,11 +12,17 @@ import VaultTesting
   private typealias Content = [String: String]
 
   /// Changes a store in every way, and notes after which operation of the disk each was acknowledged.
-  private func work(_ keychain: Keychain, _ disk: FaultyDisk) throws -> [(acknowledged: Int, content: Content)] {
+  ///
+  /// - Parameter defers: true to write to the audit log between the changes, and not to wait for the disk.
+  private func work(
+    _ keychain: Keychain, _ disk: FaultyDisk, defers: Bool = false
+  ) throws -> [(acknowledged: Int, content: Content)] {
     var content: Content = [:]
     var steps = [(acknowledged: disk.count, content: content)]
     func done() { steps.append((disk.count, content)) }
     for round in 0..<6 {
+      if defers { try AuditStoreTests.write(8, to: keychain, isSynced: false) }
+      if defers { done() }
       let text = "item \(round)"
       try keychain.put(text, "first", attributes: ["round": "\(round)"])
       content[text] = "first"
@@ -39,8 +45,10 @@ import VaultTesting
 
   /// Does the work, cuts the power before and after every sync, each time with every luck, and answers the losses.
   ///
-  /// - Parameter synchronous: a setting of SQLite's in place of the store's own.
-  private func losses(synchronous: String? = nil) throws -> [String] {
+  /// - Parameters:
+  ///   - synchronous: a setting of SQLite's in place of the store's own.
+  ///   - defers: true with writes between that are not waited for.
+  private func losses(synchronous: String? = nil, defers: Bool = false) throws -> [String] {
     let fixture = try Fixture()
     let disk = try FaultyDisk(fixture)
     let steps: [(acknowledged: Int, content: Content)]
@@ -49,7 +57,7 @@ import VaultTesting
       if let synchronous { try keychain.database.connection.execute("PRAGMA synchronous = \(synchronous)") }
       // With so short a log it is folded in, and used from its beginning again, several times.
       keychain.database.connection.longLog = 12
-      steps = try work(keychain, disk)
+      steps = try work(keychain, disk, defers: defers)
     }
     let events = disk.events()
     #expect(events.contains { $0.file == "vault.db" && $0.kind == .write }, "the log was never folded in")
@@ -91,6 +99,22 @@ import VaultTesting
 
   @Test("the same test finds losses when nothing is synced")
   func control() throws { #expect(try losses(synchronous: "OFF").count > 20) }
+
+  @Test("a write that is not waited for costs nothing that was acknowledged, wherever the power is cut")
+  func deferred() throws { #expect(try losses(defers: true) == []) }
+
+  @Test("a write that is not waited for is with the system, and on the disk when the log was synced")
+  func deferredSync() throws {
+    let fixture = try Fixture()
+    let disk = try FaultyDisk(fixture)
+    let keychain = try fixture.unlocked()
+    try AuditStoreTests.write(1, to: keychain, isSynced: false)
+    #expect(disk.events().last?.kind == .write)
+    try keychain.syncLog()
+    #expect(disk.events().last?.kind == .sync)
+    try AuditStoreTests.write(1, to: keychain)
+    #expect(disk.events().last?.kind == .sync)
+  }
 
   @Test("when a change is acknowledged, all of the log that it wrote has been synced")
   func order() throws {

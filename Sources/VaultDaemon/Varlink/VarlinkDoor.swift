@@ -60,7 +60,7 @@ final class VarlinkDoor {
       attendance.reconsider()
     }
     // A lock wipes the stack below itself. What earlier calls have left where those stand that led to it goes when they are done.
-    vault.hooks.leftTraces = { [loop] in loop.execute { Stack.wipe() } }
+    vault.hooks.afterwards = { [loop] work in loop.assumeIsolated().execute(work) }
     vault.hooks.announce = { [events, vault, attendance] in
       events.announce($0, at: vault.clock.wall())
       attendance.happened($0)

@@ -137,7 +137,7 @@ package final class Access: SecretHolder {
     guard hidesGrants, let keychain = vault.openKeychain else { return book }
     var read = book
     readGrants(of: keychain, into: &read)
-    vault.hooks.leftTraces()
+    vault.hooks.afterwards { Stack.wipe() }
     return read
   }
 

@@ -105,9 +105,11 @@ extension Audit {
 
   /// Writes what there is, and waits until it is on the disk; false when that cannot be.
   ///
-  /// - Parameter isForced: true to vouch for all of it now, where that can be.
+  /// - Parameters:
+  ///   - isForced: true to vouch for all of it now, where that can be.
+  ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
   @discardableResult
-  func write(anchored isForced: Bool = false) -> Bool {
+  func write(anchored isForced: Bool = false, isSynced: Bool = true) -> Bool {
     guard let keychain = keychain() else { return true }
     tellOfLost()
     let isNew = block.count > 0 || keychain.hasUnwrittenAudit || writing.hasNews
@@ -119,7 +121,7 @@ extension Audit {
     guard isNew || isForced || problem != nil else { return true }
     let now = clock.boot()
     let isAnchored = isForced || writing.anchored.map { now - $0 >= Writing.anchorInterval } ?? true
-    guard store(keychain, anchored: isAnchored) else {
+    guard store(keychain, anchored: isAnchored, isSynced: isSynced) else {
       // Where the disk is full it is tried again, so that nothing waits until somebody asks for something.
       commitLater()
       return false
@@ -134,8 +136,14 @@ extension Audit {
     return true
   }
 
-  private func store(_ keychain: Keychain, anchored: Bool) -> Bool {
-    do throws(VaultError) { try keychain.writeAudit(anchored: anchored, usage: anchored ? usage : nil) } catch {
+  /// Waits until what was written is on the disk.
+  func sync(_ keychain: Keychain) {
+    do throws(VaultError) { try keychain.syncLog() } catch { note(error) }
+  }
+
+  private func store(_ keychain: Keychain, anchored: Bool, isSynced: Bool = true) -> Bool {
+    let usage = anchored ? usage : nil
+    do throws(VaultError) { try keychain.writeAudit(anchored: anchored, usage: usage, isSynced: isSynced) } catch {
       note(error)
       return false
     }

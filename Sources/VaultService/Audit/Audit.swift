@@ -216,10 +216,12 @@ package final class Audit: SecretHolder {
 
   /// Writes what is in memory before keys go that vouch for it.
   ///
-  /// - Parameter isEnd: true at the daemon's end.
-  func willLock(atEnd isEnd: Bool = false) {
+  /// - Parameters:
+  ///   - isEnd: true at the daemon's end.
+  ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
+  func willLock(atEnd isEnd: Bool = false, isSynced: Bool = true) {
     if isEnd { countAll() }
-    write(anchored: true)
+    write(anchored: true, isSynced: isSynced)
   }
 
   /// Takes note of an unlock: what was written before it is looked at, and vouched for when it is whole.

@@ -55,9 +55,9 @@ package final class Vault {
     var warnsOfLocks: () -> Int64? = { nil }
     /// Told then, with the time of the lock, Unix seconds.
     var willLock: ((reason: LockPolicy.Reason, time: Int64)) -> Void = { _ in }
-    /// A lock has wiped what it wipes, or names were read that are hidden: what the calls that led there have left goes when
-    /// they are done.
-    package var leftTraces: () -> Void = {}
+    /// Runs something when what goes on now is done: a lock has wiped what it wipes, or names were read that are hidden, and
+    /// what the calls that led there have left goes then.
+    package var afterwards: (@escaping () -> Void) -> Void = { $0() }
     /// Told of whom an attempt to unlock did not recognise.
     var unlockFailed: (Caller) -> Void = { _ in }
 
@@ -187,10 +187,7 @@ package final class Vault {
   ///
   /// - Parameter caller: who asked for it; nil for nobody.
   package func lock(because cause: LockState.Cause, _ caller: Caller? = nil) {
-    defer {
-      SecureBytes.unmapSpare()
-      Stack.wipe()
-    }
+    defer { Stack.wipe() }
     var reach: Lock.Reach = .whenUnlocked
     if settings.hideNames { reach.insert(.names) }
     let isOutOfHands = cause.isSleep && !settings.keepAcrossSleep
@@ -201,7 +198,8 @@ package final class Vault {
       keychain.map { state.kind == .unlocked || isOutOfHands && $0.opensValues(of: .afterFirstUnlock) } ?? false
     if changes {
       audit.record(.lock, .ok, caller, item: cause.text)
-      audit.willLock()
+      // A sleep waits for the keys to go, and not for the disk: the system writes what it has before it sleeps.
+      audit.willLock(isSynced: !cause.isSleep)
       keychain?.lock(hidingNames: settings.hideNames, keepingAfterFirstUnlock: !isOutOfHands)
       policy.locked()
       change(to: .locked, because: cause)
@@ -212,7 +210,12 @@ package final class Vault {
     // Also without a vault: one that is being made has its key already.
     holders.letGo(for: Lock(reach, because: cause, isEffective: changes || hides))
     if changes { armNext() }
-    hooks.leftTraces()
+    let isToSync = changes && cause.isSleep
+    hooks.afterwards { [audit] in
+      Stack.wipe()
+      SecureBytes.unmapSpare()
+      if isToSync, let keychain { audit.sync(keychain) }
+    }
   }
 
   /// Wipes every key, at the daemon's end.

@@ -100,11 +100,14 @@ extension Keychain {
   /// - Parameters:
   ///   - anchored: true to vouch for all of them, where the keys for that are in memory.
   ///   - usage: what subjects have used of the log, to be kept with that; nil to leave what is kept.
+  ///   - isSynced: false to hand them to the system alone; ``syncLog()`` waits for the disk later.
   /// - Throws: ``VaultError/distrusted(_:advice:)`` when the store has failed; ``VaultError/storage(_:)``: they are
   ///   written the next time then.
-  public func writeAudit(anchored: Bool, usage: AuditUsage? = nil) throws(VaultError) {
+  public func writeAudit(anchored: Bool, usage: AuditUsage? = nil, isSynced: Bool = true) throws(VaultError) {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     if hasFailed { throw Self.failed }
+    database.defersSyncs = !isSynced
+    defer { database.defersSyncs = false }
     var anchor = anchored ? try anchor(joining: auditEnd) : nil
     if let usage, anchor != nil { try anchor?.keep(sealed(usage), at: usage.time, early: earlyAudit) }
     try writeUnwritten(anchor)

@@ -38,6 +38,9 @@ extension Keychain {
     if case .none = transaction.state { database.foldLongLog() }
   }
 
+  /// Waits until everything that was committed is on the disk.
+  public func syncLog() throws(VaultError) { try database.syncLog() }
+
   /// The state in memory that is restored when a transaction is rolled back.
   struct Saved {
     let slots: [SlotRecord]

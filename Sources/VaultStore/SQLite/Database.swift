@@ -202,6 +202,15 @@ final class Database {
     }
   }
 
+  /// True while ``commit()`` does not wait for the disk, which ``syncLog()`` does later.
+  var defersSyncs: Bool {
+    get { connection.defersSyncs }
+    set { connection.defersSyncs = newValue }
+  }
+
+  /// Waits until everything that was committed is on the disk.
+  func syncLog() throws(VaultError) { try connection.syncLog() }
+
   /// Undoes everything since ``begin()``. An error may have done so already.
   func rollback() {
     highestRow = nil

@@ -244,8 +244,20 @@ import Glibc
     _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
   }
 
+  /// True while commits are handed to the system and not waited for, as SQLite does it with `synchronous = NORMAL`: a loss
+  /// of power may undo them, and nothing else. Whoever sets it calls ``syncLog()`` later.
+  var defersSyncs = false {
+    didSet { unsafe guards[1].defers = defersSyncs ? 1 : 0 }
+  }
+
+  /// Waits until the log is on the disk.
+  func syncLog() throws(VaultError) {
+    let code = unsafe vault_log_sync(handle)
+    if code != SQLITE_OK { throw error(code) }
+  }
+
   /// True when a commit that makes the log long folds it into the main file.
-  var foldsLog: Bool { holders == 0 }
+  var foldsLog: Bool { holders == 0 && !defersSyncs }
 
   /// Keeps the main file as it is, until ``releaseMainFile()`` was called as often as this.
   func holdMainFile() { holders += 1 }
