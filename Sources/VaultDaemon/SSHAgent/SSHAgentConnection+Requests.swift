@@ -6,8 +6,12 @@ internal import VaultSigning
 /// Handles each kind of request.
 extension SSHAgentConnection {
   func handle(_ request: AgentRequest, _ frame: RawSpan) {
-    note(request)
-    if door.lock.isLocked { return handleLocked(request, frame) }
+    if door.lock.isLocked {
+      note(request)
+      return handleLocked(request, frame)
+    }
+    // A signature takes its own note, with what it is for.
+    if !request.isSignature { note(request) }
     if !isOwn, request.changesAgent {
       return refuse("a process that is held to its grants changes nothing here")
     }
@@ -150,6 +154,8 @@ extension SSHAgentConnection {
 }
 
 extension AgentRequest {
+  fileprivate var isSignature: Bool { if case .sign = self { true } else { false } }
+
   /// True of what changes the keys of the session, or locks the agent: these are the user's own.
   fileprivate var changesAgent: Bool {
     switch self {

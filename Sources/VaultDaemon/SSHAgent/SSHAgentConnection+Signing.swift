@@ -7,8 +7,12 @@ extension SSHAgentConnection {
   func sign(_ request: SignRequest, _ data: [UInt8]) {
     guard let caller else { return }
     let matter: SignedMatter
-    do throws(SSHFormatError) { matter = try SignedMatter(data, request) } catch { return refuse(error.reason) }
+    do throws(SSHFormatError) { matter = try SignedMatter(data, request) } catch {
+      note(.sign(request))
+      return refuse(error.reason)
+    }
     if let login = matter.login, bindings.contradict(login) {
+      note(.sign(request))
       return refuse("the login is for another host than its session")
     }
     // Each host is looked for once: the file may be long.
@@ -23,13 +27,15 @@ extension SSHAgentConnection {
     if let key = visibleSessionKeys(evenElsewhere: true).first(where: { $0.blob == request.key }) {
       return sign(by: key, matter, data, request.flags.rawValue, words("with the session's key \(key.fingerprint)"))
     }
-    let fingerprint = PublicKey.fingerprint(ofSSHBlob: request.key)
     let known = (try? door.keys.keys(for: caller))?.keys.first { $0.blob == request.key }?.name
     let detail = words(nil)
-    if let known { note(.use, "\(detail), by \(fingerprint)", item: known.text) }
-    let task = words(known.map { "with \(Printable.quoted($0.text))" })
+    if let known {
+      note(.use, "\(detail), by \(PublicKey.fingerprint(ofSSHBlob: request.key))", item: known.text)
+    } else {
+      note(.sign(request))
+    }
     let order = door.items.rsaOrder(for: caller)
-    wait(Said(task: task)) { [weak self] () throws(Refusal) in
+    wait(Said(task: words(known.map { "with \(Printable.quoted($0.text))" }))) { [weak self] () throws(Refusal) in
       guard let self, let caller = self.caller else { return nil }
       let listing = try door.keys.keys(for: caller)
       guard let key = listing.keys.first(where: { $0.blob == request.key }) else {

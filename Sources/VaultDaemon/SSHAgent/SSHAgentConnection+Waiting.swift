@@ -8,11 +8,13 @@ extension SSHAgentConnection {
 
   /// Makes a call, and makes it again after what it waits for. It ends when the client closes the connection, which takes back
   /// what a person is asked.
-  func wait(_ said: Said, _ call: @escaping () throws(Refusal) -> Wait?) {
+  ///
+  /// - Parameter said: what a person is told of it; asked for where one is.
+  func wait(_ said: @escaping @autoclosure () -> Said, _ call: @escaping () throws(Refusal) -> Wait?) {
     do throws(Refusal) {
-      if let wait = try call() { try hold(wait, said, call) }
+      if let wait = try call() { try hold(wait, said(), call) }
     } catch {
-      settle(error, said, call)
+      settle(error, said(), call)
     }
   }
 

@@ -33,8 +33,8 @@ package final class Turns {
   private let atEnd: () -> Void
   /// Runs after each work that waited where several users ask: sees what those that are there have sent meanwhile.
   package var between: () -> Void = {}
-  /// Runs in each turn, before its first work and after whatever took ``answer`` or longer: lets those in who wait at
-  /// the door. Until they are in, nobody knows whose they are, and they have no share.
+  /// Lets in those who wait at the door: runs before and between works, once in ``answer`` at most. Until they are in,
+  /// nobody knows whose they are, and they have no share.
   package var letIn: () -> Void = {}
   /// The daemon's own work, and what is done for nobody in particular.
   private let own = Line(of: nil, weight: 4)
@@ -53,6 +53,8 @@ package final class Turns {
   private var lastOwner: Line.Owner?
   /// The time until which several users ask, `CLOCK_MONOTONIC` nanoseconds.
   private var mixedUntil: Int64 = 0
+  /// The time at which those at the door were let in last, `CLOCK_MONOTONIC` nanoseconds.
+  private var letInAt: Int64 = .min
   private var isAsked = false
   private var isEndAsked = false
 
@@ -154,8 +156,7 @@ package final class Turns {
   /// Runs what waits, until the time is up.
   package func turn() {
     isAsked = false
-    letIn()
-    var looked = now()
+    openDoor(now())
     spent = 0
     while !isSpent, let line = next {
       dequeue(line)
@@ -169,13 +170,16 @@ package final class Turns {
       charge(line, max(0, end - began - (spent - before)), now: end)
       current = nil
       if line.count > 0 { queue(line) }
-      if end - looked >= Self.answer {
-        letIn()
-        looked = now()
-      }
+      openDoor(end)
       if isMixed { between() }
     }
     if next != nil || isSpent { askOnce() }
+  }
+
+  private func openDoor(_ time: Int64) {
+    guard letInAt == .min || time - letInAt >= Self.answer else { return }
+    letIn()
+    letInAt = now()
   }
 
   /// The loop looks at its sockets now: what was spent kept nobody waiting who is there.

@@ -96,7 +96,7 @@ extension PublicKey {
   /// The same of the bytes that SSH sends, whatever they are.
   public static func fingerprint(ofSSHBlob blob: [UInt8]) -> String {
     let digest = unsafe SHA256.digest(of: blob.span.bytes)  // Bytes have no padding.
-    return "SHA256:\(digest.base64.prefix { $0 != "=" })"
+    return "SHA256:\(Substring(digest.base64.utf8.prefix { $0 != UInt8(ascii: "=") }))"
   }
 }
 
