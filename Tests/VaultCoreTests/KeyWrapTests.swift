@@ -50,16 +50,17 @@ import VaultModel
   }
 
   @Test("The numbers of the derived keys are final") func numbers() {
-    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
+    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     #expect(
-      [Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup, .box, .deposits] == Subkey.allCases)
+      [Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup, .box, .deposits, .cursors]
+        == Subkey.allCases)
   }
 
   @Test("A class's keys differ from each other, and forgetting takes what it says") func classKeys() {
     let classKey = RandomBytes.secret(count: 32)
     var seen: Set<[UInt8]> = [classKey.array]
     for subkey in Subkey.allCases { seen.insert(subkey.derive(from: classKey).array) }
-    #expect(seen.count == 10)
+    #expect(seen.count == 11)
     var keys = ClassKeys(classKey: classKey, of: .whenUnlocked)
     #expect(held(keys) == ["values", "metadata", "tags", "integrity", "audit", "box", "deposits"])
     keys.forgetValues()
@@ -74,7 +75,7 @@ import VaultModel
     #expect(held(ClassKeys()) == [])
     let others = ["values", "metadata", "tags", "integrity"]
     #expect(held(ClassKeys(classKey: classKey, of: .afterFirstUnlock)) == others + ["backup", "deposits"])
-    #expect(held(ClassKeys(classKey: classKey, of: .always)) == others + ["audit", "deposits"])
+    #expect(held(ClassKeys(classKey: classKey, of: .always)) == others + ["audit", "deposits", "cursors"])
   }
 
   /// The names of the keys that are there.
@@ -84,6 +85,7 @@ import VaultModel
       ("values", keys.values != nil), ("metadata", keys.metadata != nil), ("tags", keys.tags != nil),
       ("integrity", keys.integrity != nil), ("audit", keys.audit != nil), ("backup", keys.backup != nil),
       ("box", keys.box != nil), ("deposits", keys.deposits != nil),
+      ("cursors", keys.cursors != nil),
     ]
     let held = isHeld.filter(\.1).map(\.0)
     #expect(opensValues == held.contains("values") && opensMetadata == held.contains("metadata"))

@@ -1,4 +1,5 @@
 import Testing
+import VaultCore
 import VaultService
 
 @testable import VaultDaemon
@@ -7,10 +8,10 @@ import VaultService
   private static let owner = searcher()
 
   private static func searcher(
-    vault: UInt8 = 1, uid: UInt32 = 990, _ query: String = "kind=wifi", ofTrash: Bool = false, reach: [UInt64] = [3, 9]
+    key: UInt8 = 1, uid: UInt32 = 990, _ query: String = "kind=wifi", ofTrash: Bool = false, reach: [UInt64] = [3, 9]
   ) -> FindCursor.Owner {
     FindCursor.Owner(
-      vault: [UInt8](repeating: vault, count: 16), uid: uid, query: query, isOfTrash: ofTrash, reach: reach)
+      SecretBox(SecureBytes(count: 32) { $0.storeBytes(of: key, as: UInt8.self) }), uid: uid, query: query, isOfTrash: ofTrash, reach: reach)
   }
 
   private static let place = SearchPlace(area: .max, row: 4711)
@@ -18,7 +19,7 @@ import VaultService
   @Test("are read back by whom they were told, and by nobody else") func owners() {
     let text = FindCursor(Self.place).text(for: Self.owner)
     #expect(FindCursor(text, of: Self.owner)?.place == Self.place)
-    #expect(FindCursor(text, of: Self.searcher(vault: 2)) == nil)
+    #expect(FindCursor(text, of: Self.searcher(key: 2)) == nil)
     #expect(FindCursor(text, of: Self.searcher(uid: 991)) == nil)
   }
 

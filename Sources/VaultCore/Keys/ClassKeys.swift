@@ -21,6 +21,8 @@ public enum Subkey: UInt64, CaseIterable, Sendable {
   case box = 8
   /// Vouches for deposits.
   case deposits = 9
+  /// Seals the places in searches that clients are told; that of `always` alone is used.
+  case cursors = 10
 
   /// Derives the key from the key of a class (`crypto_kdf`, context `classkey`).
   public func derive(from classKey: borrowing SecureBytes) -> SecureBytes {
@@ -51,6 +53,9 @@ public struct ClassKeys: ~Copyable, Sendable {
   public private(set) var box: SecureBytes?
   /// Vouches for what is left for items of the class while it is locked: it opens nothing. Gone after ``forgetDeposits()``.
   public private(set) var deposits: SecureBytes?
+  /// Seals the places in searches that clients are told, where this is `always`: it opens no record. Gone after
+  /// ``forgetNames()``.
+  public private(set) var cursors: SecureBytes?
 
   /// No keys.
   public init() {}
@@ -68,7 +73,9 @@ public struct ClassKeys: ~Copyable, Sendable {
       audit = Subkey.audit.derive(from: classKey)
       box = Subkey.box.derive(from: classKey)
     case .afterFirstUnlock: backup = Subkey.backup.derive(from: classKey)
-    case .always: audit = Subkey.audit.derive(from: classKey)
+    case .always:
+      audit = Subkey.audit.derive(from: classKey)
+      cursors = Subkey.cursors.derive(from: classKey)
     }
   }
 
@@ -84,6 +91,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     copy.backup = Self.copy(of: backup)
     copy.box = Self.copy(of: box)
     copy.deposits = Self.copy(of: deposits)
+    copy.cursors = Self.copy(of: cursors)
     return copy
   }
 
@@ -114,6 +122,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     forgetValues()
     metadata = nil
     tags = nil
+    cursors = nil
   }
 
   /// Wipes what vouches for deposits: none can be left until the class is unlocked.

@@ -5,23 +5,23 @@ internal import VaultService
 /// The place in a search that a page ended at, as it is told to a client: a text that means something to one vault, for
 /// one user with the same rights as then and the same query alone, and nothing to whoever looks into it.
 ///
-/// It is sealed, because it holds a row's number, which would tell how many items stand between those that the user may see. The key is
-/// made of the vault's id, so that a search goes on after the daemon was started again. Whoever has the store has that id, and can count
-/// the items without it.
+/// It is sealed, because it holds a row's number, which would tell how many items stand between those that the user may
+/// see. The key comes from that of `always` items, so that a search goes on after the daemon was started again.
 struct FindCursor {
   /// Those to whom a cursor means something.
   struct Owner {
-    let vault: [UInt8]
+    let key: SecretBox
     let uid: UInt32
     /// The search, whose parts have their lengths before them.
     let search: [UInt8]
 
     /// - Parameters:
+    ///   - key: ``Vault/cursorKey()``.
     ///   - query: its text.
     ///   - isOfTrash: true where it is for what is in the trash.
     ///   - reach: the areas that whoever searches may see.
-    init(vault: [UInt8], uid: UInt32, query: String, isOfTrash: Bool, reach: [UInt64]) {
-      (self.vault, self.uid) = (vault, uid)
+    init(_ key: SecretBox, uid: UInt32, query: String, isOfTrash: Bool, reach: [UInt64]) {
+      (self.key, self.uid) = (key, uid)
       let query = Array(query.utf8)
       search =
         FindCursor.bytes(of: UInt64(query.count)) + query + [isOfTrash ? 1 : 0] + reach.flatMap(FindCursor.bytes)
@@ -42,7 +42,7 @@ struct FindCursor {
     var room = unsafe span.mutableBytes
     do throws(CryptoError) {
       try unsafe AEAD.open(
-        sealed.span.bytes, key: Self.key(owner), associatedData: Self.words(owner), into: &room)
+        sealed.span.bytes, key: owner.key.bytes, associatedData: Self.words(owner), into: &room)
     } catch { return nil }
     place = SearchPlace(area: Self.number(plain[..<8]), row: Int64(bitPattern: Self.number(plain[8...])))
   }
@@ -50,16 +50,10 @@ struct FindCursor {
   /// The place in words of the wire.
   func text(for owner: Owner) -> String {
     let plain = Self.bytes(of: place.area) + Self.bytes(of: UInt64(bitPattern: place.row))
-    return unsafe AEAD.seal(plain.span.bytes, key: Self.key(owner), associatedData: Self.words(owner)).hex
+    return unsafe AEAD.seal(plain.span.bytes, key: owner.key.bytes, associatedData: Self.words(owner)).hex
   }
 
   // MARK: Parts
-
-  private static func key(_ owner: Owner) -> SecureBytes {
-    let words = Array("io.vaultd cursor ".utf8) + owner.vault
-    let digest = unsafe Digest(of: words.span.bytes).withBytes { $0.array }
-    return unsafe SecureBytes(copying: digest.span.bytes)
-  }
 
   private static func words(_ owner: Owner) -> [UInt8] { Array("user:\(owner.uid) ".utf8) + owner.search }
 
@@ -96,6 +90,6 @@ extension VarlinkDoor {
   ) throws(Refusal) -> FindCursor.Owner {
     let reach = try items.reach(ofTrash: isOfTrash, for: connection.caller)
     return FindCursor.Owner(
-      vault: vault.vaultID ?? [], uid: connection.caller.uid, query: query, isOfTrash: isOfTrash, reach: reach)
+      try vault.cursorKey(), uid: connection.caller.uid, query: query, isOfTrash: isOfTrash, reach: reach)
   }
 }

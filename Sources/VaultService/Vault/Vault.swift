@@ -1,4 +1,4 @@
-internal import VaultCore
+package import VaultCore
 internal import VaultModel
 internal import VaultStore
 
@@ -100,6 +100,14 @@ package final class Vault {
 
   /// The identity of the vault in the open store; nil where none is open.
   package var vaultID: [UInt8]? { openKeychain?.vaultID }
+
+  /// The key that seals the places in searches which clients are told.
+  ///
+  /// - Throws: where no key is in memory, as before the first unlock without a boot key; nothing can be found then.
+  package func cursorKey() throws(Refusal) -> SecretBox {
+    guard let key = try keychain().cursorKey else { throw locked }
+    return SecretBox(key)
+  }
 
   /// The same for what is asked without wanting to know why.
   var openKeychain: Keychain? { if case .open(let keychain) = store.content { keychain } else { nil } }

@@ -18,6 +18,14 @@ public final class Keychain {
 
   /// The vault's random identity, 16 bytes; slots are bound to it.
   public var vaultID: [UInt8] { vault.bytes }
+  /// A copy of the key that seals the places in searches which clients are told; nil before the keys of `always` items
+  /// are in memory.
+  public var cursorKey: SecureBytes? {
+    switch keys.always.cursors {
+    case .some(let key): key.withBytes { SecureBytes(copying: $0) }
+    case .none: nil
+    }
+  }
   /// The ways into the vault, by id. A record that cannot be read is in ``damagedSlots`` instead.
   public internal(set) var slots: [SlotRecord] {
     get { slotTable.slots }
