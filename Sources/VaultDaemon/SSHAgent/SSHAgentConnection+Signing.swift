@@ -5,7 +5,6 @@ internal import VaultSigning
 /// Signatures: of a login, or of a message as `ssh-keygen -Y sign` and git have it, and of nothing else.
 extension SSHAgentConnection {
   func sign(_ request: SignRequest, _ data: [UInt8]) {
-    guard let caller else { return }
     let matter: SignedMatter
     do throws(SSHFormatError) { matter = try SignedMatter(data, request) } catch {
       note(.sign(request))
@@ -15,6 +14,8 @@ extension SSHAgentConnection {
       note(.sign(request))
       return refuse("the login is for another host than its session")
     }
+    caller?.session?.come(over: bindings, for: matter)
+    guard let caller else { return }
     // Each host is looked for once: the file may be long.
     var names: [[UInt8]: String] = [:]
     let words = { [door, bindings] (key: String?) in

@@ -1,8 +1,8 @@
 internal import VaultCore
 package import VaultSigning
 
-/// The way over other hosts by which requests come to the ssh-agent: the hosts that forward it, and the one that is
-/// logged in to. What a person was told of when presence was shown, and so what that presence counts for.
+/// The way over other hosts by which requests come to the ssh-agent: the hosts that forward it, the one that is logged in
+/// to, and what is signed. What a person was told of when presence was shown, and so what that presence counts for.
 package struct ForwardedWay: Hashable, Sendable {
   private struct Hop: Hashable {
     /// The host's key in SSH's form (RFC 4253 section 6.6), whose signature over the session was verified.
@@ -10,20 +10,42 @@ package struct ForwardedWay: Hashable, Sendable {
     let isForwarding: Bool
   }
 
-  private let hops: [Hop]
-  /// Random where one of the sessions is not known, so that nobody else comes by the same way.
-  private let unknown: [UInt8]?
+  /// The end of a way.
+  private enum End: Hashable {
+    /// The host of the last session.
+    case host
+    /// The namespace of a message that is signed on the last host that forwards.
+    case message(String)
+    /// Anything else: random, so that no other request comes by the same way.
+    case unknown([UInt8])
+  }
 
-  fileprivate init(_ bindings: SessionBindings) {
+  private let hops: [Hop]
+  private let end: End
+
+  /// - Parameter matter: what is signed; nil for requests of other kinds.
+  fileprivate init(_ bindings: SessionBindings, _ matter: SignedMatter?) {
     hops = bindings.hops.map { Hop(hostKey: $0.hostKey, isForwarding: $0.isForwarding) }
-    unknown = bindings.isBroken ? RandomBytes.array(count: 16) : nil
+    end = Self.end(bindings, matter) ?? .unknown(RandomBytes.array(count: 16))
+  }
+
+  /// The end that the sessions bear witness to; nil where they do not.
+  private static func end(_ bindings: SessionBindings, _ matter: SignedMatter?) -> End? {
+    guard !bindings.isBroken, let last = bindings.hops.last else { return nil }
+    switch matter {
+    case .login(let login): return !last.isForwarding && last.sessionID == login.sessionID ? .host : nil
+    case .message(let message): return last.isForwarding ? .message(message.namespace) : nil
+    case nil: return .host
+    }
   }
 }
 
 extension AuthenticationSession {
   /// Takes note of the sessions that a connection to the ssh-agent came through: what is shown on this machine does not
   /// count for requests from another one, nor what is shown for one way over other hosts for another.
-  package mutating func come(over bindings: SessionBindings) {
-    if bindings.isForwarded { scope = .forwardedAgent(ForwardedWay(bindings)) }
+  ///
+  /// - Parameter matter: what is to be signed; nil for requests of other kinds.
+  package mutating func come(over bindings: SessionBindings, for matter: SignedMatter? = nil) {
+    if bindings.isForwarded { scope = .forwardedAgent(ForwardedWay(bindings, matter)) }
   }
 }

@@ -218,21 +218,41 @@ import VaultTesting
       away = begin(bind(host, session, True), bind(host, other, False))
       assert ", for someone on an unknown host (" in answered() and receive(away)[0] == 14
       assert receive(begin(bind(host, session, True), bind(host, other, False)))[0] == 14
-      # Who comes another way was not named: over another host, to another one, or from the host that was logged in to.
+      # Who comes another way was not named: over another host, or to another one.
       gate = Key(bytes(range(1, 33)))
-      for way in [(bind(gate, session, True), bind(host, other, False)), (bind(host, session, True), bind(gate, other, False)),
-                  (bind(host, session, True), bind(host, other, True)), (bind(host, session, True),)]:
+      for way in [(bind(gate, session, True), bind(host, other, False)), (bind(host, session, True), bind(gate, other, False))]:
           client = begin(*way)
           assert ", for someone on an unknown host (" in answered() and receive(client)[0] == 14
           assert receive(begin(*way))[0] == 14
-      # One whose way cannot be told is not from here, either, nor does anybody else come by it.
+      # A login to a host that no session names: from the host that was logged in to, or within a session of somebody else's.
+      for way in [(bind(host, session, True), bind(host, other, True)), (bind(host, session, True),)] * 2:
+          client = begin(*way)
+          assert ", for someone on an unknown host (" in answered() and receive(client)[0] == 14
+      for key in [{}, {"host": gate.blob}] * 2:
+          away = begin(bind(host, session, True), bind(host, other, False))
+          assert receive(away)[0] == 14
+          away.sendall(string(sign_body(own, login(own, b"c" * 32, **key))))
+          assert "SSH login to a host that is not known" in answered() and receive(away)[0] == 14
+      # A message is signed for whoever is on the host that forwards, and not for a session that logs in.
+      def message(namespace): return b"SSHSIG" + string(namespace) + string("") + string("sha512") + string(bytes(64))
+      for namespace, asks in [("git", True), ("git", False), ("file", True)]:
+          client = join()
+          assert code(client, bind(host, session, True)) == 6
+          client.sendall(string(sign_body(own, message(namespace))))
+          if asks: assert "SSH signature for `" + namespace in answered()
+          assert receive(client)[0] == 14
+      for _ in range(2):
+          away = begin(bind(host, session, True), bind(host, other, False))
+          assert receive(away)[0] == 14
+          away.sendall(string(sign_body(own, message("git"))))
+          assert "SSH signature for `git`" in answered() and receive(away)[0] == 14
+      # One whose way cannot be told is not from here, either, nor does anything else come by it.
       for _ in range(2):
           broken = join()
           assert code(broken, bind(host, session, False, host.signature(other))) == 5
           for count in range(2):
               broken.sendall(string(sign_body(own, login(own, session))))
-              if count == 0: assert ", for someone who may be on any host" in answered()
-              assert receive(broken)[0] == 14
+              assert ", for someone who may be on any host" in answered() and receive(broken)[0] == 14
       # The login names another host than the session that it is for.
       client = join()
       assert code(client, bind(host, session, False)) == 6
