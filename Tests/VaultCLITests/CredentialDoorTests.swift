@@ -30,6 +30,9 @@ struct CredentialDoorTests {
       }, "\(audit)")
     #expect(
       entries.contains { $0.contains(#""outcome":"denied""#) && $0.contains("credential other of ") }, "\(audit)")
+    #expect(
+      entries.contains { $0.contains(#""outcome":"denied""#) && $0.contains("a credential of an address that is none") },
+      "\(audit)")
     let log = stand.sandbox.daemonLog
     #expect(log.contains("the credential other of \(stand.unit("tls")) was refused"), "\(log)")
     #expect(log.contains("whoever asks is not in that unit"), "\(log)")
@@ -115,6 +118,9 @@ struct CredentialDoorTests {
       try stand.sandbox.must(["set", "big/\(count)", "--file", file])
       try stand.grant("big", "big/\(count)", as: "key-\(count)")
       #expect(try stand.ask("key-\(count)", in: "big") == (count > most ? overflow : "\(count) bytes of ['v']"))
+      let entries = try stand.sandbox.must(["audit", "--json", "--door", "credentials"]).split(separator: "\n")
+      let own = entries.filter { $0.contains("big/\(count)") }
+      #expect(own.map { $0.contains(#""outcome":"ok""#) } == [count <= most], "\(entries)")
     }
   }
 

@@ -14,7 +14,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   private let peer: Peer?
   private var context: ChannelHandlerContext?
   /// What is known of the process that connected, once it was looked at.
-  private var asker: (process: PeerProcess, caller: Caller, address: CredentialAddress)?
+  private var asker: (process: PeerProcess, caller: Caller, address: CredentialAddress?)?
   private var attempt: Attempt?
   /// The place among those for whom agents ask a person to unlock.
   private var waiter: Waiter?
@@ -40,27 +40,26 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     // No service manager whose units are known here: it starts nothing, whatever it reads.
     if let peer, peer.uid != door.manager { return finish() }
     keep()
-    switch door.admit(self) {
-    case .admitted: break
-    case .full: return refuse(.busy("too many units wait for credentials"))
-    case .closed: return overflow()
-    }
-    if socket.isBegun { return refuse(.busy("an earlier process of the daemon had begun to answer")) }
-    guard let address = CredentialAddress(of: socket) else {
-      return refuse(.denied("the address of the socket names no unit and no credential"))
-    }
+    let admission = door.admit(self)
     // Where too many files are open nothing can be known of it either.
     guard let peer, let process = PeerProcess(at: socket, peer), process.isAlive else {
       return refuse(.denied("nothing can be known of the process that asks"))
     }
     var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
     (caller.door, caller.session) = (.credentials, nil)
+    let address = CredentialAddress(of: socket)
     asker = (process, caller, address)
-    let about = Items.detail(address.id, of: address.unit)
+    let about = address.map { Items.detail($0.id, of: $0.unit) } ?? "a credential of an address that is none"
     do throws(Refusal) {
       defer { door.vault.audit.isAbout(.get, detail: about, for: caller) }
       try door.vault.audit.begin(CredentialDoor.terms, for: caller)
     } catch { return refuse(error) }
+    switch admission {
+    case .admitted: break
+    case .full, .closed: return refuse(.busy("too many units wait for credentials"))
+    }
+    if socket.isBegun { return refuse(.busy("an earlier process of the daemon had begun to answer")) }
+    if address == nil { return refuse(.denied("the address of the socket names no unit and no credential")) }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
     if let wait = ask() { hold(wait) }
@@ -89,13 +88,15 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   /// Answers now, or tells what has to come first.
   private func ask() -> Wait? {
-    guard let asker, !isRefused, let context else { return nil }
+    guard let asker, let address = asker.address, !isRefused, let context else { return nil }
     guard asker.process.isAlive else {
       overflow()
       return nil
     }
+    // The service manager counts the name as well.
+    let most = Overflow.limit - address.id.text.utf8.count
     do throws(Refusal) {
-      return try door.items.credential(asker.address.id, of: asker.address.unit, for: asker.caller) { item, _, value in
+      return try door.items.credential(address.id, of: address.unit, atMost: most, for: asker.caller) { item, _, value in
         send(value, ReplyContent(item.policy.accessible), context)
       }
     } catch {
@@ -120,8 +121,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   /// Has agents tell a person for whom the vault is to be unlocked.
   private func join(_ wait: Wait) {
-    guard wait == .unlock, waiter == nil, let asker else { return }
-    let said = Said(task: "its credential \(Printable.quoted("\(asker.address.id)"))")
+    guard wait == .unlock, waiter == nil, let asker, let address = asker.address else { return }
+    let said = Said(task: "its credential \(Printable.quoted("\(address.id)"))")
     let joined = door.attendance.joinUnlock(asker.caller, said, waitsAnyway: true) { _ in }
     if case .waits(let joined) = joined { waiter = joined }
   }
@@ -135,8 +136,6 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   private func send(_ value: RawSpan, _ content: ReplyContent, _ context: ChannelHandlerContext) {
     waiter = nil
-    let most = Overflow.limit - (asker?.address.id.text.utf8.count ?? 0)
-    guard value.byteCount <= most else { return refuse(.tooLarge(limit: most)) }
     guard let peer, let asker else { return }
     do throws(Refusal) { try door.vault.audit.pass(nil, isLast: true, for: asker.caller) } catch {
       return refuse(error)
@@ -168,7 +167,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   /// Has the unit not start, and says why.
   private func refuse(_ refusal: Refusal) {
     guard !isRefused else { return }
-    let what = asker.map { "the credential \($0.address.id) of \($0.address.unit)" } ?? "a credential"
+    let what = (asker?.address).map { "the credential \($0.id) of \($0.unit)" } ?? "a credential"
     door.vault.log.warning("\(what) was refused to process \(peer?.pid ?? 0): \(refusal.reasonWithoutNames)")
     // Nothing but a refusal comes of one whose entry cannot be written.
     if let asker { try? door.vault.audit.pass(refusal.outcome, isLast: true, for: asker.caller) }

@@ -1,10 +1,21 @@
 package import VaultModel
 
+/// A credential of a unit.
+package struct UnitCredential {
+  /// The name under which the unit has it.
+  let id: CredentialID
+  /// The most bytes that it may have.
+  let most: Int
+}
+
 // The values that the service manager hands to units.
 extension Items {
-  /// Lends the value that is the credential `id` of `unit` to `answer`, as ``get(_:version:evenExpired:upTo:as:for:_:_:)`` does.
+  /// Lends the value that is the credential `id` of `unit` to `answer`, as ``get(_:version:evenExpired:upTo:as:for:_:_:)``
+  /// does.
+  ///
+  /// - Parameter most: the most bytes that it may have.
   package func credential(
-    _ id: CredentialID, of unit: String, for caller: Caller, _ answer: (ItemInfo, Int, RawSpan) -> Void
+    _ id: CredentialID, of unit: String, atMost most: Int = .max, for caller: Caller, _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let name: ItemName?
     do throws(Refusal) {
@@ -14,7 +25,7 @@ extension Items {
       throw error
     }
     guard let name else { return vault.store.isAwaitingBootKey ? .bootKey : .unlock }
-    return try get(name, as: id, for: caller, Said(), answer)
+    return try get(name, as: UnitCredential(id: id, most: most), for: caller, Said(), answer)
   }
 
   /// The request of a unit, for the audit log.

@@ -43,12 +43,12 @@ package final class Items {
   /// - Parameters:
   ///   - evenExpired: also lends the value of an item past its expiry.
   ///   - longest: lends none of an item of which a version has more bytes; the caller may wait for ``Wait/room``.
-  ///   - credential: the name under which a unit has it.
+  ///   - credential: the credential of a unit that it is.
   /// - Returns: nil when it was lent; otherwise what the caller may wait for.
   /// - Throws: why there is none.
   package func get(
     _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, upTo longest: Int = .max,
-    as credential: CredentialID? = nil, for caller: Caller, _ said: Said = Said(),
+    as credential: UnitCredential? = nil, for caller: Caller, _ said: Said = Said(),
     _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let now = vault.clock.wall()
@@ -56,12 +56,12 @@ package final class Items {
     do throws(Refusal) {
       if vault.audit.isRequired {
         // Read once for nobody, so that what is on the disk before the answer is what comes of it.
-        let wait = try read(name, version, evenExpired, longest, caller, said, now, &approval) { _, _, _ in }
+        let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval) { _, _, _ in }
         if let wait { return wait }
         record(name, version, approval, credential, caller, now, said)
         try vault.audit.settle()
       }
-      let wait = try read(name, version, evenExpired, longest, caller, said, now, &approval, answer)
+      let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval, answer)
       guard wait == nil else { return wait }
       if let approval { access.requests.use(approval) }
       if !vault.audit.isRequired { record(name, version, approval, credential, caller, now, said) }
@@ -75,15 +75,15 @@ package final class Items {
   }
 
   private func record(
-    _ name: ItemName, _ version: Int?, _ approval: Int?, _ credential: CredentialID?, _ caller: Caller, _ now: Int64,
+    _ name: ItemName, _ version: Int?, _ approval: Int?, _ credential: UnitCredential?, _ caller: Caller, _ now: Int64,
     _ said: Said
   ) {
     let detail = Self.detail(approval, credential)
     vault.audit.record(.get, .ok, caller, at: now, item: name.text, detail: detail, version: version, said)
   }
 
-  private static func detail(_ approval: Int?, _ credential: CredentialID?) -> String? {
-    approval.map { "by approval \($0)" } ?? credential.map { "as credential \($0)" }
+  private static func detail(_ approval: Int?, _ credential: UnitCredential?) -> String? {
+    approval.map { "by approval \($0)" } ?? credential.map { "as credential \($0.id)" }
   }
 
   /// Takes note that a call waited for the vault, or for an administrator, and was refused at the end of its time.
@@ -92,8 +92,8 @@ package final class Items {
   }
 
   private func read(
-    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ longest: Int, _ caller: Caller, _ said: Said,
-    _ now: Int64, _ approval: inout Int?, _ answer: (ItemInfo, Int, RawSpan) -> Void
+    _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ longest: Int, _ credential: UnitCredential?,
+    _ caller: Caller, _ said: Said, _ now: Int64, _ approval: inout Int?, _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let keychain = try vault.keychain()
     if let version, version < 1 { throw .invalid("version") }
@@ -106,12 +106,14 @@ package final class Items {
     }
     var requirement = Requirement.none
     var isLong = false
+    var isTooLong = false
     do throws(VaultError) {
       try keychain.withValue(of: name, version: version, now: now, evenExpired: evenExpired) { item in
         requirement = item.policy.require
         let decision = access.decide(.get, permit, item.policy, for: caller)
         isLong = decision == .allow && item.versions.contains { $0.size > longest }
-        return isLong ? .refuse : decision
+        if let credential { isTooLong = decision == .allow && item.current.size > credential.most }
+        return isLong || isTooLong ? .refuse : decision
       } _: { item, number, value in
         answer(item, number, value)
       }
@@ -120,6 +122,7 @@ package final class Items {
       return vault.store.isAwaitingBootKey ? .bootKey : .unlock
     } catch .notAllowed(let decision) {
       if isLong { return .room }
+      if isTooLong, let credential { throw .tooLarge(limit: credential.most) }
       throw decision == .ask ? .presenceRequired(name.text, requirement) : denied
     } catch {
       throw vault.refusal(error, name.text)
