@@ -144,7 +144,12 @@ import VaultTesting
     let told = try inUnit("python3", ["-c", SSHScript.prelude + Self.walk, "", "", sandbox.sshSocket])
     try #require(told.status == 0 && told.stdout.count > 256 * 7, "\(told)")
     #expect(MemorySearch(of: [UInt8](told.stdout)).find(seed).isEmpty)
-    // It does not open the agent's own lock either, though it knows the passphrase.
+    // Nor does it lock the agent for the user's other programs, or open that lock, though it knows the passphrase.
+    let shut = try inUnit(
+      "python3",
+      ["-c", SSHScript.prelude + "sys.exit(code(join(), b'\\x16' + string('p')))", "", "", sandbox.sshSocket])
+    #expect(shut.status == 5, "\(shut)")
+    #expect(try sandbox.listed().contains(" own "))
     try sandbox.script("assert code(join(), b'\\x16' + string('p')) == 6")
     let opened = try inUnit(
       "python3",
