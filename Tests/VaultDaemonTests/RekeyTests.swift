@@ -230,6 +230,35 @@ import VaultTesting
     }
   }
 
+  @Test("one whose second store is damaged is given up, which the status and the log tell, and another one can begin")
+  func damaged() throws {
+    try withVault { sandbox, _ throws in
+      try fill(sandbox, 3000)
+      let begun = try begin(sandbox) { _ in password }
+      #expect(try sandbox.client().call("Lock").error == nil)
+      #expect(try begun.last().error == "Locked")
+      try Data("no database".utf8).write(to: URL(fileURLWithPath: sandbox.store + "/rekey/vault.db"))
+      #expect(try sandbox.unlock(password)?.error == nil)
+
+      let status = try sandbox.client().call("Status").parameters
+      let warnings = status["warnings"] as? [WireClient.Message] ?? []
+      let warning = try #require(warnings.first { $0["about"] as? String == "rekey" })
+      #expect((warning["text"] as? String)?.hasPrefix("a rekey was given up: the second store") == true, "\(warning)")
+      #expect(status["rekey"] == nil && !FileManager.default.fileExists(atPath: sandbox.store + "/rekey"))
+      let log = try sandbox.client().call("Audit", ["action": "rekey"], more: true)
+      let entries = log.parameters["entries"] as? [WireClient.Message] ?? []
+      #expect(
+        entries.contains { $0["item"] as? String == "given up" && $0["outcome"] as? String == "failed" }, "\(entries)")
+      try expectAll(sandbox, 3000)
+
+      let again = try begin(sandbox) { _ in password }
+      #expect(try again.last().error == nil)
+      let told = try sandbox.client().call("Status").parameters["warnings"] as? [WireClient.Message] ?? []
+      #expect(!told.contains { $0["about"] as? String == "rekey" }, "\(told)")
+      try expectAll(sandbox, 3000)
+    }
+  }
+
   @Test("it cannot be given up while the vault is locked, and its files change nothing when they are put back later")
   func cancelledLocked() throws {
     try withVault { sandbox, _ throws in

@@ -10,6 +10,7 @@ extension VaultError {
   }
   var isInvalidValue: Bool { if case .invalidValue = self { true } else { false } }
   var isPermissions: Bool { if case .permissions = self { true } else { false } }
+  var isOfSecondStore: Bool { if case .secondStore = self { true } else { false } }
   var isStorage: Bool { if case .storage = self { true } else { false } }
 }
 

@@ -134,7 +134,7 @@ import VaultModel
       }
     }
     let keychain = try fixture.unlocked()
-    expectCorrupt { _ = try fixture.resume(keychain) }
+    expect(\.isOfSecondStore) { _ = try fixture.resume(keychain) }
     try keychain.dropRekey()
     #expect(try keychain.verify().isOK)
     #expect(keychain.slots.map(\.label) == ["slot 1"])

@@ -165,6 +165,7 @@ extension VaultError {
     case .notAllowed: "the item asks for a person"
     case .corrupt(let reason): reason
     case .distrusted(let reason, let advice): Obstacle(reason, advice).sentence
+    case .secondStore(let reason): "the second store, which the rekey fills, is not what was written: \(reason)"
     case .newer(let version): "the store was written by a later vault (format \(version)); use that one"
     case .storage(let reason), .permissions(let reason), .invalidValue(let reason): reason
     case .tooLarge(let limit): "the limit is \(limit) bytes"

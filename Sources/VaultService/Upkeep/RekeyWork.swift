@@ -151,12 +151,11 @@ package final class RekeyWork: SecretHolder, Runner.Work {
       return vault.reopenStore()
     }
     switch error {
-    case .corrupt, .distrusted:
+    case .corrupt, .distrusted, .secondStore:
       // Nothing that is done again would end otherwise.
-      vault.log.error("the rekey is given up: \(error.text)")
       end(.failure(Refusal(error)))
       // The second store is closed by now; while it was open here nobody else could read it.
-      upkeep.dropRekey(keychain, slots)
+      upkeep.giveUpRekey(keychain, slots, because: error)
     default:
       vault.log.warning("the rekey rests: \(error.text)")
       problem = error

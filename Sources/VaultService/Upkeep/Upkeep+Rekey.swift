@@ -93,6 +93,7 @@ extension Upkeep {
     }
     slots.keep()
     rekey = work
+    givenUpRekey = nil
     vault.log.info("the vault is being given a new key")
     conversation.finish(.rekeying((of: work.progress.of, slots: slots.made.map(\.id), leftOut: slots.leftOut)))
     work.wait(reader)
@@ -124,9 +125,7 @@ extension Upkeep {
       return nil
     } catch {
       switch error {
-      case .noVault, .corrupt, .distrusted:
-        vault.log.error("the rekey is given up, because its store cannot be read: \(error.text)")
-        dropRekey(keychain)
+      case .corrupt, .distrusted, .secondStore: giveUpRekey(keychain, because: error)
       default: vault.log.warning("the rekey rests: \(error.text)")
       }
       return error
@@ -144,6 +143,14 @@ extension Upkeep {
     vault.log.info("the rekey was cancelled")
     vault.audit.record(.rekey, .cancelled, caller, item: "called off")
     return true
+  }
+
+  /// Gives up a rekey that cannot come to its end, and has that be known.
+  func giveUpRekey(_ keychain: Keychain, _ slots: [SlotRecord]? = nil, because error: VaultError) {
+    vault.log.error("the rekey is given up: \(error.text)")
+    vault.audit.record(.rekey, .failed, nil, item: "given up", detail: error.text)
+    givenUpRekey = (error.text, vault.clock.wall())
+    dropRekey(keychain, slots)
   }
 
   /// Forgets a rekey, its store and what keystores hold for its slots, which are read from its store unless given.

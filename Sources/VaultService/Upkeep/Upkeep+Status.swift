@@ -26,6 +26,12 @@ extension Upkeep {
     }
     if keychain.isCopy { warnings.append(Self.copied) }
     if let problem = rekey?.problem { warnings.append(VaultWarning(.rekey, "the rekey rests: \(problem.text)")) }
+    if let givenUp = givenUpRekey {
+      warnings.append(
+        VaultWarning(
+          .rekey, "a rekey was given up: \(givenUp.reason)",
+          "the vault has the key and the ways in that it had; `vault rekey` begins anew", since: givenUp.time))
+    }
     if let problem = vault.store.bootKeyProblem {
       warnings.append(VaultWarning(.bootKey, problem, "`always` items are served only after an unlock"))
     }

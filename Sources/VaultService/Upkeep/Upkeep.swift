@@ -9,6 +9,9 @@ package final class Upkeep {
   package let check: Check
   /// The rekey that is under way, while the vault is unlocked.
   var rekey: RekeyWork?
+  /// The reason why the last rekey was given up without anybody's asking for that, and the time, Unix seconds; nil once
+  /// another one has begun.
+  var givenUpRekey: (reason: String, time: Int64)?
   /// The second store with what is left of a damaged one: while it is filled, and until its backup is made.
   var salvage: SalvageWork?
   /// The backup or the restore that is under way.
@@ -41,6 +44,7 @@ package final class Upkeep {
 
   private func opened(_ keychain: Keychain) {
     removeSalvage()
+    givenUpRekey = nil
     ways.access.reset()
     ways.earlierKeys = FileKeystore(directory: vault.directory).stored()
     ways.openAlways(keychain)

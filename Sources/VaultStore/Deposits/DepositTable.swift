@@ -120,7 +120,7 @@ extension Keychain {
         return true
       }
       guard try classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else {
-        throw .corrupt("the deposits that were settled or kept aside are not those that were stored last")
+        throw Self.otherDeposits
       }
       bound.depositTable?.isVerified = true
     }
@@ -150,9 +150,21 @@ extension Keychain {
     bound.depositTable?.remove(row.outline)
   }
 
+  /// Removes all rows, whatever they have become; a transaction must be open.
+  func clearDeposits() throws(VaultError) {
+    let stored = try classRecord(.whenUnlocked).sets[Self.depositsPlace]
+    try database.deleteDeposits()
+    changes.clear(Self.depositsPlace, .whenUnlocked, stored: stored)
+    bound.depositTable = nil
+  }
+
   // MARK: Marks
 
   static let depositsPlace = RecordSets.Place(.deposits)
+
+  static var otherDeposits: VaultError {
+    .corrupt("the deposits that were settled or kept aside are not those that were stored last")
+  }
 
   /// Notes a row that counts in the hash over deposits.
   private func noteDeposit(_ kind: RecordChanges.Kind, _ row: DepositRow) throws(VaultError) {

@@ -3,17 +3,23 @@ import VaultModel
 
 // Deposits in other stores: what a rekey and a salvage bring along.
 extension Keychain {
-  /// Has this store have the deposits of another one of the same vault, whose keys are in memory as well, sealed anew to the key of
-  /// this one. A transaction must be open.
+  /// Has this store have the deposits of another one of the same vault, whose keys are in memory as well, and no others,
+  /// sealed anew to the key of this one. A transaction must be open.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` also when those that were settled or kept aside are not what was stored last.
   func copyDeposits(of source: Keychain) throws(VaultError) {
+    try clearDeposits()
     // Those whose numbers nothing vouches for get others, behind all that have theirs.
     var unnumbered: [Int64] = []
+    var found = RecordSet()
     try source.database.eachDeposit { (row: DepositRow) throws(VaultError) in
+      if row.isCounted { found.insert(try source.mark(row)) }
       let copy = try copied(row, of: source)
       let isNumbered = copy.state == row.state && DepositRow.numbers.contains(row.row)
       if isNumbered { try add(copy) } else { unnumbered.append(row.row) }
       return true
     }
+    guard try source.classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else { throw Self.otherDeposits }
     bound.depositTable = nil
     for number in unnumbered {
       guard let row = try source.database.deposit(number) else { throw .corrupt("a deposit is not where it was") }

@@ -24,6 +24,8 @@ public enum VaultError: Error, Hashable {
   case corrupt(String)
   /// The store as a whole can no longer be relied on, and nothing is written to it; the advice says what to do.
   case distrusted(String, advice: String)
+  /// The second store of a rekey is not what was written, and the vault itself is whole; the text says what is wrong.
+  case secondStore(String)
   /// A later program wrote the store, with that version of the schema. Nothing was touched.
   case newer(Int)
   /// The system failed to read or write.

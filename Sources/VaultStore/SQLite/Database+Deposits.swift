@@ -134,4 +134,7 @@ extension Database {
     try statements.deposits.delete.bind(1, row)
     try runOnOneRow(statements.deposits.delete, "a deposit")
   }
+
+  /// Removes all rows.
+  func deleteDeposits() throws(VaultError) { try statements.deposits.clear.run() }
 }

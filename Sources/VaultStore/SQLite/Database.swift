@@ -142,7 +142,10 @@ final class Database {
       try database.commit()
       try connection.checkpoint()
     }
-    try settle(in: directory)
+    do throws(VaultError) { try settle(in: directory) } catch .corrupt(let reason) {
+      // Nobody else has written it.
+      throw .storage("vault.db could not be written whole: \(reason)")
+    }
   }
 
   /// Opens a new database that was not filled here but copied as a whole from another one.

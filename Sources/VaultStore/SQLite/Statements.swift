@@ -107,7 +107,7 @@ struct Statements {
   }
 
   struct Deposits {
-    let one, from, outline, insert, update, delete: Statement
+    let one, from, outline, insert, update, delete, clear: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       let columns = "id, item, class, state, depositor, sealed"
@@ -122,6 +122,7 @@ struct Statements {
         "INSERT INTO deposits(id, item, class, state, depositor, sealed) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")
       update = try c.prepare("UPDATE deposits SET state = ?2, depositor = ?3, sealed = ?4 WHERE id = ?1")
       delete = try c.prepare("DELETE FROM deposits WHERE id = ?1")
+      clear = try c.prepare("DELETE FROM deposits")
     }
   }
 

@@ -30,11 +30,14 @@ struct ItemCopy {
   /// Makes a row of the target equal to that of the source; nil when the source has none, and that of the
   /// target is removed.
   func bring(_ number: Int64) throws(VaultError) -> Result? {
-    let result = try source.database.withHead(number) { (row: Row) throws(VaultError) in
-      try copy(row, taggedAtOnce: true)
+    let copied = try opening { () throws(VaultError) in
+      try source.database.withHead(number) { (row: Row) -> Swift.Result<Result, VaultError> in
+        // What is wrong with the target is no fault of what is read.
+        do throws(VaultError) { return .success(try copy(row, taggedAtOnce: true)) } catch { return .failure(error) }
+      }
     }
-    if result == nil { try remove(number) }
-    return result
+    if copied == nil { try remove(number) }
+    return try copied?.get()
   }
 
   /// Copies the item of a row of the source, in place of what the target has in that row.

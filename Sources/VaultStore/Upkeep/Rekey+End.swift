@@ -17,20 +17,24 @@ extension Rekey {
     // Where that cannot be, on a full disk, the rekey is at its end as before.
     try source.settle()
     do throws(VaultError) {
-      try target.transaction { () throws(VaultError) in
-        for table in AssociatedData.Table.allCases { try copyRest(of: table) }
+      try findingFault { () throws(VaultError) in
+        try target.transaction { () throws(VaultError) in
+          for table in AssociatedData.Table.allCases { try copyRest(of: table) }
+        }
+        try compareCounts()
+        try source.takeOver(target, atStep)
       }
-      try compareCounts()
-      try source.takeOver(target, atStep)
     } catch {
       startOver()
-      if !source.isGone { try? target.reopen(Self.path(in: source)) }
       throw error
     }
     source.touched = nil
   }
 
   /// Brings along what no step has brought of a table: all that can have changed to the last moment.
+  ///
+  /// The second store may have it already, of an end that came to nothing after this was committed: whatever is written
+  /// here takes the place of what is there.
   private func copyRest(of table: AssociatedData.Table) throws(VaultError) {
     switch table {
     // Copied item by item; the stage before the end brings what changes meanwhile.
@@ -54,13 +58,13 @@ extension Rekey {
 
   private func compareCounts() throws(VaultError) {
     guard source.knownItems == target.knownItems else {
-      throw .corrupt("the second store has another number of items")
+      throw .secondStore("it has another number of items")
     }
     for accessible in AccessClass.allCases {
       let (old, new) = (try source.classRecord(accessible).sets, try target.classRecord(accessible).sets)
       for table in AssociatedData.Table.allCases where Self.keepsCount(table) {
         guard old[.init(table)].count != new[.init(table)].count else { continue }
-        throw .corrupt("the second store has another number of records of class \(accessible.name)")
+        throw .secondStore("it has another number of records of class \(accessible.name)")
       }
     }
   }

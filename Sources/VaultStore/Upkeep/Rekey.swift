@@ -104,15 +104,16 @@ public final class Rekey {
   /// Resumes a rekey that was begun before. All keys of `source` must be in memory.
   ///
   /// - Parameter nextKey: the key that ``Keychain/nextKey(vaultKey:)`` gave.
-  /// - Throws: ``VaultError/noVault`` and ``VaultError/corrupt(_:)`` when the second store is not there or not ours:
-  ///   then ``Keychain/dropRekey()`` is what is left to do; ``VaultError/locked``; ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/secondStore(_:)`` when the second store is not there or not ours, and
+  ///   ``VaultError/corrupt(_:)`` when the live one has failed: then ``Keychain/dropRekey()`` is what is left to do;
+  ///   ``VaultError/locked``; ``VaultError/storage(_:)``.
   public init(resuming source: Keychain, nextKey: borrowing SecureBytes) throws(VaultError) {
     guard source.holdsAllKeys else { throw .locked }
     guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
     self.source = source
     target = try Self.open(Self.path(in: source), source, nextKey)
     guard let next = source.nextVaultKey, target.damagedSlots.isEmpty, next.isFor(target.slots) else {
-      throw .corrupt("the second store has other ways in than were made for it")
+      throw .secondStore("it has other ways in than were made for it")
     }
     isResumed = true
     source.touched = []
@@ -125,11 +126,13 @@ public final class Rekey {
   private static func open(
     _ path: String, _ source: Keychain, _ key: borrowing SecureBytes
   ) throws(VaultError) -> Keychain {
-    let target = try Keychain(opening: path)
-    guard target.vault == source.vault else { throw .corrupt("the second store is another vault's") }
-    try target.unlock(vaultKey: key)
-    try target.database.shrinkCache()
-    return target
+    do throws(VaultError) {
+      let target = try Keychain(opening: path)
+      guard target.vault == source.vault else { throw .corrupt("it is another vault's") }
+      try target.unlock(vaultKey: key)
+      try target.database.shrinkCache()
+      return target
+    } catch { throw error.ofSecondStore }
   }
 
   // MARK: State
@@ -150,8 +153,8 @@ public final class Rekey {
 
   /// Continues over at most `records` records; true when nothing is left but ``finish()``, which has to follow at once.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when a live record is not authentic, or the second store is not what was
-  ///   written; ``VaultError/locked`` when keys of the live keychain are gone; ``VaultError/storage(_:)``, also as
+  /// - Throws: ``VaultError/corrupt(_:)`` when a live record is not authentic; ``VaultError/secondStore(_:)`` when the
+  ///   second store is not what was written; ``VaultError/locked`` when keys of the live keychain are gone; ``VaultError/storage(_:)``, also as
   ///   long as no check in this opening has found the live store whole: what is not the latest would be sealed again
   ///   as if it were. After an error in its work, the next step compares from the first item on. The live store is as
   ///   it was in any case.
@@ -160,19 +163,27 @@ public final class Rekey {
     guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
     guard source.isVerified else { throw .storage("the store has not been checked since it was opened") }
     do throws(VaultError) {
-      switch stage {
-      case .items: try walkItems(records)
-      case .tags: try writeTags(records)
-      case .leftovers: try walkLeftovers(records)
-      case .audit: try copyAudit(records)
-      case .changed(let isChecked): return try copyChanged(records, isChecked)
-      case .check: try check(records)
+      return try findingFault { () throws(VaultError) in
+        // An end that came to nothing may have closed it.
+        try target.reopen(Self.path(in: source))
+        return try work(records)
       }
-      return false
     } catch {
       startOver()
       throw error
     }
+  }
+
+  private func work(_ records: Int) throws(VaultError) -> Bool {
+    switch stage {
+    case .items: try walkItems(records)
+    case .tags: try writeTags(records)
+    case .leftovers: try walkLeftovers(records)
+    case .audit: try copyAudit(records)
+    case .changed(let isChecked): return try copyChanged(records, isChecked)
+    case .check: try check(records)
+    }
+    return false
   }
 
   func startOver() {
@@ -189,22 +200,34 @@ public final class Rekey {
     try begin()
     var left = records
     isWalkOver = true
-    try source.database.each(after: position) { (number: Int64, row: Result<Row, VaultError>) throws(VaultError) in
-      let row = try row.get()
-      let result = try copy.copy(row, taggedAtOnce: false)
-      for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
-      position = number
-      walked += 1
-      left -= Self.weight(of: result)
-      if result.isCopied { count(result.head) }
-      isWalkOver = left > 0 && !tags.isFull
-      return isWalkOver
+    var failure: VaultError?
+    try source.noticing { () throws(VaultError) in
+      try source.database.each(after: position) { (number: Int64, row: Result<Row, VaultError>) throws(VaultError) in
+        let row = try row.get()
+        do throws(VaultError) { left -= try walk(row, number) } catch {
+          failure = error
+          return false
+        }
+        isWalkOver = left > 0 && !tags.isFull
+        return isWalkOver
+      }
     }
+    if let failure { throw failure }
     if tags.isFull || isWalkOver {
       try commit()
       stage = .tags
     }
     try commitWhenDue()
+  }
+
+  /// Copies the item of a row; the result is what it counts as.
+  private func walk(_ row: Row, _ number: Int64) throws(VaultError) -> Int {
+    let result = try copy.copy(row, taggedAtOnce: false)
+    for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
+    position = number
+    walked += 1
+    if result.isCopied { count(result.head) }
+    return Self.weight(of: result)
   }
 
   /// The number of records that an item counts as in a step: several where its values are long.
@@ -236,7 +259,10 @@ public final class Rekey {
     }
     for item in found {
       leftover = item
-      if try source.database.withHead(item, { (_: Row) in true }) == nil {
+      let isThere = try source.noticing { () throws(VaultError) in
+        try source.database.withHead(item) { (_: Row) in true }
+      }
+      if isThere == nil {
         try copy.remove(item)
         written.records += 1
       }
@@ -291,7 +317,7 @@ public final class Rekey {
   private func check(_ records: Int) throws(VaultError) {
     guard let result = try target.continueVerification(records: records) else { return }
     guard result.isOK else {
-      throw .corrupt("the second store is not what was written: \(result.findings.first?.text ?? "keys are missing")")
+      throw .secondStore(result.findings.first?.text ?? "keys are missing")
     }
     stage = .changed(isChecked: true)
   }

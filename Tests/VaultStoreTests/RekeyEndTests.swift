@@ -1,0 +1,160 @@
+import Foundation
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+/// The end of a rekey, which is taken again when it came to nothing after the second store had everything.
+@Suite("The end of a rekey that comes to nothing") struct RekeyEndTests {
+  /// What lies in the tables besides the items.
+  struct Rest: Equatable {
+    var grants: [Int]
+    var deposits: [Int64]
+    var states: [DepositRow.State]
+    var entries: Int64
+    var stale: Set<UInt32>
+
+    init(_ keychain: Keychain) throws {
+      let outlines = try keychain.database.depositOutlines()
+      grants = try AccessClass.allCases.map { try keychain.grants(of: $0).count }
+      (deposits, states) = (outlines.map(\.row), outlines.map(\.state))
+      (entries, stale) = (keychain.auditFacts.entries, keychain.staleSlots)
+    }
+  }
+
+  /// A vault that has a row in every table, among them deposits in each state.
+  static func filled() throws -> (Fixture, Keychain) {
+    let fixture = try Fixture.withItems(8)
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    try AuditStoreTests.write(3, to: keychain)
+    keychain.lock(hidingNames: false)
+    try keychain.leave(LeftValue("seen", "taken in"))
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.takeInAll() == [.stored(version: 1)])
+    for pending in [RekeyPendingTests.Pending.keptDeposit, .grant, .staleSlot, .deposit] {
+      try pending.put(keychain, fixture)
+    }
+    _ = try keychain.verify()
+    let rest = try Rest(keychain)
+    for table in AssociatedData.Table.allCases {
+      switch table {
+      case .heads, .values, .tags, .keys, .slots, .hashes: break
+      case .meta: try #require(rest.stale == [1])
+      case .grants: try #require(rest.grants == [1, 1, 1])
+      case .deposits: try #require(Set(rest.states) == [.waiting, .kept, .seen])
+      case .audit: try #require(rest.entries > 0)
+      }
+    }
+    return (fixture, keychain)
+  }
+
+  /// Checks the new vault: everything is there once, and what waited is taken in.
+  static func check(_ keychain: Keychain, _ rest: Rest, _ note: String) throws {
+    #expect(try Rest(keychain) == rest, "\(note)")
+    #expect(try keychain.joinAudit(rows: .max) == [], "\(note)")
+    #expect(try keychain.verify().isOK, "\(note)")
+    #expect(try keychain.takeInAll() == [.stored(version: 1)] && keychain.text("left") == "waits", "\(note)")
+    #expect(try keychain.keptAside() == [.denied], "\(note)")
+    #expect(try keychain.verify().isOK, "\(note)")
+  }
+
+  @Test("is taken again in the same process, whatever is in the store", arguments: ReplacementStep.allCases)
+  func again(step: ReplacementStep) throws {
+    let (fixture, keychain) = try Self.filled()
+    let rest = try Rest(keychain)
+    let rekey = try fixture.rekey(keychain)
+    var fails = true
+    rekey.atStep = { (reached: ReplacementStep) throws(VaultError) in
+      if reached == step, fails { throw .storage("as told") }
+    }
+    switch step {
+    case .begun, .secondFolded, .liveFolded, .secondClosed, .liveClosed:
+      for _ in 0..<2 { expect(\.isStorage) { try rekey.complete() } }
+      #expect(try Rest(keychain) == rest && !keychain.hasFailed)
+      fails = false
+      try rekey.complete()
+      try Self.check(keychain, rest, "\(step)")
+    case .renamed, .synced:
+      // The vault has its new key, and is opened anew.
+      expect(\.isStorage) { try rekey.complete() }
+      #expect(keychain.isGone)
+      try Self.check(Self.opened(fixture), rest, "\(step)")
+    case .opened:
+      try rekey.complete()
+      try Self.check(keychain, rest, "\(step)")
+    }
+  }
+
+  @Test("is taken again after a crash at any of its steps", arguments: ReplacementStep.allCases)
+  func afterCrash(step: ReplacementStep) throws {
+    let (fixture, keychain) = try Self.filled()
+    let rest = try Rest(keychain)
+    let rekey = try fixture.rekey(keychain)
+    var left: Fixture?
+    rekey.atStep = { (reached: ReplacementStep) throws(VaultError) in
+      guard reached == step else { return }
+      do { left = try Fixture(copying: fixture) } catch { throw .storage("\(error)") }
+    }
+    try rekey.complete()
+    let files = try #require(left)
+    let again = try files.open()
+    if again.isRekeying {
+      try again.unlock(vaultKey: files.vaultKey)
+      #expect(try again.joinAudit(rows: .max) == [])
+      try files.resume(again).complete()
+    } else {
+      try again.unlock(vaultKey: secret(Fixture.nextKey))
+    }
+    try Self.check(again, rest, "\(step)")
+  }
+
+  private static func opened(_ fixture: Fixture) throws -> Keychain {
+    let keychain = try fixture.open()
+    try keychain.unlock(vaultKey: secret(Fixture.nextKey))
+    return keychain
+  }
+
+  @Test("leaves the second store closed where its directory cannot be read, and goes on once it can")
+  func notReopened() throws {
+    let (fixture, keychain) = try Self.filled()
+    let rest = try Rest(keychain)
+    let rekey = try fixture.rekey(keychain)
+    var fails = true
+    rekey.atStep = { (reached: ReplacementStep) throws(VaultError) in
+      guard reached == .secondClosed, fails else { return }
+      try? FileManager.default.moveItem(atPath: fixture.path("rekey/vault.db"), toPath: fixture.path("rekey/elsewhere"))
+      throw .storage("as told")
+    }
+    expect(\.isStorage) { try rekey.complete() }
+    expect(\.isOfSecondStore) { _ = try rekey.step(records: 8) }
+    #expect(!keychain.hasFailed)
+    fails = false
+    try FileManager.default.moveItem(atPath: fixture.path("rekey/elsewhere"), toPath: fixture.path("rekey/vault.db"))
+    try rekey.complete()
+    try Self.check(keychain, rest, "reopened")
+  }
+
+  @Test(
+    "is the fault of the live store where that is damaged, and of the second one where that is",
+    arguments: [
+      "UPDATE grants SET sealed = zeroblob(length(sealed))", "DELETE FROM deposits WHERE state = 2",
+      "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 2", "DELETE FROM vals",
+    ])
+  func whose(sql: String) throws {
+    for isLive in [true, false] {
+      let (fixture, keychain) = try Self.filled()
+      let rekey = try fixture.rekey(keychain)
+      if !isLive { while try !rekey.step(records: 64) {} }
+      try (isLive ? keychain : rekey.target).database.connection.execute(sql)
+      if isLive {
+        expectCorrupt { try rekey.complete() }
+      } else {
+        // What the end writes anew is whole again, whatever was there.
+        do { try rekey.finish() } catch { #expect(error.isOfSecondStore, "\(error)") }
+      }
+      #expect(keychain.hasFailed == isLive, "\(sql)")
+    }
+  }
+}
