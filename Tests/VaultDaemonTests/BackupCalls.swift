@@ -7,6 +7,11 @@ extension WireClient {
   func backup() throws -> (bytes: [UInt8], last: Reply) {
     let reply = try call("Backup", upgrade: true)
     guard reply.error == nil else { return ([], reply) }
+    return try restOfBackup(reply)
+  }
+
+  /// Reads the rest of a backup that was begun with that reply.
+  func restOfBackup(_ reply: Reply) throws -> (bytes: [UInt8], last: Reply) {
     var all: [UInt8] = []
     while let length = try receive(count: 4) {
       let count = length.reversed().reduce(0) { $0 << 8 | Int($1) }

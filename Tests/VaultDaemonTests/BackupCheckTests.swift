@@ -30,6 +30,22 @@ import VaultTesting
     #expect(last.error == "Corrupt", "\(last)")
   }
 
+  @Test("so does one for which the damaged item is deleted before the check has met it")
+  func deleted() throws {
+    let sandbox = try filled()
+    defer { sandbox.close() }
+    try sandbox.stopDaemon()
+    try sandbox.editStore("UPDATE heads SET value = zeroblob(length(value)) WHERE id = (SELECT max(id) FROM heads)")
+    try sandbox.startDaemon()
+    #expect(try sandbox.unlock(password)?.error == nil)
+    let client = try sandbox.client()
+    let begun = try client.call("Backup", upgrade: true)
+    let deleted = try sandbox.client().call("Delete", ["names": ["folder/item 1499"], "now": true])
+    #expect(deleted.error == "Corrupt", "\(deleted)")
+    let last = try begun.error == nil ? client.restOfBackup(begun).last : begun
+    #expect(last.error == "Corrupt", "\(last)")
+  }
+
   @Test("of a vault that is unlocked all is checked, and of one that is locked what its keys do not reach is named")
   func unchecked() throws {
     for config in ["idle = off", "idle = off\nhide-names = true"] {

@@ -82,7 +82,7 @@ final class Forger {
       let index = version - 1
       let bytes = RandomBytes.array(count: head.item.versions[index].size + AEAD.overhead)
       let spoilt = SealedValue(version: version, bytes: bytes, digest: bytes.withSpan { Digest(of: $0) })
-      try keychain.note(.remove, old.columns, version: version, head.digests[index])
+      try keychain.noteRemoval(of: version, old.columns, head.digests[index])
       head.digests[index] = spoilt.digest
       let (number, created) = (head.item.versions[index].number, head.item.versions[index].created)
       let size = head.item.versions[index].size + surplus

@@ -224,7 +224,7 @@ import VaultModel
       let value = try secret("b").withBytes { (bytes: RawSpan) throws(VaultError) in
         try keychain.seal(bytes, old.columns, version: old.columns.current)
       }
-      try keychain.note(.remove, old.columns, version: old.columns.current, old.head.digests[0])
+      try keychain.noteRemoval(of: old.columns.current, old.columns, old.head.digests[0])
       head.digests = [value.digest]
       try keychain.put(old.columns, head, value: value, insteadOf: old)
     }

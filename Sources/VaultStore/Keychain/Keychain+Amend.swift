@@ -27,7 +27,7 @@ extension Keychain {
     head.item.modified = effective(now, columns.accessible)
     try takeRow(columns.row, for: columns.accessible)
     let last = head.item.versions.count - 1
-    try note(.remove, old.columns, version: columns.current, head.digests[last])
+    try noteRemoval(of: columns.current, old.columns, head.digests[last])
     let sealed = try seal(value, columns, version: columns.current)
     head.item.versions[last].size = value.byteCount
     head.digests[last] = sealed.digest

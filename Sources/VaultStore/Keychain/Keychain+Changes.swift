@@ -148,7 +148,7 @@ extension Keychain {
     guard opensValues(of: old.columns.accessible) else { throw .locked }
     for tag in try tags(of: old.head.item) { try delete(tag, old.columns) }
     for (version, digest) in zip(old.head.item.versions, old.head.digests) {
-      try note(.remove, old.columns, version: version.number, digest)
+      try noteRemoval(of: version.number, old.columns, digest)
     }
     noteRemoval(of: old)
     try database.delete(row: old.columns.row, olderValues: old.head.item.versions.count - 1)
@@ -170,7 +170,7 @@ extension Keychain {
     } else {
       try database.updateValue(row: columns.row, version: value.version, sealed: value.bytes)
     }
-    try note(.insert, columns, version: value.version, value.digest)
+    try note(inserted: columns, version: value.version, value.digest)
   }
 
   /// Stores a head with the current value beside it, in place of `old` if there is one; the caller notes the old value.
@@ -191,7 +191,7 @@ extension Keychain {
     }
     if head.item.trashed != nil { facts[columns.accessible]?.trashed += 1 }
     try note(.insert, columns, head: sealed)
-    try note(.insert, columns, version: value.version, value.digest)
+    try note(inserted: columns, version: value.version, value.digest)
   }
 
   func put(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
@@ -200,7 +200,7 @@ extension Keychain {
   }
 
   func delete(_ tag: Tag, _ columns: HeadColumns) throws(VaultError) {
-    try database.delete(tag, row: columns.row)
+    try database.delete(tag, row: columns.row, columns.accessible)
     try note(.remove, tag, row: columns.row, columns.accessible)
   }
 }

@@ -32,8 +32,26 @@ extension Keychain {
     note(.remove, old.columns.accessible, .init(.heads), .head(old.columns.row), mark)
   }
 
-  /// Notes a value record, whose digest the item's head holds.
-  func note(
+  /// Notes a value record that is written, whose digest the item's head holds.
+  func note(inserted columns: HeadColumns, version: Int, _ digest: Digest) throws(VaultError) {
+    try note(.insert, columns, version: version, digest)
+  }
+
+  /// Notes the removal of a value record, which has to be there still, or of one that another takes the place of.
+  ///
+  /// What leaves the hash is what the head names. Until a check has found the store whole, the record is therefore
+  /// read: one that is not what was written would leave without a trace, although a backup that was begun before has it.
+  /// - Throws: ``VaultError/corrupt(_:)`` when it is not the one that the head names.
+  func noteRemoval(of version: Int, _ columns: HeadColumns, _ digest: Digest) throws(VaultError) {
+    if !isVerified {
+      let isNamed = try database.withValue(row: columns.row, version: version) { Digest(of: $0) == digest }
+      guard let isNamed else { throw Self.missingValue(version, columns.row) }
+      guard isNamed else { throw Self.otherValue(version, columns.row) }
+    }
+    try note(.remove, columns, version: version, digest)
+  }
+
+  private func note(
     _ kind: RecordChanges.Kind, _ columns: HeadColumns, version: Int, _ digest: Digest
   ) throws(VaultError) {
     let mark = try self.mark(columns, version: version, digest)

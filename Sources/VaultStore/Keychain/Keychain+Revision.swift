@@ -106,8 +106,8 @@ extension Keychain {
   private func prune(_ head: inout HeadRecord, beforeNewValue: Bool, _ old: FoundItem) throws(VaultError) {
     let surplus = Self.surplus(of: head.item.versions, beforeNewValue: beforeNewValue)
     for (version, digest) in zip(head.item.versions, head.digests).prefix(surplus) {
+      try noteRemoval(of: version.number, old.columns, digest)
       try database.deleteValue(row: old.columns.row, version: version.number)
-      try note(.remove, old.columns, version: version.number, digest)
     }
     head.item.versions.removeFirst(surplus)
     head.digests.removeFirst(surplus)
@@ -140,7 +140,7 @@ extension Keychain {
     guard opened != nil else { throw Self.missingValue(version.number, old.row) }
     return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
       try check(plaintext)
-      try note(.remove, old, version: version.number, digest)
+      try noteRemoval(of: version.number, old, digest)
       return try seal(plaintext, new, version: version.number)
     }
   }

@@ -118,7 +118,7 @@ extension Keychain {
     _ sealed: RawSpan, _ columns: HeadColumns, _ info: VersionInfo, _ digest: Digest, _ scratch: Scratch
   ) throws(VaultError) {
     guard sealed.byteCount == info.size + AEAD.overhead, Digest(of: sealed) == digest else {
-      throw .corrupt("version \(info.number) of item \(columns.row) is not the one its head names")
+      throw Self.otherValue(info.number, columns.row)
     }
     try withValueKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       do throws(CryptoError) {
@@ -127,6 +127,10 @@ extension Keychain {
         throw .corrupt("version \(info.number) of item \(columns.row) does not open")
       }
     }
+  }
+
+  static func otherValue(_ version: Int, _ item: Int64) -> VaultError {
+    .corrupt("version \(version) of item \(item) is not the one its head names")
   }
 
   static func missingValue(_ version: Int, _ item: Int64) -> VaultError {

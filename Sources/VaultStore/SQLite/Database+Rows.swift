@@ -291,10 +291,13 @@ extension Database {
     return number.flatMap { UInt8(exactly: $0) }.flatMap(AccessClass.init(rawValue:))
   }
 
-  /// Removes a tag from an item.
+  /// Removes a tag from an item of the class `accessible`.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it does not lead there.
-  func delete(_ tag: Tag, row: Int64) throws(VaultError) { try change(statements.tags.delete, tag, row) }
+  /// - Throws: ``VaultError/corrupt(_:)`` when it does not lead there, or is stored with another class.
+  func delete(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) {
+    try statements.tags.delete.bind(3, Int64(accessible.rawValue))
+    try change(statements.tags.delete, tag, row)
+  }
 
   private func change(_ statement: Statement, _ tag: Tag, _ row: Int64) throws(VaultError) {
     try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(1, bytes) }

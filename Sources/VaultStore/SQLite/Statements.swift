@@ -230,7 +230,7 @@ struct Statements {
         try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)"))
       classOf = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")
       insert = try c.prepare("INSERT INTO tags(tag, item, class) VALUES(?1, ?2, ?3)")
-      delete = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2")
+      delete = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2 AND class = ?3")
       all = try c.prepare("SELECT tag, item, class FROM tags WHERE (tag, item) > (?1, ?2) ORDER BY tag, item")
     }
   }

@@ -118,7 +118,7 @@ struct ItemCopy {
       try target.delete(tag, old.columns)
     }
     for (version, digest) in zip(old.head.item.versions, old.head.digests) {
-      try target.note(.remove, old.columns, version: version.number, digest)
+      try target.noteRemoval(of: version.number, old.columns, digest)
     }
     target.noteRemoval(of: old)
     try target.database.delete(row: row, olderValues: old.head.item.versions.count - 1)
