@@ -355,6 +355,36 @@ import VaultStore
     #expect(stand.journal.value.contains { $0.hasPrefix("error: the audit log: nobody vouches for entry 2") })
   }
 
+  @Test("what is recorded between the wipe at the daemon's end and the close of the store is vouched for")
+  func end() throws {
+    for isCold in [false, true] {
+      for isTooLong in [false, true] {
+        var settings = VaultSettings()
+        settings.audit.size = 1 << 20
+        let stand = try RoomStand.unlocked(settings)
+        if isTooLong {
+          let long = String(repeating: "x", count: 1000)
+          for number in 0..<2500 {
+            let subject = AuditSubject.Name(text: "user:\(number / 25)")
+            stand.vault.audit.record(.use, .ok, for: subject, item: "\(number) \(long)", detail: "")
+          }
+          stand.hands.pass(seconds: 2)
+        }
+        if isCold { try stand.restart() }
+        stand.vault.wipe()
+        // A call that waited, whose connection is closed.
+        stand.items.gaveUp(.get, try ItemName("left"), stand.rooms.vault.locked, for: stand.administrator, Said())
+        stand.vault.closeStore()
+        stand.vault.openStore(because: .start)
+        try stand.openWithBootKey()
+        try stand.unlock()
+        let told = try Self.told(stand)
+        #expect(!told.contains { $0.contains("vouches") || $0.contains("lost") }, "\(told.suffix(5))")
+        if !isCold { #expect(told.contains { $0.hasPrefix("get") && $0.hasSuffix("left") }, "\(told.suffix(5))") }
+      }
+    }
+  }
+
   @Test("a clock that jumps takes nothing out") func clock() throws {
     let stand = try RoomStand.unlocked()
     Self.get(stand, "seen")

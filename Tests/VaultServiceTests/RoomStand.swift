@@ -220,8 +220,10 @@ final class RoomStand {
     vault.wipe()
     vault.closeStore()
     vault.openStore(because: .start)
-    if withBootKey { try vault.keychain().openAlways(bootKey: Self.secret(Self.bootKey)) }
+    if withBootKey { try openWithBootKey() }
   }
+
+  func openWithBootKey() throws { try vault.keychain().openAlways(bootKey: Self.secret(Self.bootKey)) }
 
   func unlock() throws {
     let keychain = try vault.keychain()

@@ -111,6 +111,6 @@ extension Audit {
   /// Writes what is in memory before the store is closed, also what was counted, which is not about the next one.
   func willClose() {
     countAll()
-    write()
+    write(isLast: true)
   }
 }

@@ -60,7 +60,13 @@ extension Audit {
   }
 
   /// True when there is a store for an entry: what is in the block already has one.
-  var isReady: Bool { block.count > 0 || keychain() != nil }
+  ///
+  /// At the daemon's end no chain is begun any more: the keys are gone that would vouch for it.
+  var isReady: Bool {
+    if block.count > 0 { return true }
+    guard let keychain = keychain(), !keychain.isGone else { return false }
+    return !isEnding || keychain.hasAuditChain
+  }
 
   /// True when the block has room for an entry, in a store that is there.
   func hasRoom() -> Bool { block.count > 0 && !block.isFull || endBlock() }
@@ -108,8 +114,9 @@ extension Audit {
   /// - Parameters:
   ///   - isForced: true to vouch for all of it now, where that can be.
   ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
+  ///   - isLast: true where nothing is to be recorded after it, as a cut does.
   @discardableResult
-  func write(anchored isForced: Bool = false, isSynced: Bool = true) -> Bool {
+  func write(anchored isForced: Bool = false, isSynced: Bool = true, isLast: Bool = false) -> Bool {
     guard let keychain = keychain() else { return true }
     tellOfLost()
     let isNew = block.count > 0 || keychain.hasUnwrittenAudit || writing.hasNews
@@ -128,7 +135,8 @@ extension Audit {
     }
     if isAnchored {
       writing.anchored = now
-      if keychain.auditFacts.bytes > settings.size { cut(keychain) }
+      // What that records would wait for keys that go now; the next unlock does it.
+      if !isLast, keychain.auditFacts.bytes > settings.size { cut(keychain) }
     }
     writing.hasNews = false
     tellJournal(keychain, isForced: isForced)

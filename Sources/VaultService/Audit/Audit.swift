@@ -26,6 +26,8 @@ package final class Audit: SecretHolder {
   var block = AuditBlock()
   /// True while the names in an entry must not wait in memory.
   private(set) var sealsAtOnce = false
+  /// True from the daemon's end on, at which the keys are wiped before the connections are closed.
+  private(set) var isEnding = false
   var writing = Writing()
   var counting = Counting()
   var subjects = AuditSubjects()
@@ -220,9 +222,15 @@ package final class Audit: SecretHolder {
   ///   - isEnd: true at the daemon's end.
   ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
   func willLock(atEnd isEnd: Bool = false, isSynced: Bool = true) {
-    if isEnd { countAll() }
-    write(anchored: true, isSynced: isSynced)
+    if isEnd {
+      countAll()
+      isEnding = true
+    }
+    write(anchored: true, isSynced: isSynced, isLast: isEnd)
   }
+
+  /// Takes note of a store that was opened.
+  func opened() { isEnding = false }
 
   /// Takes note of an unlock: what was written before it is looked at, and vouched for when it is whole.
   func unlocked(_ keychain: Keychain) {

@@ -123,6 +123,7 @@ package final class Vault {
     case .unreadable: kind = .unreadable
     case .open(let keychain):
       kind = .cold
+      audit.opened()
       if keychain.isCopy { log.error("\(Upkeep.copied.text): \(Upkeep.copied.advice ?? "")") }
       keychain.whenMet = { [log] in log.error("the store failed, so nothing is written to it: \($0)") }
       keychain.whenKeysTaken = { [unowned self, unowned keychain] in hooks.keysTaken(keychain) }
@@ -226,11 +227,11 @@ package final class Vault {
     }
   }
 
-  /// Wipes every key, at the daemon's end.
+  /// Wipes every key, at the daemon's end; only what is still recorded has one, which ``closeStore()`` wipes.
   package func wipe() {
     defer { Stack.wipe() }
     audit.willLock(atEnd: true)
-    openKeychain?.wipe()
+    openKeychain?.wipeAllButLog()
     if state.kind == .unlocked { log.info("\(LockState.Kind.locked.rawValue): \(LockState.Cause.stop.text)") }
     holders.letGo(for: Lock(.everything, because: .stop, isEffective: true))
   }

@@ -63,6 +63,14 @@ extension Keychain {
     bound.audit?.seal(&block, vault)
   }
 
+  /// True when a record goes on with a chain that is there, for which no other key is needed.
+  public var hasAuditChain: Bool {
+    switch bound.audit {
+    case .some: true
+    case .none: false
+    }
+  }
+
   /// True when there are records that are not on the disk.
   public var hasUnwrittenAudit: Bool { unwrittenAuditBytes > 0 }
 

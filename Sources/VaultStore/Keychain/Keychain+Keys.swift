@@ -73,11 +73,17 @@ extension Keychain {
 
   /// Wipes all keys: the state is that after opening the file.
   public func wipe() {
+    wipeAllButLog()
+    bound.audit = nil
+  }
+
+  /// Wipes all keys but the one with which the next record of the audit log is sealed, which opens none that is there: so
+  /// that what is written between this and ``close()`` is vouched for like the records before it.
+  public func wipeAllButLog() {
     bound.recent.forget()
     keys.whenUnlocked.forgetAll()
     keys.afterFirstUnlock.forgetAll()
     keys.always.forgetAll()
-    bound.audit = nil
     bound.isAuditJoined = false
     bound.auditJoin = nil
     pass?.forgetNames()
