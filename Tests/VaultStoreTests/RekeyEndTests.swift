@@ -110,6 +110,42 @@ import VaultModel
     try Self.check(again, rest, "\(step)")
   }
 
+  @Test("has its entry in the log of the new vault, once, and never in that of the old one")
+  func entry() throws {
+    for step in ReplacementStep.allCases {
+      let (fixture, keychain) = try Self.filled()
+      let entries = keychain.auditFacts.entries
+      let rekey = try fixture.rekey(keychain)
+      var fails = true
+      rekey.atStep = { (reached: ReplacementStep) throws(VaultError) in
+        if reached == step, fails { throw .storage("as told") }
+      }
+      func finish() throws {
+        while try !rekey.step(records: 16) {}
+        try rekey.finish(recording: { $0.add(.rekey, .ok, time: 6000, caller: nil, item: "done") }, now: 6000)
+      }
+      var isDone = step == .opened
+      var more: Int64 = 0
+      if isDone { try finish() } else { expect(\.isStorage) { try finish() } }
+      if !keychain.isGone, !isDone {
+        #expect(try !AuditStoreTests.walk(keychain).entries.values.contains { $0.action == .rekey })
+        // What the old vault goes on with takes the place of the entry.
+        more = step == .begun ? 0 : 3
+        if more > 0 { try AuditStoreTests.write(Int(more), of: 1, to: keychain) }
+        fails = false
+        try finish()
+        isDone = true
+      }
+      let new = try isDone ? keychain : Self.opened(fixture)
+      #expect(try new.joinAudit(rows: .max) == [])
+      let (found, faults) = try AuditStoreTests.walk(new)
+      #expect(faults == [] && Int64(found.count) == entries + more + 1, "\(step)")
+      #expect(found[entries + more + 1]?.item == "done", "\(step)")
+      try AuditStoreTests.write(1, to: new)
+      #expect(try AuditStoreTests.walk(new).faults == [] && new.verify().isOK, "\(step)")
+    }
+  }
+
   private static func opened(_ fixture: Fixture) throws -> Keychain {
     let keychain = try fixture.open()
     try keychain.unlock(vaultKey: secret(Fixture.nextKey))

@@ -185,6 +185,21 @@ extension Audit {
     log.info("audit entry \(facts.entries) \(facts.link.array.hex)")
   }
 
+  // MARK: A rekey
+
+  /// Fills the record with which the log of a vault with a new key ends.
+  func fillWithRekey(_ block: inout AuditBlock) {
+    guard settings.mode != .off else { return }
+    block.add(
+      .rekey, .ok, time: clock.wall(), caller: nil, item: "done", detail: Keychain.rekeyedWithLog)
+  }
+
+  /// Takes note of a record that was written by somebody else.
+  func haveWritten() {
+    writing.hasNews = true
+    commitLater()
+  }
+
   // MARK: Before an answer
 
   /// True when an entry has to be on the disk before its answer.

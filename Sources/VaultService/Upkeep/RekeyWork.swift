@@ -135,7 +135,10 @@ package final class RekeyWork: SecretHolder, Runner.Work {
 
   private func finish(_ rekey: Rekey) throws(VaultError) {
     let old = keychain.slots
-    try rekey.finish()
+    // What waits is written into the store whose key it is sealed to, also where the new one cannot be opened at once.
+    vault.audit.willClose()
+    try rekey.finish(recording: vault.audit.fillWithRekey, now: vault.clock.wall())
+    vault.audit.haveWritten()
     last = rekey.progress
     // From now on they are kept as those of the live vault are.
     let keys = memoryKeys

@@ -174,7 +174,6 @@ extension Upkeep {
     for slot in old { ways.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     ways.dropUnnamedKeys(keychain)
     vault.log.info("the vault has a new key, and everything is sealed under it")
-    vault.audit.record(.rekey, .ok, nil, item: "done", detail: Keychain.rekeyedWithLog)
     // Whoever waits for a check of the old store gets one of the new.
     if check.isAwaited { check.goOn() }
   }

@@ -141,9 +141,12 @@ package final class Vault {
 
   /// Opens the store anew when it could not be opened while another one took its place.
   func reopenStore() {
+    let isUntold = state.kind == .unlocked && openKeychain?.isGone == true
     lock(because: .repaired)
     closeStore()
     openStore(because: .repaired)
+    // The store that was there could not be written any more.
+    if isUntold { audit.record(.lock, .ok, nil, item: LockState.Cause.repaired.text) }
   }
 
   /// True when the store is another process's.

@@ -103,6 +103,7 @@ extension Keychain {
       anchor = try source.anchor() ?? AuditAnchor(cut: .start, joined: .start)
     }
     let cut = anchor.cut
+    if part == nil { try removeLastRecord(besides: source) }
     try database.cutAudit(upTo: cut.row)
     var left = rows
     var last = max(cut.row, try database.lastAuditRow())
@@ -134,6 +135,24 @@ extension Keychain {
     note(.insert, .whenUnlocked, Self.auditPlace, .single, mark)
     try database.putMeta(MetaName.auditAnchor, anchor.encoded)
     return true
+  }
+
+  /// Adds a record, in a chain of its own, behind the log that was copied last. A transaction must be open; what is written
+  /// of the chain is so once that is committed.
+  func addLastRecord(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
+    bound.audit = nil
+    try sealAuditAnyway(&block, now: now)
+    guard let end = bound.audit?.storedEnd(vault) else { return }
+    for row in unwrittenAudit { try database.insertAudit(row) }
+    try database.putMeta(MetaName.auditEnd, end.encoded)
+  }
+
+  /// Removes what ``addLastRecord(_:now:)`` has added at an end that came to nothing. A record is copied as it is, so one
+  /// that the other log does not have there is no copy.
+  private func removeLastRecord(besides source: Keychain) throws(VaultError) {
+    guard let last = try database.auditRow(try database.lastAuditRow()), !last.isBeginning else { return }
+    guard try source.database.auditRow(last.row)?.bytes != last.bytes else { return }
+    try database.cutAudit(from: last.chain)
   }
 
   /// The beginning of a chain, with its seed sealed to the box of this store, and a MAC of this one where it had one.

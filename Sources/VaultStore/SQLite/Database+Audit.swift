@@ -76,4 +76,10 @@ extension Database {
     try statements.audit.cut.bind(1, row)
     try statements.audit.cut.run()
   }
+
+  /// Removes all rows from this one on.
+  func cutAudit(from row: Int64) throws(VaultError) {
+    try statements.audit.cutEnd.bind(1, row)
+    try statements.audit.cutEnd.run()
+  }
 }

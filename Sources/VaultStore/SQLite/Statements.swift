@@ -94,7 +94,7 @@ struct Statements {
   }
 
   struct Audit {
-    let insert, one, after, first, last, cut: Statement
+    let insert, one, after, first, last, cut, cutEnd: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       insert = try c.prepare("INSERT INTO audit(id, chain, sealed) VALUES(?1, ?2, ?3)")
@@ -103,6 +103,7 @@ struct Statements {
       first = try c.prepare("SELECT min(id) FROM audit")
       last = try c.prepare("SELECT max(id) FROM audit WHERE id <= ?1")
       cut = try c.prepare("DELETE FROM audit WHERE id <= ?1")
+      cutEnd = try c.prepare("DELETE FROM audit WHERE id >= ?1")
     }
   }
 

@@ -1,4 +1,4 @@
-import VaultCore
+public import VaultCore
 import VaultModel
 
 // The end of a rekey: what waits is written, the rest is copied, and the second store takes the live one's place, all
@@ -7,9 +7,15 @@ extension Rekey {
   /// Puts the second store in the place of the live one. The live keychain then is the new vault, unlocked.
   ///
   /// Call it only right after ``step(records:)`` was true; the rekey is over then.
+  /// - Parameters:
+  ///   - record: fills the record that the log of the new vault, and of no other, ends with: it is there as soon as the
+  ///     second store has its place, whatever fails after that.
+  ///   - now: its time, Unix seconds.
   /// - Throws: the reason why it cannot be done: the live keychain is as it was. When ``Keychain/isGone`` says so,
   ///   though, the files could not be opened again, and the keychain is of no more use.
-  public func finish() throws(VaultError) {
+  public func finish(
+    recording record: (inout AuditBlock) -> Void = { _ in }, now: Int64 = 0
+  ) throws(VaultError) {
     guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true, !source.hasFailed, !source.isGone
     else {
       throw .storage("the rekey is not at its end")
@@ -20,11 +26,16 @@ extension Rekey {
       try findingFault { () throws(VaultError) in
         try target.transaction { () throws(VaultError) in
           for table in AssociatedData.Table.allCases { try copyRest(of: table) }
+          var block = AuditBlock()
+          record(&block)
+          try target.addLastRecord(&block, now: now)
         }
+        target.bound.audit?.haveWritten()
         try compareCounts()
         try source.takeOver(target, atStep)
       }
     } catch {
+      target.bound.audit = nil
       startOver()
       throw error
     }
