@@ -5,8 +5,8 @@ from report import BIN, ROUNDS, line
 from world import Vault
 
 ITEMS = 3072
-BATCH = 124  # 128 KiB of names and attributes, the most in one call, are of 126 items with such attributes
-SMALL = 340  # 1,024 folders and attributes are of 341 small ones
+BATCH = 62  # 64 KiB of names and attributes, the most in one call, are of 63 items with such attributes
+SMALL = 128  # the most in one call
 GOAL = 20
 CLIENTS = 240
 FRAME = 2 << 20
@@ -213,7 +213,7 @@ def calls(vault):
     yield Heavy("the costly one of 32 clients", lambda _: [find(COSTLY)] * 32)
     yield Heavy(f"SetMany and Delete of {BATCH} items", lambda n: many(n, 1, BATCH))
     yield Heavy(f"SetMany and Delete of {SMALL} small items", lambda n: many(n, 0, SMALL, length=8))
-    yield Heavy("SetMany and Delete of 30 items with 30 folders", lambda n: many(n, 29, 30))
+    yield Heavy("SetMany and Delete of 15 items with 30 folders", lambda n: many(n, 29, 15))
     yield Heavy(f"SetMany and Delete of {BATCH} beside {CLIENTS} monitors", lambda n: many(n, 1, BATCH), watchers=CLIENTS)
     yield Heavy("ten changes of the class of an item with a MiB of versions", lambda _: [b"".join(
         vault.frame("Set", {"name": "kept", "accessible": accessible, "update": True})

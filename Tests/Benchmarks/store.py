@@ -11,7 +11,7 @@ FOLDER = 20
 SERVICE = 5001
 MATCHES = 10
 KEYRING_ITEMS = 10_000
-BATCH = 340  # 1,024 folders and attributes, the most in one call, are of 341 such items
+BATCH = 128  # the most in one call
 SINGLES = 100
 MANY = 1000
 # A write that is not on the disk when it is answered would make any rate possible.

@@ -188,7 +188,8 @@ class Vault(Server):
                 self.converse("Unlock", {"method": "password"})
             items = [{"name": f"bench/item-{i:03}", "value": f"{i:064}", "kind": "api-key",
                       "attributes": {"number": str(i)}} for i in range(count)]
-            self.ask(connection, "SetMany", {"items": items})
+            for first in range(0, count, 100):
+                self.ask(connection, "SetMany", {"items": items[first:first + 100]})
             for item in items:
                 assert self.ask(connection, "Get", {"name": item["name"]})["value"] == item["value"]
 

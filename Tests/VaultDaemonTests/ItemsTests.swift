@@ -125,23 +125,23 @@ import VaultTesting
       let wordy: [WireClient.Message] = (0..<128).map {
         ["name": "wordy \($0)", "value": "v", "attributes": ["note": note]]
       }
-      for refused in [items(385), items(35, folders: 30), items(17, attributes: 63), wordy] {
+      for refused in [items(129), items(18, folders: 30), items(9, attributes: 63), wordy] {
         #expect(try client.call("SetMany", ["items": refused]).error == "TooMuch")
         #expect((try client.call("Find").parameters["items"] as? [Any])?.isEmpty == true)
       }
-      #expect(try client.call("SetMany", ["items": items(384)]).error == nil)
-      #expect(try client.call("SetMany", ["items": Array(wordy.prefix(120))]).error == nil)
+      #expect(try client.call("SetMany", ["items": items(128)]).error == nil)
+      #expect(try client.call("SetMany", ["items": Array(wordy.prefix(60))]).error == nil)
       #expect(try client.call("SetMany", ["items": items(1, folders: 31, attributes: 64)]).error == nil)
       // The tags that an update takes away count, too.
-      let many = items(17, attributes: 60)
+      let many = items(8, attributes: 60)
       #expect(try client.call("SetMany", ["items": many]).error == nil)
       #expect(try client.call("SetMany", ["items": many]).error == "TooMuch")
-      #expect(try client.call("SetMany", ["items": Array(many.prefix(8))]).error == nil)
-      let names = (0..<384).map { "\($0)" }
+      #expect(try client.call("SetMany", ["items": Array(many.prefix(4))]).error == nil)
+      let names = (0..<128).map { "\($0)" }
       #expect(try client.call("Delete", ["names": names + ["one more"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": names]).error == nil)
       // What one call has stored, one call deletes.
-      let tagged = items(341, folders: 1, attributes: 2)
+      let tagged = items(128, folders: 1, attributes: 3)
       #expect(try client.call("SetMany", ["items": tagged]).error == nil)
       #expect(try client.call("Delete", ["names": tagged.compactMap { $0["name"] as? String }]).error == nil)
     }

@@ -4,7 +4,7 @@ internal import VaultStore
 // Deleting items, and putting them back.
 extension Items {
   /// The most items of the trash that one call looks at.
-  private static let mostAtOnce = 256
+  private static let mostAtOnce = 128
 
   /// Deletes items, all or none.
   ///
