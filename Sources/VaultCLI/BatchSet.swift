@@ -3,7 +3,8 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The work of `vault set --batch`: many items from JSON lines, one transaction for as many as go into one call.
+/// The work of `vault set --batch`: many items from JSON lines, one transaction for as many as the daemon takes in one
+/// call.
 struct BatchSet {
   /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill one.
   private static let chunk = 1 << 20
@@ -23,13 +24,13 @@ struct BatchSet {
         if BatchSet.isBlank(line) { continue }
         let next = try parse(line, number: lines.number)
         if pending.batch.byteCount + line.count > BatchSet.chunk || !pending.hasRoom(for: next.item) {
-          stored += try pending.send(session)
+          try pending.send(session, counting: &stored)
           pending = Pending()
           progress.show("stored \(stored) items so far")
         }
         pending.add(next, line: lines.number)
       }
-      stored += try pending.send(session)
+      try pending.send(session, counting: &stored)
       progress.clear()
     } catch {
       progress.clear()
@@ -117,24 +118,42 @@ struct BatchSet {
       lines.append(line)
     }
 
-    /// Stores them all and answers how many they are.
-    borrowing func send(_ session: Session) throws(Failure) -> Int {
-      guard !lines.isEmpty else { return 0 }
+    /// Stores them all, in one call or in as many as the daemon takes them in: it knows what it computes for a key.
+    ///
+    /// - Parameter stored: counts those that are stored.
+    borrowing func send(_ session: Session, counting stored: inout Int) throws(Failure) {
+      var (done, most) = (0, lines.count)
+      while done < lines.count {
+        let part = done..<min(done + most, lines.count)
+        guard try send(part, session) else {
+          most = part.count / 2
+          continue
+        }
+        done = part.upperBound
+        stored += part.count
+      }
+    }
+
+    /// Stores some of them; false where one call may not do so much.
+    private borrowing func send(_ part: Range<Int>, _ session: Session) throws(Failure) -> Bool {
       var failed: Int?
       do throws(Failure) {
-        try session.unlocking { vault in
-          do { _ = try vault.setMany(batch) } catch ClientError.fault(let fault) {
+        return try session.unlocking { vault in
+          do {
+            _ = try vault.setMany(batch, part)
+            return true
+          } catch ClientError.fault(.tooMuch) where part.count > 1 { return false } catch ClientError.fault(let fault) {
             failed = fault.failedIndex
             throw ClientError.fault(fault)
           }
         }
       } catch {
-        guard let failed, lines.indices.contains(failed) else {
-          throw Failure(error.exit, "lines \(lines[0]) to \(lines[lines.count - 1]): \(error.message)")
+        guard let failed, part.indices.contains(part.lowerBound + failed) else {
+          let (first, last) = (lines[part.lowerBound], lines[part.upperBound - 1])
+          throw Failure(error.exit, "lines \(first) to \(last): \(error.message)")
         }
-        throw Failure(error.exit, "line \(lines[failed]): \(error.message)")
+        throw Failure(error.exit, "line \(lines[part.lowerBound + failed]): \(error.message)")
       }
-      return lines.count
     }
   }
 }

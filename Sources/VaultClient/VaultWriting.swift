@@ -21,10 +21,15 @@ extension Vault {
 
   /// Stores all items of `batch`, or none. Gives the number of the version made for each, in their order.
   public func setMany(_ batch: borrowing Batch) throws(ClientError) -> [Int] {
+    try setMany(batch, 0..<batch.count)
+  }
+
+  /// Stores those items of `batch`, counted from 0, or none of them. Gives the same.
+  public func setMany(_ batch: borrowing Batch, _ range: Range<Int>) throws(ClientError) -> [Int] {
     try call(.setMany, again: false) { writer in
       writer.beginObject()
       writer.key("items")
-      batch.write(to: &writer)
+      batch.write(range, to: &writer)
       if interactive {
         writer.key("interactive")
         writer.bool(true)
@@ -122,8 +127,11 @@ extension Vault {
 /// Items to store in one transaction, in memory that wipes itself.
 public struct Batch: ~Copyable {
   private var items = JSONWriter()
+  /// The end of each item in what was written.
+  private var ends: [Int] = []
+
   /// The number of items it holds.
-  public private(set) var count = 0
+  public var count: Int { ends.count }
 
   /// Makes an empty one.
   public init() { items.beginArray() }
@@ -134,17 +142,22 @@ public struct Batch: ~Copyable {
   /// Adds an item with its value.
   public mutating func add(_ item: Wire.NewItem, value: borrowing SecretBuffer) {
     value.withBytes { item.write(to: &items, secret: $0) }
-    count += 1
+    ends.append(items.byteCount)
   }
 
   /// Adds an item whose value the daemon draws, or whose value stays.
   public mutating func add(_ item: Wire.NewItem) {
     item.write(to: &items)
-    count += 1
+    ends.append(items.byteCount)
   }
 
-  borrowing func write(to writer: inout JSONWriter) {
-    items.withBytes { writer.raw($0) }
+  borrowing func write(_ range: Range<Int>, to writer: inout JSONWriter) {
+    writer.beginArray()
+    if let last = range.last {
+      // A bracket or a comma stands before each item.
+      let start = 1 + (range.lowerBound == 0 ? 0 : ends[range.lowerBound - 1])
+      items.withBytes { writer.raw($0.extracting(start..<ends[last])) }
+    }
     writer.endArray()
   }
 }

@@ -147,6 +147,44 @@ import VaultTesting
     }
   }
 
+  @Test("one call has so much computed with keys, and no more; one key in any case") func tooManyKeys() throws {
+    try withClient { (_, client) throws in
+      func keys(_ count: Int, _ style: String, _ more: WireClient.Message = [:]) -> [WireClient.Message] {
+        (0..<count).map {
+          ["name": "\(style) \($0)", "use": "sign", "generate": ["style": style]].merging(more) { $1 }
+        }
+      }
+      let reply = try client.call("SetMany", ["items": keys(128, "p256")])
+      #expect(reply.error == "TooMuch" && reply.string("reason")?.contains("up to 5 ms") == true)
+      #expect(try client.call("SetMany", ["items": keys(32, "ed25519")]).error == "TooMuch")
+      #expect((try client.call("Find").parameters["items"] as? [Any])?.isEmpty == true)
+      #expect(try client.call("SetMany", ["items": keys(2, "p256")]).error == nil)
+      #expect(try client.call("SetMany", ["items": keys(24, "ed25519")]).error == nil)
+      // What is given is checked, as what is made.
+      let given = try #require(try client.call("Get", ["name": "p256 0"]).string("value"))
+      func stored(_ count: Int, _ more: WireClient.Message) -> [WireClient.Message] {
+        (0..<count).map { ["name": "given \($0)", "value": given].merging(more) { $1 } }
+      }
+      for use in ["sign", "ssh", "jwt"] {
+        let error = try client.call("SetMany", ["items": stored(3, ["use": use])]).error
+        #expect(error == "TooMuch", "\(use)")
+      }
+      #expect(try client.call("SetMany", ["items": stored(2, ["use": "jwt"])]).error == nil)
+      // A change of the attributes checks the key again, and a change of the value knows the use of the item.
+      let again: [WireClient.Message] = (0..<2).map {
+        ["name": "given \($0)", "attributes": ["a": "b"], "update": true]
+      }
+      #expect(try client.call("SetMany", ["items": again + again]).error == "TooMuch")
+      #expect(try client.call("SetMany", ["items": stored(2, ["update": true]) + again]).error == "TooMuch")
+      // Also one that the call itself has made.
+      let made: [WireClient.Message] = [["name": "twice", "use": "jwt", "generate": ["style": "ed25519"]]]
+      let values: [WireClient.Message] = (0..<3).map { _ in ["name": "twice", "value": given, "update": true] }
+      #expect(try client.call("SetMany", ["items": made + values]).error == "TooMuch")
+      // What is no key for a use is only stored.
+      #expect(try client.call("SetMany", ["items": stored(64, ["kind": "tls-key", "name": "tls"])]).error != "TooMuch")
+    }
+  }
+
   @Test("large values that are there are deleted in several calls, one in any case") func tooManyBytes() throws {
     try withClient { (_, client) throws in
       let value = String(repeating: "x", count: 1 << 20)

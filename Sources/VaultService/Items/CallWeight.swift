@@ -12,6 +12,7 @@ package struct CallWeight {
   private var tags = 0
   private var text = 0
   private var bytes = 0
+  private var computing = 0
 
   /// Counts an item that is made, or what an item is given.
   package mutating func add(_ name: ItemName, _ attributes: [String: String]?) {
@@ -30,6 +31,9 @@ package struct CallWeight {
     items += 1
     if let item { add(old: item) }
   }
+
+  /// Counts what is computed with a key that is made or checked, in microseconds: see ``KeyCost``.
+  package mutating func add(computing time: Int) { computing += time }
 
   private mutating func count(_ name: ItemName, _ attributes: [String: String]?) {
     tags += CallLimits.tags(name: name.text, attributes)
@@ -57,6 +61,11 @@ package struct CallWeight {
     if bytes > Self.maximumBytes {
       throw .tooMuch(
         "one call deletes or seals anew up to \(Self.maximumBytes >> 20) MiB of values that are there")
+    }
+    if computing > KeyCost.turn {
+      throw .tooMuch(
+        "the keys of one call take up to \(KeyCost.turn / 1000) ms to be made and checked, and these take about "
+          + "\(computing / 1000) ms")
     }
   }
 }

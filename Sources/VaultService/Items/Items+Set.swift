@@ -112,7 +112,7 @@ extension Items {
         try check(new.change, keychain, for: caller)
       }
       refused = nil
-      try weigh(changes.map(\.change), keychain).check()
+      try weigh(changes, keychain, fill).check()
     } catch {
       throw BatchRefusal(index: nil, refusal: error)
     }
@@ -159,14 +159,38 @@ extension Items {
     }
   }
 
-  private func weigh(_ changes: [ItemChange], _ keychain: Keychain) -> CallWeight {
+  private func weigh(
+    _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain,
+    _ fill: (Int, inout MutableRawSpan) -> Bool
+  ) -> CallWeight {
     var weight = CallWeight()
-    for change in changes {
+    // What the changes before have made of an item: one call may name it twice.
+    var keys: [ItemName: KeyCost.Known] = [:]
+    for (index, (change, value)) in changes.enumerated() {
       weight.add(change.name, change.attributes)
       // One that cannot be read is refused later, by its own error.
-      if change.update, let old = try? keychain.item(named: change.name) { weight.add(old: old, change) }
+      let old = change.update ? try? keychain.item(named: change.name) : nil
+      if let old { weight.add(old: old, change) }
+      let before = keys[change.name] ?? old.flatMap(KeyCost.Known.init)
+      guard let use = change.use ?? change.newKind.use ?? before?.use else { continue }
+      let time = computing(value, use) { bytes in fill(index, &bytes) } ?? before?.time ?? 0
+      keys[change.name] = KeyCost.Known(use: use, time: time)
+      weight.add(computing: time)
     }
     return weight
+  }
+
+  /// The time that the key which is a value takes to be made or checked, in microseconds; nil where the item keeps its own.
+  private func computing(_ value: NewValue, _ use: KeyUse, _ fill: (inout MutableRawSpan) -> Bool) -> Int? {
+    switch value {
+    case .same: return nil
+    case .wrong: return 0
+    case .generated(let recipe): return KeyCost.make(recipe)
+    case .bytes(let count):
+      defer { valueInHand.empty() }
+      guard valueInHand.fill(count: count, fill) else { return 0 }
+      return valueInHand.withBytes { KeyCost.check($0, for: use) }
+    }
   }
 
   private func store(

@@ -59,9 +59,12 @@ public struct PublicKey: Hashable, Sendable {
     }
   }
 
-  /// True for an RSA key above 2,048 bits: a signature by it takes longer than whoever answers others at the same time
-  /// may take.
-  public var isLarge: Bool { type == .rsa && bitCount > 2048 }
+  /// The size of the largest RSA key that signs where others are answered at the same time, in bits: a signature by a
+  /// larger one takes longer than they may be kept waiting.
+  static let mostBitsAtOnce = 2048
+
+  /// True for an RSA key above 2,048 bits, with which another process computes.
+  public var isLarge: Bool { type == .rsa && bitCount > Self.mostBitsAtOnce }
 
   private static func bitCount(_ digits: [UInt8]) -> Int {
     8 * digits.count - (digits.first?.leadingZeroBitCount ?? 0)

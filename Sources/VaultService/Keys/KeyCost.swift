@@ -1,0 +1,60 @@
+internal import VaultModel
+internal import VaultSigning
+
+/// The time for which the loop computes with a key that is stored, in microseconds of one core of a small server, where
+/// it was measured; a gateway takes a few times as long.
+enum KeyCost {
+  /// A turn of the loop.
+  static let turn = Int(Turns.length / 1000)
+
+  /// The cost of checking a private key that is given.
+  static func check(_ key: KeyOutline) -> Int {
+    switch key.type {
+    case .ed25519: 150
+    case .p256: 1800
+    case .p384: 4000
+    case .p521: 4500
+    // A large one makes no signature where many are stored: see ``KeyCheck``.
+    case .rsa: key.isLarge ? 400 : 4600
+    }
+  }
+
+  /// The cost of a value that is made, and checked as one that is given.
+  static func make(_ recipe: NewValue.Recipe) -> Int {
+    switch recipe {
+    case .password, .phrase: return 0
+    case .key(let recipe):
+      switch recipe {
+      case .hmac: return 0
+      case .ed25519: return 200
+      case .p256: return 2100
+      // Made by another process, and in no call for many items.
+      case .rsa: return 0
+      }
+    }
+  }
+
+  /// The cost of a value for an item with that use.
+  static func check(_ value: RawSpan, for use: KeyUse) -> Int {
+    switch use {
+    case .mac, .totp: return 0
+    case .ssh, .sign, .jwt: return KeyOutline(ofPEM: value).map(check) ?? 0
+    }
+  }
+
+  /// The use of an item's key, and the cost of checking it again, as a change of the item's attributes does.
+  struct Known {
+    let use: KeyUse
+    let time: Int
+
+    init(use: KeyUse, time: Int) { (self.use, self.time) = (use, time) }
+
+    /// Nil for an item without a use.
+    init?(_ item: ItemInfo) {
+      guard let use = item.use else { return nil }
+      // Bytes have no padding.
+      let outline = item.publicKey.flatMap { KeyOutline(ofSSHBlob: unsafe $0.span.bytes) }
+      self.init(use: use, time: outline.map(KeyCost.check) ?? 0)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+internal import VaultCore
+internal import VaultModel
+
+/// What can be told of a private key without computing with it.
+public struct KeyOutline: Hashable, Sendable {
+  public let type: KeyType
+  /// As ``PublicKey/isLarge``.
+  public let isLarge: Bool
+
+  /// Reads the one private key of a PEM text as far as its type; nil where there is none that ``PrivateKey`` would take.
+  /// The numbers may still be wrong.
+  public init?(ofPEM text: RawSpan) {
+    defer { Stack.wipe() }
+    guard let found = Self.find(in: text) else { return nil }
+    self = found
+  }
+
+  /// Reads the public half in SSH's form; nil for a type that is none of ours.
+  public init?(ofSSHBlob blob: RawSpan) {
+    guard let type = PublicKey.type(ofSSHBlob: blob) else { return nil }
+    self.init(type, bits: PublicKey.rsaBits(ofSSHBlob: blob) ?? 0)
+  }
+
+  private init(_ type: KeyType, bits: Int) {
+    self.type = type
+    isLarge = type == .rsa && bits > PublicKey.mostBitsAtOnce
+  }
+
+  /// In a frame of its own, so that all of it lies below the one that wipes.
+  @inline(never)
+  private static func find(in text: RawSpan) -> KeyOutline? {
+    guard let (form, block) = try? PrivateKeyForm.find(in: text), let body = try? PEM.decode(block, in: text) else {
+      return nil
+    }
+    return body.withBytes { bytes in
+      guard let parts = try? form.parts(bytes) else { return nil }
+      switch parts.secret {
+      case .ed25519: return KeyOutline(.ed25519, bits: 0)
+      case .curve(let curve, _): return KeyOutline(curve.type, bits: 0)
+      case .rsa(let numbers):
+        return KeyOutline(.rsa, bits: 8 * numbers.modulus.count)
+      }
+    }
+  }
+}
