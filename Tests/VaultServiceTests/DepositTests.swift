@@ -147,6 +147,79 @@ import VaultStore
     #expect(stand.journal.value.contains { $0.contains("deposits: 3 taken in, 0 kept aside") })
   }
 
+  /// A stand that is locked, with so many values left for `own/N`, and a clock by which a part takes one in.
+  private static func parts(_ count: Int, _ name: (Int) -> String = { "own/\($0)" }) throws -> RoomStand {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "user:990", "own/*", "deposit,set,find")
+    stand.vault.lock(because: .asked)
+    for number in 0..<count { try Self.leave(stand, name(number), "value \(number)", by: RoomStand.caller(990)) }
+    stand.hands.stride.value = DepositWork.part
+    return stand
+  }
+
+  private static func waiting(_ stand: RoomStand) throws -> Int {
+    try stand.items.deposits(after: 0, limit: 100).count { $0.isWaiting }
+  }
+
+  @Test("are taken in by parts, between which others are answered, and the unlock when all are in") func inParts()
+    throws
+  {
+    let stand = try Self.parts(6)
+    var left: [Int] = []
+    try stand.unlock { left.append((try? Self.waiting(stand)) ?? -1) }
+    #expect(try Self.waiting(stand) == 5 && left.isEmpty)
+    #expect(try Self.value(stand, "own/0") == "value 0")
+    stand.runner.turn()
+    #expect(try Self.waiting(stand) < 5 && left.isEmpty)
+    stand.run()
+    #expect(left == [0])
+    #expect(try Self.value(stand, "own/5") == "value 5")
+    #expect(stand.journal.value.contains { $0.contains("deposits: 6 taken in, 0 kept aside") })
+  }
+
+  @Test("that a lock comes between wait for the next unlock, and follow those that were taken in before") func lock()
+    throws
+  {
+    // All of them know of no item.
+    let stand = try Self.parts(4) { _ in "own/token" }
+    var isAnswered = false
+    try stand.unlock { isAnswered = true }
+    #expect(try Self.waiting(stand) == 3)
+    stand.vault.lock(because: .asked)
+    stand.run()
+    #expect(try Self.waiting(stand) == 3 && !isAnswered)
+    #expect(stand.journal.value.contains { $0.contains("deposits: 1 taken in, 0 kept aside; the rest waits") })
+    stand.hands.stride.value = 0
+    try stand.unlock { isAnswered = true }
+    #expect(isAnswered)
+    #expect(try Self.waiting(stand) == 0 && Self.kept(stand).isEmpty)
+    #expect(try Self.value(stand, "own/token") == "value 3")
+    #expect(try stand.items.item(try ItemName("own/token"), for: stand.administrator).current.number == 4)
+  }
+
+  @Test("that a crash comes between are neither lost nor taken in twice") func crash() throws {
+    let stand = try Self.parts(4)
+    try stand.unlock()
+    try stand.restart()
+    stand.hands.stride.value = 0
+    #expect(try Self.waiting(stand) == 3)
+    try stand.unlock()
+    #expect(try Self.waiting(stand) == 0 && Self.kept(stand).isEmpty)
+    for number in 0..<4 {
+      let item = try stand.items.item(try ItemName("own/\(number)"), for: stand.administrator)
+      #expect(try item.versions.count == 1 && Self.value(stand, "own/\(number)") == "value \(number)")
+    }
+  }
+
+  @Test("that are taken in by parts do not take a value that somebody has set meanwhile for the one they know")
+  func meanwhile() throws {
+    let stand = try Self.parts(3)
+    try stand.unlock()
+    try stand.set("own/2")
+    stand.run()
+    #expect(try Self.kept(stand) == [.changed] && Self.value(stand, "own/2") == "*")
+  }
+
   @Test("are held against what whoever left them may do when they are taken in") func revoked() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("own/there")

@@ -20,6 +20,8 @@ final class RoomStand {
 
     private let time = Shared<Int64>(1_000_000_000)
     private let slept = Shared<Int64>(0)
+    /// The nanoseconds by which each look at `CLOCK_MONOTONIC` moves it on: for what looks at it to know that its time is up.
+    let stride = Shared<Int64>(0)
     /// The wall clock, Unix seconds, which stands still.
     let wall = Shared<Int64>(2000)
     private var entries: [Entry] = []
@@ -29,8 +31,13 @@ final class RoomStand {
     var now: Int64 { time.value + slept.value }
 
     var clock: Clock {
-      let (time, slept, wall) = (time, slept, wall)
-      return Clock(boot: { time.value + slept.value }, monotonic: { time.value }, wall: { wall.value })
+      let (time, slept, wall, stride) = (time, slept, wall, stride)
+      return Clock(
+        boot: { time.value + slept.value },
+        monotonic: {
+          time.value += stride.value
+          return time.value
+        }, wall: { wall.value })
     }
 
     var timer: VaultService.Timer {
@@ -225,10 +232,11 @@ final class RoomStand {
 
   func openWithBootKey() throws { try vault.keychain().openAlways(bootKey: Self.secret(Self.bootKey)) }
 
-  func unlock() throws {
+  /// - Parameter then: run when the unlock would be answered.
+  func unlock(then: @escaping () -> Void = {}) throws {
     let keychain = try vault.keychain()
     try keychain.unlock(vaultKey: Self.secret(Self.key))
-    vault.unlocked(keychain, by: .asked, for: nil)
+    vault.unlocked(keychain, by: .asked, for: nil, then: then)
   }
 
   /// Stores an item, of one byte unless told otherwise.

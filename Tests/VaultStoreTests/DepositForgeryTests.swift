@@ -229,7 +229,10 @@ import VaultModel
     try keychain.leave(LeftValue("second", "two"))
     try keychain.database.connection.execute("DELETE FROM deposits WHERE id = \(number)")
     try keychain.unlock(vaultKey: fixture.vaultKey)
-    #expect(try keychain.takeInDeposits(now: 2000, { _, _, _ in nil }, told: { _ in }) == [number])
+    var waiting = WaitingDeposits()
+    let missing = try keychain.takeInDeposits(
+      &waiting, now: 2000, { _, _, _ in nil }, isTimeUp: { false }, told: { _ in })
+    #expect(missing == [number] && waiting.isEmpty)
     #expect(try keychain.text("second") == "two")
   }
 

@@ -85,7 +85,8 @@ extension Keychain {
     now: Int64 = 2000, _ decide: @escaping DepositDecision = { _, _, _ in nil }
   ) throws -> [TakenDeposit.Result] {
     var results: [TakenDeposit.Result] = []
-    _ = try takeInDeposits(now: now, decide) { results.append($0.result) }
+    var waiting = WaitingDeposits()
+    _ = try takeInDeposits(&waiting, now: now, decide, isTimeUp: { false }) { results.append($0.result) }
     return results
   }
 

@@ -17,28 +17,29 @@ package struct ToldDeposit: Sendable {
 
 // What becomes of what was left.
 extension Items {
-  /// Takes in what was left while the vault was locked.
-  func takeInDeposits(_ keychain: Keychain) {
+  /// Takes in what was left while the vault was locked, for as long as there is time.
+  ///
+  /// - Parameter end: `CLOCK_MONOTONIC` nanoseconds.
+  /// - Returns: the numbers of those that were taken in, and kept aside.
+  func takeInDeposits(
+    _ waiting: inout WaitingDeposits, _ keychain: Keychain, until end: Int64
+  ) throws(VaultError) -> (stored: Int, kept: Int) {
     var (stored, kept) = (0, 0)
-    do throws(VaultError) {
-      let missing = try keychain.takeInDeposits(now: vault.clock.wall()) { [access] in
-        access.decide(deposit: $1, by: $0, $2)
-      } told: { taken in
-        if case .stored = taken.result { stored += 1 } else { kept += 1 }
-        record(taken)
-        announce(taken)
-      }
-      for number in missing {
-        let text = "deposit \(number)"
-        vault.audit.record(
-          .deposit, .failed, nil, item: text, detail: "is gone: somebody has taken it out of the store")
-        vault.log.error("\(text) is gone: somebody has taken it out of the store")
-      }
-      if stored + kept > 0 { vault.log.info("deposits: \(stored) taken in, \(kept) kept aside") }
-    } catch {
-      vault.audit.record(.deposit, .failed, nil, detail: "what was left could not be taken in")
-      vault.log.error("what was left could not be taken in, and waits on: \(error.text)")
+    let missing = try keychain.takeInDeposits(&waiting, now: vault.clock.wall()) { [access] in
+      access.decide(deposit: $1, by: $0, $2)
+    } isTimeUp: {
+      vault.clock.monotonic() >= end
+    } told: { taken in
+      if case .stored = taken.result { stored += 1 } else { kept += 1 }
+      record(taken)
+      announce(taken)
     }
+    for number in missing {
+      let text = "deposit \(number)"
+      vault.audit.record(.deposit, .failed, nil, item: text, detail: "is gone: somebody has taken it out of the store")
+      vault.log.error("\(text) is gone: somebody has taken it out of the store")
+    }
+    return (stored, kept)
   }
 
   /// Has those told of a deposit that was taken in who watch.

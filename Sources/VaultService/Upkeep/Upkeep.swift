@@ -52,7 +52,7 @@ package final class Upkeep {
 
   private func unlocked(_ keychain: Keychain) {
     check.unlocked(keychain)
-    ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } }
+    vault.hooks.whenTakenIn { [ways] in ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } } }
     clearTrashLater()
     ways.access.storeUses()
   }

@@ -65,7 +65,9 @@ package final class Rooms {
     vault.audit.grantsRevision = { [unowned access] in access.book.revision }
     vault.hooks.keysTaken = { [access] in access.load($0) }
     items = Items(vault, access, world.rsa)
-    vault.hooks.takeIn = { [items] in items.takeInDeposits($0) }
+    let deposits = DepositWork(items, world.runner)
+    vault.hooks.takeIn = { deposits.begin() }
+    vault.hooks.whenTakenIn = { deposits.whenOver($0) }
     let attempts = Attempts(vault)
     presence = Presence(vault, attempts, world.presence)
     waysIn = WaysIn(

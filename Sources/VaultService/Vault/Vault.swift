@@ -37,8 +37,10 @@ package final class Vault {
     /// A store was opened, in which no key is known yet.
     var opened: (Keychain) -> Void = { _ in }
     var unlocked: (Keychain) -> Void = { _ in }
-    /// Takes in what was left while the vault was locked.
-    var takeIn: (Keychain) -> Void = { _ in }
+    /// Begins to take in what was left while the vault was locked.
+    var takeIn: () -> Void = {}
+    /// Runs something when all of it is taken in, unless a lock comes before that.
+    var whenTakenIn: (@escaping () -> Void) -> Void = { $0() }
     /// Keys of the store were taken into memory.
     var keysTaken: (Keychain) -> Void = { _ in }
     /// Callers may have other rights than before.
@@ -181,17 +183,19 @@ package final class Vault {
   /// - Parameters:
   ///   - seconds: after how many it locks again, if somebody asked for that.
   ///   - caller: who opened it; nil for the daemon itself.
-  func unlocked(_ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?, _ caller: Caller? = nil) {
+  ///   - then: run when what was left meanwhile is taken in; not after a lock that comes before that.
+  func unlocked(_ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?, _ caller: Caller? = nil, then: @escaping () -> Void = {}) {
     audit.unlocked(keychain)
     audit.record(.unlock, .ok, caller, item: cause.text)
     SpareRoom(directory: directory).keep()
     sleptBefore = clock.slept
     policy.unlocked(at: clock.boot(), for: seconds)
     change(to: .unlocked, because: cause)
-    hooks.takeIn(keychain)
+    hooks.takeIn()
     hooks.unlocked(keychain)
     armNext()
     waiting.go(.unlock) { [unowned self] in state.kind == .unlocked }
+    hooks.whenTakenIn(then)
   }
 
   /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what

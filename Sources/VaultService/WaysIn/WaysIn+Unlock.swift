@@ -39,8 +39,8 @@ extension WaysIn {
         _ = consume key
         vault.unlocked(
           keychain, by: .method(slot.kind.unlockedBy), for: seconds.map(Int64.init),
-          prompter.caller)
-        conversation.finish()
+          prompter.caller
+        ) { conversation.finish() }
       } catch {
         conversation.fail(Refusal(error))
       }

@@ -1,10 +1,8 @@
 import VaultCore
 import VaultModel
 
-/// One taking in of deposits, and what it has changed itself.
+/// One taking in of deposits, within a transaction.
 struct DepositIntake {
-  /// The version that an item had before, by its name, and the one that was made of it.
-  private var made: [ItemName: (base: Int, version: Int)] = [:]
   private let now: Int64
   private let decide: Keychain.DepositDecision
   private let outer = Scratch()
@@ -18,7 +16,7 @@ struct DepositIntake {
   // MARK: One deposit
 
   /// Takes in what waits in a row, or has it kept aside.
-  mutating func take(_ row: DepositRow, _ keychain: Keychain) throws(VaultError) -> TakenDeposit {
+  func take(_ row: DepositRow, _ keychain: Keychain) throws(VaultError) -> TakenDeposit {
     var read: ReadDeposit?
     let judged: TakenDeposit.Result
     // Before anything of it is opened.
@@ -43,7 +41,7 @@ struct DepositIntake {
   }
 
   /// Takes in what never waited; otherwise the row that `seal` makes of it is kept aside.
-  mutating func take(
+  func take(
     _ plaintext: Scratch, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
     _ seal: () throws(VaultError) -> DepositRow
   ) throws(VaultError) -> TakenDeposit {
@@ -67,7 +65,7 @@ struct DepositIntake {
   /// Makes a deposit the value of its item; otherwise tells what keeps it from that.
   ///
   /// - Parameter outer: the plaintext of what never waited; nil for a row.
-  private mutating func store(
+  private func store(
     _ read: ReadDeposit?, _ fault: DepositObstacle?, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
     outer: Scratch? = nil
   ) throws(VaultError) -> TakenDeposit.Result {
@@ -83,7 +81,7 @@ struct DepositIntake {
       return .kept(number: 0, .unreadable)
     }
     if let obstacle = decide(read.record.depositor, item, old?.head.item) { return .kept(number: 0, obstacle) }
-    if let obstacle = obstacle(to: read, item, old) { return .kept(number: 0, obstacle) }
+    if let obstacle = obstacle(to: read, item, old, keychain) { return .kept(number: 0, obstacle) }
     let source = read.boxID == nil ? outer ?? self.outer : inner
     let author = read.record.depositor.author
     let stored: Int? = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
@@ -91,17 +89,20 @@ struct DepositIntake {
       let kind = old?.head.item.kind ?? item.kind ?? .password
       let use = old.map { $0.head.item.use } ?? kind.use
       let attributes = old?.head.item.attributes ?? item.attributes ?? [:]
-      guard (try? keychain.validate(value, kind, use, attributes)) != nil else { return nil }
+      guard let facts = try? keychain.validate(value, kind, use, attributes) else { return nil }
       if let old {
-        return try keychain.revise(old, to: old.head.item, expires: .none, value, by: author, now).number
+        return try keychain.revise(old, to: old.head.item, expires: .none, value, by: author, now, checked: facts).number
       }
       let change = ItemChange(
         name: item.name, kind: kind, attributes: attributes, accessible: item.accessible, author: author)
-      return try keychain.insert(change, value, now).number
+      return try keychain.insert(change, value, now, checked: facts).number
     }
     guard let stored else { return .kept(number: 0, .invalid) }
-    let base = made[item.name]?.base ?? old?.head.item.current.number ?? 0
-    made[item.name] = (base, stored)
+    // What is taken in at once comes after all that waits.
+    if outer == nil {
+      let base = keychain.takenBases[item.name.hashValue]?.base ?? old?.head.item.current.number ?? 0
+      keychain.takenBases[item.name.hashValue] = (base, stored)
+    }
     if let boxID = read.boxID { try keychain.remember(boxID, of: keychain.seenTag(of: author).bytes) }
     return .stored(version: stored)
   }
@@ -130,10 +131,14 @@ struct DepositIntake {
   }
 
   /// What keeps a deposit from being taken in because of the item that is there, or is not there any more.
-  private func obstacle(to read: ReadDeposit, _ item: DepositedItem, _ old: FoundItem?) -> DepositObstacle? {
+  private func obstacle(
+    to read: ReadDeposit, _ item: DepositedItem, _ old: FoundItem?, _ keychain: Keychain
+  ) -> DepositObstacle? {
     let current = old?.head.item.current.number ?? 0
     if let base = read.base, base != current {
-      guard let made = made[item.name], made.base == base, made.version == current else { return .changed }
+      guard let taken = keychain.takenBases[item.name.hashValue], taken.base == base, taken.version == current else {
+        return .changed
+      }
     }
     guard let old = old?.head.item else { return nil }
     if old.policy.accessible != item.accessible { return .otherClass }

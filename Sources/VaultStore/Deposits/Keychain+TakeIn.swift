@@ -25,42 +25,69 @@ extension Keychain {
   /// Its last parameter is the item, where there is one.
   public typealias DepositDecision = (Depositor, DepositedItem, ItemInfo?) -> DepositObstacle?
 
-  /// Takes in what waits, in the order in which it was left. What is not taken in is kept aside, for its reason.
+  /// Takes in what waits, in the order in which it was left, until the time is up: one transaction, after which the rest
+  /// waits as before. What is not taken in is kept aside, for its reason.
   ///
   /// - Parameters:
+  ///   - waiting: what an unlock has found; nothing is left of it at the end.
   ///   - now: Unix seconds.
-  ///   - told: called with each deposit, when all of it is on the disk.
+  ///   - isTimeUp: asked after each deposit, or some rows that are done with.
+  ///   - told: called with each deposit that was taken in or kept aside, when that is on the disk.
   /// - Returns: the numbers of those that were left since the store was opened, and are gone.
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``: then all of them wait as before.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``: then all of them that were not
+  ///   told wait as before.
   public func takeInDeposits(
-    now: Int64, _ decide: @escaping DepositDecision, told: (TakenDeposit) -> Void
+    _ waiting: inout WaitingDeposits, now: Int64, _ decide: @escaping DepositDecision, isTimeUp: () -> Bool,
+    told: (TakenDeposit) -> Void
   ) throws(VaultError) -> [Int64] {
     try noticing { () throws(VaultError) in
       guard holdsAllKeys else { throw .locked }
-      let table = try knownDeposits(verified: true)
-      let missing = bound.leftDeposits.keys.filter { table.waiting[$0] == nil }.sorted()
-      guard !table.waiting.isEmpty || !table.remembered.isEmpty || !table.misnumbered.isEmpty else {
-        bound.leftDeposits = [:]
+      try knownDeposits(verified: true)
+      try waiting.look(try knownDeposits(), age: facts[.whenUnlocked]?.age ?? 0)
+      let missing = bound.leftDeposits.keys.filter { !waiting.isFound($0) }.sorted()
+      guard !waiting.isEmpty else {
+        (bound.leftDeposits, takenBases) = ([:], [:])
         return missing
       }
-      var taken: [TakenDeposit] = []
-      try write { () throws(VaultError) in
-        try forgetOldDeposits(table)
-        try renumberKept(table)
-        var intake = DepositIntake(self, now: now, decide)
-        var bytes = 0
-        for (number, size) in table.waiting.sorted(by: { $0.key < $1.key }).prefix(Self.mostDeposits) {
-          // More than anybody can leave waits for another time.
-          bytes += size
-          guard bytes <= Self.mostDepositBytes else { break }
-          guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
-          taken.append(try intake.take(row, self))
+      var rest = waiting
+      var taken: [(number: Int64, deposit: TakenDeposit)] = []
+      let bases = takenBases
+      do throws(VaultError) {
+        try write { () throws(VaultError) in
+          try clear(&rest, isTimeUp)
+          let intake = DepositIntake(self, now: now, decide)
+          while let number = rest.next(isTimeUp, evenLate: taken.isEmpty) {
+            // A rekey that has ended meanwhile has kept aside what nobody vouches for.
+            guard try knownDeposits().waiting[number] != nil else { continue }
+            guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
+            taken.append((number, try intake.take(row, self)))
+          }
         }
+      } catch {
+        takenBases = bases
+        throw error
       }
-      bound.leftDeposits = [:]
-      taken.forEach(told)
+      waiting = rest
+      for number in missing + taken.map(\.number) { bound.leftDeposits[number] = nil }
+      if waiting.isEmpty { (bound.leftDeposits, takenBases) = ([:], [:]) }
+      for (_, deposit) in taken { told(deposit) }
       return missing
     }
+  }
+
+  /// Forgets what need not be remembered any more, and gives numbers of this store to what earlier programs kept aside
+  /// under those that it was found with. A transaction must be open.
+  private func clear(_ waiting: inout WaitingDeposits, _ isTimeUp: () -> Bool) throws(VaultError) {
+    while let (number, isOver) = waiting.nextToClear(isTimeUp) {
+      guard try isToClear(number, isOver) else { continue }
+      guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
+      if isOver { try remove(row) } else { _ = try renumber(row, as: row) }
+    }
+  }
+
+  private func isToClear(_ number: Int64, _ isOver: Bool) throws(VaultError) -> Bool {
+    let table = try knownDeposits()
+    return isOver ? table.remembered[number] != nil : table.misnumbered.contains(number)
   }
 
   /// Takes in one deposit that never waited: what ``DepositRecord`` encoded, with that stamp.
@@ -76,7 +103,7 @@ extension Keychain {
       let tag = try withDepositKey(accessible) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
       try checkRoom(for: tag.bytes, size: Self.depositSize(plaintext.withBytes { $0.byteCount }))
       return try write { () throws(VaultError) in
-        var intake = DepositIntake(self, now: now, decide)
+        let intake = DepositIntake(self, now: now, decide)
         return try intake.take(plaintext, stamp.id, accessible, self) { () throws(VaultError) in
           try sealDeposit(plaintext, stamp.id, accessible, author, row: nextDeposit())
         }
@@ -214,15 +241,6 @@ extension Keychain {
     return row.row
   }
 
-  /// Gives numbers of this store to what earlier programs kept aside under those that it was found with. A transaction
-  /// must be open.
-  private func renumberKept(_ table: DepositTable) throws(VaultError) {
-    for number in table.misnumbered.sorted() {
-      guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
-      _ = try renumber(row, as: row)
-    }
-  }
-
   /// Has a row only be remembered, so that what it held is not taken in again; one that is not authentic is removed: it would keep
   /// what has its identity from being taken in.
   ///
@@ -254,15 +272,6 @@ extension Keychain {
   private var rememberedUntil: [UInt8] {
     let age = Seconds.after(Self.depositAge + Self.depositLead, facts[.whenUnlocked]?.age ?? 0)
     return (0..<8).map { UInt8(truncatingIfNeeded: age >> ($0 * 8)) }
-  }
-
-  /// Forgets what need not be remembered any more. A transaction must be open.
-  private func forgetOldDeposits(_ table: DepositTable) throws(VaultError) {
-    let age = facts[.whenUnlocked]?.age ?? 0
-    for (number, until) in table.remembered where until.map({ $0 < age }) ?? true {
-      guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
-      try remove(row)
-    }
   }
 }
 

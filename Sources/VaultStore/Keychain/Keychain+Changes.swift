@@ -50,11 +50,11 @@ extension Keychain {
   }
 
   func insert(
-    _ change: ItemChange, _ value: RawSpan, _ now: Int64
+    _ change: ItemChange, _ value: RawSpan, _ now: Int64, checked: ValueFacts? = nil
   ) throws(VaultError) -> StoredVersion {
     let (kind, attributes) = (change.newKind, change.attributes ?? [:])
     let use = try Self.use(change, kind)
-    let facts = try validate(value, kind, use, attributes)
+    let facts = if let checked { checked } else { try validate(value, kind, use, attributes) }
     let policy = Policy(
       accessible: change.accessible ?? .whenUnlocked, require: change.require ?? .none,
       reuseWindow: change.reuseWindow ?? Policy().reuseWindow)

@@ -10,8 +10,10 @@ extension Keychain {
   /// versions again, under the keys of the new class and bound to the new policy revision.
   /// - Parameter expires: the expiry that the caller wants; `.none` for the value's own, or else the old one, unless that
   ///   has passed and the value is new.
+  /// - Parameter checked: what a check of the value has found already, which takes long for a key; nil for none.
   func revise(
-    _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, by author: String? = nil, _ now: Int64
+    _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, by author: String? = nil, _ now: Int64,
+    checked: ValueFacts? = nil
   ) throws(VaultError) -> StoredVersion {
     // The time that another class knows, which the item may come from, does not count in this one.
     let time = effective(now, item.policy.accessible)
@@ -58,7 +60,7 @@ extension Keychain {
       }
     }
     if let value {
-      facts = try validate(value, item)
+      facts = if let checked { checked } else { try validate(value, item) }
       head.item.publicKey = facts.publicKey
       let number = columns.current
       head.item.versions.append(VersionInfo(number: number, created: time, size: value.byteCount, writer: author))

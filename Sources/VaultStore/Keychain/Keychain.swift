@@ -50,6 +50,10 @@ public final class Keychain {
   var isVouchedFor = ByClass<Bool>(repeating: false)
   var transaction = OpenTransaction()
   var bound = KeyBound()
+  /// The version that an item had before deposits for it were taken in, and the one that the last of them made, by the hash
+  /// of its name, which must not stay in memory: until all that waited is taken in, also over a lock in between. So those
+  /// that know the same version follow each other.
+  var takenBases: [Int: (base: Int, version: Int)] = [:]
   /// The bytes of the log that were written before a first unlock, until the anchor counts them.
   var earlyAudit: Int64 = 0
   /// True when the boot key has opened `always` items since the store was opened.

@@ -135,6 +135,8 @@ extension Keychain {
     swap(&keys, &other.keys)
     swap(&bound, &other.bound)
     bound.recent.follow(other.bound.recent)
+    // Those that are not taken in yet have kept their numbers.
+    bound.leftDeposits = other.bound.leftDeposits
     // The log is the same, and the new store vouches for as much of it.
     bound.isAuditJoined = isAuditJoined
     other.wipe()
