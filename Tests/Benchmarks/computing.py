@@ -1,9 +1,9 @@
-"""What others wait while one user has large RSA keys computed with: another's Get, a Status of root's, and a lock.
+"""What others wait while one user has keys computed with: another's Get, a Status of root's, and a lock.
 
 The user has no right but `use`, of one key, and comes with many connections, each of which connects, asks and is gone, or each
 of which asks again as soon as it is answered. It takes root to be several users."""
 
-import os, subprocess, time
+import os, subprocess, threading, time
 from fairness import judged, unlock
 from granting import ITEM, Machine, frame
 from report import ROUNDS, SECONDS, line, measure
@@ -14,6 +14,17 @@ CONNECTIONS = 120
 MESSAGE = "m" * 64
 # The largest that are made here are of 4,096 bits; of 8,192 one is stored that OpenSSL has made.
 KEYS = (("token-2048", "jwt", 2048), ("token-4096", "jwt", 4096), ("sign-4096", "sign", 4096), ("sign-8192", "sign", 8192))
+
+# What one call has made and checked at most, and a call for more, which is refused before anything is computed.
+BATCHES = (("SetMany of two P-256 keys", 2, "p256", "ask"), ("SetMany of 24 Ed25519 keys", 24, "ed25519", "ask"),
+           ("SetMany of 128 P-256 keys, refused", 128, "p256", "vanish"))
+REVOKED = 20_000  # entries of a list of revoked tokens, in nearly a MiB
+LEFT, ITEMS_LEFT = 198, 22  # RSA keys that are left while the vault is locked, nine for each item
+
+
+def private_key(bits):
+    return subprocess.run(["openssl", "genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", f"rsa_keygen_bits:{bits}"],
+                          check=True, stdout=subprocess.PIPE).stdout.decode()
 
 
 def asked_for(name, use):
@@ -29,11 +40,16 @@ def prepared(sandbox):
     with vault.connect() as connection:
         vault.converse("AddSlot", {"kind": "recovery"})
         for name, use, bits in KEYS:
-            key = subprocess.run(["openssl", "genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", f"rsa_keygen_bits:{bits}"],
-                                 check=True, stdout=subprocess.PIPE).stdout.decode()
-            vault.ask(connection, "Set", {"name": name, "use": use, "value": key})
+            vault.ask(connection, "Set", {"name": name, "use": use, "value": private_key(bits)})
             vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": name, "rights": ["use"]})
         vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": "made/*", "rights": ["set"]})
+        vault.ask(connection, "Set", {"name": "listed", "use": "jwt", "generate": {"style": "hmac"}})
+        entries = ",".join(f'{{"jti":"{n:032x}","exp":9999999999}}' for n in range(REVOKED))
+        vault.ask(connection, "Set", {"name": "listed.revoked", "kind": "note", "value": f'{{"revoked":[{entries}]}}'})
+        vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": "listed", "rights": ["use"]})
+        for n in range(ITEMS_LEFT):
+            vault.ask(connection, "Set", {"name": f"left/{n}", "use": "sign", "value": private_key(2048)})
+        vault.ask(connection, "Grant", {"subject": f"user:{USER}", "items": "left/*", "rights": ["deposit", "set"]})
     return vault
 
 
@@ -84,6 +100,41 @@ def answers(vault):
         line(f"{use} with RSA of {bits} bits, one client", result["rate"], unit="1/s", p50=result["p50_us"])
 
 
+def batches(vault):
+    for title, count, style, role in BATCHES:
+        items = [{"name": f"made/{style}-{n}", "use": "sign", "update": True, "generate": {"style": style}}
+                 for n in range(count)]
+        beside(vault, title, role, 4, frame("SetMany", items=items))
+
+
+def long_list(vault):
+    with vault.connect() as connection:
+        token = vault.ask(connection, "IssueToken", {"name": "listed", "subject": "lamp-17"})["token"]
+    call = frame("VerifyToken", name="listed", token=token)
+    beside(vault, f"VerifyToken with {REVOKED:,} revoked tokens", "ask", 4, call)
+
+
+def at_an_unlock(vault):
+    """Versions that are replaced by what was left are more than an item keeps, so the items are made anew each time."""
+    states, key = [], private_key(2048)
+    for _ in range(ROUNDS):
+        with vault.connect() as connection:
+            for n in range(ITEMS_LEFT):
+                vault.ask(connection, "Delete", {"names": [f"left/{n}"], "now": True})
+                vault.ask(connection, "Set", {"name": f"left/{n}", "use": "sign", "value": key})
+        vault.lock()
+        with vault.connect(USER) as connection:
+            for n in range(LEFT):
+                vault.ask(connection, "Deposit", {"name": f"left/{n % ITEMS_LEFT}", "value": key})
+        opening = threading.Thread(target=unlock, args=(vault,))
+        opening.start()
+        waits = []
+        while opening.is_alive():
+            waits.append(Waits(vault).of(None, "Status", {}, 0.01))
+        states.append(max(waits))
+    judged(f"an unlock that takes in {LEFT} RSA keys: a Status", states)
+
+
 def run(sandbox):
     if os.geteuid() != 0:
         return print("\nlarge RSA keys: skipped, it takes root to be several users")
@@ -101,4 +152,8 @@ def run(sandbox):
         beside(vault, f"{what}, {bits} bits, again and again", "ask", CONNECTIONS, call)
     make = frame("Set", name="made/key", use="sign", update=True, generate={"style": "rsa", "length": 4096})
     beside(vault, "a new key of 4096 bits, connect and vanish", "vanish", CONNECTIONS, make)
+    print("\nwhat others wait beside one user's batches of keys, tokens and deposits (ms, the worst of all rounds)")
+    batches(vault)
+    long_list(vault)
+    at_an_unlock(vault)
     vault.stop()
