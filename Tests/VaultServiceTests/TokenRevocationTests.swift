@@ -79,6 +79,97 @@ import VaultStore
     #expect(try keys() == 1)
   }
 
+  /// A token of `key` for the subject `lamp`.
+  private static func token(_ stand: RoomStand, of name: String = "key") throws -> String {
+    var token = ""
+    let wanted = WantedToken(subject: "lamp", lifetime: nil, claims: nil)
+    _ = try stand.items.issue(try ItemName(name), wanted, for: stand.administrator) { made in
+      token = made.text.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+      }
+    }
+    return token
+  }
+
+  private static func isValid(_ token: String, of name: String = "key", _ stand: RoomStand) throws -> Bool {
+    var isValid = false
+    let text = RoomStand.secret(Array(token.utf8))
+    _ = try stand.items.verify(text, of: try ItemName(name), for: stand.administrator) {
+      if case .valid = $0 { isValid = true }
+    }
+    return isValid
+  }
+
+  @Test("by a list that is read once for each of its values, whatever else is stored, and after a lock anew")
+  func readOnce() throws {
+    let stand = try Self.stand()
+    let known = stand.items.known
+    let token = try Self.token(stand)
+    #expect(try Self.isValid(token, stand) && known.made == 0)
+    // What is written here is known.
+    for id in ["one", "two"] { _ = try Self.revoke(stand, "key", id, by: 0) }
+    #expect(try Self.isValid(token, stand) && known.made == 0)
+    for value in [#"{"revoked":[]}"#, #"{"revoked":[{"jti":"three","exp":9}]}"#, "no list"] {
+      let bytes = Array(value.utf8)
+      let before = known.made
+      let change = ItemChange(name: try ItemName("key.revoked"), update: true)
+      _ = try stand.items.set(change, .bytes(count: bytes.count), for: stand.administrator) { out in
+        for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+        return true
+      }
+      for other in ["a", "b"] {
+        if value == "no list" {
+          #expect(throws: Refusal.self) { try Self.isValid(token, stand) }
+        } else {
+          #expect(try Self.isValid(token, stand))
+        }
+        _ = try Self.token(stand)
+        try stand.set("\(other) \(before)")
+      }
+      #expect(known.made == before + 1, "\(value)")
+    }
+    let before = known.made
+    let lock = Lock(.whenUnlocked, because: .asked, isEffective: true)
+    #expect(known.outlives(lock))
+    stand.vault.lock(because: .asked)
+    #expect(!known.outlives(lock))
+    try stand.unlock()
+    #expect(throws: Refusal.self) { try Self.isValid(token, stand) }
+    #expect(known.made == before + 1)
+    // One that was deleted and made again is another one.
+    _ = try stand.items.delete([try ItemName("key.revoked")], isForGood: true, for: stand.administrator)
+    #expect(try Self.isValid(token, stand))
+    _ = try stand.items.revoke(.all(of: "lamp"), of: try ItemName("key"), for: stand.administrator)
+    #expect(try !Self.isValid(token, stand))
+  }
+
+  @Test("while the public halves of keys that were replaced are computed once, and after a lock anew") func halves()
+    throws
+  {
+    let stand = try RoomStand.unlocked()
+    let known = stand.items.known
+    var tokens: [String] = []
+    for version in 1...3 {
+      var change = ItemChange(name: try ItemName("key"), use: version == 1 ? .jwt : nil, update: version > 1)
+      if version == 1 { change.attributes = ["max-ttl": "1h"] }
+      _ = try stand.items.set(change, .generated(.key(.p256)), for: stand.administrator) { _ in true }
+      tokens.append(try Self.token(stand))
+    }
+    func keys() throws -> Int {
+      let told = try stand.items.publicKey(try ItemName("key"), .jwks, for: stand.administrator)
+      return told.text.components(separatedBy: "\"kid\"").count - 1
+    }
+    for _ in 1...2 {
+      #expect(try keys() == 3)
+      for token in tokens { #expect(try Self.isValid(token, stand)) }
+    }
+    #expect(known.made == 2)
+    stand.vault.lock(because: .asked)
+    try stand.unlock()
+    for token in tokens { #expect(try Self.isValid(token, stand)) }
+    #expect(try keys() == 3 && known.made == 4)
+  }
+
   @Test("on a list that stays of the kind that it is") func kind() throws {
     let stand = try Self.stand()
     try stand.set("key.revoked", kind: .blob, #"{"revoked":[]}"#)

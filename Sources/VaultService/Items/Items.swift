@@ -28,12 +28,13 @@ package final class Items {
   var depositsSince: Int64 = .min / 2
   /// The newest `iat` of a token that the store could not be told of, Unix seconds.
   var issuedUnnoted: Int64 = .min
-  var knownRevocations = KnownRevocations()
+  let known: KnownValues
 
   package init(_ vault: Vault, _ access: Access, _ rsa: any RSAProgram) {
     self.vault = vault
     self.access = access
     self.rsa = RSAWorks(vault, rsa)
+    known = KnownValues(vault)
   }
 
   // MARK: Reading

@@ -1,3 +1,4 @@
+internal import VaultCore
 package import VaultModel
 internal import VaultSigning
 internal import VaultStore
@@ -61,11 +62,14 @@ extension Items {
     return key
   }
 
-  /// The public half of one version of a key, which is opened for it; nil where that is plain bytes.
+  /// The public half of one version of a key, which is opened for it the first time; nil where that is plain bytes.
   func publicKey(ofVersion version: Int, of item: ItemInfo) throws(Refusal) -> PublicKey? {
     let keychain = try vault.keychain()
     let read: Result<PublicKey?, KeyError>
+    let digest: Digest
     do throws(VaultError) {
+      digest = try keychain.digest(ofValue: item.name, version: version)
+      if let key = known.key(digest) { return key }
       read = try keychain.withValue(
         of: item.name, version: version, now: vault.clock.wall(), evenExpired: true
       ) { _, _, value in
@@ -75,7 +79,11 @@ extension Items {
     } catch {
       throw error == .locked ? vault.locked : vault.refusal(error, item.name.text)
     }
-    do { return try read.get() } catch { throw .invalidValue(kind: "", reason: error.reason) }
+    do throws(KeyError) {
+      let key = try read.get()
+      if let key { known.computed(key, of: digest) }
+      return key
+    } catch { throw .invalidValue(kind: "", reason: error.reason) }
   }
 
   /// A key as JSON Web Key, with its name in tokens where it signs them.

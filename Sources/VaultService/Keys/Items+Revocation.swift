@@ -51,7 +51,7 @@ extension Items {
       let item = try item(name)
       guard !permit[item.policy.accessible].isEmpty else { throw permit.isUndecided ? vault.locked : denied }
       guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
-      let text = try listed(tokens, item)
+      let (list, text) = try listed(tokens, item)
       // One that is there gets a value and nothing else, which is all that who may set it may change.
       var change = ItemChange(name: listName, update: true)
       if !isThere(listName) {
@@ -62,22 +62,24 @@ extension Items {
         bytes.copy(unsafe text.span.bytes)  // Bytes have no padding.
         return true
       }
+      known.stored(list, bytes: text.count, as: listName, try vault.keychain())
       return (listName, stored.number)
     }
   }
 
-  /// The text of the list with these on it, and without what has expired by itself.
-  private func listed(_ tokens: RevokedTokens, _ item: ItemInfo) throws(Refusal) -> [UInt8] {
+  /// The list with these on it, and without what has expired by itself, and its text.
+  private func listed(
+    _ tokens: RevokedTokens, _ item: ItemInfo
+  ) throws(Refusal) -> (list: RevocationList, text: [UInt8]) {
     let keychain = try vault.keychain()
     let now = vault.clock.wall()
-    let read: Made<RevocationList>
-    do throws(VaultError) { read = try revocations(of: item.name, keychain, now) } catch {
+    let known: KnownValues.List
+    do throws(VaultError) { known = try revocations(of: item.name, keychain, now) } catch {
       throw error == .locked ? vault.locked : vault.refusal(error, item.name.text)
     }
     var list: RevocationList
-    switch read {
-    case .made(let known): list = known
-    case .refused(let refusal): throw refusal
+    do throws(RevocationProblem) { list = try known.read.get() } catch {
+      throw .invalidValue(kind: "", reason: error.reason)
     }
     // The class of the list is that of the item, unless somebody has changed one of them.
     let newest = lastIssue(of: item, keychain, at: now)
@@ -93,7 +95,7 @@ extension Items {
       case .all(let subject): try list.revoke(subject: subject, issuedUpTo: newest, longestLife: life)
       }
       list.setAges(at: newest, age: age, step: ClassRecord.Facts.longestStep)
-      return try list.encoded()
+      return (list, try list.encoded())
     } catch {
       throw .invalidValue(kind: "", reason: error.reason)
     }
@@ -102,19 +104,10 @@ extension Items {
   private func isThere(_ name: ItemName) -> Bool { (try? item(name)) != nil }
 
   /// The list of what was taken back of an item's tokens; empty where there is none.
-  func revocations(
-    of name: ItemName, _ keychain: Keychain, _ now: Int64
-  ) throws(VaultError) -> Made<RevocationList> {
+  func revocations(of name: ItemName, _ keychain: Keychain, _ now: Int64) throws(VaultError) -> KnownValues.List {
+    let none = KnownValues.List(.success(RevocationList()), bytes: 0)
     let list: ItemName
-    do throws(Refusal) { list = try Self.revocationList(of: name) } catch { return .made(RevocationList()) }
-    do throws(VaultError) {
-      return try keychain.withValue(of: list, now: now, evenExpired: true) { _, _, value in
-        do throws(RevocationProblem) { return .made(try RevocationList(parsing: value)) } catch {
-          return .refused(.invalidValue(kind: "", reason: error.reason))
-        }
-      }
-    } catch .noSuchItem {
-      return .made(RevocationList())
-    }
+    do throws(Refusal) { list = try Self.revocationList(of: name) } catch { return none }
+    return try known.list(list, keychain, now) ?? none
   }
 }

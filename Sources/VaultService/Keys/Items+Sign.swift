@@ -61,15 +61,22 @@ extension Items {
     }
   }
 
-  /// The key that is a version of an item's value. Where the public half of the current one was stored with it, that was checked
-  /// then.
-  static func privateKey(
-    _ item: ItemInfo, _ value: RawSpan, isCurrent: Bool = true
-  ) throws(Refusal) -> PrivateKey {
+  /// The key that is the current version of an item's value. Where the public half was stored with it, that was checked then.
+  static func privateKey(_ item: ItemInfo, _ value: RawSpan) throws(Refusal) -> PrivateKey {
     do throws(KeyError) {
-      guard isCurrent, let blob = item.publicKey else { return try PrivateKey(value) }
+      guard let blob = item.publicKey else { return try PrivateKey(value) }
       // Bytes have no padding.
       return try PrivateKey(value, trusting: unsafe PublicKey(sshBlob: blob.span.bytes))
+    } catch {
+      throw .invalidValue(kind: "", reason: error.reason)
+    }
+  }
+
+  /// The key that is a version which was replaced, with its public half where that is known.
+  static func privateKey(replaced value: RawSpan, _ publicKey: PublicKey?) throws(Refusal) -> PrivateKey {
+    do throws(KeyError) {
+      guard let publicKey else { return try PrivateKey(value) }
+      return try PrivateKey(value, trusting: publicKey)
     } catch {
       throw .invalidValue(kind: "", reason: error.reason)
     }

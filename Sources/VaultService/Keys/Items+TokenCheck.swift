@@ -52,11 +52,11 @@ extension Items {
         case .success(.fault(let reason)): return .made(.fault(reason))
         case .success(.valid(let good)): token = good
         }
-        // Read for a token that is good otherwise, and for no other: a list can be long.
+        // Looked at for a token that is good otherwise, and for no other: a list can be long.
         let list: RevocationList
-        switch try revocations(of: name, keychain, now) {
-        case .made(let read): list = read
-        case .refused(let refusal): return .refused(refusal)
+        switch try revocations(of: name, keychain, now).read {
+        case .success(let read): list = read
+        case .failure(let problem): return .refused(.invalidValue(kind: "", reason: problem.reason))
         }
         guard !list.isRevoked(identifier: token.id, subject: token.subject, issuedAt: token.issued) else {
           return .made(.fault(TokenFault.revoked.reason))
@@ -76,13 +76,15 @@ extension Items {
     var versions = [Int?.none]
     while !versions.isEmpty {
       let version = versions.removeFirst()
+      let replaced = try version.map { (number) throws(VaultError) in try keychain.digest(ofValue: name, version: number) }
       let checked: Result<CheckedToken?, Refusal> = try keychain.withValue(
         of: name, version: version, now: now, if: decide
       ) { item, number, value in
         let newest = keychain.newestTime(of: item.policy.accessible, at: now)
         if version == nil { versions = Self.replacedVersions(of: item, newest) }
         do throws(Refusal) {
-          return .success(try Self.check(text, now, newest, item, number, value, isLast: versions.isEmpty))
+          let key = try tokenKey(item, value, replaced: replaced)
+          return .success(try Self.check(text, now, newest, item, number, key, isLast: versions.isEmpty))
         } catch { return .failure(error) }
       }
       switch checked {
@@ -94,11 +96,21 @@ extension Items {
     return .success(.fault("the token was made with no key of this item's"))
   }
 
+  /// The key that is a version of an item's value: the current one, or the one whose record has that digest, and whose public
+  /// half is computed once.
+  private func tokenKey(_ item: ItemInfo, _ value: RawSpan, replaced digest: Digest?) throws(Refusal) -> TokenKey {
+    guard let digest else { return try TokenKey(item, value) }
+    let before = known.key(digest)
+    let key = try TokenKey(replaced: value, item, before)
+    if before == nil, let made = key.publicKey { known.computed(made, of: digest) }
+    return key
+  }
+
   /// Checks a token by one version of the key; nil where it names another one.
   private static func check(
-    _ text: RawSpan, _ now: Int64, _ newest: Int64, _ item: ItemInfo, _ version: Int, _ value: RawSpan, isLast: Bool
+    _ text: RawSpan, _ now: Int64, _ newest: Int64, _ item: ItemInfo, _ version: Int, _ key: borrowing TokenKey,
+    isLast: Bool
   ) throws(Refusal) -> CheckedToken? {
-    let key = try TokenKey(item, value, isCurrent: version == item.current.number)
     let algorithm = try key.algorithm()
     let terms: TokenTerms
     do throws(TokenProblem) { terms = try TokenTerms(attributes: item.attributes) } catch {

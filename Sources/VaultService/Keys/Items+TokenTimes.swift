@@ -6,14 +6,6 @@ internal import VaultStore
 // The times of tokens. They are made by the clock, which verifiers elsewhere compare with theirs; they end, and are
 // taken back, by the later of the clock and the newest time that the class of their item knows.
 extension Items {
-  /// A list of revoked tokens, known for as long as nothing in the store has changed.
-  struct KnownRevocations {
-    var generation: UInt64 = 0
-    /// The latest time up to which all tokens of a subject are revoked, by the hash of the item's name: the name itself
-    /// must not stay in memory.
-    var latest: [Int: Int64] = [:]
-  }
-
   /// Prepares for a token to be handed out: it has to be one that counts, and its time has to be known to the store, so
   /// that whoever takes back all that were made so far takes it back as well, whatever the clock says then.
   ///
@@ -40,13 +32,9 @@ extension Items {
   private func revoked(
     _ subject: String, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
   ) -> Refusal? {
-    if knownRevocations.generation != keychain.generation {
-      knownRevocations = KnownRevocations(generation: keychain.generation)
-    }
-    if let latest = knownRevocations.latest[name.hashValue], latest <= now { return nil }
-    guard let list = try? revocations(of: name, keychain, now).list() else { return nil }
-    knownRevocations.latest[name.hashValue] = list.latestRevocation
-    guard let end = list.revokedUpTo(subject: subject), end > now else { return nil }
+    guard let list = try? revocations(of: name, keychain, now), list.latest > now, let read = try? list.read.get(),
+      let end = read.revokedUpTo(subject: subject), end > now
+    else { return nil }
     return .misconfigured(
       "the tokens of that subject are revoked up to a time that is \(Self.span(from: now, to: end)) ahead of the clock: set the "
         + "clock or, where it is right, take the entry off the item's list with `vault edit`")
@@ -57,15 +45,5 @@ extension Items {
   /// The last second in which tokens of an item can have been made so far: none has a later `iat`.
   func lastIssue(of item: ItemInfo, _ keychain: Keychain, at now: Int64) -> Int64 {
     max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)
-  }
-}
-
-extension Made where Value == RevocationList {
-  /// The list, where it could be read.
-  fileprivate consuming func list() -> RevocationList? {
-    switch consume self {
-    case .made(let list): list
-    case .refused: nil
-    }
   }
 }

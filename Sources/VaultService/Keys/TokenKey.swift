@@ -7,12 +7,31 @@ enum TokenKey: ~Copyable {
   case pair(PrivateKey)
   case bytes(SecureBytes)
 
-  /// Takes a version of an item's value; where the public half of the current one was stored with it, that was checked then.
-  init(_ item: ItemInfo, _ value: RawSpan, isCurrent: Bool = true) throws(Refusal) {
-    if !isCurrent || item.publicKey == nil, !KeyCheck.isPEM(value) {
+  /// Takes the current version of an item's value; where its public half was stored with it, that was checked then.
+  init(_ item: ItemInfo, _ value: RawSpan) throws(Refusal) {
+    if item.publicKey == nil, !KeyCheck.isPEM(value) {
       self = .bytes(SecureBytes(copying: value))
     } else {
-      self = .pair(try Items.privateKey(item, value, isCurrent: isCurrent))
+      self = .pair(try Items.privateKey(item, value))
+    }
+  }
+
+  /// Takes a version that was replaced.
+  ///
+  /// - Parameter publicKey: its public half, computed from it before; nil where that is still to be done.
+  init(replaced value: RawSpan, _ item: ItemInfo, _ publicKey: PublicKey?) throws(Refusal) {
+    if publicKey == nil, !KeyCheck.isPEM(value) {
+      self = .bytes(SecureBytes(copying: value))
+    } else {
+      self = .pair(try Items.privateKey(replaced: value, publicKey))
+    }
+  }
+
+  /// The public half of a pair.
+  var publicKey: PublicKey? {
+    switch self {
+    case .bytes: nil
+    case .pair(let key): key.publicKey
     }
   }
 

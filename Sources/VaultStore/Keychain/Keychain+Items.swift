@@ -1,4 +1,4 @@
-import VaultCore
+public import VaultCore
 public import VaultModel
 
 /// A head from the store, opened and checked.
@@ -24,6 +24,19 @@ extension Keychain {
 
   /// The versions of an item that are kept, newest last. Throws as ``item(named:)`` does.
   public func history(of name: ItemName) throws(VaultError) -> [VersionInfo] { try item(named: name).versions }
+
+  /// The digest of the record that is an item's current value, or the one of `version`: another value has another one. Throws
+  /// as ``item(named:)`` does.
+  ///
+  /// - Throws: also ``VaultError/noSuchVersion(_:)``.
+  public func digest(ofValue name: ItemName, version: Int? = nil) throws(VaultError) -> Digest {
+    try noticing { () throws(VaultError) in
+      guard let found = try find(name) else { throw unknownName }
+      let number = version ?? found.head.item.current.number
+      guard let digest = found.head.version(number)?.digest else { throw .noSuchVersion(number) }
+      return digest
+    }
+  }
 
   /// The head of the item with that name; nil when there is none under the keys in memory.
   ///

@@ -1,0 +1,105 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultSigning
+internal import VaultStore
+
+/// What takes long to make of items' values, and is made once for each of them: the lists of revoked tokens, and the public
+/// halves of keys that were stored without them.
+///
+/// A value is told by the digest of its record, which another value never has. A lock wipes all of it.
+package final class KnownValues: SecretHolder {
+  /// A list as it was read.
+  struct List {
+    /// The list, or the reason why it is none.
+    let read: Result<RevocationList, RevocationProblem>
+    /// The latest time up to which all tokens of a subject are revoked, Unix seconds.
+    let latest: Int64
+    /// The size of its text.
+    let bytes: Int
+
+    init(_ read: Result<RevocationList, RevocationProblem>, bytes: Int) {
+      self.read = read
+      self.bytes = bytes
+      latest = (try? read.get())?.latestRevocation ?? .min
+    }
+  }
+
+  /// The most bytes of texts, lists and keys that are remembered.
+  private static let (mostBytes, mostLists, mostKeys) = (4 << 20, 256, 1024)
+
+  private var lists: [Digest: List] = [:]
+  /// Their digests in the order in which they were read, and the bytes of their texts.
+  private var order: [Digest] = []
+  private var bytes = 0
+  private var keys: [Digest: PublicKey] = [:]
+  /// The digests of lists by the hashes of their names, nil for one that is not there, in that generation of the store: the
+  /// names themselves must not stay in memory.
+  private var found: (generation: UInt64, digests: [Int: Digest?]) = (0, [:])
+  /// The number of lists that were read, and of public halves that were computed.
+  private(set) var made = 0
+
+  init(_ vault: Vault) { super.init(in: vault.holders) }
+
+  /// The list that is the item of this name; nil where there is none.
+  ///
+  /// - Throws: ``VaultError/locked`` also where its value cannot be read now.
+  func list(_ name: ItemName, _ keychain: Keychain, _ now: Int64) throws(VaultError) -> List? {
+    guard let digest = try digest(name, keychain) else { return nil }
+    if let known = lists[digest] { return known }
+    let list: List = try keychain.withValue(of: name, now: now, evenExpired: true) { _, _, value in
+      do throws(RevocationProblem) {
+        return List(.success(try RevocationList(parsing: value)), bytes: value.byteCount)
+      } catch { return List(.failure(error), bytes: value.byteCount) }
+    }
+    made += 1
+    remember(list, digest)
+    return list
+  }
+
+  /// Takes note of a list that was stored as the item of this name.
+  func stored(_ list: RevocationList, bytes: Int, as name: ItemName, _ keychain: Keychain) {
+    guard let digest = try? digest(name, keychain) else { return }
+    remember(List(.success(list), bytes: bytes), digest)
+  }
+
+  private func digest(_ name: ItemName, _ keychain: Keychain) throws(VaultError) -> Digest? {
+    if found.generation != keychain.generation { found = (keychain.generation, [:]) }
+    if let known = found.digests[name.hashValue] { return known }
+    var digest: Digest?
+    do throws(VaultError) { digest = try keychain.digest(ofValue: name) } catch .noSuchItem {}
+    if found.digests.count >= Self.mostLists { found.digests = [:] }
+    found.digests[name.hashValue] = .some(digest)
+    return digest
+  }
+
+  private func remember(_ list: List, _ digest: Digest) {
+    guard lists.updateValue(list, forKey: digest) == nil else { return }
+    order.append(digest)
+    bytes += list.bytes
+    while bytes > Self.mostBytes || order.count > Self.mostLists, order.count > 1 {
+      bytes -= lists.removeValue(forKey: order.removeFirst())?.bytes ?? 0
+    }
+  }
+
+  /// The public half of a key that is the value with that digest, where it is known.
+  func key(_ digest: Digest) -> PublicKey? { keys[digest] }
+
+  /// Takes note of a public half that was computed from the private one.
+  func computed(_ key: PublicKey, of digest: Digest) {
+    made += 1
+    if keys.count >= Self.mostKeys { keys = [:] }
+    keys[digest] = key
+  }
+
+  // MARK: A lock
+
+  public override func letGo(for lock: Lock) {
+    guard outlives(lock) else { return }
+    (lists, order, bytes, keys) = ([:], [], 0, [:])
+    found = (0, [:])
+  }
+
+  public override func outlives(_ lock: Lock) -> Bool {
+    lock.isEffective && !(lists.isEmpty && keys.isEmpty && found.digests.isEmpty)
+  }
+}
