@@ -24,6 +24,51 @@ import VaultTesting
     try wait(for: "the end of who asked") { sandbox.processes(mentioning: "lock").isEmpty }
   }
 
+  @Test(
+    "a `vault lock` that is killed with all of its group before it is answered still locks",
+    arguments: [SIGKILL, SIGINT])
+  func killed(signal: Int32) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.signalDaemon(SIGSTOP)
+    let command = Begun(sandbox, ["lock"])
+    // The command, and who stands by, which is in a session of its own by now.
+    var asking: [Int32] = []
+    try wait(for: "who stands by") {
+      asking = sandbox.processes(mentioning: "lock")
+      return asking.count == 2 && asking.allSatisfy { getsid($0) == $0 }
+    }
+    let first = try #require(asking.first { !ProcessTree.processes(named: "vault", of: $0).isEmpty })
+    kill(-first, signal)
+    #expect(try command.outcome().status == 128 + signal)
+    try sandbox.signalDaemon(SIGCONT)
+    try wait(for: "the lock") { try sandbox.must(["status", "--json"]).contains(#""state":"locked""#) }
+    try wait(for: "the end of who asked") { sandbox.processes(mentioning: "lock").isEmpty }
+  }
+
+  @Test("an answered `vault lock` leaves nobody behind who would lock again") func answered() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["lock"])
+    #expect(sandbox.processes(mentioning: "lock").isEmpty)
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
+  }
+
+  @Test("where the daemon says that there are too many clients, who asks on asks again until there is room")
+  func crowd() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let full = #"{"error":"io.vaultd.Vault.TooManyConnections","parameters":{"uid":0,"limit":1}}"#
+    let daemon = try ScriptedDaemon(sandbox, ["Lock": [full]])
+    let outcome = try sandbox.run("lock", "--socket", daemon.socket)
+    #expect(outcome.status == 75 && outcome.errors.contains(Self.question), "\(outcome)")
+    // The command's own, and two of who stands in for it.
+    try wait(for: "another try") { daemon.heard("Lock") >= 3 }
+    daemon.close()
+    try wait(for: "the end of who asked") { sandbox.processes(mentioning: "lock").isEmpty }
+  }
+
   @Test("who asks on ends with the daemon, and starts none") func gone() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

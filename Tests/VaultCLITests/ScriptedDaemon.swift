@@ -1,12 +1,16 @@
 import CLinux
 import Foundation
 import Glibc
+import Synchronization
 import VaultTesting
 
 /// A program that listens in the daemon's place and says what a daemon never would.
 final class ScriptedDaemon: Sendable {
   let socket: String
   private let listener: Int32
+  private let calls = Calls()
+
+  private final class Calls: Sendable { let counts = Mutex<[String: Int]>([:]) }
 
   /// - Parameter replies: the messages that it sends on a call, one after another, by the method's name.
   init(_ sandbox: Sandbox, _ replies: [String: [String]]) throws {
@@ -15,12 +19,12 @@ final class ScriptedDaemon: Sendable {
     guard unsafe vault_bind_unix(listener, socket) == 0, listen(listener, 8) == 0 else {
       throw SandboxError("no socket at \(socket)")
     }
-    Thread.detachNewThread { [listener] in
+    Thread.detachNewThread { [listener, calls] in
       while true {
         let peer = accept(listener, nil, nil)
         guard peer >= 0 else { break }
         Thread.detachNewThread {
-          ScriptedDaemon.serve(peer, replies)
+          ScriptedDaemon.serve(peer, replies) { method in calls.counts.withLock { $0[method, default: 0] += 1 } }
           Glibc.close(peer)
         }
       }
@@ -31,7 +35,10 @@ final class ScriptedDaemon: Sendable {
   /// Ends it. A test calls this itself, so that the daemon lives until then.
   func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 
-  private static func serve(_ peer: Int32, _ replies: [String: [String]]) {
+  /// The number of calls of a method that it has a reply to.
+  func heard(_ method: String) -> Int { calls.counts.withLock { $0[method] ?? 0 } }
+
+  private static func serve(_ peer: Int32, _ replies: [String: [String]], _ note: (String) -> Void) {
     var heard: [UInt8] = []
     while true {
       var bytes = [UInt8](repeating: 0, count: 4096)
@@ -42,6 +49,7 @@ final class ScriptedDaemon: Sendable {
         let call = String(decoding: heard[..<end], as: UTF8.self)
         heard.removeSubrange(...end)
         let method = replies.keys.first { call.contains("\"io.vaultd.Vault.\($0)\"") }
+        if let method { note(method) }
         for reply in method.flatMap({ replies[$0] }) ?? [#"{"error":"io.vaultd.Vault.NoVault"}"#] {
           let message = Array(reply.utf8) + [0]
           _ = unsafe send(peer, message, message.count, Int32(MSG_NOSIGNAL))

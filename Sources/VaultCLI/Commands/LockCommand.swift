@@ -32,17 +32,23 @@ struct LockCommand: ParsableCommand {
   private func lock(_ session: Session) throws(Failure) -> Bool {
     session.vault.timeout = Self.patience
     return try session.call { vault in
+      // Before the daemon is asked: from here on the lock does not depend on how this process ends.
+      var standing = StandingLock(at: vault.location)
       do {
         try vault.lock()
+        standing.take()?.callOff()
         return true
-      } catch ClientError.noDaemon {
-        return false
-      } catch ClientError.timedOut {
-        guard StandingLock.begin(at: vault.location) else {
+      } catch let error as ClientError where StandingLock.mayPass(error) {
+        guard let standing = standing.take() else {
           throw Failure(.retry, "the daemon has not confirmed the lock", "see `vault doctor`")
         }
+        standing.begin()
         throw Failure(
           .retry, "the daemon has not confirmed the lock", "it is asked on, and locks when it can; see `vault status`")
+      } catch {
+        standing.take()?.callOff()
+        guard case ClientError.noDaemon = error else { throw error }
+        return false
       }
     }
   }
