@@ -11,8 +11,8 @@ final class KeptConnection {
   ///
   /// When the daemon goes away first, the call is made again on a new connection, as ``Repetition`` allows, if it does no
   /// more the second time than the first (`again`) or if the daemon cannot have had the whole of it. So a restart of the
-  /// daemon does not show. Such a call is given up after `silence` without a sign of life, too; of another one nobody
-  /// would know whether it was done.
+  /// daemon does not show. Every call is given up after `silence` without a sign of life, too; of one that changes
+  /// something nobody knows then whether it was done, as after `timeout`.
   func call(
     _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?, silence: Duration?,
     _ parameters: (inout JSONWriter) -> Void
@@ -21,7 +21,7 @@ final class KeptConnection {
     var repetition = Repetition()
     while true {
       let connection = try take(patience: patience)
-      connection.signOfLife = again ? silence.map { SignOfLife(location: location, limit: $0) } : nil
+      connection.signOfLife = silence.map { SignOfLife(location: location, limit: $0) }
       do throws(ClientError) {
         let response = try connection.exchange(message, Deadline(after: timeout))
         self.connection = connection

@@ -20,8 +20,9 @@ public struct Vault {
   public var patience = Connection.defaultPatience
   /// The time that a call waits for an answer, beyond what it was asked to wait for; nil means for ever.
   public var timeout: Duration? = Connection.defaultTimeout
-  /// The time after which a call that changes nothing gives up a daemon that answers nobody, also where the call waits
-  /// for a person; nil where the other limits alone count.
+  /// The time after which a call gives up a daemon that answers nobody, also where the call waits for a person; nil
+  /// where the other limits alone count. It does not count for ``monitor(patience:_:)``, which is silent for as long as
+  /// nothing happens.
   public var silence: Duration? = .seconds(10)
   /// The time that a call that derives keys from passwords may take: slow machines need seconds.
   public var keyTimeout: Duration? = .seconds(120)
@@ -87,7 +88,7 @@ public struct Vault {
   ) throws(ClientError) -> Whole {
     var repetition = Repetition()
     while true {
-      var replies = try stream(method, timeout: timeout, &repetition, signOfLife: signOfLife, parameters)
+      var replies = try stream(method, timeout: timeout, &repetition, parameters)
       do throws(ClientError) { return try take(&replies) } catch {
         guard error == .disconnected, let pause = repetition.next() else { throw error }
         try replies.connection.pause(pause)
@@ -100,7 +101,7 @@ public struct Vault {
 
   private func stream(
     _ method: MethodName, timeout: Duration?, cancellation: Int32? = nil, _ repetition: inout Repetition,
-    signOfLife: SignOfLife? = nil, _ parameters: some WireValue
+    _ parameters: some WireValue
   ) throws(ClientError) -> ReplyStream {
     try ReplyStream(
       method, at: location, patience: patience, timeout: timeout, cancellation: cancellation, signOfLife: signOfLife,

@@ -3,7 +3,8 @@ public import VaultWire
 extension Vault {
   /// Attends a person's session: hands over what a person is wanted for, and what one should hear of, until `each` says false.
   ///
-  /// It blocks for as long as nothing happens. Throws ``ClientError/disconnected`` when the daemon goes away.
+  /// It blocks for as long as nothing happens. Throws ``ClientError/disconnected`` when the daemon goes away, and
+  /// ``ClientError/timedOut`` when it gives no sign of life for ``silence``: so often it is asked for one, twice.
   ///
   /// - Parameter faces: the ways in which the person is asked, in their order.
   public func attend(faces: [String], _ each: (Wire.AttendReply) throws -> Bool) throws {

@@ -40,13 +40,48 @@ import VaultWire
     #expect(server.heard.filter { $0.hasPrefix("GetInfo") }.count == 3)
   }
 
-  @Test("a call that changes something has its whole time: nobody would know whether it was done")
-  func changes() throws {
+  @Test("so do a call that changes something, and one that has another time limit or none")
+  func others() throws {
     let server = try FakeServer { peer, _ in try peer.waitForEnd() }
     defer { server.close() }
     var vault = server.vault
-    (vault.silence, vault.timeout) = (.milliseconds(20), .milliseconds(300))
+    (vault.silence, vault.timeout, vault.keyTimeout) = (.milliseconds(200), nil, nil)
     #expect(throws: ClientError.timedOut) { try vault.move("a", to: "b") }
-    #expect(!server.heard.contains("GetInfo{}"))
+    #expect(throws: ClientError.timedOut) { try vault.unlock { _ in nil } }
+    #expect(throws: ClientError.timedOut) { try vault.attend(faces: []) { _ in true } }
+    #expect(throws: ClientError.timedOut) { try vault.backup { _ in } }
+    // A change is not asked for twice.
+    #expect(server.heard.filter { $0.hasPrefix("Move") }.count == 1)
+  }
+
+  @Test("a conversation gives up a daemon that stops in the middle of it, and not one that waits for a person")
+  func conversation() throws {
+    let asked = Gate()
+    let prompt = #"{"conversation":"c","prompt":{"style":"info","method":"pam","text":"Touch the reader"}}"#
+    let server = try FakeServer { peer, number in
+      guard number == 0 else {
+        // One that waits for a person answers others, until it is stopped.
+        if number == 3 { asked.open() }
+        if number < 4, try peer.read() != nil { peer.reply() }
+        try peer.waitForEnd()
+        return
+      }
+      _ = try peer.read()
+      peer.reply(prompt, continues: true)
+      asked.wait()
+      peer.reply(prompt, continues: true)
+      try peer.waitForEnd()
+    }
+    defer { server.close() }
+    var vault = server.vault
+    (vault.silence, vault.keyTimeout) = (.seconds(2), nil)
+    var shown = 0
+    #expect(throws: ClientError.timedOut) {
+      try vault.unlock { _ in
+        shown += 1
+        return nil
+      }
+    }
+    #expect(shown == 2)
   }
 }

@@ -22,6 +22,10 @@ struct Attending {
 
   private var location: SocketLocation { place.location }
 
+  /// The time without a sign of life after which a daemon's questions are withdrawn: long, because it is asked for one
+  /// for as long as the session lasts.
+  private static let silence = Duration.seconds(60)
+
   /// - Parameter end: ends it.
   init(_ place: Place, _ faces: [String], _ queue: InquiryQueue, _ notices: NoticeQueue, _ end: Withdrawal) {
     (self.place, self.faces, self.queue, self.notices, self.end) = (place, faces, queue, notices, end)
@@ -33,7 +37,7 @@ struct Attending {
     var told = ""
     while !end.isRaised {
       var vault = Vault(at: location)
-      vault.patience = .zero
+      (vault.patience, vault.silence) = (.zero, Self.silence)
       vault.cancellation = end.descriptor
       do {
         try vault.attend(faces: faces) { event in
