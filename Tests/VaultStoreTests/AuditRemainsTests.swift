@@ -17,7 +17,8 @@ import VaultModel
   /// A vault after a rekey as earlier versions made it: records that were sealed before it, with the beginnings of so
   /// many chains, were written after it, and then a chain of the new keys. The entries 5 to `last` cannot be read.
   private static func harmed(
-    chains: Int = 1, _ following: Following = .anchored, tells: Bool = true, detail: String = ""
+    chains: Int = 1, _ following: Following = .anchored, tells: Bool = true, detail: String = "",
+    rekeyed: Int64 = 5001
   ) throws -> (fixture: Fixture, last: Int64) {
     let fixture = try Fixture.withItems(4)
     let keychain = try fixture.unlocked()
@@ -37,7 +38,7 @@ import VaultModel
     var block = AuditBlock()
     block.add(.get, .ok, time: 5000, caller: nil, item: "before")
     if tells { block.add(.rekey, .ok, time: 5000, caller: nil, item: "done", detail: detail) }
-    try keychain.sealAudit(&block, now: 5001)
+    try keychain.sealAudit(&block, now: rekeyed)
     try keychain.writeAudit(anchored: following.isAnchored)
     try keychain.close()
     return (fixture, last)
@@ -143,7 +144,17 @@ import VaultModel
       try refused(fixture, edit)
     }
     try refused(try Self.harmed(tells: false).fixture, "no rekey")
+    try refused(try Self.harmed(chains: 3, rekeyed: 5011).fixture, "chains of another time than the rekey")
     try refused(try Self.harmed(detail: Keychain.rekeyedWithLog).fixture, "a rekey that took the log along")
+  }
+
+  @Test(
+    "are one chain of any time, or all that were begun within ten seconds of the rekey",
+    arguments: [(1, 90_000), (3, 5010)])
+  func bounded(chains: Int, rekeyed: Int64) throws {
+    let (fixture, last) = try Self.harmed(chains: chains, rekeyed: rekeyed)
+    let keychain = try Self.opened(fixture)
+    #expect(try keychain.setAsideAuditRemains(now: rekeyed + 1000).map(\.entries) == [5...last])
   }
 
   @Test("an anchor says which rows are set aside, and no other bytes are one") func anchor() throws {

@@ -53,7 +53,7 @@ extension Keychain {
     let anchor = try anchor()
     var position = anchor?.cut ?? .start
     var found: [AuditRemains] = []
-    var begun: (row: Int64, chain: AuditChain)?
+    var begun: Run?
     try database.eachAuditRow(after: position.row) { (row: AuditRow) throws(VaultError) in
       guard row.row == position.row + 1 else { return false }
       guard row.isBeginning else {
@@ -62,19 +62,41 @@ extension Keychain {
       }
       guard let chain = try? Self.chain(row), chain.previous == position.link else { return false }
       if anchor?.isAside(row.row) != true, !isRight(chain, row.row), try isSealedToOthers(chain) {
-        begun = begun ?? (row.row, chain)
-      } else if let first = begun, chain.first > first.chain.first {
+        if begun == nil { begun = Run(row: row.row, chain: chain) }
+        begun?.times.append(chain.time)
+      } else if let run = begun, chain.first > run.chain.first {
         begun = nil
-        guard chain.origin == .unlocked, isRight(chain, row.row), try tellsOfRekey(chain, row.row) else { return false }
+        guard chain.origin == .unlocked, isRight(chain, row.row), run.isLeft(byRekeyAt: chain.time),
+          try tellsOfRekey(chain, row.row)
+        else { return false }
         found.append(
           AuditRemains(
-            rows: first.row...row.row - 1, entries: first.chain.first...chain.first - 1,
-            times: (first.chain.time, chain.time)))
+            rows: run.row...row.row - 1, entries: run.chain.first...chain.first - 1,
+            times: (run.chain.time, chain.time)))
       }
       position.pass(chain)
       return true
     }
     return found
+  }
+
+  /// Chains that cannot be read, one after the other.
+  private struct Run {
+    /// The beginning of the first of them.
+    let row: Int64
+    let chain: AuditChain
+    /// The times at which they were begun, which the links cover.
+    var times: [Int64] = []
+
+    /// True when a rekey can have left all of them: it left what waited in memory, which is one chain, or a few that
+    /// were begun as it ended. Whoever has the disk can make any chain unreadable, but not a later one of it.
+    func isLeft(byRekeyAt time: Int64) -> Bool {
+      times.count == 1
+        || times.allSatisfy { max(Seconds.from($0, to: time), Seconds.from(time, to: $0)) <= Self.longest }
+    }
+
+    /// The seconds that entries wait in memory at most, with room for a slow disk.
+    private static let longest: Int64 = 10
   }
 
   /// True when the seed of a chain is for another box than the vault's.
