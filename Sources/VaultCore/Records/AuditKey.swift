@@ -15,6 +15,9 @@ public struct AuditKey: ~Copyable, Sendable {
   /// - Parameter seed: 32 random bytes.
   public init(seed: borrowing SecureBytes) { state = seed.withBytes { SecureBytes(copying: $0) } }
 
+  /// A copy that goes on by itself.
+  public init(copying other: borrowing AuditKey) { state = other.state.withBytes { SecureBytes(copying: $0) } }
+
   /// The public bytes that stand for a seed: with another one no chain begins so.
   public static func commitment(to seed: borrowing SecureBytes) -> Digest {
     KDF.subkey(4, context: "auditkey", of: seed).withBytes { Digest($0)! }

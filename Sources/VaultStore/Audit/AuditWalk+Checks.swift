@@ -135,7 +135,8 @@ extension AuditWalk {
       add(nil, nil, "before entry \(cut.entries + 1) somebody else has written")
     }
     let lastRow = (try? keychain.database.lastAuditRow()) ?? 0
-    let written = keychain.writtenAuditEnd?.row ?? end.row
+    // The tally behind it is this process's own.
+    let written = keychain.standingAudit ?? keychain.writtenAuditEnd?.row ?? end.row
     if lastRow > written, !isEndLost {
       add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written")
     }

@@ -24,15 +24,21 @@ struct AuditWriting: ~Copyable {
   private(set) var unwrittenBytes = 0
   /// True when the next record is to begin another chain.
   var isOver = false
+  /// The record behind the last one, whose place the next one takes.
+  private(set) var tally: AuditTally?
+  /// The row of one that is on the disk, until something else takes its place.
+  private(set) var standing: Int64?
 
   /// - Parameters:
   ///   - end: the end of the log before it.
   ///   - written: the end of what is written of that.
   ///   - unwritten: the rest.
+  ///   - standing: see ``standing``.
   init(
     _ chain: AuditChain, _ key: consuming AuditKey, after end: AuditPosition, written: AuditPosition,
-    unwritten: [AuditRow]
+    unwritten: [AuditRow], standing: Int64?
   ) {
+    self.standing = standing
     self.key = key
     self.unwritten = unwritten
     self.written = written
@@ -62,14 +68,47 @@ struct AuditWriting: ~Copyable {
     unwritten.append(AuditRow(row: end.row, chain: chain, bytes: sealed))
     unwrittenBytes += sealed.count
     block.empty()
+    tally = nil
   }
 
+  /// Seals what is in a block as the tally: a record like any other, but that the keys do not go on from it.
+  mutating func seal(tally block: inout AuditBlock, _ vault: VaultID) {
+    tally = AuditTally(&block, after: end, chain: chain, key: AuditKey(copying: key), vault)
+  }
+
+  /// The end without the tally.
+  mutating func lastEnd(_ vault: VaultID) -> AuditEnd { AuditEnd(end, chain: chain, vault, key: &key) }
+
   /// The end, as it is stored.
-  mutating func storedEnd(_ vault: VaultID) -> AuditEnd { AuditEnd(end, chain: chain, vault, key: &key) }
+  mutating func storedEnd(_ vault: VaultID) -> AuditEnd {
+    if tally != nil { return tally!.storedEnd(chain: chain, vault) }
+    return lastEnd(vault)
+  }
+
+  /// True when there is a tally that is not on the disk.
+  var hasUnwrittenTally: Bool {
+    switch tally {
+    case .some(let tally): !tally.isWritten
+    case .none: false
+    }
+  }
+
+  /// The row of the tally, where that is not on the disk.
+  var unwrittenTally: AuditRow? {
+    switch tally {
+    case .some(let tally): tally.isWritten ? nil : tally.row
+    case .none: nil
+    }
+  }
 
   /// Takes note that all is on the disk.
   mutating func haveWritten() {
+    if !unwritten.isEmpty { standing = nil }
     (unwritten, unwrittenBytes) = ([], 0)
     written = end
+    if tally != nil {
+      tally!.isWritten = true
+      standing = end.row + 1
+    }
   }
 }

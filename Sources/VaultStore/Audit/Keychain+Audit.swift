@@ -54,13 +54,35 @@ extension Keychain {
   /// The same however much waits already.
   func sealAuditAnyway(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
     guard block.count > 0 else { return }
+    try beginChainIfNeeded(now: now)
+    bound.audit?.seal(&block, vault)
+  }
+
+  /// Seals what is in a block behind the last record, for ``writeAudit(now:)``, and empties it: the next record, or the
+  /// next tally, takes its place. No number of an entry counts those in it.
+  ///
+  /// - Throws: as ``sealAudit(_:now:)``.
+  public func sealAuditTally(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
+    guard block.count > 0 else { return }
+    try beginChainIfNeeded(now: now)
+    bound.audit?.seal(tally: &block, vault)
+  }
+
+  /// True when there is a tally behind the last record, on the disk or on its way there.
+  public var hasAuditTally: Bool {
+    switch bound.audit {
+    case .some(let writing): writing.tally != nil
+    case .none: false
+    }
+  }
+
+  private func beginChainIfNeeded(now: Int64) throws(VaultError) {
     let needsChain =
       switch bound.audit {
       case .some(let writing): writing.isLong(at: now)
       case .none: true
       }
     if needsChain { try beginChain(now: now) }
-    bound.audit?.seal(&block, vault)
   }
 
   /// True when a record goes on with a chain that is there, for which no other key is needed.
@@ -72,7 +94,12 @@ extension Keychain {
   }
 
   /// True when there are records that are not on the disk.
-  public var hasUnwrittenAudit: Bool { unwrittenAuditBytes > 0 }
+  public var hasUnwrittenAudit: Bool {
+    switch bound.audit {
+    case .some(let writing): writing.unwrittenBytes > 0 || writing.hasUnwrittenTally
+    case .none: false
+    }
+  }
 
   /// True when there are so many that they should not wait for more, and nothing is in the way.
   public var hasLongUnwrittenAudit: Bool {
@@ -122,6 +149,14 @@ extension Keychain {
     if usage != nil, anchor != nil { earlyAudit = 0 }
   }
 
+  /// The row of the tally that is on the disk.
+  var standingAudit: Int64? {
+    switch bound.audit {
+    case .some(let writing): writing.standing
+    case .none: nil
+    }
+  }
+
   /// The same, also into a store that has failed.
   func writeUnwritten(_ anchor: AuditAnchor?) throws(VaultError) {
     guard writtenAuditEnd != nil, hasUnwrittenAudit || anchor != nil else { return }
@@ -131,9 +166,16 @@ extension Keychain {
   /// Writes all records that are not on the disk, and in the same transaction what `body` does.
   func writeAudit(with body: () throws(VaultError) -> Void) throws(VaultError) {
     let (rows, end) = (unwrittenAudit, bound.audit?.storedEnd(vault))
+    let tally: AuditRow? =
+      switch bound.audit {
+      case .some(let writing): writing.unwrittenTally
+      case .none: nil
+      }
     try database.begin()
     do throws(VaultError) {
+      if let standing = standingAudit, !rows.isEmpty || tally != nil { try database.dropAudit(standing) }
       for row in rows { try database.insertAudit(row) }
+      if let tally { try database.insertAudit(tally) }
       if let end { try database.putMeta(MetaName.auditEnd, end.encoded) }
       try body()
       try database.commit()
@@ -166,7 +208,8 @@ extension Keychain {
     case .none:
       (end, written, unwritten, origin) = (found.position, found.position, [], .cold)
     }
-    let ended = before?.storedEnd(vault).mac ?? found.mac
+    let ended = before?.lastEnd(vault).mac ?? found.mac
+    let standing = before?.standing
     let isUnlocked = keys.whenUnlocked.audit != nil
     var chain: AuditChain
     do throws(CryptoError) {
@@ -183,7 +226,8 @@ extension Keychain {
     case .cold: mac(&chain, row, keys.always.audit)
     case .continued: if before != nil { chain.mac = chain.mac(row, vault, after: &before!.key) }
     }
-    bound.audit = AuditWriting(chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten)
+    bound.audit = AuditWriting(
+      chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten, standing: standing)
   }
 
   /// The age of the log at a time, Unix seconds, as its last chain tells.

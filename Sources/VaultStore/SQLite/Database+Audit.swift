@@ -71,6 +71,12 @@ extension Database {
     } ?? 0
   }
 
+  /// Removes one row.
+  func dropAudit(_ row: Int64) throws(VaultError) {
+    try statements.audit.drop.bind(1, row)
+    try runOnOneRow(statements.audit.drop, "an audit record")
+  }
+
   /// Removes all rows up to this one.
   func cutAudit(upTo row: Int64) throws(VaultError) {
     try statements.audit.cut.bind(1, row)

@@ -94,7 +94,7 @@ struct Statements {
   }
 
   struct Audit {
-    let insert, one, after, first, last, cut, cutEnd: Statement
+    let insert, one, after, first, last, drop, cut, cutEnd: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       insert = try c.prepare("INSERT INTO audit(id, chain, sealed) VALUES(?1, ?2, ?3)")
@@ -102,6 +102,7 @@ struct Statements {
       after = try c.prepare("SELECT id, chain, sealed FROM audit WHERE id > ?1 ORDER BY id")
       first = try c.prepare("SELECT min(id) FROM audit")
       last = try c.prepare("SELECT max(id) FROM audit WHERE id <= ?1")
+      drop = try c.prepare("DELETE FROM audit WHERE id = ?1")
       cut = try c.prepare("DELETE FROM audit WHERE id <= ?1")
       cutEnd = try c.prepare("DELETE FROM audit WHERE id >= ?1")
     }
