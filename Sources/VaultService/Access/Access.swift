@@ -133,7 +133,7 @@ package final class Access: SecretHolder {
   }
 
   /// The grants that can be known now; those that are not kept in memory are read.
-  private var readableBook: GrantBook {
+  var readableBook: GrantBook {
     guard hidesGrants, let keychain = vault.openKeychain else { return book }
     var read = book
     readGrants(of: keychain, into: &read)

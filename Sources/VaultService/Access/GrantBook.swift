@@ -204,6 +204,16 @@ struct GrantBook {
   /// True when some grant that counts is for a subject with that part, which has no unit but that one.
   func names(_ part: Subject.Part) -> Bool { byPart[part] != nil }
 
+  /// True when some grant that counts is for that user in that unit.
+  func namesUser(_ uid: UInt32, with unit: String) -> Bool {
+    byPart[.unit(unit)]?.contains { $0.grant.subject.parts.contains(.user(uid)) } == true
+  }
+
+  /// The groups for whom there are grants that count.
+  var groups: [UInt32] {
+    byPart.keys.compactMap { if case .group(let gid) = $0 { gid } else { nil } }.sorted()
+  }
+
   /// True when a subject may not ask for an item any more.
   func denies(_ target: RequestTarget) -> Bool { pages.values.contains { $0.denied[target] != nil } }
 
