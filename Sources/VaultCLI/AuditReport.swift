@@ -39,6 +39,8 @@ struct AuditReport {
   /// The caller in words: the user, the service where it is one, and the process.
   static func who(_ entry: Wire.AuditEntry, withProcess: Bool = true) -> String {
     guard let uid = entry.uid else { return "vaultd" }
+    // Counts tell no more than a few users apart.
+    if uid == UInt32.max { return "other users" }
     let unit = entry.unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let process = withProcess ? entry.pid.map { "[\($0)]" } : nil
     return [entry.user ?? "uid \(uid)", unit].compactMap { $0 }.joined(separator: " ") + (process ?? "")

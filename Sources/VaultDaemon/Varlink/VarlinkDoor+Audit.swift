@@ -19,6 +19,7 @@ extension VarlinkDoor {
       let reading = try access.readAudit(try Self.filter(call), noted: noted, for: connection.caller)
       connection.hold { reading.end() }
       connection.current.holdsName = true
+      reading.isFollowing = call.follow ?? false
       tell(reading, isCheck: noted != nil, follows: call.follow ?? false, connection)
     }
   }

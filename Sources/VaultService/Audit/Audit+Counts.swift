@@ -18,6 +18,12 @@ extension Audit {
     fileprivate var span = spans.lowerBound
     /// True when something was beyond a part within it.
     fileprivate var isBeyond = false
+    /// The most counts that are written down in one turn, and that find no room of a subject before the others are tried.
+    fileprivate static let (mostAtOnce, mostMisses) = (256, 8)
+    /// True when something was counted since the tally was made.
+    var hasNews = false
+    /// True when the tally is to be written with the next commit, also where nothing else is.
+    var isTallyDue = false
 
     /// True when what is equal to one more entry can be counted.
     var hasRoom: Bool { entries < AuditRepeats.mostOfAll }
@@ -62,20 +68,21 @@ extension Audit {
   /// - Parameter caller: nil for the daemon itself.
   func count(
     beyond part: AuditPart, of subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome,
-    by caller: Caller?, _ item: String, at time: Int64
+    by caller: Caller?, _ item: String, detail: String, at time: Int64
   ) {
     counting.isBeyond = true
     // While names must not be in memory, none waits there.
     let item = item.isEmpty || sealsAtOnce ? nil : item
+    let detail = part != .rights || detail.isEmpty || sealsAtOnce ? nil : detail
     let kind = AuditCounts.Kind(
-      action: action, outcome: outcome, door: caller?.door.rawValue, uid: caller?.uid ?? 0, item: item)
-    if subjects.count(subject, kind, beyond: part, at: time) {
-      let first = AuditCounts.Count(count: 1, last: time)
-      if !tell(kind, first, of: subject) {
-        var kind = kind
-        kind.item = nil
-        _ = tell(kind, first, of: subject)
-      }
+      action: action, outcome: outcome, door: caller?.door.rawValue, uid: caller?.uid ?? 0, item: item, detail: detail)
+    let isFirst = subjects.isFirst(subject, action, outcome, at: time)
+    let isTold = isFirst && tell(kind, AuditCounts.Count(count: 1, last: time), of: subject, part, for: .count)
+    if !isTold {
+      subjects.count(subject, kind, beyond: part, at: time)
+      counting.hasNews = true
+      // Where it cannot be an entry, the tally has it.
+      if isFirst { tallyLater() }
     }
     countLater()
   }
@@ -84,10 +91,13 @@ extension Audit {
     guard counting.endBeyond == nil else { return }
     counting.endBeyond = timer.after(counting.span) { [weak self] in
       guard let self else { return }
-      // Where nothing more came, the next count is told as soon as the first one.
       let spans = Counting.spans
-      counting.span = counting.isBeyond ? min(2 * counting.span, spans.upperBound) : spans.lowerBound
       let goesOn = counting.isBeyond
+      // Where nothing more came, the next count is told as soon as the first one; what waits for room does so for long.
+      counting.span =
+        if goesOn { min(2 * counting.span, spans.upperBound) } else {
+          subjects.isCounting ? spans.upperBound : spans.lowerBound
+        }
       countBeyond()
       if goesOn { countLater() }
     }
@@ -98,10 +108,12 @@ extension Audit {
   /// - Returns: how much that was.
   func forgetCounts(from entry: Int64) -> Int { subjects.forgetRepeats(from: entry) }
 
-  /// Writes down all that was counted.
+  /// Writes down all that was counted, also what could wait for room; the tally has the rest, and nothing is counted any
+  /// more once that is written.
   func countAll() {
     countRepeats()
-    countBeyond()
+    endBeyond()
+    _ = tellCounts(for: .lastCount)
   }
 
   /// Ends the minute: writes down how often there was what is equal to an entry.
@@ -114,39 +126,70 @@ extension Audit {
     }
   }
 
-  /// Writes down what was counted beyond subjects' parts.
-  func countBeyond() {
-    counting.endBeyond?()
-    counting.endBeyond = nil
-    // Before the first unlock counts fill no more of the log than entries.
-    if isReady, hasRoom(), !writing.mayTake(.rights, settings, block.size) { return countLater() }
+  /// Writes down what was counted beyond subjects' parts, as far as there is room for it: what has none waits, and so does
+  /// what is more than one turn writes.
+  private func countBeyond() {
+    endBeyond()
     counting.isBeyond = false
-    let found = subjects.takeCounts()
-    for (subject, counts) in found {
-      var nameless = AuditCounts()
-      for (kind, count) in counts where !tell(kind, count, of: subject) { nameless.addNameless(kind, count) }
-      for (kind, count) in nameless.take() { _ = tell(kind, count, of: subject) }
+    if tellCounts(for: .count, most: Counting.mostAtOnce) {
+      counting.endBeyond = timer.after(1_000_000) { [weak self] in self?.countBeyond() }
+    } else if subjects.isCounting {
+      tallyLater()
+      countLater()
     }
   }
 
-  /// Adds an entry of a count; false for one with an item, where the subject has no room for it. Those without are few.
-  private func tell(_ kind: AuditCounts.Kind, _ count: AuditCounts.Count, of subject: AuditSubject) -> Bool {
-    let caller = kind.door.map {
-      AuditEntry.Caller(
-        door: $0, uid: kind.uid, pid: 0, unit: subject.name.unit, executable: subject.name.executable)
+  private func endBeyond() {
+    counting.endBeyond?()
+    counting.endBeyond = nil
+  }
+
+  /// Writes down counts for which there is room: changes of rights before values, and these before what was refused.
+  ///
+  /// - Returns: true where there may be more than that many.
+  func tellCounts(for use: AuditPart.Use, most: Int = .max) -> Bool {
+    var left = most
+    for part in AuditPart.allCases {
+      for subject in subjects.countedSubjects where subject.counts.has(part) {
+        // Short ones may have room where a long one had none.
+        var misses = 0
+        for (kind, count) in subject.counts.untold(part) where misses < Counting.mostMisses {
+          guard left > 0 else { return true }
+          guard tell(kind, count, of: subject, part, for: use) else {
+            misses += 1
+            continue
+          }
+          subjects.changeCounts(of: subject) { $0.haveTold(kind, part) }
+          left -= 1
+        }
+      }
     }
-    guard hasRoom(), writing.mayTake(.rights, settings, block.size) else { return true }
+    return false
+  }
+
+  /// Adds an entry of a count; false where there is no room for it, and nothing was written.
+  private func tell(
+    _ kind: AuditCounts.Kind, _ count: AuditCounts.Count, of subject: AuditSubject, _ part: AuditPart,
+    for use: AuditPart.Use
+  ) -> Bool {
+    guard hasRoom(), writing.mayTake(part, for: use, settings, block.size) else { return false }
+    let caller = kind.caller(of: subject)
     commitLater()
-    if let item = kind.item {
-      let size = item.utf8.count + (caller.map { AuditBlock.size(of: $0) } ?? 0)
-      guard
-        writing.mayTake(.counts, settings, block.size),
-        subject.take(size, of: .counts, settings, now: writing.began)
-      else { return false }
-    }
+    let texts = (kind.item?.utf8.count ?? 0) + (kind.detail?.utf8.count ?? 0)
+    let size = texts + (caller.map { AuditBlock.size(of: $0) } ?? 0)
+    guard subject.take(size, of: part, for: use, settings, now: writing.began) else { return false }
     add(
-      kind.action, kind.outcome, count.last, by: caller, item: kind.item,
+      kind.action, kind.outcome, count.last, by: caller, item: kind.item, detail: kind.detail,
       repeats: AuditEntry.Repeats(of: nil, count: count.count))
     return true
+  }
+}
+
+extension AuditCounts.Kind {
+  /// The words of the log on who that was.
+  func caller(of subject: AuditSubject) -> AuditEntry.Caller? {
+    door.map {
+      AuditEntry.Caller(door: $0, uid: uid, pid: 0, unit: subject.name.unit, executable: subject.name.executable)
+    }
   }
 }

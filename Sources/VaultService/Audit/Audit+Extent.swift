@@ -74,7 +74,7 @@ extension Audit {
     // What is counted after an entry was taken with that.
     if entry.repeats?.of != nil { return }
     let isDaemon = entry.caller == nil
-    let part = entry.repeats == nil ? AuditPart(of: entry.action, entry.outcome, isDaemon: isDaemon) : .counts
+    let part = AuditPart(of: entry.action, entry.outcome, isDaemon: isDaemon)
     for name in entry.caller.map(subjectNames) ?? [.daemon] {
       subjects.subject(name).budget.charge(entry.charge, to: part, now: clock.boot())
     }
@@ -111,6 +111,8 @@ extension Audit {
   /// Writes what is in memory before the store is closed, also what was counted, which is not about the next one.
   func willClose() {
     countAll()
+    if subjects.isCounting { tallyLater() }
     write(isLast: true)
+    subjects.haveToldAll()
   }
 }

@@ -31,20 +31,22 @@ extension Audit {
     /// Told when there are new entries.
     fileprivate var followers: [ObjectIdentifier: () -> Void] = [:]
 
-    /// True when an entry of that part may be written.
+    /// True when an entry of that part, or a count of what is beyond it, may be written.
     ///
     /// Before the first unlock nobody can tell what a subject has used, so that all of them together, over all
-    /// processes since the last unlock, have an eighth of the log: searches half of it, values three quarters, and the
-    /// rest is for rights alone.
+    /// processes since the last unlock, have an eighth of the log. A quarter of that is for rights alone, and what is
+    /// counted has room that no entry takes.
     ///
     /// - Parameter waiting: the bytes in the block.
-    func mayTake(_ part: AuditPart, _ settings: AuditSettings, _ waiting: Int) -> Bool {
+    func mayTake(_ part: AuditPart, for use: AuditPart.Use, _ settings: AuditSettings, _ waiting: Int) -> Bool {
       guard let unjoined else { return true }
       let eighths: Int64 =
-        switch part {
-        case .calls, .counts: 4
-        case .values: 6
-        case .rights: 8
+        switch (part, use) {
+        case (.rights, _): 8
+        case (.calls, .entry): 3
+        case (.values, .entry): 4
+        case (.calls, .count), (.calls, .lastCount), (.values, .count): 5
+        case (.values, .lastCount): 6
         }
       return unjoined + Int64(waiting) < settings.size / 64 * eighths
     }
@@ -119,13 +121,17 @@ extension Audit {
   func write(anchored isForced: Bool = false, isSynced: Bool = true, isLast: Bool = false) -> Bool {
     guard let keychain = keychain() else { return true }
     tellOfLost()
-    let isNew = block.count > 0 || keychain.hasUnwrittenAudit || writing.hasNews
+    let isNew = block.count > 0 || keychain.hasUnwrittenAudit || writing.hasNews || isTallyDue
     guard seal(keychain) else {
       // What was sealed before is written with the next one.
       commitLater()
       return false
     }
     guard isNew || isForced || problem != nil else { return true }
+    guard sealTally(keychain) else {
+      commitLater()
+      return false
+    }
     let now = clock.boot()
     let isAnchored = isForced || writing.anchored.map { now - $0 >= Writing.anchorInterval } ?? true
     guard store(keychain, anchored: isAnchored, isSynced: isSynced) else {
@@ -136,7 +142,13 @@ extension Audit {
     if isAnchored {
       writing.anchored = now
       // What that records would wait for keys that go now; the next unlock does it.
-      if !isLast, keychain.auditFacts.bytes > settings.size { cut(keychain) }
+      if !isLast, keychain.auditFacts.bytes > settings.size {
+        cut(keychain)
+        // What a cut writes has taken the place of the tally.
+        if isRequired, subjects.isCounting, !keychain.hasAuditTally, sealTally(keychain) {
+          _ = store(keychain, anchored: false)
+        }
+      }
     }
     writing.hasNews = false
     tellJournal(keychain, isForced: isForced)
@@ -160,9 +172,12 @@ extension Audit {
     return true
   }
 
-  private func note(_ error: VaultError) {
-    if problem == nil { log.error("the audit log cannot be written: \(error.text)") }
-    writing.problem = error.text
+  func note(_ error: VaultError) { note(error.text) }
+
+  /// Takes note of the reason why it cannot be written.
+  func note(_ problem: String) {
+    if self.problem == nil { log.error("the audit log cannot be written: \(problem)") }
+    writing.problem = problem
   }
 
   private func tellOfLost() {
@@ -205,12 +220,16 @@ extension Audit {
   /// True when an entry has to be on the disk before its answer.
   package var isRequired: Bool { settings.mode == .required }
 
-  /// Has everything that was recorded be on the disk now, where that is required.
+  /// Has everything that was recorded be on the disk now, where that is required, be it an entry or a count in the tally.
   ///
-  /// - Throws: the refusal of what is asked where it cannot be.
+  /// - Throws: the refusal of what is asked where it cannot be, and of anything once the store has failed, to which nothing
+  ///   is written.
   func settle() throws(Refusal) {
-    guard isRequired, !write() else { return }
-    throw .storageFailed("the audit log, which is required, cannot be written: \(problem ?? "")")
+    guard isRequired else { return }
+    let hasFailed = keychain()?.hasFailed == true
+    guard hasFailed || !write() else { return }
+    let reason = hasFailed ? "the store has failed its check" : problem ?? ""
+    throw .storageFailed("the audit log, which is required, cannot be written: \(reason)")
   }
 
   // MARK: Readers

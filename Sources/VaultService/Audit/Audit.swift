@@ -92,9 +92,9 @@ package final class Audit: SecretHolder {
     guard hasRoom() else { return }
     let size = itemBytes.byteCount + detail.utf8.count + purposeBytes.byteCount
     guard
-      writing.mayTake(part, settings, block.size),
+      writing.mayTake(part, for: .entry, settings, block.size),
       subject.take(size + sizeBefore(caller), of: part, settings, now: writing.began)
-    else { return count(beyond: part, of: subject, action, outcome, by: caller, item, at: time) }
+    else { return count(beyond: part, of: subject, action, outcome, by: caller, item, detail: detail, at: time) }
     let isCounted = key != nil && counting.hasRoom && subject.repeats.hasRoom
     block.add(
       action, outcome, time: time, caller: place(of: caller), item: itemBytes,
@@ -121,11 +121,12 @@ package final class Audit: SecretHolder {
     guard hasRoom() else { return }
     let size = min(item?.utf8.count ?? 0, AuditEntry.longestText) + min(detail?.utf8.count ?? 0, AuditEntry.longestText)
     guard
-      writing.mayTake(part, settings, block.size),
+      writing.mayTake(part, for: .entry, settings, block.size),
       subject.take(size + sizeBefore(nil), of: part, settings, now: writing.began)
     else {
       return count(
-        beyond: part, of: subject, action, outcome, by: nil, Self.cut(item ?? ""), at: clock.wall())
+        beyond: part, of: subject, action, outcome, by: nil, Self.cut(item ?? ""), detail: Self.cut(detail ?? ""),
+        at: clock.wall())
     }
     add(action, outcome, item: item, detail: detail)
   }
@@ -227,6 +228,8 @@ package final class Audit: SecretHolder {
       isEnding = true
     }
     write(anchored: true, isSynced: isSynced, isLast: isEnd)
+    // The tally has them, and is what the next process finds.
+    if isEnd { subjects.haveToldAll() }
   }
 
   /// Takes note of a store that was opened.
@@ -243,8 +246,9 @@ package final class Audit: SecretHolder {
   package override func letGo(for lock: Lock) {
     if lock.reach.contains(.names) {
       // What is counted by item names items.
-      countBeyond()
+      _ = tellCounts(for: .lastCount)
       subjects.forgetNames()
+      if subjects.isCounting { counting.hasNews = true }
       sealsAtOnce = true
     }
     guard block.count > 0, lock.reach.contains(.names) else { return }

@@ -8,13 +8,13 @@ struct AuditBudget: Equatable {
   /// The nanoseconds in which a part that is used up becomes free, whatever the age at which entries go.
   static let period: Int64 = 7 * 86_400 * 1_000_000_000
 
-  private var used = InlineArray<4, Double>(repeating: 0)
+  private var used = InlineArray<3, Double>(repeating: 0)
   /// The time at which that was so, `CLOCK_BOOTTIME` nanoseconds.
   private var time: Int64 = .min
 
   init() {}
 
-  /// The use before this process, as it was kept, and as it is now.
+  /// The use before this process, as it was kept, and as it is now. Earlier programs kept that of counts apart.
   init(_ bytes: AuditUsage.Used, now: Int64) {
     for index in used.indices { used[index] = Double(bytes[index]) }
     time = now
@@ -25,7 +25,7 @@ struct AuditBudget: Equatable {
     var free = self
     free.refill(size, now)
     var bytes = AuditUsage.Used(repeating: 0, count: AuditUsage.parts)
-    for index in bytes.indices { bytes[index] = UInt32(clamping: Int64(free.used[index].rounded(.up))) }
+    for index in free.used.indices { bytes[index] = UInt32(clamping: Int64(free.used[index].rounded(.up))) }
     return bytes
   }
 
@@ -34,10 +34,10 @@ struct AuditBudget: Equatable {
   /// - Parameters:
   ///   - size: that of the whole log.
   ///   - now: `CLOCK_BOOTTIME` nanoseconds.
-  mutating func take(_ bytes: Int, of part: AuditPart, _ size: Int64, now: Int64) -> Bool {
+  mutating func take(_ bytes: Int, of part: AuditPart, for use: AuditPart.Use, _ size: Int64, now: Int64) -> Bool {
     if now != time { refill(size, now) }
     let after = used[part.rawValue] + Double(bytes)
-    guard after <= Self.whole(part, size) else { return false }
+    guard after <= Self.whole(part, size) * Double(use.quarters) / 4 else { return false }
     used[part.rawValue] = after
     return true
   }
@@ -59,15 +59,16 @@ struct AuditBudget: Equatable {
     if time != .min {
       let passed = Double(now - time) / Double(Self.period)
       for part in AuditPart.allCases {
-        // More than the part is can be used where the log was to be longer before.
-        used[part.rawValue] = max(0, min(used[part.rawValue], Self.whole(part, size)) - passed * Self.whole(part, size))
+        let whole = Self.whole(part, size)
+        // Far more than the part is can be used where the log was to be longer before.
+        used[part.rawValue] = max(0, min(used[part.rawValue], 2 * whole) - passed * whole)
       }
     }
     time = now
   }
 
   /// The bytes of a part.
-  static func whole(_ part: AuditPart, _ size: Int64) -> Double { Double(size / subjects * part.sixteenths / 16) }
+  static func whole(_ part: AuditPart, _ size: Int64) -> Double { Double(size / subjects * part.quarters / 4) }
 
   static func == (left: AuditBudget, right: AuditBudget) -> Bool {
     left.time == right.time && left.used.indices.allSatisfy { left.used[$0] == right.used[$0] }

@@ -24,7 +24,7 @@ enum AuditCarry {
     for (index, entry) in entries.enumerated() where entry.time >= oldest {
       let part = AuditPart(of: entry.action, entry.outcome, isDaemon: entry.caller == nil)
       switch part {
-      case .calls, .counts: continue
+      case .calls: continue
       case .rights, .values:
         groups[name(entry), default: [:]][part, default: Group(part: part)].bytes += Int64(entry.charge)
         groups[name(entry), default: [:]][part, default: Group(part: part)].indices.append(index)

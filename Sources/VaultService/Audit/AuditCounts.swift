@@ -1,26 +1,36 @@
+internal import VaultCore
 internal import VaultModel
 
 /// Counts of the events of one subject beyond its parts of the audit log, by item, with the time of the last.
 ///
-/// The kinds that are told apart are few; what is of none of them is counted without its item.
+/// A count stays until it is written down. The kinds that are told apart are few; what is of none of them is counted
+/// without its item, and beyond some users without its user.
 struct AuditCounts {
-  /// The most items and outcomes that are told apart at a time, by the part that they are beyond.
+  /// The most kinds with an item that are told apart at a time, by the part that they are beyond.
   private static func most(_ part: AuditPart) -> Int {
     switch part {
     case .values: 512
     case .rights, .calls: 128
-    case .counts: 0
     }
   }
+  /// The kinds with an item that are told apart in any case, however many others have.
+  private static let reserved = 64
+  /// The bytes of an entry of a count beside its texts and its caller.
+  private static let entrySize = 24
+  /// The most users that are told apart.
+  private static let mostUsers = 16
 
   /// The things that are counted together.
   struct Kind: Hashable {
     let action: AuditAction
     let outcome: AuditOutcome
     let door: String?
-    let uid: UInt32
+    /// ``AuditEntry/Caller/others`` for the users that are not told apart.
+    var uid: UInt32
     /// Nil for the items that are not told apart.
     var item: String?
+    /// More of what was asked, of a change of rights alone: the item has whose rights these are.
+    var detail: String?
   }
 
   struct Count {
@@ -29,14 +39,22 @@ struct AuditCounts {
     var last: Int64
   }
 
-  private var kinds: [Kind: Count] = [:]
-  private var sizes = InlineArray<4, Int>(repeating: 0)
+  private var kinds = Array(repeating: [Kind: Count](), count: AuditPart.allCases.count)
+  private var names = InlineArray<3, Int>(repeating: 0)
+  /// The users that are told apart.
+  private(set) var users: Set<UInt32> = []
   /// The seconds within which one of a sort is told at once.
   private static let interval: Int64 = 3600
   /// The times at which something was told at once, Unix seconds, by action and outcome.
   private var told: [Int: Int64] = [:]
 
-  var isEmpty: Bool { kinds.isEmpty }
+  var isEmpty: Bool { kinds.allSatisfy(\.isEmpty) }
+
+  /// The number of kinds with an item.
+  var named: Int { AuditPart.allCases.reduce(0) { $0 + named($1) } }
+
+  /// The same of those beyond a part.
+  func named(_ part: AuditPart) -> Int { names[part.rawValue] }
 
   /// Takes note that something is beyond its part; true for the first one within an hour, which is told at once.
   mutating func isFirst(_ action: AuditAction, _ outcome: AuditOutcome, at time: Int64) -> Bool {
@@ -48,52 +66,93 @@ struct AuditCounts {
 
   /// Counts one.
   ///
-  /// - Parameter hasRoom: false where no more kinds can be told apart in all.
-  /// - Returns: true when that is one more item that is told apart.
-  mutating func count(_ kind: Kind, beyond part: AuditPart, at time: Int64, hasRoom: Bool) -> Bool {
-    if add(1, to: kind, at: time) { return false }
+  /// - Parameter hasRoom: false where others have as many kinds as are told apart in all.
+  mutating func count(_ kind: Kind, beyond part: AuditPart, at time: Int64, hasRoom: Bool) {
     var kind = kind
-    if kind.item != nil {
-      if hasRoom, sizes[part.rawValue] < Self.most(part) {
-        sizes[part.rawValue] += 1
+    if !users.contains(kind.uid) {
+      if users.count < Self.mostUsers { users.insert(kind.uid) } else { kind.uid = AuditEntry.Caller.others }
+    }
+    let one = Count(count: 1, last: time)
+    if kind.item != nil, kinds[part.rawValue][kind] == nil {
+      if names[part.rawValue] < (hasRoom ? Self.most(part) : Self.reserved) {
+        names[part.rawValue] += 1
       } else {
-        kind.item = nil
-        if add(1, to: kind, at: time) { return false }
+        (kind.item, kind.detail) = (nil, nil)
       }
     }
-    kinds[kind] = Count(count: 1, last: time)
-    return kind.item != nil
+    add(one, to: kind, part)
+  }
+
+  private mutating func add(_ more: Count, to kind: Kind, _ part: AuditPart) {
+    guard let known = kinds[part.rawValue][kind] else {
+      kinds[part.rawValue][kind] = more
+      return
+    }
+    kinds[part.rawValue][kind] = Count(
+      count: known.count &+ min(more.count, .max - known.count), last: max(known.last, more.last))
+  }
+
+  /// The counts of what is beyond a part, the oldest first.
+  func untold(_ part: AuditPart) -> [(kind: Kind, count: Count)] {
+    kinds[part.rawValue].map { ($0.key, $0.value) }.sorted {
+      ($0.count.last, $0.kind.item ?? "", $0.kind.uid, $0.kind.action.rawValue, $0.kind.outcome.rawValue)
+        < ($1.count.last, $1.kind.item ?? "", $1.kind.uid, $1.kind.action.rawValue, $1.kind.outcome.rawValue)
+    }
+  }
+
+  /// True when something is counted beyond a part.
+  func has(_ part: AuditPart) -> Bool { !kinds[part.rawValue].isEmpty }
+
+  /// The bytes that entries of all counts take.
+  func size(of subject: AuditSubject) -> Int {
+    kinds.reduce(0) { size, kinds in
+      kinds.keys.reduce(size) { size, kind in
+        let caller = kind.caller(of: subject).map { AuditBlock.size(of: $0) } ?? 0
+        return size + Self.entrySize + (kind.item?.utf8.count ?? 0) + (kind.detail?.utf8.count ?? 0) + caller
+      }
+    }
+  }
+
+  /// Takes note that a count was written down.
+  mutating func haveTold(_ kind: Kind, _ part: AuditPart) {
+    guard kinds[part.rawValue].removeValue(forKey: kind) != nil else { return }
+    if kind.item != nil { names[part.rawValue] -= 1 }
+    if isEmpty { users = [] }
+  }
+
+  /// Forgets everything, which was written down.
+  mutating func haveToldAll() {
+    (names, users) = (InlineArray(repeating: 0), [])
+    kinds = kinds.map { _ in [:] }
   }
 
   /// Counts on without the names of items.
-  mutating func forgetNames() {
-    for (kind, count) in kinds where kind.item != nil {
-      kinds[kind] = nil
-      addNameless(kind, count)
+  mutating func forgetNames(_ part: AuditPart) {
+    change(part) { ($0.item, $0.detail) = (nil, nil) }
+    names[part.rawValue] = 0
+  }
+
+  /// Counts on without users.
+  mutating func forgetUsers() {
+    for part in AuditPart.allCases {
+      change(part) { if $0.door != nil { $0.uid = AuditEntry.Caller.others } }
+      names[part.rawValue] = kinds[part.rawValue].reduce(0) { $0 + ($1.key.item == nil ? 0 : 1) }
     }
+    users = [AuditEntry.Caller.others]
   }
 
-  /// Adds a count without its item.
-  mutating func addNameless(_ kind: Kind, _ count: Count) {
-    var kind = kind
-    kind.item = nil
-    if !add(count.count, to: kind, at: count.last) { kinds[kind] = count }
-  }
-
-  /// Adds to a kind that is known; false where it is none.
-  private mutating func add(_ count: UInt32, to kind: Kind, at time: Int64) -> Bool {
-    guard let known = kinds[kind] else { return false }
-    kinds[kind] = Count(count: known.count &+ min(count, .max - known.count), last: max(known.last, time))
-    return true
-  }
-
-  /// All that was counted, in an order, and nothing is counted any more.
-  mutating func take() -> [(kind: Kind, count: Count)] {
-    defer { (kinds, sizes) = ([:], InlineArray(repeating: 0)) }
-    return kinds.map { ($0.key, $0.value) }.sorted { ($0.count.last, $0.kind.order) < ($1.count.last, $1.kind.order) }
+  private mutating func change(_ part: AuditPart, _ change: (inout Kind) -> Void) {
+    let before = kinds[part.rawValue]
+    kinds[part.rawValue] = [:]
+    for (kind, count) in before {
+      var kind = kind
+      change(&kind)
+      add(count, to: kind, part)
+    }
   }
 }
 
-extension AuditCounts.Kind {
-  fileprivate var order: String { "\(action.rawValue) \(outcome.rawValue) \(uid) \(item ?? "")" }
+extension AuditEntry.Caller {
+  /// The number that stands for users that are not told apart: it is none that a user can have.
+  static let others = UInt32.max
 }

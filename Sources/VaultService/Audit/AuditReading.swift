@@ -113,6 +113,9 @@ package final class AuditReading: SecretHolder {
   /// True when nobody reads on.
   package private(set) var hasEnded = false
   private var walk: AuditWalk?
+  private let isCheck: Bool
+  /// True where it is told of what comes, and so of counts when they are written down, and not before.
+  package var isFollowing = false
   /// The entries that others may tell more of, by their numbers, and those that were met before these: of a minute there are
   /// no more than either has.
   private var known: [Int64: AuditEntry] = [:]
@@ -135,6 +138,7 @@ package final class AuditReading: SecretHolder {
     self.filter = filter
     self.own = own
     self.decide = decide
+    isCheck = noted != nil
     scope = try decide()
     told = audit.clock.monotonic()
     next = filter.from ?? 1
@@ -173,12 +177,18 @@ package final class AuditReading: SecretHolder {
     if isOver {
       result = Result(walk, cut: keychain.auditFacts.cut)
       self.walk = nil
+      if !isCheck, !isFollowing { found += counted(after: keychain.nextAuditEntry) }
     }
     guard let last = filter.last else { return (found, isOver) }
     kept += found
     kept.removeFirst(max(0, kept.count - last))
     defer { if isOver { kept = [] } }
     return (isOver ? kept : [], isOver)
+  }
+
+  /// What is counted and not written down yet, with the numbers that the tally's entries have.
+  private func counted(after next: Int64) -> [Found] {
+    audit.untold.enumerated().map { (next + Int64($0), $1) }.filter { isShown($0.1) && filter.matches($0.1) }
   }
 
   private func decideAnew() throws(Refusal) {

@@ -33,9 +33,12 @@ final class AuditSubject {
   ///
   /// - Parameters:
   ///   - bytes: the size of its texts, and of what has to be written before it.
+  ///   - use: what it is: a count goes further than an entry.
   ///   - now: `CLOCK_BOOTTIME` nanoseconds.
-  func take(_ bytes: Int, of part: AuditPart, _ settings: AuditSettings, now: Int64) -> Bool {
-    budget.take(Self.entrySize + bytes, of: part, settings.size, now: now)
+  func take(
+    _ bytes: Int, of part: AuditPart, for use: AuditPart.Use = .entry, _ settings: AuditSettings, now: Int64
+  ) -> Bool {
+    budget.take(Self.entrySize + bytes, of: part, for: use, settings.size, now: now)
   }
 }
 

@@ -6,7 +6,7 @@ internal import VaultModel
 struct AuditSubjects {
   /// The most subjects that are told apart; the others are one with the strangers.
   private static let most = 4096
-  /// The most kinds of things that are counted at a time, of all subjects.
+  /// The most kinds with an item that are counted at a time, of all subjects, beside those that each may have anyway.
   private static let mostKinds = 16_384
   /// The seconds after which what was counted is told by ``counted`` no more.
   private static let remembered: Int64 = 30 * 86_400
@@ -16,6 +16,8 @@ struct AuditSubjects {
   let daemon = AuditSubject(.daemon)
   private var subjects: [String: AuditSubject] = [:]
   private var kinds = 0
+  /// The number of subjects of whom something is counted.
+  private var counting = 0
   /// The use of subjects before this process, of whom nothing was met since.
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
   /// The number of events of late that were only counted.
@@ -36,28 +38,39 @@ struct AuditSubjects {
 
   // MARK: Counts
 
-  /// Counts what is beyond a subject's part.
-  ///
-  /// - Returns: true for the first one of its sort, which is told at once.
-  mutating func count(
-    _ subject: AuditSubject, _ kind: AuditCounts.Kind, beyond part: AuditPart, at time: Int64
-  ) -> Bool {
+  /// Takes note that something is beyond a subject's part; true for the first one of its sort within an hour.
+  mutating func isFirst(_ subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome, at time: Int64) -> Bool
+  {
     var counted =
       counted.flatMap { time - $0.last > Self.remembered ? nil : $0 }
       ?? AuditUsage.Counted(count: 0, since: time, last: time)
     counted.count += 1
     counted.last = max(counted.last, time)
     self.counted = counted
-    if subject.counts.isFirst(kind.action, kind.outcome, at: time) { return true }
-    if subject.counts.count(kind, beyond: part, at: time, hasRoom: kinds < Self.mostKinds) { kinds += 1 }
-    return false
+    return subject.counts.isFirst(action, outcome, at: time)
   }
 
-  /// The counts of each subject, which are counted no more.
-  mutating func takeCounts() -> [(subject: AuditSubject, counts: [(kind: AuditCounts.Kind, count: AuditCounts.Count)])]
-  {
-    kinds = 0
-    return all.filter { !$0.counts.isEmpty }.sorted { $0.name.text < $1.name.text }.map { ($0, $0.counts.take()) }
+  /// Counts what is beyond a subject's part.
+  mutating func count(_ subject: AuditSubject, _ kind: AuditCounts.Kind, beyond part: AuditPart, at time: Int64) {
+    changeCounts(of: subject) { [hasRoom = kinds < Self.mostKinds] in
+      $0.count(kind, beyond: part, at: time, hasRoom: hasRoom)
+    }
+  }
+
+  /// Changes the counts of a subject.
+  mutating func changeCounts(of subject: AuditSubject, _ change: (inout AuditCounts) -> Void) {
+    let (wasEmpty, named) = (subject.counts.isEmpty, subject.counts.named)
+    change(&subject.counts)
+    kinds += subject.counts.named - named
+    if wasEmpty != subject.counts.isEmpty { counting += wasEmpty ? 1 : -1 }
+  }
+
+  /// True when something is counted that is not written down.
+  var isCounting: Bool { counting > 0 }
+
+  /// The subjects of whom something is counted.
+  var countedSubjects: [AuditSubject] {
+    isCounting ? all.filter { !$0.counts.isEmpty }.sorted { $0.name.text < $1.name.text } : []
   }
 
   /// True when counts name items.
@@ -65,8 +78,14 @@ struct AuditSubjects {
 
   /// Counts on without the names of items.
   mutating func forgetNames() {
-    kinds = 0
-    for subject in all { subject.counts.forgetNames() }
+    for subject in countedSubjects {
+      changeCounts(of: subject) { counts in for part in AuditPart.allCases { counts.forgetNames(part) } }
+    }
+  }
+
+  /// Forgets all counts, which were written down.
+  mutating func haveToldAll() {
+    for subject in countedSubjects { changeCounts(of: subject) { $0.haveToldAll() } }
   }
 
   /// The gets that were counted after an entry, in the order of these, which are counted no more.

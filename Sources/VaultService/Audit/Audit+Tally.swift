@@ -1,0 +1,111 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+// The tally: one record behind the last one, of what is counted and not written down. The next record takes its place,
+// so that a daemon that is killed loses no counts, and no number of counts makes the log longer.
+extension Audit {
+  /// The entries that the tally has.
+  var untold: [AuditEntry] {
+    AuditPart.allCases.flatMap { part in
+      subjects.countedSubjects.flatMap { subject in
+        subject.counts.untold(part).map { kind, count in
+          AuditEntry(
+            time: count.last, action: kind.action, outcome: kind.outcome, caller: kind.caller(of: subject),
+            item: kind.item, detail: kind.detail, repeats: AuditEntry.Repeats(of: nil, count: count.count))
+        }
+      }
+    }
+  }
+
+  func tallyLater() {
+    counting.isTallyDue = true
+    commitLater()
+  }
+
+  /// True when the tally is to be written, whether or not something else is.
+  var isTallyDue: Bool { counting.isTallyDue || isRequired && counting.hasNews }
+
+  /// Seals what is counted behind the last record, whose block must be empty; false where an answer needs it to have a
+  /// place there, and it has none.
+  func sealTally(_ keychain: Keychain) -> Bool {
+    guard subjects.isCounting else {
+      (counting.hasNews, counting.isTallyDue) = (false, false)
+      return true
+    }
+    if !counting.hasNews, keychain.hasAuditTally { return true }
+    var counts = subjects.countedSubjects.map { (subject: $0, counts: $0.counts) }
+    // Before the first unlock it is bounded as everything is: without names it is small.
+    if !writing.mayTake(.values, for: .lastCount, settings, 0) {
+      for index in counts.indices { Self.forgetNames(&counts[index].counts) }
+    }
+    guard Self.shorten(&counts), fill(counts) else {
+      block.empty()
+      guard isRequired else { return true }
+      note("more is counted than one record holds")
+      return false
+    }
+    do throws(VaultError) { try keychain.sealAuditTally(&block, now: clock.wall()) } catch {
+      block.empty()
+      note(error)
+      return false
+    }
+    (counting.hasNews, counting.isTallyDue) = (false, false)
+    return true
+  }
+
+  /// Fills the block with counts; false where there are more than it holds.
+  private func fill(_ counts: [(subject: AuditSubject, counts: AuditCounts)]) -> Bool {
+    for part in AuditPart.allCases {
+      for (subject, counts) in counts where counts.has(part) {
+        for (kind, count) in counts.untold(part) {
+          guard !block.isFull else { return false }
+          let place = kind.caller(of: subject).map { block.add($0) }
+          block.add(
+            kind.action, kind.outcome, time: count.last, caller: place, item: kind.item ?? "",
+            detail: kind.detail ?? "", repeats: AuditEntry.Repeats(of: nil, count: count.count))
+        }
+      }
+    }
+    return true
+  }
+
+  /// Makes the tally so short that a block holds it: whoever has most in it loses names first, and those of changes of
+  /// rights go last; false where it cannot be.
+  private static func shorten(_ counts: inout [(subject: AuditSubject, counts: AuditCounts)]) -> Bool {
+    var sizes = counts.map { $0.counts.size(of: $0.subject) }
+    var size = sizes.reduce(0, +)
+    while size > AuditBlock.capacity {
+      guard let index = shortenOne(&counts) else { return false }
+      let now = counts[index].counts.size(of: counts[index].subject)
+      size += now - sizes[index]
+      sizes[index] = now
+    }
+    return true
+  }
+
+  /// Takes names, or users, out of the counts of one subject; the answer is its index, and nil where there are none left.
+  private static func shortenOne(_ counts: inout [(subject: AuditSubject, counts: AuditCounts)]) -> Int? {
+    for part in AuditPart.allCases.reversed() {
+      if let index = largest(counts, { $0.named(part) }) {
+        counts[index].counts.forgetNames(part)
+        return index
+      }
+    }
+    guard let index = largest(counts, { $0.users.count - 1 }) else { return nil }
+    counts[index].counts.forgetUsers()
+    return index
+  }
+
+  /// The index of the subject that has most of something; nil where none has any.
+  private static func largest(
+    _ counts: [(subject: AuditSubject, counts: AuditCounts)], _ measure: (AuditCounts) -> Int
+  ) -> Int? {
+    let sizes = counts.map { measure($0.counts) }
+    return sizes.indices.max { sizes[$0] < sizes[$1] }.flatMap { sizes[$0] > 0 ? $0 : nil }
+  }
+
+  private static func forgetNames(_ counts: inout AuditCounts) {
+    for part in AuditPart.allCases { counts.forgetNames(part) }
+  }
+}
