@@ -245,8 +245,13 @@ import VaultTesting
       let warning = try #require(warnings.first { $0["about"] as? String == "rekey" })
       #expect((warning["text"] as? String)?.hasPrefix("a rekey was given up: the second store") == true, "\(warning)")
       #expect(status["rekey"] == nil && !FileManager.default.fileExists(atPath: sandbox.store + "/rekey"))
-      let log = try sandbox.client().call("Audit", ["action": "rekey"], more: true)
-      let entries = log.parameters["entries"] as? [WireClient.Message] ?? []
+      let reader = try sandbox.client()
+      var log = try reader.call("Audit", ["action": "rekey"], more: true)
+      var entries = log.parameters["entries"] as? [WireClient.Message] ?? []
+      while log.continues {
+        log = try reader.reply()
+        entries += log.parameters["entries"] as? [WireClient.Message] ?? []
+      }
       #expect(
         entries.contains { $0["item"] as? String == "given up" && $0["outcome"] as? String == "failed" }, "\(entries)")
       try expectAll(sandbox, 3000)
