@@ -92,7 +92,8 @@ import VaultModel
       // As the earlier program did: the row is vouched for under the number that it was found with.
       try keychain.transaction { () throws(VaultError) in
         var old: DepositRow?
-        try keychain.database.eachDeposit { (row: DepositRow) throws(VaultError) in
+        try keychain.database.eachDeposit { (found: Result<DepositRow, VaultError>) throws(VaultError) in
+          let row = try found.get()
           if row.state == .kept { old = row }
           return true
         }

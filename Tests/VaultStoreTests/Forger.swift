@@ -103,7 +103,7 @@ final class Forger {
     var (walk, verification) = (RecordWalk(), Verification())
     var left = Int.max
     while try !walk.step(keychain, &left, &verification) {}
-    try walk.walkFewRows(keychain)
+    try walk.walkFewRows(keychain, &verification)
     var sets = walk.sets[.always]
     if deniesSlots { for place in sets.places where place.table == .slots { sets[place] = RecordSet() } }
     for (place, set) in counts { sets[place] = set }

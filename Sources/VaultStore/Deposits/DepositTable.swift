@@ -10,6 +10,8 @@ struct DepositTable {
   private(set) var all: Sizes = (0, 0)
   /// The rows that wait, and their sizes in bytes.
   private(set) var waiting: [Int64: Int] = [:]
+  /// The same of those that are none of ours, which nobody's count.
+  private(set) var foreign: [Int64: Int] = [:]
   /// The number of those that are kept aside.
   private(set) var kept = 0
   /// The rows that are only remembered, and the age of the class at which they need not be; nil for one that tells none.
@@ -42,6 +44,20 @@ struct DepositTable {
       lastSettled = max(lastSettled, row.row)
     }
     count(row, 1)
+  }
+
+  /// Adds a row that is none of ours.
+  mutating func add(foreign number: Int64, waiting size: Int?) {
+    numbers.insert(number)
+    // No more of it is read, however long somebody made it.
+    foreign[number] = size.map { min($0, Database.longestDeposit) }
+  }
+
+  func isForeign(_ number: Int64) -> Bool { foreign[number] != nil }
+
+  mutating func remove(foreign number: Int64) {
+    numbers.remove(number)
+    foreign[number] = nil
   }
 
   mutating func remove(_ row: Database.DepositOutline) {
@@ -110,13 +126,15 @@ extension Keychain {
   func knownDeposits(verified: Bool = false) throws(VaultError) -> DepositTable {
     if bound.depositTable == nil {
       var table = DepositTable()
-      for outline in try database.depositOutlines() { table.add(outline) }
+      let outlines = try database.depositOutlines { table.add(foreign: $0, waiting: $1) }
+      for outline in outlines { table.add(outline) }
       bound.depositTable = table
     }
     if verified, bound.depositTable?.isVerified != true {
       var found = RecordSet()
-      try database.eachDeposit { (row: DepositRow) throws(VaultError) in
-        if row.isCounted { found.insert(try mark(row)) }
+      try database.eachDeposit { (row: Result<DepositRow, VaultError>) throws(VaultError) in
+        // One that cannot be read and did count is missing from these.
+        if let row = try? row.get(), row.isCounted { found.insert(try mark(row)) }
         return true
       }
       guard try classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else {

@@ -12,7 +12,8 @@ extension Keychain {
     // Those whose numbers nothing vouches for get others, behind all that have theirs.
     var unnumbered: [Int64] = []
     var found = RecordSet()
-    try source.database.eachDeposit { (row: DepositRow) throws(VaultError) in
+    try source.database.eachDeposit { (read: Result<DepositRow, VaultError>) throws(VaultError) in
+      let row = try read.get()
       if row.isCounted { found.insert(try source.mark(row)) }
       let copy = try copied(row, of: source)
       let isNumbered = copy.state == row.state && DepositRow.numbers.contains(row.row)
@@ -70,7 +71,11 @@ extension Keychain {
     var (counted, waiting): ([DepositRow], [DepositRow]) = ([], [])
     var found = RecordSet()
     do throws(VaultError) {
-      try source.database.eachDeposit { (row: DepositRow) throws(VaultError) in
+      try source.database.eachDeposit { (read: Result<DepositRow, VaultError>) throws(VaultError) in
+        guard case .success(let row) = read else {
+          lose(Finding(.damaged, "a deposit is lost: it cannot be read"))
+          return true
+        }
         if row.isCounted {
           counted.append(row)
           found.insert(try source.mark(row))

@@ -57,6 +57,10 @@ extension Keychain {
           try clear(&rest, isTimeUp)
           let intake = DepositIntake(self, now: now, decide)
           while let number = rest.next(isTimeUp, evenLate: taken.isEmpty) {
+            guard try !knownDeposits().isForeign(number) else {
+              taken.append((number, try keepForeign(number)))
+              continue
+            }
             // A rekey that has ended meanwhile has kept aside what nobody vouches for.
             guard try knownDeposits().waiting[number] != nil else { continue }
             guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
@@ -138,8 +142,9 @@ extension Keychain {
       if holdsAllKeys { try knownDeposits(verified: true) }
       var found: [ToldDeposit] = []
       guard number < .max else { return [] }
-      try database.eachDeposit(from: number + 1) { (row: DepositRow) throws(VaultError) in
-        if row.state != .seen { found.append(tell(row)) }
+      try database.eachDeposit(from: number + 1) { (row: Result<DepositRow, VaultError>) throws(VaultError) in
+        // One that cannot be read is a check's to report.
+        if let row = try? row.get(), row.state != .seen { found.append(tell(row)) }
         return found.count < limit
       }
       return found
@@ -239,6 +244,19 @@ extension Keychain {
     guard obstacle != .forged else { return try renumber(row, as: kept).row }
     try replace(row, by: kept)
     return row.row
+  }
+
+  /// Has a row that waits and is none of ours be kept aside like any other that nobody vouches for: one byte of it may
+  /// have changed, and it is to keep no other deposit waiting. A transaction must be open.
+  private func keepForeign(_ number: Int64) throws(VaultError) -> TakenDeposit {
+    guard var row = try database.foreignDeposit(number) else { throw .corrupt("a deposit is not where it was") }
+    try database.deleteDeposit(number)
+    bound.depositTable?.remove(foreign: number)
+    row.row = try nextDeposit()
+    row.state = .kept
+    row.sealed = [DepositObstacle.forged.rawValue] + row.sealed
+    try add(row)
+    return TakenDeposit(result: .kept(number: row.row, .forged))
   }
 
   /// Has a row only be remembered, so that what it held is not taken in again; one that is not authentic is removed: it would keep

@@ -30,10 +30,11 @@ public struct WaitingDeposits: Sendable {
   mutating func look(_ table: @autoclosure () throws(VaultError) -> DepositTable, age: Int64) throws(VaultError) {
     guard waiting == nil else { return }
     let table = try table()
-    found = Set(table.waiting.keys)
+    let rows = table.waiting.merging(table.foreign) { own, _ in own }
+    found = Set(rows.keys)
     // More than anybody can leave waits for another time.
     var (numbers, bytes): ([Int64], Int) = ([], 0)
-    for (number, size) in table.waiting.sorted(by: { $0.key < $1.key }).prefix(Keychain.mostDeposits) {
+    for (number, size) in rows.sorted(by: { $0.key < $1.key }).prefix(Keychain.mostDeposits) {
       bytes += size
       guard bytes <= Keychain.mostDepositBytes else { break }
       numbers.append(number)

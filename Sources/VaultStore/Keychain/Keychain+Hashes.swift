@@ -220,7 +220,9 @@ extension Keychain {
   /// Writes the class records of a store that is being made and has no item yet. All keys must be in memory.
   func writeFirstRecords(_ facts: ByClass<ClassRecord.Facts>) throws(VaultError) {
     var walk = RecordWalk()
-    try walk.walkFewRows(self)
+    var verification = Verification()
+    try walk.walkFewRows(self, &verification)
+    if let finding = verification.findings.first { throw .corrupt(finding.text) }
     for accessible in AccessClass.allCases {
       try store(ClassRecord(sets: walk.sets[accessible], facts: facts[accessible]), accessible)
     }

@@ -34,24 +34,29 @@ struct DepositRow {
 extension Database {
   /// The longest record in bytes: one byte, a MAC, and a box of a value of 1 MiB within a box, with what is said of both.
   static let longestDeposit = DepositBox.longest + (512 << 10)
-  private static let longestNote = 64
+  static let longestNote = 64
   /// More rows than a vault has, so that what somebody puts in keeps no walk from its end.
   private static let mostRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
 
   /// Walks all rows from the number `first` on, until `body` returns false.
   ///
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more than there can be, they are out of order, or one
-  ///   is none of ours.
+  /// - Parameter body: gets each row, or the error in reading it: one that is none of ours, which is about this row alone.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of
+  ///   order.
   func eachDeposit(
-    from first: Int64 = .min, _ body: (DepositRow) throws(VaultError) -> Bool
+    from first: Int64 = .min, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
     var (last, count): (Int64?, Int) = (nil, 0)
     try statements.deposits.from.bind(1, first)
     try statements.deposits.from.each { (row: Statement) throws(VaultError) in
-      let found = try Self.deposit(row)
-      guard found.row >= first, last.map({ found.row > $0 }) ?? true else { throw Self.outOfOrder("deposits") }
-      (last, count) = (found.row, count + 1)
+      let number = try row.integer(0)
+      guard number >= first, last.map({ number > $0 }) ?? true else { throw Self.outOfOrder("deposits") }
+      (last, count) = (number, count + 1)
       guard count <= Self.mostRows else { throw .corrupt("vault.db: there are too many deposits") }
+      let found: Result<DepositRow, VaultError>
+      do throws(VaultError) { found = .success(try Self.deposit(row)) } catch .corrupt(let reason) {
+        found = .failure(.corrupt(reason))
+      }
       return try body(found)
     }
   }
@@ -63,15 +68,42 @@ extension Database {
   }
 
   private static func deposit(_ row: Statement) throws(VaultError) -> DepositRow {
-    let id = try row.withBlob(1) { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }
-    guard let id, let accessible = UInt8(exactly: try row.integer(2)).flatMap(AccessClass.init(rawValue:)),
+    guard let id = try identity(row), let accessible = try accessible(row),
       let state = DepositRow.State(rawValue: try row.integer(3))
     else { throw foreignDeposit }
-    // What is kept aside has its reason before it.
-    let longest = longestDeposit + (state == .kept ? 1 : 0)
     return DepositRow(
       row: try row.integer(0), id: id, accessible: accessible, state: state,
-      depositor: try row.bytes(4, atMost: DepositorTag.count), sealed: try row.bytes(5, atMost: longest))
+      depositor: try row.bytes(4, atMost: DepositorTag.count), sealed: try row.bytes(5, atMost: longest(state)))
+  }
+
+  private static func longest(_ state: DepositRow.State) -> Int {
+    switch state {
+    case .waiting: longestDeposit
+    // What is kept aside has its reason before it.
+    case .kept: longestDeposit + 1
+    case .seen: longestNote
+    }
+  }
+
+  private static func identity(_ row: Statement) throws(VaultError) -> ItemID? {
+    row.isNull(1) ? nil : try row.withBlob(1) { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }
+  }
+
+  private static func accessible(_ row: Statement) throws(VaultError) -> AccessClass? {
+    UInt8(exactly: try row.integer(2)).flatMap(AccessClass.init(rawValue:))
+  }
+
+  /// A row that waits and is none of ours, as a deposit of the strongest class that nobody vouches for: as much of it as
+  /// can be read. Nil when there is none of that number.
+  func foreignDeposit(_ number: Int64) throws(VaultError) -> DepositRow? {
+    try statements.deposits.one.bind(1, number)
+    return try statements.deposits.one.first { (row: Statement) throws(VaultError) in
+      let tag = row.isNull(4) ? [] : try row.bytes(4)
+      return DepositRow(
+        row: number, id: try Self.identity(row) ?? .random(), accessible: try Self.accessible(row) ?? .whenUnlocked,
+        state: .waiting, depositor: tag.count == DepositorTag.count ? tag : [],
+        sealed: row.isNull(5) ? [] : Array(try row.bytes(5).prefix(Self.longestDeposit)))
+    }
   }
 
   /// What can be told of a row without reading all of it.
@@ -87,19 +119,28 @@ extension Database {
   }
 
   /// The outlines of all rows, in their order.
-  func depositOutlines() throws(VaultError) -> [DepositOutline] {
+  ///
+  /// - Parameter foreign: called with the number of each row that is none of ours, and its size in bytes where it waits.
+  func depositOutlines(
+    foreign: (_ number: Int64, _ waiting: Int?) -> Void = { _, _ in }
+  ) throws(VaultError) -> [DepositOutline] {
     var found: [DepositOutline] = []
+    var (last, count): (Int64?, Int) = (nil, 0)
     try statements.deposits.outline.each { (row: Statement) throws(VaultError) in
       let number = try row.integer(0)
-      if let last = found.last?.row, last >= number { throw Self.outOfOrder("deposits") }
-      guard found.count < Self.mostRows else { throw .corrupt("vault.db: there are too many deposits") }
-      let id = try row.withBlob(1) { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }
-      guard let id, let state = DepositRow.State(rawValue: try row.integer(2)) else { throw Self.foreignDeposit }
-      let tag = try row.bytes(3, atMost: DepositorTag.count)
+      if let last, last >= number { throw Self.outOfOrder("deposits") }
+      guard count < Self.mostRows else { throw .corrupt("vault.db: there are too many deposits") }
+      (last, count) = (number, count + 1)
+      let (state, size) = (DepositRow.State(rawValue: try row.integer(3)), Int(clamping: try row.integer(5)))
+      guard let id = try Self.identity(row), try Self.accessible(row) != nil, let state, !row.isNull(4), !row.isNull(6),
+        size <= Self.longest(state)
+      else {
+        foreign(number, state == .waiting ? size : nil)
+        return true
+      }
       found.append(
         DepositOutline(
-          row: number, id: id, state: state, depositor: tag, size: Int(clamping: try row.integer(4)),
-          note: try row.bytes(5, atMost: Self.longestNote)))
+          row: number, id: id, state: state, depositor: try row.bytes(4), size: size, note: try row.bytes(6)))
       return true
     }
     return found

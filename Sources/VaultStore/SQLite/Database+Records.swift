@@ -7,7 +7,7 @@ extension Database {
   /// The most wrapped keys that are read, more than any vault has.
   private static let maximumKeys = 16
   /// The longest of these records in bytes, with room to spare.
-  private static let longestRecord = 128 << 10
+  static let longestRecord = 128 << 10
 
   /// A fact about the whole vault.
   func meta(_ name: String) throws(VaultError) -> [UInt8]? {
@@ -38,19 +38,27 @@ extension Database {
     }
   }
 
-  /// All wrapped keys with their names, ordered by name.
+  /// All wrapped keys, or the error in reading each, with their names and ordered by them.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` also when there are more than there can be, or they are out of order.
-  func keys() throws(VaultError) -> [(name: String, sealed: [UInt8])] {
-    var found: [(name: String, sealed: [UInt8])] = []
+  /// - Throws: ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of order.
+  func keys() throws(VaultError) -> [(name: String, sealed: Result<[UInt8], VaultError>)] {
+    var found: [(name: String, sealed: Result<[UInt8], VaultError>)] = []
     try statements.keys.all.each { (row: Statement) throws(VaultError) in
       let name = try row.text(0)
       if let last = found.last?.name, !last.utf8.lexicographicallyPrecedes(name.utf8) { throw Self.outOfOrder("keys") }
       guard found.count < Self.maximumKeys else { throw .corrupt("vault.db: there are too many keys") }
-      found.append((name, try row.bytes(1, atMost: Self.longestRecord)))
+      found.append((name, try Self.record(row)))
       return true
     }
     return found
+  }
+
+  /// The second column of a row in a table with few rows; an error that is about this row alone is no reason not to
+  /// read the next one.
+  private static func record(_ row: Statement) throws(VaultError) -> Result<[UInt8], VaultError> {
+    do throws(VaultError) { return .success(try row.bytes(1, atMost: longestRecord)) } catch .corrupt(let reason) {
+      return .failure(.corrupt(reason))
+    }
   }
 
   /// The class record of a class.
@@ -69,13 +77,19 @@ extension Database {
   }
 
   /// Finds rows that are not ours in the tables of facts and of class records, whose rows nothing counts. Each of the
-  /// two tables yields one finding, however many such rows it has.
+  /// two tables yields one finding for these, however many they are, and one for each fact that cannot be read.
   func foreignRows() throws(VaultError) -> [Finding] {
     var findings: [Finding] = []
     // Each of ours is met once, so that a walk over pages that lead in a circle ends, too.
     var names = Set(MetaName.all)
     try statements.meta.names.each { (row: Statement) throws(VaultError) in
-      if names.remove(try row.text(0)) != nil { return true }
+      let name = try row.text(0)
+      if names.remove(name) != nil {
+        if try row.integer(1) == 0 {
+          findings.append(Finding(.damaged, "the fact \(name) about the vault is too long"))
+        }
+        return true
+      }
       findings.append(Finding(.foreign, "a fact about the vault was put in by somebody else"))
       return false
     }
@@ -95,16 +109,16 @@ extension Database {
     try statements.keys.put.run()
   }
 
-  /// The ids and records of all slots, ordered by id.
+  /// The ids of all slots, ordered, and the record of each or the error in reading that.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` also when there are more than there can be, or they are out of order.
-  func slots() throws(VaultError) -> [(id: Int64, record: [UInt8])] {
-    var found: [(id: Int64, record: [UInt8])] = []
+  /// - Throws: ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of order.
+  func slots() throws(VaultError) -> [(id: Int64, record: Result<[UInt8], VaultError>)] {
+    var found: [(id: Int64, record: Result<[UInt8], VaultError>)] = []
     try statements.slots.all.each { (row: Statement) throws(VaultError) in
       let id = try row.integer(0)
       if let last = found.last?.id, last >= id { throw Self.outOfOrder("slots") }
       guard found.count < Self.maximumSlots else { throw .corrupt("vault.db: there are too many slots") }
-      found.append((id, try row.bytes(1, atMost: Self.longestRecord)))
+      found.append((id, try Self.record(row)))
       return true
     }
     return found

@@ -141,13 +141,16 @@ import Glibc
     try withBlob(column) { (span: RawSpan) throws(VaultError) in [UInt8](copying: span) }
   }
 
-  /// A copy of a blob column of at most `limit` bytes.
+  /// A copy of a blob column of at most `limit` bytes. NULL counts as a longer one: see ``Statements/bounded(_:_:)``.
   func bytes(_ column: Int32, atMost limit: Int) throws(VaultError) -> [UInt8] {
-    try withBlob(column) { (span: RawSpan) throws(VaultError) in
-      guard span.byteCount <= limit else { throw .corrupt("vault.db: a record is too long") }
+    if isNull(column) { throw Self.tooLong }
+    return try withBlob(column) { (span: RawSpan) throws(VaultError) in
+      guard span.byteCount <= limit else { throw Self.tooLong }
       return [UInt8](copying: span)
     }
   }
+
+  private static var tooLong: VaultError { .corrupt("vault.db: a record is too long") }
 
   private static var wrongType: VaultError { .corrupt("vault.db: a column has the wrong type") }
 

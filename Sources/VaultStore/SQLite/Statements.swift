@@ -1,3 +1,4 @@
+import VaultCore
 import VaultModel
 
 /// Every statement the store runs, compiled once: a group for each table.
@@ -16,6 +17,12 @@ struct Statements {
 
   /// The columns of a head that ``Row`` reads.
   static let headColumns = "id, item, class, revision, policy, current, sealed"
+
+  /// A blob column as a result that is NULL where it has more than `limit` bytes. SQLite reads no such blob, so a row
+  /// that somebody made too long for it keeps a walk from no other row.
+  fileprivate static func bounded(_ column: String, _ limit: Int) -> String {
+    "iif(length(\(column)) <= \(limit), \(column), NULL)"
+  }
 
   init(_ connection: SQLiteConnection) throws(VaultError) {
     transaction = try Transaction(connection)
@@ -45,8 +52,9 @@ struct Statements {
     let names, get, put, delete: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
-      names = try c.prepare("SELECT name FROM meta ORDER BY name")
-      get = try c.prepare("SELECT value FROM meta WHERE name = ?1")
+      let value = bounded("value", Database.longestRecord)
+      names = try c.prepare("SELECT name, length(value) <= \(Database.longestRecord) FROM meta ORDER BY name")
+      get = try c.prepare("SELECT \(value) FROM meta WHERE name = ?1")
       put = try c.prepare("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)")
       delete = try c.prepare("DELETE FROM meta WHERE name = ?1")
     }
@@ -56,8 +64,9 @@ struct Statements {
     let all, get, put: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
-      all = try c.prepare("SELECT name, sealed FROM keys ORDER BY name")
-      get = try c.prepare("SELECT sealed FROM keys WHERE name = ?1")
+      let sealed = bounded("sealed", Database.longestRecord)
+      all = try c.prepare("SELECT name, \(sealed) FROM keys ORDER BY name")
+      get = try c.prepare("SELECT \(sealed) FROM keys WHERE name = ?1")
       put = try c.prepare("INSERT OR REPLACE INTO keys(name, sealed) VALUES(?1, ?2)")
     }
   }
@@ -66,7 +75,7 @@ struct Statements {
     let all, insert, update, delete: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
-      all = try c.prepare("SELECT id, record FROM slots ORDER BY id")
+      all = try c.prepare("SELECT id, \(bounded("record", Database.longestRecord)) FROM slots ORDER BY id")
       insert = try c.prepare("INSERT INTO slots(id, record) VALUES(?1, ?2)")
       update = try c.prepare("UPDATE slots SET record = ?2 WHERE id = ?1")
       delete = try c.prepare("DELETE FROM slots WHERE id = ?1")
@@ -78,7 +87,7 @@ struct Statements {
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       classes = try c.prepare("SELECT class FROM hashes ORDER BY class")
-      get = try c.prepare("SELECT record FROM hashes WHERE class = ?1")
+      get = try c.prepare("SELECT \(bounded("record", Database.longestRecord)) FROM hashes WHERE class = ?1")
       put = try c.prepare("INSERT OR REPLACE INTO hashes(class, record) VALUES(?1, ?2)")
     }
   }
@@ -87,7 +96,8 @@ struct Statements {
     let all, insert, delete: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
-      all = try c.prepare("SELECT id, item, class, sealed FROM grants ORDER BY id")
+      let columns = "\(bounded("item", ItemID.count)), class, \(bounded("sealed", Database.longestGrant))"
+      all = try c.prepare("SELECT id, \(columns) FROM grants ORDER BY id")
       insert = try c.prepare("INSERT INTO grants(item, class, sealed) VALUES(?1, ?2, ?3)")
       delete = try c.prepare("DELETE FROM grants WHERE id = ?1")
     }
@@ -112,13 +122,18 @@ struct Statements {
     let one, from, outline, insert, update, delete, clear: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
-      let columns = "id, item, class, state, depositor, sealed"
+      let named =
+        "id, \(bounded("item", ItemID.count)), class, state, \(bounded("depositor", DepositorTag.count))"
+      let columns = "\(named), \(bounded("sealed", Database.longestDeposit + 1))"
       one = try c.prepare("SELECT \(columns) FROM deposits WHERE id = ?1")
       from = try c.prepare("SELECT \(columns) FROM deposits WHERE id >= ?1 ORDER BY id")
       outline = try c.prepare(
         """
-        SELECT id, item, state, depositor, length(sealed), CASE state WHEN \(DepositRow.State.seen.rawValue) THEN sealed
-        WHEN \(DepositRow.State.kept.rawValue) THEN substr(sealed, 1, 1) ELSE x'' END FROM deposits ORDER BY id
+        SELECT \(named), length(sealed), CASE state
+        WHEN \(DepositRow.State.seen.rawValue) THEN \(bounded("sealed", Database.longestNote))
+        WHEN \(DepositRow.State.kept.rawValue)
+        THEN substr(\(bounded("sealed", Database.longestDeposit + 1)), 1, 1)
+        ELSE x'' END FROM deposits ORDER BY id
         """)
       insert = try c.prepare(
         "INSERT INTO deposits(id, item, class, state, depositor, sealed) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")

@@ -81,7 +81,9 @@ extension Keychain {
   func checkFewRows() throws(VaultError) {
     try noticing { () throws(VaultError) in
       var walk = RecordWalk()
-      try walk.walkFewRows(self)
+      var verification = Verification()
+      try walk.walkFewRows(self, &verification)
+      if let finding = verification.findings.first { throw .corrupt(finding.text) }
       for accessible in AccessClass.allCases where holdsIntegrityKey(accessible) {
         let (stored, found) = (try classRecord(accessible).sets, walk.sets[accessible])
         for place in Set(stored.places + found.places) where stored[place] != found[place] {

@@ -77,15 +77,16 @@ extension Keychain {
   ) throws(VaultError) -> [(id: Int64, record: [UInt8])] {
     var kept: [(id: Int64, record: [UInt8])] = []
     let readable = Set(slots.map { Int64($0.id) })
-    for (id, record) in try database.slots() {
-      let isStored = try holds(Self.place(slot: id), stored) { (accessible: AccessClass) throws(VaultError) in
-        try mark(slot: id, record, accessible)
-      }
-      if readable.contains(id), isStored {
-        kept.append((id, record))
-      } else {
+    for (id, found) in try database.slots() {
+      guard case .success(let record) = found, readable.contains(id),
+        try holds(
+          Self.place(slot: id), stored,
+          { (accessible: AccessClass) throws(VaultError) in try mark(slot: id, record, accessible) })
+      else {
         lose(Finding(.damaged, "slot \(id) is lost: it is not the one that was stored last"))
+        continue
       }
+      kept.append((id, record))
     }
     guard !kept.isEmpty else { throw .corrupt("no slot is left that could open what is saved") }
     return kept
@@ -96,18 +97,18 @@ extension Keychain {
     _ stored: [StoredSets], _ lose: (Finding) -> Void
   ) throws(VaultError) -> [(name: String, sealed: [UInt8])] {
     var kept: [(name: String, sealed: [UInt8])] = []
-    for (name, sealed) in try database.keys() {
+    for (name, found) in try database.keys() {
       let place = Self.place(key: name)
-      let isStored = try holds(place, stored) { (accessible: AccessClass) throws(VaultError) in
-        try mark(key: name, sealed, accessible)
-      }
-      if isStored {
-        kept.append((name, sealed))
-      } else {
+      guard case .success(let sealed) = found,
+        try holds(
+          place, stored, { (accessible: AccessClass) throws(VaultError) in try mark(key: name, sealed, accessible) })
+      else {
         lose(
           Finding(
             .damaged, "the wrapped key \(KeyName.name(part: place.part)) is lost: it is not the one that was stored"))
+        continue
       }
+      kept.append((name, sealed))
     }
     for accessible in AccessClass.allCases where !kept.contains(where: { $0.name == KeyName.vault(accessible) }) {
       throw .corrupt("the wrapped key \(KeyName.vault(accessible)) is damaged, so nothing could open what is saved")

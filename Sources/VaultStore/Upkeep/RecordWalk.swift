@@ -13,7 +13,9 @@ struct RecordWalk {
   /// The classes whose keys were there at every record.
   private(set) var isKeyed = ByClass<Bool>(repeating: true)
   /// The hashes over the records of each class that the walk has met.
-  private(set) var sets = ByClass<RecordSets>(repeating: RecordSets())
+  var sets = ByClass<RecordSets>(repeating: RecordSets())
+  /// The part of the tables with few rows that could not be read.
+  var unread = UnreadRows()
   private var told = ToldRecords()
   private var table = Table.heads
   // The last row that was met in each table.
@@ -155,37 +157,6 @@ struct RecordWalk {
       found[accessible].insert(mark)
       told.meet(mark, row: item, accessible)
       return left > 0
-    }
-  }
-
-  /// Takes in the tables with few rows, at once.
-  mutating func walkFewRows(_ keychain: Keychain) throws(VaultError) {
-    let (slots, keys) = (try keychain.database.slots(), try keychain.database.keys())
-    let rekeying = try keychain.database.meta(MetaName.rekeying)
-    let grants = try keychain.database.grants()
-    let anchor = try keychain.database.meta(MetaName.auditAnchor)
-    if let anchor, isHashed(.whenUnlocked, keychain) {
-      sets[.whenUnlocked][Keychain.auditPlace].insert(try keychain.mark(anchor: anchor))
-    }
-    if isHashed(.whenUnlocked, keychain) {
-      try keychain.database.eachDeposit { (row: DepositRow) throws(VaultError) in
-        if row.isCounted { sets[.whenUnlocked][Keychain.depositsPlace].insert(try keychain.mark(row)) }
-        return true
-      }
-    }
-    for accessible in AccessClass.allCases where isHashed(accessible, keychain) {
-      for (id, record) in slots {
-        sets[accessible][Keychain.place(slot: id)].insert(try keychain.mark(slot: id, record, accessible))
-      }
-      for (name, sealed) in keys {
-        sets[accessible][Keychain.place(key: name)].insert(try keychain.mark(key: name, sealed, accessible))
-      }
-      for row in grants where row.accessible == accessible {
-        sets[accessible][Keychain.grantsPlace].insert(try keychain.mark(row))
-      }
-      if let rekeying {
-        sets[accessible][Keychain.rekeyingPlace].insert(try keychain.mark(rekeying: rekeying, accessible))
-      }
     }
   }
 

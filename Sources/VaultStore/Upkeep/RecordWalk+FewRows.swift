@@ -1,0 +1,122 @@
+import VaultCore
+import VaultModel
+
+/// The part of the tables with few rows that a walk could not read. Each such row is a finding of its own; what it would
+/// have counted towards, or the row that it stands for, is not compared with the hashes: it would seem to be missing.
+struct UnreadRows {
+  private var tables: Set<AssociatedData.Table> = []
+  private var places: Set<RecordSets.Place> = []
+
+  mutating func insert(_ table: AssociatedData.Table) { tables.insert(table) }
+  mutating func insert(_ place: RecordSets.Place) { places.insert(place) }
+
+  func contains(_ place: RecordSets.Place) -> Bool { tables.contains(place.table) || places.contains(place) }
+}
+
+// The tables with few rows, each of which is read by itself: one that cannot be read on keeps nothing from the others.
+extension RecordWalk {
+  /// Takes in the tables with few rows, at once.
+  mutating func walkFewRows(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
+    for table in AssociatedData.Table.allCases {
+      do throws(VaultError) {
+        switch table {
+        case .heads, .values, .tags, .hashes: break
+        case .slots: try walkSlots(keychain, &verification)
+        case .keys: try walkKeys(keychain, &verification)
+        case .grants: try walkGrants(keychain, &verification)
+        case .deposits: try walkDeposits(keychain, &verification)
+        case .meta: try walkNextKey(keychain)
+        case .audit: try walkAnchor(keychain)
+        }
+      } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, reason))
+        unread.insert(table)
+      }
+    }
+  }
+
+  private mutating func walkSlots(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
+    for (id, record) in try keychain.database.slots() {
+      guard UInt32(exactly: id) != nil else {
+        verification.add(Finding(.foreign, "slot \(id) was put in by somebody else"))
+        continue
+      }
+      let place = Keychain.place(slot: id)
+      do throws(VaultError) {
+        let record = try record.get()
+        try insert(place, keychain) { (accessible: AccessClass) throws(VaultError) in
+          try keychain.mark(slot: id, record, accessible)
+        }
+      } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, "slot \(id) cannot be read: \(reason)"))
+        unread.insert(place)
+      }
+    }
+  }
+
+  private mutating func walkKeys(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
+    for (name, sealed) in try keychain.database.keys() {
+      let place = Keychain.place(key: name)
+      do throws(VaultError) {
+        let sealed = try sealed.get()
+        try insert(place, keychain) { (accessible: AccessClass) throws(VaultError) in
+          try keychain.mark(key: name, sealed, accessible)
+        }
+      } catch .corrupt(let reason) {
+        verification.add(
+          Finding(.damaged, "the wrapped key \(KeyName.name(part: place.part)) cannot be read: \(reason)"))
+        unread.insert(place)
+      }
+    }
+  }
+
+  private mutating func walkGrants(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
+    try keychain.database.eachGrant { (found: Result<GrantRow, VaultError>) throws(VaultError) in
+      do throws(VaultError) {
+        let row = try found.get()
+        guard isHashed(row.accessible, keychain) else { return }
+        sets[row.accessible][Keychain.grantsPlace].insert(try keychain.mark(row))
+      } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, reason))
+        unread.insert(Keychain.grantsPlace)
+      }
+    }
+  }
+
+  private mutating func walkDeposits(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
+    guard isHashed(.whenUnlocked, keychain) else { return }
+    try keychain.database.eachDeposit { (found: Result<DepositRow, VaultError>) throws(VaultError) in
+      do throws(VaultError) {
+        let row = try found.get()
+        if row.isCounted { sets[.whenUnlocked][Keychain.depositsPlace].insert(try keychain.mark(row)) }
+      } catch .corrupt(let reason) {
+        verification.add(Finding(.damaged, reason))
+        unread.insert(Keychain.depositsPlace)
+      }
+      return true
+    }
+  }
+
+  private mutating func walkNextKey(_ keychain: Keychain) throws(VaultError) {
+    guard let record = try keychain.database.meta(MetaName.rekeying) else { return }
+    try insert(Keychain.rekeyingPlace, keychain) { (accessible: AccessClass) throws(VaultError) in
+      try keychain.mark(rekeying: record, accessible)
+    }
+  }
+
+  private mutating func walkAnchor(_ keychain: Keychain) throws(VaultError) {
+    guard let anchor = try keychain.database.meta(MetaName.auditAnchor), isHashed(.whenUnlocked, keychain) else {
+      return
+    }
+    sets[.whenUnlocked][Keychain.auditPlace].insert(try keychain.mark(anchor: anchor))
+  }
+
+  /// Takes in a row that counts towards all classes.
+  private mutating func insert(
+    _ place: RecordSets.Place, _ keychain: Keychain, _ mark: (AccessClass) throws(VaultError) -> RecordMark
+  ) throws(VaultError) {
+    for accessible in AccessClass.allCases where isHashed(accessible, keychain) {
+      sets[accessible][place].insert(try mark(accessible))
+    }
+  }
+}
