@@ -53,6 +53,10 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   // MARK: Requests
 
+  /// Requests handled in one go, so that a client that sends many cannot keep the loop from the others, of its own user
+  /// neither: a turn's whole time is as long for them as that of many works.
+  private static let slice = 8
+
   /// Takes what the client has sent.
   func take(_ bytes: RawSpan) {
     defer { Stack.wipeRegisters() }
@@ -66,9 +70,11 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   private func process() {
     guard !isProcessing else { return }
     isProcessing = true
+    var left = Self.slice
     while !isAnswering, let count = frameCount {
       isAnswering = true
-      guard let line, !door.turns.mayGo(line) else {
+      guard let line, left == 0 || !door.turns.mayGo(line) else {
+        left -= 1
         handle(count)
         continue
       }
