@@ -138,6 +138,31 @@ static inline void vault_interrupting_signal(int number, void (*handler)(int)) {
 /* Has the kernel end this process when the one that started it ends. */
 static inline int vault_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
 
+/* Locks the memory of a process with one thread into RAM: all that it has or, where RLIMIT_MEMLOCK leaves no room for
+   that, its heap and its stack. The heap gets `room` bytes more before that and never shrinks, and nothing up to as many
+   bytes lies outside of it. 1 where the heap is locked. */
+static inline int vault_lock_memory(size_t room) {
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_MMAP_THRESHOLD, (int)room);
+    void *more = malloc(room - 1);
+    if (!more) return 0;
+    free(more);
+    if (mlockall(MCL_CURRENT) == 0) return 1;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    if (!maps) return 0;
+    char line[512];
+    int is_locked = 0;
+    while (fgets(line, sizeof line, maps)) {
+        unsigned long start, end;
+        int is_heap = strstr(line, "[heap]") != NULL;
+        if (!is_heap && !strstr(line, "[stack]")) continue;
+        if (sscanf(line, "%lx-%lx", &start, &end) != 2) continue;
+        if (mlock((void *)start, end - start) == 0 && is_heap) is_locked = 1;
+    }
+    fclose(maps);
+    return is_locked;
+}
+
 static inline int vault_set_not_dumpable(void) { return prctl(4 /* PR_SET_DUMPABLE */, 0, 0, 0, 0); }
 
 /* 1 where execve() gains nothing any more, set-user-ID and set-group-ID programs included. */

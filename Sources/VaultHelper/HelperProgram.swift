@@ -66,6 +66,15 @@ public struct HelperProgram: Sendable {
     }
   }
 
+  // MARK: Memory
+
+  /// Locks the memory of the process into RAM, as far as RLIMIT_MEMLOCK goes: all of it, or its heap and its stack.
+  ///
+  /// For a program with one thread, before it reads a secret: libraries make copies of their own.
+  ///
+  /// - Parameter room: the bytes that it takes from the heap from then on, at most.
+  public static func lockMemory(room: Int) { _ = vault_lock_memory(room) }
+
   // MARK: The question
 
   /// Reads the one frame that comes.

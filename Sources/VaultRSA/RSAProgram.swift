@@ -7,16 +7,19 @@ internal import VaultWire
 
 /// `vault-rsa`: computes with one RSA key that is so large that the daemon could answer nobody meanwhile.
 ///
-/// The key lies in locked memory alone, and goes with the process: whenever the daemon ends it, as it does at a lock
-/// and when the client leaves.
+/// The key lies in locked memory alone, with all that is computed of it, and goes with the process: whenever the daemon
+/// ends it, as it does at a lock and when the client leaves.
 public enum RSAProgram {
   /// Seconds after which it gives up; a new key takes a small machine a minute.
   private static let limit: UInt32 = 330
+  /// The bytes that libgcrypt takes beside its own pool, several times over: a number of the largest key has 1 KiB.
+  private static let room = 1 << 20
 
   public static let program = HelperProgram(
     name: "vault-rsa", purpose: "Computes with a large RSA key", limit: limit, answer: answer)
 
   @Sendable private static func answer() -> SecretBuffer? {
+    HelperProgram.lockMemory(room: room)
     guard let frame = HelperProgram.receiveHeader(limit: RSARequest.frameLimit), let request = RSARequest(frame)
     else { return nil }
     var isWhole = false

@@ -32,6 +32,22 @@ import VaultTesting
     #expect(ProcessTree.processes(named: Self.helper, of: daemon).isEmpty)
   }
 
+  @Test("are computed with in memory that is locked, the heap included") func locked() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let making = Begun(sandbox, ["set", "big", "--use", "sign", "--generate", "rsa4096"])
+    let process = try Self.begun(sandbox)
+    try wait(for: "a locked heap") {
+      let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmLck:") }
+      let size = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+      // libgcrypt's own pool and the key's pages come to less.
+      return size >= 1024
+    }
+    kill(process, SIGKILL)
+    _ = try making.outcome()
+  }
+
   @Test("so does the end of its client, and the daemon's own") func client() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

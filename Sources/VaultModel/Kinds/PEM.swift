@@ -37,7 +37,31 @@ package enum PEM {
 
   /// The block's bytes.
   package static func decode(_ block: PEMBlock, in text: RawSpan) throws(ValueError) -> ScratchBytes {
-    var bytes = ScratchBytes(capacity: block.body.count / 4 * 3 + 3)
+    var bytes = ScratchBytes(capacity: capacity(of: block))
+    try decode(block, in: text) { bytes.append($0) }
+    return bytes
+  }
+
+  /// The number of bytes that a block has at most.
+  package static func capacity(of block: PEMBlock) -> Int { block.body.count / 4 * 3 + 3 }
+
+  /// Puts the block's bytes at the front of `room`, which has ``capacity(of:)`` bytes; the number of them.
+  package static func decode(
+    _ block: PEMBlock, in text: RawSpan, into room: inout MutableRawSpan
+  ) throws(ValueError) -> Int {
+    var count = 0
+    try decode(block, in: text) { byte in
+      room.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+      count += 1
+    }
+    return count
+  }
+
+  @inline(__always)
+  private static func decode(
+    _ block: PEMBlock, in text: RawSpan, _ append: (UInt8) -> Void
+  ) throws(ValueError) {
+    var isEmpty = true
     var group = 0
     var symbols = 0
     var padding = 0
@@ -52,12 +76,12 @@ package enum PEM {
       symbols += 1
       guard symbols % 4 == 0 else { continue }
       guard padding < 3, group & (1 << (8 * padding) - 1) == 0 else { throw notBase64 }
-      for index in 0..<(3 - padding) { bytes.append(UInt8(group >> (16 - 8 * index) & 0xFF)) }
+      for index in 0..<(3 - padding) { append(UInt8(group >> (16 - 8 * index) & 0xFF)) }
+      if padding < 3 { isEmpty = false }
       group = 0
     }
     guard symbols % 4 == 0, padding < 3 else { throw notBase64 }
-    guard bytes.count > 0 else { throw ValueError(reason: "a PEM block is empty") }
-    return bytes
+    guard !isEmpty else { throw ValueError(reason: "a PEM block is empty") }
   }
 
   private static var notBase64: ValueError { ValueError(reason: "a PEM block's body is not base64") }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A piece of memory for decoding a value in order to check it, wiped when it ends.
 ///
-/// It is not locked in memory: the value it is decoded from is checked before it reaches the store, within one call.
+/// It has pages of its own, locked into RAM where RLIMIT_MEMLOCK leaves room for them, and left out of core dumps.
 @safe package struct ScratchBytes: ~Copyable {
   private let base: UnsafeMutableRawPointer
   private let capacity: Int
@@ -11,16 +11,19 @@ internal import Glibc
 
   /// Makes room for `capacity` bytes.
   package init(capacity: Int) {
-    // One byte at least: malloc(0) may answer NULL.
-    guard let base = unsafe malloc(max(1, capacity)) else { preconditionFailure("out of memory") }
+    // One byte at least: there is no mapping of none.
+    let mapped = unsafe mmap(nil, max(1, capacity), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let base = unsafe mapped, unsafe base != MAP_FAILED else { preconditionFailure("out of memory") }
+    unsafe mlock(base, max(1, capacity))
+    unsafe madvise(base, max(1, capacity), MADV_DONTDUMP)
     unsafe self.base = base
     self.capacity = capacity
   }
 
   deinit {
-    // Ours alone, allocated with at least `capacity` bytes.
+    // Ours alone, mapped with at least `capacity` bytes.
     unsafe explicit_bzero(base, capacity)
-    unsafe free(base)
+    unsafe munmap(base, max(1, capacity))
   }
 
   /// Adds a byte; traps when there is no room left.
