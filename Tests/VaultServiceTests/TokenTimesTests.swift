@@ -126,6 +126,20 @@ import VaultStore
     #expect(try !list.contains(id))
   }
 
+  @Test(
+    "all tokens of a subject are taken back up to the time that any class knows, and no more than a day ahead",
+    arguments: [(3600, 3600), (864_000, 86_400)])
+  func otherClass(ahead: Int64, revoked: Int64) throws {
+    let made = stand.hands.wall.value
+    try stand.restart()
+    // As of a token that was made cold by a clock that was ahead, when the item was of that class.
+    try #require(stand.vault.openKeychain).learn(made + ahead, .always)
+    try stand.unlock()
+    #expect(try stand.vault.keychain().newestTime(of: .afterFirstUnlock, at: made) < made + ahead)
+    try revoke(.all(of: "lamp"))
+    #expect(try list.contains("\"before\":\(made + revoked),"))
+  }
+
   @Test("a token ends by the newest time that the store knows, and none is made that would have ended") func expired()
     throws
   {

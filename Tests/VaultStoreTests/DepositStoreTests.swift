@@ -161,6 +161,28 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("are remembered for as long as ever from the repair of a clock that ran ahead day by day") func repaired()
+    throws
+  {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    let key = DepositKey(vault: keychain.identity, publicKey: try #require(keychain.publicKey))
+    #expect(try keychain.handIn(LeftValue("boxed", "sealed").box(for: key)) == .stored(version: 1))
+    func pass(_ days: ClosedRange<Int64>) throws {
+      for day in days {
+        let now = 2000 + day * 86_400
+        try keychain.put("daily", "\(day)", update: true, now: now)
+        #expect(try keychain.takeInAll(now: now) == [])
+      }
+    }
+    try pass(1...20)
+    try keychain.setNewestTime(back: 2000)
+    try pass(1...31)
+    #expect(try keychain.database.depositOutlines().contains { $0.state == .seen })
+    try pass(32...33)
+    #expect(try !keychain.database.depositOutlines().contains { $0.state == .seen })
+  }
+
   @Test("of one caller are remembered up to a number, of whatever class, and those of others beside them")
   func rememberedOfOne() throws {
     let fixture = try Fixture.withItems(1)

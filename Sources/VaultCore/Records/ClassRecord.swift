@@ -51,6 +51,16 @@ public struct ClassRecord: Hashable, Sendable {
       time = max(time, now)
     }
 
+    /// Takes note that the time was ahead of this one, Unix seconds. The age goes back by as much, which it may have
+    /// grown by for nothing, and by ``longestSetback`` at most: after one jump of years it has grown by a day.
+    public mutating func setBack(to now: Int64) {
+      let ahead = min(max(0, Seconds.from(now, to: time)), Self.longestSetback)
+      (time, age) = (min(time, now), max(0, age - ahead))
+    }
+
+    /// As long as anything is remembered by age that must not come a second time: a deposit.
+    private static let longestSetback: Int64 = 31 * 86_400
+
     /// The same where other facts are not further.
     public func raised(to other: Facts) -> Facts {
       Facts(

@@ -82,7 +82,8 @@ extension Items {
       throw .invalidValue(kind: "", reason: error.reason)
     }
     // The class of the list is that of the item, unless somebody has changed one of them.
-    let newest = lastIssue(of: item, keychain, at: now)
+    let newest = max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)
+    let issued = lastIssue(of: item, keychain, at: now)
     let age = keychain.age(of: item.policy.accessible, at: now)
     list.drop(expiredBy: newest, age: age)
     let life: Int64
@@ -91,8 +92,8 @@ extension Items {
     }
     do throws(RevocationProblem) {
       switch tokens {
-      case .one(let id): try list.revoke(identifier: id, expiresAt: Seconds.after(life, newest))
-      case .all(let subject): try list.revoke(subject: subject, issuedUpTo: newest, longestLife: life)
+      case .one(let id): try list.revoke(identifier: id, expiresAt: Seconds.after(life, issued))
+      case .all(let subject): try list.revoke(subject: subject, issuedUpTo: issued, longestLife: life)
       }
       list.setAges(at: newest, age: age, step: ClassRecord.Facts.longestStep)
       return (list, try list.encoded())

@@ -43,7 +43,12 @@ extension Items {
   private static func span(from now: Int64, to time: Int64) -> String { Seconds.format(Seconds.from(now, to: time)) }
 
   /// The last second in which tokens of an item can have been made so far: none has a later `iat`.
+  ///
+  /// It may have been of another class when they were made, whose time counts up to a day ahead of the clock: whoever
+  /// has the key of a weaker class can make its time any.
   func lastIssue(of item: ItemInfo, _ keychain: Keychain, at now: Int64) -> Int64 {
-    max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)
+    let others = AccessClass.allCases.map { keychain.newestTime(of: $0, at: now) }.max() ?? now
+    let own = max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)
+    return max(own, min(others, Seconds.after(ClassRecord.Facts.longestStep, now)))
   }
 }

@@ -18,7 +18,7 @@ extension Keychain {
   public var generation: UInt64 { bound.recent.generation }
 
   /// Sets the newest time of every class back to this one, Unix seconds, where it is later: after a clock that ran
-  /// ahead.
+  /// ahead. Its age goes back as well: what is remembered for a time is remembered for as long from now on.
   ///
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/rekeying``;
   ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
@@ -30,7 +30,7 @@ extension Keychain {
         let sets: RecordSets
         var facts: ClassRecord.Facts
         (sets, facts) = try classRecord(accessible).parts
-        facts.time = min(facts.time, now)
+        facts.setBack(to: now)
         try store(ClassRecord(sets: sets, facts: facts), accessible)
       }
     }
