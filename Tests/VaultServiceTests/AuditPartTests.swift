@@ -25,7 +25,7 @@ import VaultStore
   }
 
   /// A daemon that starts after one that was killed: with the files as they are, and nothing else of it.
-  private static func killed(_ stand: RoomStand, _ settings: VaultSettings, system: Bool = false) throws -> RoomStand {
+  static func killed(_ stand: RoomStand, _ settings: VaultSettings, system: Bool = false) throws -> RoomStand {
     let from = stand.vault.directory
     let next = try RoomStand(settings, system: system) { store in
       try FileManager.default.createDirectory(

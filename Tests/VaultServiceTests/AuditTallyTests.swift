@@ -1,0 +1,258 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+@Suite("What is counted beyond the parts of the audit log") struct AuditTallyTests {
+  private static func small(_ mode: AuditSettings.Mode = .on) -> VaultSettings {
+    var settings = VaultSettings()
+    (settings.audit.size, settings.audit.mode) = (1 << 20, mode)
+    return settings
+  }
+
+  private static let long = String(repeating: "x", count: 400)
+
+  /// The machine's vault, in which a service may read two items.
+  private static func serving(_ settings: VaultSettings, accessible: AccessClass = .whenUnlocked) throws -> RoomStand {
+    let stand = try RoomStand.unlocked(settings, system: true)
+    for name in ["svc/a", "svc/b"] { try stand.set(name, accessible: accessible) }
+    try give(stand, "user:990", "svc/*")
+    return stand
+  }
+
+  private static func give(_ stand: RoomStand, _ subject: String, _ pattern: String) throws {
+    _ = try stand.access.give(
+      try Subject(parsing: subject), try ItemPattern(pattern), try Rights(parsing: "get"), until: nil,
+      for: stand.administrator)
+  }
+
+  /// Uses up a part of a subject.
+  private static func fill(_ stand: RoomStand, _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller) {
+    for number in 0..<200 {
+      stand.vault.audit.record(action, outcome, caller, item: "svc/a", detail: "\(number) \(long)")
+    }
+  }
+
+  /// How often something was, by item, as the log tells.
+  private static func times(
+    _ stand: RoomStand, _ action: AuditAction, _ outcome: AuditOutcome, by uid: UInt32
+  ) throws -> [String: Int] {
+    var filter = AuditFilter()
+    filter.action = action
+    let reading = try stand.access.readAudit(filter, for: stand.administrator)
+    defer { reading.end() }
+    var times: [String: Int] = [:]
+    while true {
+      let (found, isOver) = try reading.page(until: .max) { 0 }
+      for (_, entry) in found where entry.caller?.uid == uid && entry.outcome == outcome {
+        times[entry.item ?? "", default: 0] += Int(entry.repeats?.count ?? 1)
+      }
+      if isOver { return times }
+    }
+  }
+
+  // MARK: The gate
+
+  @Test("a read that is only counted is on the disk before its answer, where the log is required") func required()
+    throws
+  {
+    let settings = Self.small(.required)
+    let stand = try Self.serving(settings)
+    let caller = RoomStand.caller(990)
+    Self.fill(stand, .use, .ok, caller)
+    stand.vault.audit.write()
+    let keychain = try stand.vault.keychain()
+    let size = keychain.auditFacts.bytes
+    for _ in 0..<300 {
+      try #require(
+        try stand.items.get(ItemName("svc/b"), for: caller, Said()) { _, _, _ in #expect(!keychain.hasUnwrittenAudit) }
+          == nil)
+    }
+    #expect(keychain.auditFacts.bytes - size < 8 << 10, "no number of them makes the log longer")
+    #expect(try Self.times(stand, .get, .ok, by: 990) == ["svc/b": 300])
+    let next = try AuditPartTests.killed(stand, settings, system: true)
+    try next.unlock()
+    #expect(try Self.times(next, .get, .ok, by: 990) == ["svc/b": 300])
+    let next2 = try AuditPartTests.killed(next, settings, system: true)
+    try next2.unlock()
+    #expect(try Self.times(next2, .get, .ok, by: 990) == ["svc/b": 300])
+  }
+
+  @Test("of a store that has failed nothing is settled, also where nothing waits to be written") func failed() throws {
+    let stand = try AuditTests.failed(Self.small(.required))
+    stand.vault.audit.write()
+    #expect(throws: Refusal.self) { try stand.vault.audit.settle() }
+    Self.fill(stand, .get, .ok, stand.administrator)
+    #expect(throws: Refusal.self) { try stand.vault.audit.settle(.log) }
+    #expect(throws: Refusal.self) { try stand.items.get(ItemName("a"), for: stand.administrator) { _, _, _ in } }
+  }
+
+  // MARK: Names
+
+  @Test("no noise of a subject keeps its reads from being counted by item") func ownNoise() throws {
+    let stand = try Self.serving(Self.small())
+    let caller = RoomStand.caller(990)
+    Self.fill(stand, .get, .ok, caller)
+    for number in 0..<600 { AuditTests.get(stand, "no/\(number)/\(Self.long)", caller) }
+    stand.hands.pass(seconds: 61)
+    for number in 0..<600 { AuditTests.get(stand, "none/\(number)", caller) }
+    for _ in 0..<37 { AuditTests.get(stand, "svc/b", caller) }
+    for end in [61, 3600] {
+      stand.hands.pass(seconds: Int64(end))
+      #expect(try Self.times(stand, .get, .ok, by: 990) == ["svc/a": 200, "svc/b": 37])
+    }
+    try stand.restart()
+    try stand.unlock()
+    #expect(try Self.times(stand, .get, .ok, by: 990) == ["svc/a": 200, "svc/b": 37])
+    let refused = try Self.times(stand, .get, .denied, by: 990)
+    #expect(refused.values.reduce(0, +) == 1200)
+  }
+
+  @Test("changes of rights are counted with whose and which they are, whatever else was counted") func rights() throws {
+    let stand = try Self.serving(Self.small())
+    let administrator = stand.administrator
+    for _ in 0..<300 { stand.vault.audit.record(.backup, .ok, administrator, item: "a backup", detail: Self.long) }
+    for number in 0..<600 { AuditTests.get(stand, "missing/\(number)/\(Self.long)", administrator) }
+    stand.hands.pass(seconds: 61)
+    for uid in 5000..<5003 { try Self.give(stand, "user:\(uid)", "svc/b") }
+    stand.hands.pass(seconds: 130)
+    var filter = AuditFilter()
+    filter.action = .grant
+    let reading = try stand.access.readAudit(filter, for: administrator)
+    let (found, _) = try reading.page(until: .max) { 0 }
+    reading.end()
+    for uid in 5000..<5003 {
+      #expect(
+        found.contains { $0.entry.item == "user:\(uid)" && $0.entry.detail?.contains("svc/b") == true }, "\(found)")
+    }
+  }
+
+  @Test("what other subjects have counted leaves each some items of its own") func manySubjects() {
+    var subjects = AuditSubjects()
+    func kind(_ item: String) -> AuditCounts.Kind {
+      AuditCounts.Kind(action: .get, outcome: .ok, door: "varlink", uid: 1, item: item)
+    }
+    for number in 0..<40 {
+      let noisy = subjects.subject(.group(UInt32(number)))
+      for item in 0..<512 { subjects.count(noisy, kind("\(item)"), beyond: .values, at: 5) }
+    }
+    let subject = subjects.subject(.user(5))
+    for item in 0..<60 { subjects.count(subject, kind("\(item)"), beyond: .values, at: 5) }
+    #expect(subject.counts.named(.values) == 60 && subject.counts.untold(.values).count == 60)
+  }
+
+  // MARK: Strangers, and groups
+
+  @Test("strangers of thousands of users fill no more than their part, and are counted") func strangers() throws {
+    let stand = try Self.serving(Self.small())
+    let before = try stand.vault.keychain().auditFacts.bytes
+    let others: UInt32 = 6000
+    for uid in 0..<others {
+      let caller = RoomStand.caller(100_000 + uid)
+      for action in [AuditAction.get, .set, .delete, .move, .use, .find, .deposit, .call] {
+        stand.vault.audit.record(action, .denied, caller, item: "n")
+      }
+    }
+    for _ in 0..<4 { stand.hands.pass(seconds: 3600) }
+    stand.vault.audit.write()
+    #expect(try stand.vault.keychain().auditFacts.bytes - before < 24 << 10)
+    var sum = 0
+    for uid in [UInt32](100_000..<100_000 + others) + [.max] {
+      sum += try uid > 100_300 && uid < .max ? 0 : Self.times(stand, .get, .denied, by: uid).values.reduce(0, +)
+    }
+    #expect(sum == Int(others))
+  }
+
+  @Test("the members of a group are one subject, of however many users, but for those whom a grant names")
+  func groups() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for subject in ["group:5555", "group:6000", "user:991", "unit:a.service"] { try Self.give(stand, subject, "a/*") }
+    func name(_ uid: UInt32, _ groups: [UInt32], _ unit: String? = nil) -> String {
+      let caller = Caller(
+        door: .varlink, uid: uid, groups: groups, pid: 9, started: nil, unit: unit, session: nil,
+        memory: Caller.Memory(executable: { nil }))
+      return stand.access.auditName(of: caller).text
+    }
+    #expect((100_000..<100_080).allSatisfy { name($0, [$0, 5555]) == "group:5555" })
+    #expect(name(1, [5555, 6000]) == "group:5555" && name(1, [6000]) == "group:6000")
+    #expect(name(991, [5555]) == "user:991" && name(992, [992]) == "strangers")
+    #expect((0..<20).allSatisfy { name($0 + 2000, [], "a.service") == "unit:a.service" })
+    #expect((100_000..<100_080).allSatisfy { name($0, [RoomStand.administrators]) == "group:900" })
+    #expect(name(0, [0]) == "user:0")
+    // Of an entry nobody can tell the group.
+    let told = AuditEntry.Caller(door: "varlink", uid: 100_001, pid: 5)
+    #expect(
+      stand.access.auditNames(of: told).map(\.text) == ["strangers", "group:900", "group:5555", "group:6000"])
+  }
+
+  // MARK: Before the first unlock
+
+  /// A daemon that starts after one that has ended.
+  private static func started(after stand: RoomStand) throws -> RoomStand {
+    try stand.restart()
+    let next = try AuditPartTests.killed(stand, small(), system: true)
+    try next.openWithBootKey()
+    return next
+  }
+
+  @Test("before the first unlock tried secrets and reads are told, whatever strangers do", arguments: [true, false])
+  func cold(isStopped: Bool) throws {
+    var stand = try Self.started(after: Self.serving(Self.small(), accessible: .always))
+    for uid: UInt32 in 100_000..<102_000 {
+      for item in ["n", "m", Self.long] { AuditTests.get(stand, item, RoomStand.caller(uid)) }
+    }
+    stand.hands.pass(seconds: 61)
+    for number in 0..<3 {
+      stand.vault.audit.record(.unlock, .unproven, stand.administrator, item: "by password \(number)")
+    }
+    Self.fill(stand, .get, .ok, RoomStand.caller(990))
+    for _ in 0..<5 { AuditTests.get(stand, "svc/b", RoomStand.caller(990)) }
+    if isStopped {
+      stand = try Self.started(after: stand)
+    } else {
+      stand.hands.pass(seconds: 3600)
+      stand = try AuditPartTests.killed(stand, Self.small(), system: true)
+    }
+    try stand.unlock()
+    #expect(try Self.times(stand, .unlock, .unproven, by: 0).count == 3)
+    let times = try Self.times(stand, .get, .ok, by: 990)
+    #expect(times == ["svc/a": 200, "svc/b": 5], "\(times)")
+  }
+
+  @Test("the noise of one service over starts without an unlock leaves another's reads their items") func starts()
+    throws
+  {
+    var stand = try Self.serving(Self.small(), accessible: .always)
+    try Self.give(stand, "user:991", "svc/b")
+    for _ in 0..<4 {
+      stand = try Self.started(after: stand)
+      Self.fill(stand, .get, .ok, RoomStand.caller(990))
+      stand.hands.pass(seconds: 2)
+    }
+    stand = try Self.started(after: stand)
+    for _ in 0..<8 { AuditTests.get(stand, "svc/b", RoomStand.caller(991)) }
+    stand = try Self.started(after: stand)
+    try stand.unlock()
+    #expect(try Self.times(stand, .get, .ok, by: 991) == ["svc/b": 8])
+    #expect(try Self.times(stand, .get, .ok, by: 990).values.reduce(0, +) == 800)
+  }
+
+  // MARK: Turns
+
+  @Test("counts are written in bounded turns") func turns() throws {
+    var settings = VaultSettings()
+    settings.audit.size = 64 << 20
+    let stand = try Self.serving(settings)
+    let audit = stand.vault.audit
+    let subject = audit.subjects.subject(.user(990))
+    for number in 0..<500 {
+      let kind = AuditCounts.Kind(action: .use, outcome: .ok, door: "varlink", uid: 990, item: "\(number)")
+      audit.subjects.count(subject, kind, beyond: .values, at: 5)
+    }
+    #expect(audit.tellCounts(for: .count, most: 256) && subject.counts.named(.values) == 244)
+    #expect(!audit.tellCounts(for: .count, most: 256) && !audit.subjects.isCounting)
+    #expect(try Self.times(stand, .use, .ok, by: 990).count == 500)
+  }
+}

@@ -1,0 +1,105 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+@Suite("The tally of the audit log") struct AuditTallyTests {
+  private static func tally(_ keychain: Keychain, _ items: String...) throws {
+    var block = AuditBlock()
+    for item in items {
+      block.add(.get, .ok, time: 6000, caller: nil, item: item, repeats: AuditEntry.Repeats(of: nil, count: 3))
+    }
+    try keychain.sealAuditTally(&block, now: 6000)
+    try keychain.writeAudit(anchored: false)
+  }
+
+  private static func told(_ keychain: Keychain) throws -> [String] {
+    let (entries, faults) = try AuditStoreTests.walk(keychain)
+    #expect(faults == [])
+    return entries.sorted { $0.key < $1.key }.map { $0.value.item ?? "" }
+  }
+
+  @Test("is there after a kill, and a record like any other then") func killed() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try AuditStoreTests.write(1, to: keychain)
+    try Self.tally(keychain, "a")
+    try Self.tally(keychain, "a", "b")
+    try keychain.close()
+    let again = try fixture.unlocked()
+    #expect(try again.joinAudit(rows: .max) == [])
+    #expect(try Self.told(again) == ["item/1", "item/2", "a", "b"])
+    try AuditStoreTests.write(1, to: again)
+    #expect(try Self.told(again) == ["item/1", "item/2", "a", "b", "item/5", "item/6"])
+    #expect(try again.verify().isOK)
+  }
+
+  @Test("has its place taken by the next record, and makes the log no longer") func replaced() throws {
+    let fixture = try Fixture.withItems(1)
+    var keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try AuditStoreTests.write(1, to: keychain)
+    let before = keychain.auditFacts
+    for _ in 0..<50 { try Self.tally(keychain, "a") }
+    #expect(keychain.auditFacts == before && keychain.hasAuditTally)
+    #expect(try keychain.database.lastAuditRow() == before.entries + 1)
+    // In the process that writes it readers and checks end before it.
+    #expect(try Self.told(keychain) == ["item/1", "item/2"])
+    #expect(try keychain.verify().isOK)
+    try AuditStoreTests.write(1, to: keychain)
+    #expect(!keychain.hasAuditTally)
+    try keychain.close()
+    keychain = try fixture.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    #expect(try Self.told(keychain) == ["item/1", "item/2", "item/3", "item/4"])
+  }
+
+  @Test("of a start without an unlock goes on over it, and over another chain") func cold() throws {
+    let fixture = try Fixture.withItems(1)
+    let cold = try fixture.open()
+    try cold.openAlways(bootKey: fixture.bootKey)
+    try Self.tally(cold, "a")
+    try AuditStoreTests.write(1, to: cold)
+    try Self.tally(cold, "b")
+    try cold.unlock(vaultKey: fixture.vaultKey)
+    #expect(try cold.joinAudit(rows: .max) == [])
+    try AuditStoreTests.write(1, to: cold)
+    try Self.tally(cold, "c")
+    try cold.close()
+    let again = try fixture.unlocked()
+    #expect(try again.joinAudit(rows: .max) == [])
+    #expect(try Self.told(again) == ["item/1", "item/2", "item/3", "item/4", "c"])
+    #expect(try again.verify().isOK)
+  }
+
+  @Test("is not copied by a change of all keys, and nothing is missed without it") func rekeyed() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try AuditStoreTests.write(2, to: keychain)
+    try Self.tally(keychain, "a")
+    let rekey = try fixture.rekey(keychain)
+    while try !rekey.step(records: 10) {}
+    try rekey.finish()
+    try AuditStoreTests.write(1, to: keychain)
+    #expect(try Self.told(keychain).count == 6)
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("that was put back from before is found out, as any record is") func putBack() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try AuditStoreTests.write(1, to: keychain)
+    try Self.tally(keychain, "a")
+    let old = try #require(try keychain.database.auditRow(keychain.database.lastAuditRow()))
+    try Self.tally(keychain, "b")
+    try keychain.database.dropAudit(old.row)
+    try keychain.database.insertAudit(old)
+    try keychain.close()
+    let again = try fixture.unlocked()
+    #expect(try again.joinAudit(rows: .max) != [])
+  }
+}
