@@ -16,6 +16,8 @@ import VaultModel
     case coldBeginning
     case deposit, keptDeposit, settledDeposit
     case grant, revocation
+    /// The time of its last use in a grant; a watcher's receipt; a list of revoked tokens, which is amended in place.
+    case use, receipt, revokedToken
     case trash, restored
     case staleSlot
     case change
@@ -47,6 +49,21 @@ import VaultModel
       case .revocation:
         let ids = Set(try keychain.grants(of: .always).map(\.id))
         try keychain.changeGrants(removing: ids, adding: [], now: 2001)
+      case .use:
+        let old = try keychain.grants(of: .always)
+        let used = old.map { record in
+          var record = record
+          guard case .grant(var grant) = record.content else { return record }
+          grant.used = 2001
+          record.content = .grant(grant)
+          return record
+        }
+        try keychain.changeGrants(removing: Set(old.map(\.id)), adding: used, now: 2001)
+      case .receipt:
+        var block = AuditBlock()
+        block.add(.receipt, .ok, time: 5000, caller: nil, item: "folder 1/item 1", detail: "version 1")
+        try keychain.sealAudit(&block, now: 5000)
+      case .revokedToken: try keychain.amend(name("folder 1/item 1"), value: secret("revoked"), now: 3000)
       case .trash: try keychain.trash([name("folder 1/item 1")], now: 3000)
       case .restored:
         try keychain.trash([name("folder 1/item 1")], now: 3000)
@@ -64,6 +81,12 @@ import VaultModel
       case .settledDeposit: #expect(try keychain.text("settled") == "settled")
       case .grant: #expect(try keychain.grants(of: .always).count == 2)
       case .revocation: #expect(try keychain.grants(of: .whenUnlocked).isEmpty)
+      case .use:
+        for accessible in AccessClass.allCases {
+          #expect(try keychain.grants(of: accessible).map(\.grant?.used) == [2001])
+        }
+      case .receipt: #expect(try AuditStoreTests.walk(keychain).entries.values.contains { $0.action == .receipt })
+      case .revokedToken: #expect(try keychain.text("folder 1/item 1") == "revoked")
       case .trash: #expect(throws: VaultError.noSuchItem) { try keychain.text("folder 1/item 1") }
       case .staleSlot: #expect(keychain.staleSlots == [1])
       }
