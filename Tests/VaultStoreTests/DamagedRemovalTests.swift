@@ -4,8 +4,8 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Changes that take away a value which is not what was written, before a check has met it: a backup that was begun before
-/// has that value, and the check that the backup waits for would find nothing any more.
+/// Changes that take away a value which is not what was written, before a check has met it: a backup that was begun
+/// before has that value, and the check that the backup waits for would find nothing any more.
 @Suite("A damaged value that a change takes away") struct DamagedRemovalTests {
   enum Removal: CaseIterable {
     case deleted, emptied, pushedOut, replaced, amended, moved, trashed, otherClass

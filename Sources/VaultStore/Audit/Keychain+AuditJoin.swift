@@ -139,8 +139,8 @@ extension Keychain {
     return true
   }
 
-  /// Adds a record, in a chain of its own, behind the log that was copied last. A transaction must be open; what is written
-  /// of the chain is so once that is committed.
+  /// Adds a record, in a chain of its own, behind the log that was copied last. A transaction must be open; the chain
+  /// counts as written once that is committed.
   func addLastRecord(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
     bound.audit = nil
     try sealAuditAnyway(&block, now: now)
@@ -149,8 +149,8 @@ extension Keychain {
     try database.putMeta(MetaName.auditEnd, end.encoded)
   }
 
-  /// Removes what ``addLastRecord(_:now:)`` has added at an end that came to nothing. A record is copied as it is, so one
-  /// that the other log does not have there is no copy.
+  /// Removes what ``addLastRecord(_:now:)`` has added at an end that came to nothing. A record is copied as it is, so
+  /// one that the other log does not have there is no copy.
   private func removeLastRecord(besides source: Keychain) throws(VaultError) {
     guard let last = try database.auditRow(try database.lastAuditRow()), !last.isBeginning else { return }
     guard try source.database.auditRow(last.row)?.bytes != last.bytes else { return }

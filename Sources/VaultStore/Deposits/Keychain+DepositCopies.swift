@@ -3,8 +3,8 @@ import VaultModel
 
 // Deposits in other stores: what a rekey and a salvage bring along.
 extension Keychain {
-  /// Has this store have the deposits of another one of the same vault, whose keys are in memory as well, and no others,
-  /// sealed anew to the key of this one. A transaction must be open.
+  /// Has this store have the deposits of another one of the same vault, whose keys are in memory as well, and no
+  /// others, sealed anew to the key of this one. A transaction must be open.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` also when those that were settled or kept aside are not what was stored last.
   func copyDeposits(of source: Keychain) throws(VaultError) {

@@ -40,7 +40,7 @@ extension Keychain {
   /// Notes the removal of a value record, which has to be there still, or of one that another takes the place of.
   ///
   /// What leaves the hash is what the head names. Until a check has found the store whole, the record is therefore
-  /// read: one that is not what was written would leave without a trace, although a backup that was begun before has it.
+  /// read: one that is not what was written would leave without a trace, and a backup that was begun before has it.
   /// - Throws: ``VaultError/corrupt(_:)`` when it is not the one that the head names.
   func noteRemoval(of version: Int, _ columns: HeadColumns, _ digest: Digest) throws(VaultError) {
     if !isVerified {

@@ -77,8 +77,8 @@ extension Keychain {
     bound.audit = nil
   }
 
-  /// Wipes all keys but the one with which the next record of the audit log is sealed, which opens none that is there: so
-  /// that what is written between this and ``close()`` is vouched for like the records before it.
+  /// Wipes all keys but the one with which the next record of the audit log is sealed, which opens none that is there.
+  /// So what is written between this and ``close()`` is vouched for like the records before it.
   public func wipeAllButLog() {
     bound.recent.forget()
     keys.whenUnlocked.forgetAll()

@@ -31,8 +31,8 @@ extension VaultError {
 }
 
 extension Keychain {
-  /// Reads what a rekey copies beside the items, so that a fault in it is noticed as one of this store: what is read and
-  /// written in one go does not tell where it was met.
+  /// Reads what a rekey copies beside the items, so that a fault in it is noticed as one of this store: what is read
+  /// and written in one go does not tell where it was met.
   fileprivate func readSmallTables() {
     _ = try? noticing { () throws(VaultError) in
       for accessible in AccessClass.allCases { _ = try grants(of: accessible) }

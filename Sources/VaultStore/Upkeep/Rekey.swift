@@ -154,10 +154,10 @@ public final class Rekey {
   /// Continues over at most `records` records; true when nothing is left but ``finish()``, which has to follow at once.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when a live record is not authentic; ``VaultError/secondStore(_:)`` when the
-  ///   second store is not what was written; ``VaultError/locked`` when keys of the live keychain are gone; ``VaultError/storage(_:)``, also as
-  ///   long as no check in this opening has found the live store whole: what is not the latest would be sealed again
-  ///   as if it were. After an error in its work, the next step compares from the first item on. The live store is as
-  ///   it was in any case.
+  ///   second store is not what was written; ``VaultError/locked`` when keys of the live keychain are gone;
+  ///   ``VaultError/storage(_:)``, also as long as no check in this opening has found the live store whole: what is not
+  ///   the latest would be sealed again as if it were. After an error in its work, the next step compares from the
+  ///   first item on. The live store is as it was in any case.
   public func step(records: Int) throws(VaultError) -> Bool {
     guard source.holdsAllKeys else { throw .locked }
     guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
