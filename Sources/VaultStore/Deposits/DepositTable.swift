@@ -132,11 +132,8 @@ extension Keychain {
     }
     if verified, bound.depositTable?.isVerified != true {
       var found = RecordSet()
-      try database.eachDeposit { (row: Result<DepositRow, VaultError>) throws(VaultError) in
-        // One that cannot be read and did count is missing from these.
-        if let row = try? row.get(), row.isCounted { found.insert(try mark(row)) }
-        return true
-      }
+      // What waits has been counted above, and can be large. One that cannot be read and did count is missing from these.
+      try database.eachCountedDeposit { (row: DepositRow) throws(VaultError) in found.insert(try mark(row)) }
       guard try classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else {
         throw Self.otherDeposits
       }

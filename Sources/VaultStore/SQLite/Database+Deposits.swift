@@ -46,15 +46,29 @@ extension Database {
   func eachDeposit(
     from first: Int64 = .min, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
-    var (last, count): (Int64?, Int) = (nil, 0)
     try statements.deposits.from.bind(1, first)
-    try statements.deposits.from.each { (row: Statement) throws(VaultError) in
+    try Self.each(statements.deposits.from, from: first, body)
+  }
+
+  /// Walks all rows that count in the hash over deposits and can be read. Throws as ``eachDeposit(from:_:)`` does.
+  func eachCountedDeposit(_ body: (DepositRow) throws(VaultError) -> Void) throws(VaultError) {
+    try Self.each(statements.deposits.counted, from: .min) { (row: Result<DepositRow, VaultError>) throws(VaultError) in
+      if let row = try? row.get(), row.isCounted { try body(row) }
+      return true
+    }
+  }
+
+  private static func each(
+    _ rows: Statement, from first: Int64, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    var (last, count): (Int64?, Int) = (nil, 0)
+    try rows.each { (row: Statement) throws(VaultError) in
       let number = try row.integer(0)
-      guard number >= first, last.map({ number > $0 }) ?? true else { throw Self.outOfOrder("deposits") }
+      guard number >= first, last.map({ number > $0 }) ?? true else { throw outOfOrder("deposits") }
       (last, count) = (number, count + 1)
-      guard count <= Self.mostRows else { throw .corrupt("vault.db: there are too many deposits") }
+      guard count <= mostRows else { throw .corrupt("vault.db: there are too many deposits") }
       let found: Result<DepositRow, VaultError>
-      do throws(VaultError) { found = .success(try Self.deposit(row)) } catch .corrupt(let reason) {
+      do throws(VaultError) { found = .success(try deposit(row)) } catch .corrupt(let reason) {
         found = .failure(.corrupt(reason))
       }
       return try body(found)

@@ -119,7 +119,7 @@ struct Statements {
   }
 
   struct Deposits {
-    let one, from, outline, insert, update, delete, clear: Statement
+    let one, from, counted, outline, insert, update, delete, clear: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       let named =
@@ -127,6 +127,8 @@ struct Statements {
       let columns = "\(named), \(bounded("sealed", Database.longestDeposit + 1))"
       one = try c.prepare("SELECT \(columns) FROM deposits WHERE id = ?1")
       from = try c.prepare("SELECT \(columns) FROM deposits WHERE id >= ?1 ORDER BY id")
+      let waiting = DepositRow.State.waiting.rawValue
+      counted = try c.prepare("SELECT \(columns) FROM deposits WHERE state != \(waiting) ORDER BY id")
       outline = try c.prepare(
         """
         SELECT \(named), length(sealed), CASE state
