@@ -86,7 +86,8 @@ extension Keychain {
   ) throws -> [TakenDeposit.Result] {
     var results: [TakenDeposit.Result] = []
     var waiting = WaitingDeposits()
-    _ = try takeInDeposits(&waiting, now: now, decide, isTimeUp: { false }) { results.append($0.result) }
+    _ = try takeInDeposits(
+      &waiting, now: now, decide, isTimeUp: { false }, told: { results.append($0.result) })
     return results
   }
 

@@ -76,7 +76,9 @@ extension Items {
     var versions = [Int?.none]
     while !versions.isEmpty {
       let version = versions.removeFirst()
-      let replaced = try version.map { (number) throws(VaultError) in try keychain.digest(ofValue: name, version: number) }
+      let replaced = try version.map { (number) throws(VaultError) in
+        try keychain.digest(ofValue: name, version: number)
+      }
       let checked: Result<CheckedToken?, Refusal> = try keychain.withValue(
         of: name, version: version, now: now, if: decide
       ) { item, number, value in

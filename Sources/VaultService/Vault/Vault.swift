@@ -184,7 +184,10 @@ package final class Vault {
   ///   - seconds: after how many it locks again, if somebody asked for that.
   ///   - caller: who opened it; nil for the daemon itself.
   ///   - then: run when what was left meanwhile is taken in; not after a lock that comes before that.
-  func unlocked(_ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?, _ caller: Caller? = nil, then: @escaping () -> Void = {}) {
+  func unlocked(
+    _ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?, _ caller: Caller? = nil,
+    then: @escaping () -> Void = {}
+  ) {
     audit.unlocked(keychain)
     audit.record(.unlock, .ok, caller, item: cause.text)
     SpareRoom(directory: directory).keep()

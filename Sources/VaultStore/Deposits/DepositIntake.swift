@@ -91,7 +91,8 @@ struct DepositIntake {
       let attributes = old?.head.item.attributes ?? item.attributes ?? [:]
       guard let facts = try? keychain.validate(value, kind, use, attributes) else { return nil }
       if let old {
-        return try keychain.revise(old, to: old.head.item, expires: .none, value, by: author, now, checked: facts).number
+        return try keychain.revise(old, to: old.head.item, expires: .none, value, by: author, now, checked: facts)
+          .number
       }
       let change = ItemChange(
         name: item.name, kind: kind, attributes: attributes, accessible: item.accessible, author: author)
