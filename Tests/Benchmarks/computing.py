@@ -18,7 +18,7 @@ KEYS = (("token-2048", "jwt", 2048), ("token-4096", "jwt", 4096), ("sign-4096", 
 # What one call has made and checked at most, and a call for more, which is refused before anything is computed.
 BATCHES = (("SetMany of two P-256 keys", 2, "p256", "ask"), ("SetMany of 24 Ed25519 keys", 24, "ed25519", "ask"),
            ("SetMany of 128 P-256 keys, refused", 128, "p256", "vanish"))
-REVOKED = 20_000  # entries of a list of revoked tokens, in nearly a MiB
+REVOKED = 17_000  # entries of a list of revoked tokens, in nearly a MiB
 LEFT, ITEMS_LEFT = 198, 22  # RSA keys that are left while the vault is locked, nine for each item
 
 
