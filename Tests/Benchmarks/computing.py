@@ -102,8 +102,10 @@ def answers(vault):
 
 def batches(vault):
     for title, count, style, role in BATCHES:
-        items = [{"name": f"made/{style}-{n}", "use": "sign", "update": True, "generate": {"style": style}}
-                 for n in range(count)]
+        items = [{"name": f"made/{style}-{n}", "update": True, "generate": {"style": style}} for n in range(count)]
+        with vault.connect() as connection:
+            for item in items:
+                vault.ask(connection, "Set", {**item, "use": "sign"})
         beside(vault, title, role, 4, frame("SetMany", items=items))
 
 
