@@ -31,8 +31,9 @@ struct CredentialDoorTests {
     #expect(
       entries.contains { $0.contains(#""outcome":"denied""#) && $0.contains("credential other of ") }, "\(audit)")
     #expect(
-      entries.contains { $0.contains(#""outcome":"denied""#) && $0.contains("a credential of an address that is none") },
-      "\(audit)")
+      entries.contains {
+        $0.contains(#""outcome":"denied""#) && $0.contains("a credential of an address that is none")
+      }, "\(audit)")
     let log = stand.sandbox.daemonLog
     #expect(log.contains("the credential other of \(stand.unit("tls")) was refused"), "\(log)")
     #expect(log.contains("whoever asks is not in that unit"), "\(log)")

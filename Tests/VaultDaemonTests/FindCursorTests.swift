@@ -11,7 +11,8 @@ import VaultService
     key: UInt8 = 1, uid: UInt32 = 990, _ query: String = "kind=wifi", ofTrash: Bool = false, reach: [UInt64] = [3, 9]
   ) -> FindCursor.Owner {
     FindCursor.Owner(
-      SecretBox(SecureBytes(count: 32) { $0.storeBytes(of: key, as: UInt8.self) }), uid: uid, query: query, isOfTrash: ofTrash, reach: reach)
+      SecretBox(SecureBytes(count: 32) { $0.storeBytes(of: key, as: UInt8.self) }), uid: uid, query: query,
+      isOfTrash: ofTrash, reach: reach)
   }
 
   private static let place = SearchPlace(area: .max, row: 4711)

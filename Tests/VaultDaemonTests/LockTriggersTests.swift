@@ -58,7 +58,8 @@ import VaultTesting
     }
     #expect(try stand.inhibitor(of: pid) == inhibitor)
     try stand.expectWiped(afterFirstUnlock: true, whileTraced: pid)
-    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").filter { $0.contains("-wal>") }
+    let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    let calls = lines.filter { $0.contains("-wal>") }
     #expect(calls.contains { $0.contains("pwrite64(") } && !calls.contains { $0.contains("fdatasync(") }, "\(calls)")
   }
 

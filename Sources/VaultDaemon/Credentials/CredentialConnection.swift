@@ -96,7 +96,9 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     // The service manager counts the name as well.
     let most = Overflow.limit - address.id.text.utf8.count
     do throws(Refusal) {
-      return try door.items.credential(address.id, of: address.unit, atMost: most, for: asker.caller) { item, _, value in
+      return try door.items.credential(
+        address.id, of: address.unit, atMost: most, for: asker.caller
+      ) { item, _, value in
         send(value, ReplyContent(item.policy.accessible), context)
       }
     } catch {

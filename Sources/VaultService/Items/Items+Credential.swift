@@ -15,7 +15,8 @@ extension Items {
   ///
   /// - Parameter most: the most bytes that it may have.
   package func credential(
-    _ id: CredentialID, of unit: String, atMost most: Int = .max, for caller: Caller, _ answer: (ItemInfo, Int, RawSpan) -> Void
+    _ id: CredentialID, of unit: String, atMost most: Int = .max, for caller: Caller,
+    _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let name: ItemName?
     do throws(Refusal) {

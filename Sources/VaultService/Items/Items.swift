@@ -57,7 +57,8 @@ package final class Items {
     do throws(Refusal) {
       if vault.audit.isRequired {
         // Read once for nobody, so that what is on the disk before the answer is what comes of it.
-        let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval) { _, _, _ in }
+        let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval) { _, _, _ in
+        }
         if let wait { return wait }
         record(name, version, approval, credential, caller, now, said)
         try vault.audit.settle()
