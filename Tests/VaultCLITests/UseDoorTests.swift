@@ -103,8 +103,15 @@ import VaultWire
       let versions = try sandbox.client().call("History", ["name": "keys/\(use)"]).parameters["versions"]
       #expect((versions as? [WireClient.Message])?.count == 2, "\(use)")
     }
-    let found = try sandbox.client().call("Find", ["limit": 100]).parameters["items"] as? [WireClient.Message]
-    let names = Set(found?.compactMap { $0["name"] as? String } ?? [])
+    // A page ends by its time, too.
+    var names: Set<String> = []
+    var after: String?
+    repeat {
+      let page = try sandbox.client().call("Find", after.map { ["after": $0] } ?? [:])
+      let found = page.parameters["items"] as? [WireClient.Message]
+      names.formUnion(found?.compactMap { $0["name"] as? String } ?? [])
+      after = page.string("next")
+    } while after != nil
     #expect(names.filter { $0.hasPrefix("keys/") } == Set(Self.uses.map { "keys/\($0)" }))
   }
 

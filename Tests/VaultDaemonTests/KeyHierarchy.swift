@@ -148,7 +148,7 @@ struct KeyHierarchy {
 
 /// The keys that vault-security(7) says are in memory, by their names in ``KeyHierarchy``.
 enum Held {
-  static let always = names("always") + ["always audit", "always deposits"]
+  static let always = names("always") + ["always audit", "always deposits", "always cursors"]
   static let afterFirstUnlock =
     names("after-first-unlock") + ["after-first-unlock backup", "after-first-unlock deposits"]
   /// It vouches for what is left while the vault is locked, and opens nothing.
