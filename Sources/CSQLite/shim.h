@@ -31,6 +31,8 @@ struct vault_guard {
     sqlite3_int64 lost;
     /* Nonzero while the sync of a commit writes what is gathered and does not wait for the disk. */
     int defers;
+    /* Nonzero while such a commit may not be on the disk yet. */
+    int owed;
 };
 
 /* Whether a page of an index has a key that claims to be longer than `longest` bytes (sqlite.org/fileformat2.html, section
@@ -68,10 +70,22 @@ static inline void vault_guard_file(sqlite3_file *file, struct vault_guard *guar
     file->pMethods = &guard->methods;
 }
 
+/* Writes to the log, once the commit before it is on the disk: a log is read up to the first transaction that did not
+   get there whole, and nothing of another may lie behind that. */
+static inline int vault_write_after_commit(sqlite3_file *file, const void *p, int n, sqlite3_int64 at) {
+    struct vault_guard *guard = (struct vault_guard *)file->pMethods;
+    if (guard->owed) {
+        int code = guard->own->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+        if (code != SQLITE_OK) return code;
+        guard->owed = 0;
+    }
+    return guard->own->xWrite(file, p, n, at);
+}
+
 static inline int vault_write_gathered(sqlite3_file *file) {
     struct vault_guard *guard = (struct vault_guard *)file->pMethods;
     if (guard->count == 0) return SQLITE_OK;
-    int code = guard->own->xWrite(file, guard->gathered, guard->count, guard->start);
+    int code = vault_write_after_commit(file, guard->gathered, guard->count, guard->start);
     guard->count = 0;
     if (code != SQLITE_OK) guard->failure = code, guard->lost = guard->start;
     return code;
@@ -85,7 +99,7 @@ static inline int vault_gathering_write(sqlite3_file *file, const void *p, int n
         if (code != SQLITE_OK) return code;
         guard->start = at;
     }
-    if (n > guard->room) return guard->own->xWrite(file, p, n, at);
+    if (n > guard->room) return vault_write_after_commit(file, p, n, at);
     memcpy(guard->gathered + guard->count, p, n);
     guard->count += n;
     return SQLITE_OK;
@@ -98,7 +112,9 @@ static inline int vault_gathering_sync(sqlite3_file *file, int flags) {
     int code = vault_write_gathered(file);
     if (code == SQLITE_OK) code = guard->failure;
     guard->failure = SQLITE_OK;
-    return code == SQLITE_OK && (begins || !guard->defers) ? guard->own->xSync(file, flags) : code;
+    if (code != SQLITE_OK) return code;
+    guard->owed = guard->defers && !begins;
+    return guard->owed ? SQLITE_OK : guard->own->xSync(file, flags);
 }
 
 static inline int vault_gathering_read(sqlite3_file *file, void *p, int n, sqlite3_int64 at) {

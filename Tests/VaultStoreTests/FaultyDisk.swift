@@ -48,7 +48,7 @@ import Testing
 
   /// The part that survives of the operations on a file since its last sync.
   enum Luck: CaseIterable {
-    case nothing, everything, firstHalf, everySecond, torn
+    case nothing, everything, firstHalf, everySecond, torn, oddPages, evenPages
 
     func keep(_ events: [Event]) -> [Event] {
       switch self {
@@ -61,6 +61,21 @@ import Testing
         // A disk writes sectors of 512 bytes whole.
         last.data = last.data.prefix(last.data.count / 2 / 512 * 512)
         return events.dropLast() + [last]
+      case .oddPages: return events.flatMap { Self.pages(of: $0) { $0 % 2 == 1 } }
+      case .evenPages: return events.flatMap { Self.pages(of: $0) { $0 % 2 == 0 } }
+      }
+    }
+
+    /// The pages of a write that a system wrote, which does so in any order.
+    private static func pages(of event: Event, _ isKept: (Int) -> Bool) -> [Event] {
+      guard event.kind == .write else { return [event] }
+      let end = event.offset + event.data.count
+      return (event.offset / 4096...max(event.offset, end - 1) / 4096).filter(isKept).map { page in
+        let place = max(event.offset, page * 4096)..<min(end, (page + 1) * 4096)
+        var part = event
+        part.offset = place.lowerBound
+        part.data = event.data.dropFirst(place.lowerBound - event.offset).prefix(place.count)
+        return part
       }
     }
   }

@@ -218,7 +218,7 @@ package final class Vault {
     if changes {
       audit.record(.lock, .ok, caller, item: cause.text)
       // A sleep waits for the keys to go, and not for the disk: the system writes what it has before it sleeps.
-      audit.willLock(isSynced: !cause.isSleep)
+      audit.willLock(isSynced: cause != .sleep)
       keychain?.lock(hidingNames: settings.hideNames, keepingAfterFirstUnlock: !isOutOfHands)
       policy.locked()
       change(to: .locked, because: cause)
@@ -229,7 +229,7 @@ package final class Vault {
     // Also without a vault: one that is being made has its key already.
     holders.letGo(for: Lock(reach, because: cause, isEffective: changes || hides))
     if changes { armNext() }
-    let isToSync = changes && cause.isSleep
+    let isToSync = changes && cause == .sleep
     hooks.afterwards { [audit] in
       Stack.wipe()
       SecureBytes.unmapSpare()

@@ -244,8 +244,9 @@ import Glibc
     _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
   }
 
-  /// True while commits are handed to the system and not waited for, as SQLite does it with `synchronous = NORMAL`: a loss
-  /// of power may undo them, and nothing else. Whoever sets it calls ``syncLog()`` later.
+  /// True while a commit is handed to the system and not waited for: a loss of power may undo it, and nothing else. The
+  /// next write waits for it first, so that no log has a part of one transaction before another. Whoever sets this calls
+  /// ``syncLog()`` later.
   var defersSyncs = false {
     didSet { unsafe guards[1].defers = defersSyncs ? 1 : 0 }
   }
