@@ -80,6 +80,23 @@ import VaultStore
     #expect(try Self.times(next2, .get, .ok, by: 990) == ["svc/b": 300])
   }
 
+  @Test("what is counted is a record like any other before the log is copied, once", arguments: [false, true])
+  func copied(isRequired: Bool) throws {
+    let settings = Self.small(isRequired ? .required : .on)
+    let stand = try Self.serving(settings)
+    let caller = RoomStand.caller(990)
+    Self.fill(stand, .use, .ok, caller)
+    for number in 0..<300 { AuditTests.get(stand, "svc/b", caller, for: "\(number)") }
+    let keychain = try stand.vault.keychain()
+    for _ in 0..<2 {
+      stand.vault.audit.willCopy()
+      #expect(!keychain.hasAuditTally && !keychain.hasUnwrittenAudit)
+      #expect(try Self.times(stand, .get, .ok, by: 990) == ["svc/b": 300])
+    }
+    for number in 300..<305 { AuditTests.get(stand, "svc/b", caller, for: "\(number)") }
+    #expect(try Self.times(stand, .get, .ok, by: 990) == ["svc/b": 305])
+  }
+
   @Test("of a store that has failed nothing is settled, also where nothing waits to be written") func failed() throws {
     let stand = try AuditTests.failed(Self.small(.required))
     stand.vault.audit.write()

@@ -54,6 +54,23 @@ extension Audit {
     return true
   }
 
+  /// Writes what is in memory before the log is copied, and what is counted as a record like any other: a tally is none of
+  /// the copy. What one record does not hold is without names in it, as in a tally.
+  func willCopy() {
+    countAll()
+    if let keychain = keychain(), subjects.isCounting, seal(keychain) {
+      var counts = subjects.countedSubjects.map { (subject: $0, counts: $0.counts) }
+      if Self.shorten(&counts), fill(counts), seal(keychain) {
+        subjects.haveToldAll()
+      } else {
+        // They are counted on, and the tally of the new store has them.
+        block.empty()
+        tallyLater()
+      }
+    }
+    write(isLast: true)
+  }
+
   /// Fills the block with counts; false where there are more than it holds.
   private func fill(_ counts: [(subject: AuditSubject, counts: AuditCounts)]) -> Bool {
     for part in AuditPart.allCases {
