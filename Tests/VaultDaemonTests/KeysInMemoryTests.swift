@@ -64,7 +64,9 @@ struct KeysInMemoryTests {
 
   /// The names of all keys of a vault with a slot of each kind, while it is given a new key, and of its backup.
   private static let everyKey: Set<String> = {
-    let subkeys = ["values", "metadata", "tags", "grants", "integrity", "audit", "backup", "box", "deposits", "cursors"]
+    let subkeys = [
+      "values", "metadata", "tags", "grants", "integrity", "audit", "backup", "box", "deposits", "cursors",
+    ]
     var live: [String] = ofSlots + wrapping + classes + ["vault", "presence key 3"]
     for name in classes { live += subkeys.map { "\(name) \($0)" } }
     let others = ["boot", "wrapping key of boot", "stream of the backup", "pieces of the backup"]
