@@ -34,7 +34,7 @@ extension Audit {
       return true
     }
     if !counting.hasNews, keychain.hasAuditTally { return true }
-    var counts = subjects.countedSubjects.map { (subject: $0, counts: $0.counts) }
+    var counts = copiedCounts
     // Before the first unlock it is bounded as everything is: without names it is small.
     if !writing.mayTake(.values, for: .lastCount, settings, 0) {
       for index in counts.indices { Self.forgetNames(&counts[index].counts) }
@@ -59,7 +59,7 @@ extension Audit {
   func willCopy() {
     countAll()
     if let keychain = keychain(), subjects.isCounting, seal(keychain) {
-      var counts = subjects.countedSubjects.map { (subject: $0, counts: $0.counts) }
+      var counts = copiedCounts
       if Self.shorten(&counts), fill(counts), seal(keychain) {
         subjects.haveToldAll()
       } else {
@@ -69,6 +69,11 @@ extension Audit {
       }
     }
     write(isLast: true)
+  }
+
+  /// A copy of all counts, from which names are left out until one record holds them.
+  private var copiedCounts: [(subject: AuditSubject, counts: AuditCounts)] {
+    subjects.countedSubjects.map { (subject: $0, counts: $0.counts) }
   }
 
   /// Fills the block with counts; false where there are more than it holds.
