@@ -24,7 +24,7 @@ CALLS = {
     "ListSlots": {}, "MarkStale": {}, "Can": {"right": "get", "name": "kept"}, "WhoMay": {"name": "kept"}, "Grants": {},
     "Grant": {"subject": "user:5001", "items": "granted/{n}", "rights": ["get"]},
     "Revoke": {"subject": "user:5001", "items": "granted/{n}"}, "ConfirmGrants": {},
-    "ForgetSubject": {"subject": "unit:none.service"}, "Requests": {}, "Approve": {"number": 1, "lasts": "once"},
+    "ForgetSubject": {"subject": "unit:none.service"}, "RepairAudit": {}, "RepairClock": {}, "Requests": {}, "Approve": {"number": 1, "lasts": "once"},
     "Deny": {"number": 1}, "ForgetDenial": {"subject": "user:5001", "name": "none"}, "Audit": {}, "Verify": {},
     "Confirm": {"inquiry": 1}, "Dismiss": {"inquiry": 1}, "Respond": {"conversation": "none"}, "Lock": {},
     "SetMany": "fairness and computing", "Monitor": "fairness", "Attend": "asking", "Authenticate": "requests",

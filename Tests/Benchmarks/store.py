@@ -14,6 +14,7 @@ KEYRING_ITEMS = 10_000
 BATCH = 128  # the most in one call
 SINGLES = 100
 MANY = 1000
+CALLS = 8  # that store them
 # A write that is not on the disk when it is answered would make any rate possible.
 SQLITE_DURABLE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"
 
@@ -178,7 +179,7 @@ def batches(store, at, folder, goal=0.4):
         store.open()
         store.unlock()
         store.await_check()
-        ours = store.add(range(at, at + MANY), -(-MANY // 3))
+        ours = store.add(range(at, at + MANY), -(-MANY // CALLS))
         at += MANY
         store.stop()
         pairs.append((measure("rows", store.store, copy, MANY)["seconds"], ours))

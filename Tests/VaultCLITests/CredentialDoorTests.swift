@@ -40,6 +40,39 @@ struct CredentialDoorTests {
     #expect(!log.contains("tls/key"), "\(log)")
   }
 
+  @Test("leaves an entry of each credential that was asked for, whatever became of it") func entries() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    try sandbox.must(["set", "tls/key"], stdin: "the key")
+    try stand.grant("tls", "tls/key", as: "key")
+    try stand.grant("tls", "none", as: "none")
+    for (id, output) in [("key", "the key"), ("none", overflow), ("other", overflow)] {
+      #expect(try stand.ask(id, in: "tls") == output)
+    }
+    #expect(try stand.ask("key", in: "radio") == overflow)
+    #expect(try stand.ask("key", in: nil, saying: "tls") == overflow)
+    #expect(try stand.ask("key", in: "tls", address: "none") == overflow)
+    try sandbox.must(["lock"])
+    let waiting = try stand.begin("key", in: "tls")
+    try stand.awaitConnected(7)
+    // What was accepted before is looked at before.
+    try sandbox.must(["status"])
+    try stand.kill("tls")
+    _ = try waiting.outcome()
+    try sandbox.must(["status"])
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    let (tls, radio) = (stand.unit("tls"), stand.unit("radio"))
+    let audit = try stand.entries()
+    #expect(
+      audit == [
+        "get ok tls/key: as credential key", "get missing none: as credential none",
+        "get denied credential other of \(tls)", "get denied credential key of \(radio)",
+        "get denied credential key of \(tls)", "get denied a credential of an address that is none",
+        "get cancelled credential key of \(tls)",
+      ], "\(audit)")
+  }
+
   @Test("is for the service manager alone: another uid in the unit is sent nothing") func anotherUser() throws {
     let stand = try CredentialStand()
     defer { stand.close() }

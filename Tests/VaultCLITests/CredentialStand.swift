@@ -76,6 +76,22 @@ final class CredentialStand {
     try begin(id, in: unit, saying: said, address: address, uid: uid).outcome().output
   }
 
+  /// Kills the processes in a unit.
+  func kill(_ unit: String) throws {
+    for pid in try String(contentsOfFile: processes(of: unit), encoding: .utf8).split(separator: "\n") {
+      Glibc.kill(try #require(pid_t(pid)), SIGKILL)
+    }
+  }
+
+  /// The entries of the audit log that are of this door: action, outcome, item and detail.
+  func entries() throws -> [String] {
+    try sandbox.must(["audit", "--door", "credentials", "--json"]).split(separator: "\n").map { line in
+      let entry = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+      let about = ["item", "detail"].compactMap { entry[$0] as? String }.joined(separator: ": ")
+      return ["action", "outcome"].compactMap { entry[$0] as? String }.joined(separator: " ") + " " + about
+    }
+  }
+
   /// Waits until so many have connected that were begun.
   func awaitConnected(_ count: Int) throws {
     let path = sandbox.root + "/connected"

@@ -14,11 +14,16 @@ struct QueryParser {
 
   init(_ text: String, _ names: Query.Names = Query.Names()) {
     self.names = names
-    bytes = Array(text.utf8)
+    // No more is looked at than tells that it is too long.
+    bytes = Array(text.utf8.prefix(Query.maximumBytes + 1))
     let isForbidden = { (scalar: Unicode.Scalar) in scalar.isControl && !Self.isSpace(UInt8(scalar.value)) }
-    controlPosition = text.unicodeScalars.firstIndex(where: isForbidden).map {
-      text.utf8.distance(from: text.startIndex, to: $0)
-    }
+    let isTooLong = bytes.count > Query.maximumBytes
+    controlPosition =
+      isTooLong
+      ? nil
+      : text.unicodeScalars.firstIndex(where: isForbidden).map {
+        text.utf8.distance(from: text.startIndex, to: $0)
+      }
   }
 
   mutating func parse() throws(QueryError) -> [Predicate] {

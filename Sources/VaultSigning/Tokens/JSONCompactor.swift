@@ -28,7 +28,12 @@ struct JSONCompactor {
   private static var invalid: JSONFault { JSONFault("is not valid JSON") }
 
   private mutating func skipSpace(_ input: Span<UInt8>) {
-    while at < input.count, [0x20, 0x09, 0x0A, 0x0D].contains(input[at]) { at += 1 }
+    while at < input.count {
+      switch input[at] {
+      case 0x20, 0x09, 0x0A, 0x0D: at += 1
+      default: return
+      }
+    }
   }
 
   /// Copies the next byte when it is `byte`.
@@ -117,7 +122,10 @@ struct JSONCompactor {
 
   private mutating func digits(_ input: Span<UInt8>) throws(JSONFault) {
     let start = at
-    while at < input.count, input[at] &- UInt8(ascii: "0") <= 9 { _ = take(input[at], input) }
+    while at < input.count, input[at] &- UInt8(ascii: "0") <= 9 {
+      text.append(input[at])
+      at += 1
+    }
     if at == start { throw Self.invalid }
   }
 
@@ -125,16 +133,22 @@ struct JSONCompactor {
   private mutating func string(_ input: Span<UInt8>) throws(JSONFault) -> Range<Int> {
     guard take(UInt8(ascii: "\""), input) else { throw Self.invalid }
     let start = text.count
-    while !take(UInt8(ascii: "\""), input) {
-      guard at < input.count, input[at] >= 0x20 else { throw Self.invalid }
-      guard input[at] == UInt8(ascii: "\\") else {
-        _ = take(input[at], input)
-        continue
+    while at < input.count {
+      switch input[at] {
+      case UInt8(ascii: "\""):
+        at += 1
+        text.append(UInt8(ascii: "\""))
+        return start..<text.count - 1
+      case UInt8(ascii: "\\"):
+        guard let (scalar, length) = JSONString.escape(input, at: at) else { throw Self.invalid }
+        at += length
+        JSONString.append(scalar, to: &text)
+      case 0..<0x20: throw Self.invalid
+      case let byte:
+        text.append(byte)
+        at += 1
       }
-      guard let (scalar, length) = JSONString.escape(input, at: at) else { throw Self.invalid }
-      at += length
-      JSONString.append(scalar, to: &text)
     }
-    return start..<text.count - 1
+    throw Self.invalid
   }
 }

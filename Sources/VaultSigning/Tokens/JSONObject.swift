@@ -63,22 +63,40 @@ struct JSONObject {
     return elements
   }
 
-  /// The value read as an object of its own; nil for any other.
+  /// A value that is an object, within the same text; nil for any other.
   func object(_ value: Range<Int>) -> JSONObject? {
-    // Bytes have no padding: all are initialized.
-    try? JSONObject(parsing: unsafe text.span.bytes.extracting(value))
+    guard text[value.lowerBound] == UInt8(ascii: "{") else { return nil }
+    var members: [Member] = []
+    members.reserveCapacity(4)
+    var at = value.lowerBound + 1
+    while at < value.upperBound - 1 {
+      let name = at + 1..<end(ofStringAt: at) - 1
+      let end = self.end(ofElementAt: name.upperBound + 2)
+      members.append(Member(name: name, value: name.upperBound + 2..<end))
+      at = end + 1
+    }
+    return JSONObject(text: text, members: members)
   }
 
-  /// The place of the comma or bracket that ends an array's element, which begins at `start`. The text is well formed.
+  private init(text: [UInt8], members: [Member]) { (self.text, self.members) = (text, members) }
+
+  /// The place behind a string, whose quote is at `start`. The text is well formed.
+  private func end(ofStringAt start: Int) -> Int {
+    var at = start + 1
+    while text[at] != UInt8(ascii: "\"") { at += text[at] == UInt8(ascii: "\\") ? 2 : 1 }
+    return at + 1
+  }
+
+  /// The place of the comma or bracket that ends an element of an array or a member's value, which begins at `start`. The
+  /// text is well formed.
   private func end(ofElementAt start: Int) -> Int {
     var depth = 0
-    var isString = false
     var at = start
     while true {
       switch text[at] {
-      case UInt8(ascii: "\""): isString.toggle()
-      case UInt8(ascii: "\\"): at += 1
-      case _ where isString: break
+      case UInt8(ascii: "\""):
+        at = end(ofStringAt: at)
+        continue
       case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
       case UInt8(ascii: ",") where depth == 0: return at
       case UInt8(ascii: "]"), UInt8(ascii: "}"):

@@ -38,17 +38,15 @@ extension RevocationList {
     try self.init(tokens, subjects)
   }
 
-  /// Sorts what was read, and refuses what is there twice: whoever wrote it meant one of the two.
+  /// Sorts what was read, unless it is in order, and refuses what is there twice: whoever wrote it meant one of the two.
   private init(_ tokens: [Token], _ subjects: [Subject]) throws(RevocationProblem) {
-    self.init(
-      sorted: tokens.sorted { $0.identifier.utf8.lexicographicallyPrecedes($1.identifier.utf8) },
-      subjects.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) })
-    for (one, next) in zip(self.tokens, self.tokens.dropFirst()) where one.identifier.isSame(as: next.identifier) {
+    guard let tokens = tokens.distinct(by: \.identifier) else {
       throw RevocationProblem("the list of revoked tokens has a jti twice")
     }
-    for (one, next) in zip(self.subjects, self.subjects.dropFirst()) where one.name.isSame(as: next.name) {
+    guard let subjects = subjects.distinct(by: \.name) else {
       throw RevocationProblem("the list of revoked tokens has a sub twice")
     }
+    self.init(sorted: tokens, subjects)
   }
 
   private static func entry(_ index: Int, _ reason: String) -> RevocationProblem {
@@ -86,6 +84,19 @@ extension RevocationList {
   }
 }
 
+extension Array {
+  /// The elements in the order of the bytes of a text that each of them has; nil where two have the same.
+  fileprivate func distinct(by text: (Element) -> String) -> [Element]? {
+    func precedes(_ one: Element, _ other: Element) -> Bool {
+      text(one).utf8.lexicographicallyPrecedes(text(other).utf8)
+    }
+    func isInOrder(_ all: [Element]) -> Bool { zip(all, all.dropFirst()).allSatisfy(precedes) }
+    if isInOrder(self) { return self }
+    let sorted = sorted(by: precedes)
+    return isInOrder(sorted) ? sorted : nil
+  }
+}
+
 extension [UInt8] {
   fileprivate mutating func beginEntry() {
     if last == UInt8(ascii: "}") { append(UInt8(ascii: ",")) }
@@ -103,8 +114,15 @@ extension JSONObject {
   /// The member `name` when it is a whole number of at most 15 digits, written as one.
   fileprivate func whole(_ name: StaticString) -> Int64? {
     guard let place = value(name) else { return nil }
-    let digits = text[place]
-    guard digits.allSatisfy({ $0 == UInt8(ascii: "-") || $0 &- UInt8(ascii: "0") <= 9 }) else { return nil }
-    return NumericDate.read(digits)
+    let isNegative = text[place.lowerBound] == UInt8(ascii: "-")
+    let digits = place.dropFirst(isNegative ? 1 : 0)
+    guard digits.count <= 15 else { return nil }
+    var number: Int64 = 0
+    for index in digits {
+      let digit = text[index] &- UInt8(ascii: "0")
+      guard digit <= 9 else { return nil }
+      number = number * 10 + Int64(digit)
+    }
+    return isNegative ? -number : number
   }
 }

@@ -78,6 +78,7 @@ extension Frame {
       }
       var bytes = JSONUnescaping(string)
       var utf8: [UInt8] = []
+      utf8.reserveCapacity(Int(string.meant))
       while let byte = bytes.next(Span<UInt8>(_bytes: text)) { utf8.append(byte) }
       return String(decoding: utf8, as: UTF8.self)
     }

@@ -162,15 +162,20 @@ struct JSONParser {
         return
       case UInt8(ascii: "\\"):
         escaped = true
-        guard let escape = text.escapeLength(at: at) else { throw invalid("bad escape") }
-        at += escape.length
-        saved += escape.length - escape.meant
+        // More of its kind often follows: it is looked for at once, here and below.
+        repeat {
+          guard let escape = text.escapeLength(at: at) else { throw invalid("bad escape") }
+          at += escape.length
+          saved += escape.length - escape.meant
+        } while at < text.count && text[at] == UInt8(ascii: "\\")
       case 0..<0x20: throw invalid("bare control character")
       // DEL needs no escape (RFC 8259, section 7).
       case 0x7F: at += 1
       default:
-        guard let length = text.scalarLength(at: at) else { throw invalid("not UTF-8") }
-        at += length
+        repeat {
+          guard let length = text.scalarLength(at: at) else { throw invalid("not UTF-8") }
+          at += length
+        } while at < text.count && text[at] >= 0x80
       }
     }
   }

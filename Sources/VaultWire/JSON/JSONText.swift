@@ -93,7 +93,7 @@ extension Span<UInt8> {
 
   /// The length of the escape whose backslash stands at `offset`, and of the UTF-8 it means, in bytes; nil when it is
   /// none, or half a surrogate pair.
-  func escapeLength(at offset: Int) -> (length: Int, meant: Int)? {
+  @inline(__always) func escapeLength(at offset: Int) -> (length: Int, meant: Int)? {
     guard offset + 1 < count else { return nil }
     switch self[offset + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -112,7 +112,7 @@ extension Span<UInt8> {
 
   /// The length of the well-formed UTF-8 sequence of two to four bytes at `offset`; nil when it is none.
   /// The ranges are table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF.
-  func scalarLength(at offset: Int) -> Int? {
+  @inline(__always) func scalarLength(at offset: Int) -> Int? {
     let second: ClosedRange<UInt8>
     let length: Int
     switch self[offset] {
@@ -126,7 +126,8 @@ extension Span<UInt8> {
     default: return nil
     }
     guard length <= count - offset, second.contains(self[offset + 1]) else { return nil }
-    for index in offset + 2..<offset + max(length, 2) where self[index] & 0xC0 != 0x80 { return nil }
+    if length > 2, self[offset + 2] & 0xC0 != 0x80 { return nil }
+    if length > 3, self[offset + 3] & 0xC0 != 0x80 { return nil }
     return length
   }
 }

@@ -70,6 +70,39 @@ import VaultTesting
     #expect(late.last == "use locked ssh-add of \(host)", "\(late)")
   }
 
+  @Test("who goes away while it waits leaves an entry of what it asked for") func gone() throws {
+    let sandbox = try Sandbox.withSSHAgent("hide-names = true\n")
+    defer { sandbox.close() }
+    try sandbox.storeKey("a", ["ed25519"], ["--require", "password"])
+    let printed = try sandbox.script(
+      """
+      agent = attend()
+      own = blobs(join())[0][0]
+      def leave(body, about):
+          client = join()
+          client.sendall(string(body))
+          while True:
+              found = event(agent)
+              if found["event"] == "inquiry" and found["inquiry"]["about"] == about: break
+          client.close()
+          while event(agent)["event"] != "withdrawn": pass
+      leave(sign_body(own, login(own, bytes(32))), "presence")
+      call(connect(), "Lock")
+      leave(sign_body(own, login(own, bytes(32))), "unlock")
+      leave(b"\\x0b", "unlock")
+      print("SHA256:" + base64.b64encode(hashlib.sha256(own).digest()).decode().rstrip("="))
+      """)
+    let own = try #require(printed.split(separator: "\n").first)
+    let login = "SSH login to a host that is not known as `ana`"
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    let audit = try sandbox.sshAudit()
+    #expect(
+      audit == [
+        "find ok 1 keys for ssh", "use presence ssh/a \(login)", "use cancelled ssh/a \(login), by \(own)",
+        "use cancelled ssh signature with \(own)", "find cancelled keys for ssh",
+      ], "\(audit)")
+  }
+
   @Test("where the log is required, what was answered is in it, though the daemon is killed at once") func killed()
     throws
   {
