@@ -14,6 +14,18 @@ public enum ProcessTree {
     }
   }
 
+  /// Waits for a process below `parent` that runs the program of this name, and stops it.
+  ///
+  /// - Returns: its number. `SIGCONT` has it go on.
+  public static func stopped(named name: String, of parent: Int32) throws -> Int32 {
+    var found: Int32?
+    try wait(for: name) {
+      found = processes(named: name, of: parent).first
+      return found.map { kill($0, SIGSTOP) == 0 } ?? false
+    }
+    return found!
+  }
+
   /// True when there is such a process, ended or not, that nobody has reaped.
   ///
   /// For expectations: the macro that takes a condition apart may do something between the call and the look at

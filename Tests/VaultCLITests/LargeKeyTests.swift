@@ -22,8 +22,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let making = Begun(sandbox, ["set", "big", "--use", "sign", "--generate", "rsa4096"])
-    let process = try Self.begun(sandbox)
-    kill(process, SIGSTOP)
+    let process = try ProcessTree.stopped(named: Self.helper, of: #require(sandbox.daemonPid))
     try sandbox.must(["lock"])
     try wait(for: "its end") { !ProcessTree.hasMemory(process) }
     let outcome = try making.outcome()
@@ -70,9 +69,8 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     for use in ["sign", "jwt"] { try sandbox.must(["set", use, "--use", use, "--generate", "rsa3072"]) }
-    let making = Begun(sandbox, ["set", "big", "--use", "sign", "--generate", "rsa4096"])
-    let process = try Self.begun(sandbox)
-    kill(process, SIGSTOP)
+    let making = Begun(sandbox, ["set", "big", "--use", "sign", "--generate", "rsa3072"])
+    let process = try ProcessTree.stopped(named: Self.helper, of: #require(sandbox.daemonPid))
     let file = try sandbox.write("a message", to: "message")
     for command in [["sign", "sign", file], ["token", "issue", "jwt", "--sub", "lamp"]] {
       let outcome = try sandbox.run(command)
@@ -83,7 +81,7 @@ import VaultTesting
     #expect(try sandbox.run("set", "more", "--use", "sign", "--generate", "rsa3072").errors.contains("another key"))
     kill(process, SIGCONT)
     #expect(try making.outcome().status == 0)
-    #expect(try sandbox.must(["show", "big"]).contains("rsa of 4096 bits"))
+    #expect(try sandbox.must(["show", "big"]).contains("rsa of 3072 bits"))
   }
 
   @Test("one that somebody else made is stored once its numbers have made a signature") func checked() throws {

@@ -116,30 +116,27 @@ import VaultTesting
   {
     let sandbox = try unlocked()
     defer { sandbox.close() }
-    let rsa: WireClient.Message = ["name": "rsa", "use": "sign", "generate": ["style": "rsa", "length": 4096]]
     let other = try sandbox.client()
-    /// A connection over which a key is being made, as another one was told that wants one too.
-    func begin() throws -> WireClient {
-      for _ in 0..<100 {
-        let making = try sandbox.client()
-        #expect(try making.call("Status").error == nil)
-        let call: WireClient.Message = ["method": "io.vaultd.Vault.Set", "parameters": rsa]
-        making.send([UInt8](try JSONSerialization.data(withJSONObject: call)) + [0])
-        if try other.call("Set", rsa.merging(["name": "second"]) { $1 }).error == "Busy" { return making }
-        // The other one came first.
-        #expect(try making.reply().error == "Busy")
-        #expect(try other.call("Delete", ["names": ["second"], "now": true]).error == nil)
-      }
-      throw SandboxError("the other one always came first")
+    /// A connection over which a key is being made, and the process that makes it: stopped, so that it is not over
+    /// before the rest was tried, whatever the numbers are.
+    func begin(_ bits: Int) throws -> (making: WireClient, process: Int32) {
+      let making = try sandbox.client()
+      let rsa: WireClient.Message = ["name": "rsa", "use": "sign", "generate": ["style": "rsa", "length": bits]]
+      let call: WireClient.Message = ["method": "io.vaultd.Vault.Set", "parameters": rsa]
+      making.send([UInt8](try JSONSerialization.data(withJSONObject: call)) + [0])
+      return (making, try ProcessTree.stopped(named: "vault-rsa", of: #require(sandbox.daemonPid)))
     }
-    let making = try begin()
+    let (making, process) = try begin(3072)
+    let second: WireClient.Message = ["name": "second", "use": "sign", "generate": ["style": "rsa", "length": 3072]]
+    #expect(try other.call("Set", second).error == "Busy")
     #expect(try other.call("Status").string("state") == "unlocked")
     #expect(try other.call("Show", ["name": "rsa"]).error == "NoSuchItem")
+    kill(process, SIGCONT)
     #expect(try making.reply().integer("version") == 1)
     #expect(try other.call("Sign", ["name": "rsa", "value": "x"]).string("algorithm") == "PS256")
     #expect(try other.call("Delete", ["names": ["rsa"], "now": true]).error == nil)
 
-    let again = try begin()
+    let (again, _) = try begin(4096)
     #expect(try other.call("Lock").error == nil)
     #expect(try again.reply().error == "Locked")
     try sandbox.unlock(Self.password)

@@ -158,8 +158,10 @@ struct UsedKeysMemoryTests {
     defer { sandbox.close() }
     let client = try sandbox.client()
     var needles: [String: [UInt8]] = [:]
+    // Those of RSA take seconds to make, each in a process of its own for whatever use.
+    let uses = ["ed25519": ["sign", "jwt", "ssh"], "p256": ["sign", "jwt", "ssh"], "rsa": ["sign", "jwt"]]
     for style in ["ed25519", "p256", "rsa", "hmac"] {
-      for use in style == "hmac" ? ["mac", "jwt"] : ["sign", "jwt", "ssh"] {
+      for use in uses[style] ?? ["mac", "jwt"] {
         let name = "\(use) \(style)"
         let made = try client.call("Set", ["name": name, "use": use, "generate": ["style": style]])
         try #require(made.error == nil, "\(name): \(made)")
