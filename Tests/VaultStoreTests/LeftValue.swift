@@ -80,14 +80,14 @@ extension Keychain {
     return try takeInDeposit(scratch, stamp, for: .whenUnlocked, by: left.author, now: now) { _, _, _ in nil }.result
   }
 
-  /// Takes in all that waits, and tells what came of each.
+  /// Takes in all that waits, or as little as one part may, and tells what came of each.
   func takeInAll(
-    now: Int64 = 2000, _ decide: @escaping DepositDecision = { _, _, _ in nil }
+    now: Int64 = 2000, onePart: Bool = false, _ decide: @escaping DepositDecision = { _, _, _ in nil }
   ) throws -> [TakenDeposit.Result] {
     var results: [TakenDeposit.Result] = []
     var waiting = WaitingDeposits()
     _ = try takeInDeposits(
-      &waiting, now: now, decide, isTimeUp: { false }, told: { results.append($0.result) })
+      &waiting, now: now, decide, isTimeUp: { onePart }, told: { results.append($0.result) })
     return results
   }
 

@@ -33,7 +33,7 @@ struct DepositIntake {
     var taken = TakenDeposit(
       name: read?.item?.name, accessible: read?.item?.accessible, depositor: read?.record.depositor, result: judged)
     switch judged {
-    case .stored: try keychain.forget(row, of: read?.record.depositor.author)
+    case .stored: try keychain.forget(row, of: read?.record.depositor.author, stored: read?.item?.name)
     case .kept(_, let obstacle):
       taken.result = .kept(number: try keychain.keep(row, obstacle), obstacle)
     }
@@ -81,7 +81,7 @@ struct DepositIntake {
       return .kept(number: 0, .unreadable)
     }
     if let obstacle = decide(read.record.depositor, item, old?.head.item) { return .kept(number: 0, obstacle) }
-    if let obstacle = obstacle(to: read, item, old, keychain) { return .kept(number: 0, obstacle) }
+    if let obstacle = try obstacle(to: read, item, old, keychain) { return .kept(number: 0, obstacle) }
     let source = read.boxID == nil ? outer ?? self.outer : inner
     let author = read.record.depositor.author
     let stored: Int? = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
@@ -99,10 +99,11 @@ struct DepositIntake {
       return try keychain.insert(change, value, now, checked: facts).number
     }
     guard let stored else { return .kept(number: 0, .invalid) }
-    // What is taken in at once comes after all that waits.
+    // A deposit that is taken in at once comes after all that wait.
     if outer == nil {
-      let base = keychain.takenBases[item.name.hashValue]?.base ?? old?.head.item.current.number ?? 0
-      keychain.takenBases[item.name.hashValue] = (base, stored)
+      let current = old?.head.item.current.number ?? 0
+      let before = try keychain.takenBase(of: item.name).flatMap { $0.version == current ? $0.base : nil }
+      keychain.takenBases[item.name.hashValue] = TakenBase(base: before ?? current, version: stored)
     }
     if let boxID = read.boxID { try keychain.remember(boxID, of: keychain.seenTag(of: author).bytes) }
     return .stored(version: stored)
@@ -134,12 +135,10 @@ struct DepositIntake {
   /// What keeps a deposit from being taken in because of the item that is there, or is not there any more.
   private func obstacle(
     to read: ReadDeposit, _ item: DepositedItem, _ old: FoundItem?, _ keychain: Keychain
-  ) -> DepositObstacle? {
+  ) throws(VaultError) -> DepositObstacle? {
     let current = old?.head.item.current.number ?? 0
     if let base = read.base, base != current {
-      guard let taken = keychain.takenBases[item.name.hashValue], taken.base == base, taken.version == current else {
-        return .changed
-      }
+      guard try keychain.takenBase(of: item.name) == TakenBase(base: base, version: current) else { return .changed }
     }
     guard let old = old?.head.item else { return nil }
     if old.policy.accessible != item.accessible { return .otherClass }

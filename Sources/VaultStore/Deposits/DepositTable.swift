@@ -14,9 +14,12 @@ struct DepositTable {
   private(set) var foreign: [Int64: Int] = [:]
   /// The number of those that are kept aside.
   private(set) var kept = 0
-  /// The rows that are only remembered, and the age of the class at which they need not be; nil for one that tells none.
+  /// The rows that are only remembered, and the age of the class at which they need not be; nil for one that tells
+  /// none.
   private(set) var remembered: [Int64: Int64?] = [:]
   private var rememberedByTag: [[UInt8]: Int] = [:]
+  /// The versions that deposits have made of their items, by the marks of these.
+  private(set) var taken: [[UInt8]: TakenBase] = [:]
   /// The numbers of all rows, none of which another row gets, whoever wrote them.
   private(set) var numbers: Set<Int64> = []
   /// The rows that are kept aside under numbers that a store does not give.
@@ -79,7 +82,9 @@ struct DepositTable {
         if isAdded { misnumbered.insert(row.row) } else { misnumbered.remove(row.row) }
       }
     case .seen:
-      if isAdded { remembered[row.row] = .some(row.rememberedUntil) } else { remembered[row.row] = nil }
+      let note = DepositNote(row.note)
+      if isAdded { remembered[row.row] = .some(note?.until) } else { remembered[row.row] = nil }
+      if isAdded, let (item, base) = note?.taken, base.version > taken[item]?.version ?? 0 { taken[item] = base }
       let number = (rememberedByTag[row.depositor] ?? 0) + sign
       rememberedByTag[row.depositor] = number > 0 ? number : nil
       return
@@ -101,11 +106,6 @@ extension DepositRow {
 }
 
 extension Database.DepositOutline {
-  /// The age of the class at which it need not be remembered any more.
-  fileprivate var rememberedUntil: Int64? {
-    note.count == 8 ? note.reversed().reduce(0) { $0 << 8 | Int64($1) } : nil
-  }
-
   /// True when its identity was seen: not of what nothing vouches for, which may have that of another one.
   fileprivate var isSeen: Bool {
     switch state {
@@ -132,7 +132,8 @@ extension Keychain {
     }
     if verified, bound.depositTable?.isVerified != true {
       var found = RecordSet()
-      // What waits has been counted above, and can be large. One that cannot be read and did count is missing from these.
+      // Deposits that wait have been counted above, and can be large. One that cannot be read and did count is missing
+      // from these.
       try database.eachCountedDeposit { (row: DepositRow) throws(VaultError) in found.insert(try mark(row)) }
       guard try classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else {
         throw Self.otherDeposits

@@ -35,7 +35,8 @@ extension Keychain {
   private func copied(_ row: DepositRow, of source: Keychain) throws(VaultError) -> DepositRow {
     var copy = row
     switch row.state {
-    case .seen: break
+    // The mark of an item is of a key that ends.
+    case .seen: if let note = DepositNote(row.sealed) { copy.sealed = DepositNote(until: note.until).bytes }
     case .kept:
       if let sealed = try sealAnew(row, of: source) {
         (copy.depositor, copy.sealed) = (sealed.depositor, [row.sealed[0]] + sealed.sealed)

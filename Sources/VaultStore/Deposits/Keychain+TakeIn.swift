@@ -20,13 +20,14 @@ public struct TakenDeposit: Hashable, Sendable {
 
 // Taking deposits in, all keys being in memory.
 extension Keychain {
-  /// The decision of the store's owner on a deposit, beside what follows from the item itself: nil when it may be taken in.
+  /// The decision of the store's owner on a deposit, beside what follows from the item itself: nil when it may be taken
+  /// in.
   ///
   /// Its last parameter is the item, where there is one.
   public typealias DepositDecision = (Depositor, DepositedItem, ItemInfo?) -> DepositObstacle?
 
-  /// Takes in what waits, in the order in which it was left, until the time is up: one transaction, after which the rest
-  /// waits as before. What is not taken in is kept aside, for its reason.
+  /// Takes in what waits, in the order in which it was left, until the time is up: one transaction, after which the
+  /// rest waits as before. What is not taken in is kept aside, for its reason.
   ///
   /// - Parameters:
   ///   - waiting: what an unlock has found; nothing is left of it at the end.
@@ -34,8 +35,8 @@ extension Keychain {
   ///   - isTimeUp: asked after each deposit, or some rows that are done with.
   ///   - told: called with each deposit that was taken in or kept aside, when that is on the disk.
   /// - Returns: the numbers of those that were left since the store was opened, and are gone.
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``: then all of them that were not
-  ///   told wait as before.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``: then all of them that
+  ///   were not told wait as before.
   public func takeInDeposits(
     _ waiting: inout WaitingDeposits, now: Int64, _ decide: @escaping DepositDecision, isTimeUp: () -> Bool,
     told: (TakenDeposit) -> Void
@@ -181,8 +182,8 @@ extension Keychain {
   ///
   /// - Parameter author: the writer of the version, where nothing vouches for who left it.
   /// - Returns: the name and the version; nil when nothing of that number is kept.
-  /// - Throws: ``VaultError/invalidValue(_:)`` when it cannot be read, or is no value of its kind; ``VaultError/locked``,
-  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then it is kept as before.
+  /// - Throws: ``VaultError/invalidValue(_:)`` when it cannot be read, or is no value of its kind;
+  ///   ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then it is kept as before.
   public func acceptDeposit(
     _ number: Int64, by author: String, now: Int64
   ) throws(VaultError) -> (name: ItemName, version: Int)? {
@@ -232,73 +233,4 @@ extension Keychain {
       }
     }
   }
-
-  // MARK: Rows
-
-  /// Has a row that waits be kept aside; its number then. One that is not authentic gets another number: its own is
-  /// somebody else's word.
-  func keep(_ row: DepositRow, _ obstacle: DepositObstacle) throws(VaultError) -> Int64 {
-    var kept = row
-    kept.state = .kept
-    kept.sealed = [obstacle.rawValue] + row.sealed
-    guard obstacle != .forged else { return try renumber(row, as: kept).row }
-    try replace(row, by: kept)
-    return row.row
-  }
-
-  /// Has a row that waits and is none of ours be kept aside like any other that nobody vouches for: one byte of it may
-  /// have changed, and it is to keep no other deposit waiting. A transaction must be open.
-  private func keepForeign(_ number: Int64) throws(VaultError) -> TakenDeposit {
-    guard var row = try database.foreignDeposit(number) else { throw .corrupt("a deposit is not where it was") }
-    try database.deleteDeposit(number)
-    bound.depositTable?.remove(foreign: number)
-    row.row = try nextDeposit()
-    row.state = .kept
-    row.sealed = [DepositObstacle.forged.rawValue] + row.sealed
-    try add(row)
-    return TakenDeposit(result: .kept(number: row.row, .forged))
-  }
-
-  /// Has a row only be remembered, so that what it held is not taken in again; one that is not authentic is removed: it would keep
-  /// what has its identity from being taken in.
-  ///
-  /// - Parameter author: whoever left it; nil where it cannot be read.
-  func forget(_ row: DepositRow, of author: String?) throws(VaultError) {
-    let isForged = row.obstacle.map { [.forged, .seen].contains($0) } ?? false
-    guard !isForged else { return try remove(row) }
-    var seen = row
-    seen.state = .seen
-    if let author { seen.depositor = try seenTag(of: author).bytes }
-    seen.sealed = rememberedUntil
-    try replace(row, by: seen)
-  }
-
-  /// The tag by which what is remembered of a caller is counted, whatever class it was for.
-  func seenTag(of author: String) throws(VaultError) -> DepositorTag {
-    try withDepositKey(.whenUnlocked) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
-  }
-
-  /// Has the identity of a box be remembered, which a caller with that tag has handed in.
-  func remember(_ id: ItemID, of tag: [UInt8]) throws(VaultError) {
-    try add(
-      DepositRow(
-        row: nextDeposit(), id: id, accessible: .whenUnlocked, state: .seen, depositor: tag, sealed: rememberedUntil))
-  }
-
-  /// The age of the strongest class up to which what is settled now is remembered: what is not ahead by more than can be is
-  /// too old then. A clock that jumps makes nobody forget (``ClassRecord/Facts/age``).
-  private var rememberedUntil: [UInt8] {
-    let age = Seconds.after(Self.depositAge + Self.depositLead, facts[.whenUnlocked]?.age ?? 0)
-    return (0..<8).map { UInt8(truncatingIfNeeded: age >> ($0 * 8)) }
-  }
-}
-
-extension DepositRow {
-  /// The reason why it is kept aside; nil where it is not, or the reason is not one of this program.
-  var obstacle: DepositObstacle? {
-    state == .kept ? sealed.first.flatMap(DepositObstacle.init(rawValue:)) : nil
-  }
-
-  /// The MAC and what was sealed.
-  var envelope: ArraySlice<UInt8> { state == .kept ? sealed.dropFirst() : sealed[...] }
 }

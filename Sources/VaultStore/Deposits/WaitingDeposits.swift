@@ -1,6 +1,6 @@
 import VaultModel
 
-/// What one unlock has to do with the deposits that it has found, which it does in parts.
+/// The work that one unlock has with the deposits that it has found, which it does in parts.
 ///
 /// It holds numbers of rows and nothing secret. What was left later is not among it: that is taken in at once while the
 /// vault is unlocked.

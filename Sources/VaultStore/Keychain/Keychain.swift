@@ -50,16 +50,15 @@ public final class Keychain {
   var isVouchedFor = ByClass<Bool>(repeating: false)
   var transaction = OpenTransaction()
   var bound = KeyBound()
-  /// The version that an item had before deposits for it were taken in, and the one that the last of them made, by the hash
-  /// of its name, which must not stay in memory: until all that waited is taken in, also over a lock in between. So those
-  /// that know the same version follow each other.
-  var takenBases: [Int: (base: Int, version: Int)] = [:]
+  /// The versions that deposits have made of their items, by the hash of the name, which must not stay in memory: until
+  /// all that waited is taken in, also over a lock or a rekey in between. See ``takenBase(of:)``.
+  var takenBases: [Int: TakenBase] = [:]
   /// The bytes of the log that were written before a first unlock, until the anchor counts them.
   var earlyAudit: Int64 = 0
   /// True when the boot key has opened `always` items since the store was opened.
   var opensWithBootKey = false
-  /// The public key of the vault's box (``SealedBox``), 32 bytes, once the vault was unlocked since the store was opened; the
-  /// one in the store could be somebody else's.
+  /// The public key of the vault's box (``SealedBox``), 32 bytes, once the vault was unlocked since the store was
+  /// opened; the one in the store could be somebody else's.
   public var publicKey: [UInt8]? { bound.publicKey }
   var spare: Scratch? = Scratch()
   var changes = RecordChanges(isListing: false)
@@ -76,8 +75,8 @@ public final class Keychain {
   public var whenMet: (String) -> Void = { _ in }
   /// Called when keys were taken into memory.
   public var whenKeysTaken: () -> Void = {}
-  /// Checks that a value is a key for a use, with the attributes that go with that, and answers its public half in SSH's form,
-  /// where there is one. This module knows no keys by itself.
+  /// Checks that a value is a key for a use, with the attributes that go with that, and answers its public half in
+  /// SSH's form, where there is one. This module knows no keys by itself.
   public var keyCheck: (KeyUse, RawSpan, [String: String]) throws(ValueError) -> [UInt8]? = { _, _, _ in nil }
   // True while a salvage reads the records.
   var isBeingSalvaged: Bool {

@@ -5,11 +5,12 @@ import VaultModel
 struct DepositRow {
   /// Raw values are stored and never change.
   enum State: Int64 {
-    /// It waits for an unlock: `sealed` is a MAC (``DepositMAC``, 32 bytes) and what was sealed to the vault's public key.
+    /// It waits for an unlock: `sealed` is a MAC (``DepositMAC``, 32 bytes) and what was sealed to the vault's public
+    /// key.
     case waiting = 1
     /// It was kept aside: the same after one byte, which is a ``DepositObstacle``.
     case kept = 2
-    /// It was taken in or dropped: `sealed` is the time until which it is remembered, 8 bytes, little-endian.
+    /// It was taken in or dropped: `sealed` is a ``DepositNote``.
     case seen = 3
   }
 
@@ -32,7 +33,8 @@ struct DepositRow {
 
 // The table of deposits.
 extension Database {
-  /// The longest record in bytes: one byte, a MAC, and a box of a value of 1 MiB within a box, with what is said of both.
+  /// The longest record in bytes: one byte, a MAC, and a box of a value of 1 MiB within a box, with what is said of
+  /// both.
   static let longestDeposit = DepositBox.longest + (512 << 10)
   static let longestNote = 64
   /// More rows than a vault has, so that what somebody puts in keeps no walk from its end.
@@ -40,7 +42,8 @@ extension Database {
 
   /// Walks all rows from the number `first` on, until `body` returns false.
   ///
-  /// - Parameter body: gets each row, or the error in reading it: one that is none of ours, which is about this row alone.
+  /// - Parameter body: gets each row, or the error in reading it: one that is none of ours, which is about this row
+  ///   alone.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of
   ///   order.
   func eachDeposit(
@@ -93,7 +96,7 @@ extension Database {
   private static func longest(_ state: DepositRow.State) -> Int {
     switch state {
     case .waiting: longestDeposit
-    // What is kept aside has its reason before it.
+    // The reason comes before a deposit that is kept aside.
     case .kept: longestDeposit + 1
     case .seen: longestNote
     }
@@ -107,8 +110,8 @@ extension Database {
     UInt8(exactly: try row.integer(2)).flatMap(AccessClass.init(rawValue:))
   }
 
-  /// A row that waits and is none of ours, as a deposit of the strongest class that nobody vouches for: as much of it as
-  /// can be read. Nil when there is none of that number.
+  /// A row that waits and is none of ours, as a deposit of the strongest class that nobody vouches for: as much of it
+  /// as can be read. Nil when there is none of that number.
   func foreignDeposit(_ number: Int64) throws(VaultError) -> DepositRow? {
     try statements.deposits.one.bind(1, number)
     return try statements.deposits.one.first { (row: Statement) throws(VaultError) in
@@ -134,7 +137,8 @@ extension Database {
 
   /// The outlines of all rows, in their order.
   ///
-  /// - Parameter foreign: called with the number of each row that is none of ours, and its size in bytes where it waits.
+  /// - Parameter foreign: called with the number of each row that is none of ours, and its size in bytes where it
+  ///   waits.
   func depositOutlines(
     foreign: (_ number: Int64, _ waiting: Int?) -> Void = { _, _ in }
   ) throws(VaultError) -> [DepositOutline] {

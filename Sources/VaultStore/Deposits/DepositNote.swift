@@ -1,0 +1,62 @@
+import VaultCore
+import VaultModel
+
+/// The version that an item had before deposits for it were taken in one after the other, and the one that the last of
+/// them made. While that is the current one, what was left with the same version in view follows it.
+struct TakenBase: Hashable {
+  var base: Int
+  var version: Int
+}
+
+/// The record of a deposit that is only remembered: 8 bytes, and 32 more for one that became a version of its item.
+/// Numbers are little-endian.
+struct DepositNote {
+  /// The size of the blind mark of an item's name.
+  static let markCount = 16
+
+  /// The age of the strongest class up to which the deposit is remembered.
+  let until: Int64
+  /// The blind mark of the item's name (``Keychain/depositMark(of:)``), and the versions.
+  let taken: (item: [UInt8], TakenBase)?
+
+  init(until: Int64, taken: (item: [UInt8], TakenBase)? = nil) { (self.until, self.taken) = (until, taken) }
+
+  /// Reads what a store holds; nil for what this program does not write.
+  init?(_ bytes: [UInt8]) {
+    func number(_ offset: Int) -> Int64 {
+      bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | Int64($1) }
+    }
+    switch bytes.count {
+    case 8: self.init(until: number(0))
+    case 24 + Self.markCount:
+      let base = TakenBase(base: Int(number(8)), version: Int(number(16)))
+      self.init(until: number(0), taken: (Array(bytes[24...]), base))
+    default: return nil
+    }
+  }
+
+  var bytes: [UInt8] {
+    let numbers = [until] + (taken.map { [Int64($0.1.base), Int64($0.1.version)] } ?? [])
+    let encoded = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
+    return encoded + (taken?.item ?? [])
+  }
+}
+
+extension Keychain {
+  /// The mark of a name by which a deposit that was taken in is known to be for the same item as another one: of a key
+  /// that a lock wipes, and of a place that no record has.
+  func depositMark(of name: ItemName) throws(VaultError) -> [UInt8] {
+    let place = AssociatedData(vault: vault, table: .deposits, number: 0, accessible: .whenUnlocked)
+    return try withIntegrityKey(.whenUnlocked) { (key: borrowing SecureBytes) in
+      let mark = Array(name.text.utf8).withSpan { RecordMark(place, $0, key: key) }
+      return Array(mark.array.prefix(DepositNote.markCount))
+    }
+  }
+
+  /// The versions of an item for which deposits were taken in: from memory for as long as what waited with them is
+  /// taken in, which a rekey may come between, and otherwise as a daemon that ended since has written it down.
+  func takenBase(of name: ItemName) throws(VaultError) -> TakenBase? {
+    if let taken = takenBases[name.hashValue] { return taken }
+    return try knownDeposits().taken[depositMark(of: name)]
+  }
+}

@@ -1,0 +1,66 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultStore
+
+@Suite("Deposits that are taken in part by part") struct DepositPartTests {
+  /// A closed vault with three values that wait for an item, and two for one that is not there yet; each was left with
+  /// the same version in view as the others of its item.
+  private static func fixture() throws -> Fixture {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    try keychain.put("old", "before", now: 1500)
+    keychain.lock(hidingNames: false)
+    for text in ["one", "two", "three"] { try keychain.leave(LeftValue("old", text, base: 1)) }
+    for text in ["first", "second"] { try keychain.leave(LeftValue("new", text, base: 0)) }
+    try keychain.close()
+    return fixture
+  }
+
+  /// Takes in the next deposit alone, in a store that is opened for it and closed again.
+  private static func takeInNext(_ fixture: Fixture) throws -> [TakenDeposit.Result] {
+    let keychain = try fixture.unlocked()
+    let results = try keychain.takeInAll(onePart: true)
+    #expect(try keychain.verify().isOK)
+    try keychain.close()
+    return results
+  }
+
+  @Test("follow each other, also where the store is opened again before each of them") func parts() throws {
+    let fixture = try Self.fixture()
+    var results: [TakenDeposit.Result] = []
+    for _ in 0..<5 { results += try Self.takeInNext(fixture) }
+    #expect(results == [2, 3, 4, 1, 2].map { .stored(version: $0) })
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.takeInAll() == [] && keychain.text("old") == "three" && keychain.text("new") == "second")
+  }
+
+  @Test("do not follow what somebody else has set in between") func changed() throws {
+    let fixture = try Self.fixture()
+    #expect(try Self.takeInNext(fixture) == [.stored(version: 2)])
+    let keychain = try fixture.unlocked()
+    try keychain.put("old", "set", update: true, now: 2500)
+    let results = try keychain.takeInAll(now: 2500)
+    #expect(results.suffix(2) == [.stored(version: 1), .stored(version: 2)])
+    #expect(try keychain.keptAside() == [.changed, .changed] && keychain.text("old") == "set")
+  }
+
+  @Test("follow each other over a rekey and a salvage", arguments: [false, true]) func copied(isSalvage: Bool) throws {
+    let fixture = try Self.fixture()
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.takeInAll(onePart: true) == [.stored(version: 2)])
+    let copy: Keychain
+    if isSalvage {
+      let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
+      while try !salvage.step(items: 100) {}
+      #expect(salvage.result.losses.isEmpty, "\(salvage.result.losses)")
+      copy = salvage.target
+    } else {
+      try fixture.rekey(keychain).complete()
+      copy = keychain
+    }
+    #expect(try copy.takeInAll() == [3, 4, 1, 2].map { .stored(version: $0) })
+    #expect(try copy.text("old") == "three" && copy.verify().isOK)
+  }
+}
