@@ -18,14 +18,23 @@ import VaultTesting
     return sandbox
   }
 
+  /// Ends the daemon, makes an edit of its store, and starts and unlocks it again: its check is under way then.
+  private func reopen(_ sandbox: Sandbox, after edit: String? = nil) throws {
+    try sandbox.stopDaemon()
+    if let edit { try sandbox.editStore(edit) }
+    try sandbox.startDaemon()
+    #expect(try sandbox.unlock(password)?.error == nil)
+  }
+
+  /// Damages the item that a check meets last.
+  private static let damage =
+    "UPDATE heads SET value = zeroblob(length(value)) WHERE id = (SELECT max(id) FROM heads)"
+
   @Test("a backup that is made while the check of a damaged store goes on counts for nothing")
   func damaged() throws {
     let sandbox = try filled()
     defer { sandbox.close() }
-    try sandbox.stopDaemon()
-    try sandbox.editStore("UPDATE heads SET value = zeroblob(length(value)) WHERE id = (SELECT max(id) FROM heads)")
-    try sandbox.startDaemon()
-    #expect(try sandbox.unlock(password)?.error == nil)
+    try reopen(sandbox, after: Self.damage)
     let (_, last) = try sandbox.client().backup()
     #expect(last.error == "Corrupt", "\(last)")
   }
@@ -34,10 +43,7 @@ import VaultTesting
   func deleted() throws {
     let sandbox = try filled()
     defer { sandbox.close() }
-    try sandbox.stopDaemon()
-    try sandbox.editStore("UPDATE heads SET value = zeroblob(length(value)) WHERE id = (SELECT max(id) FROM heads)")
-    try sandbox.startDaemon()
-    #expect(try sandbox.unlock(password)?.error == nil)
+    try reopen(sandbox, after: Self.damage)
     let client = try sandbox.client()
     let begun = try client.call("Backup", upgrade: true)
     let deleted = try sandbox.client().call("Delete", ["names": ["folder/item 1499"], "now": true])
@@ -73,9 +79,7 @@ import VaultTesting
   func cutShort() throws {
     let sandbox = try filled()
     defer { sandbox.close() }
-    try sandbox.stopDaemon()
-    try sandbox.startDaemon()
-    #expect(try sandbox.unlock(password)?.error == nil)
+    try reopen(sandbox)
     _ = try sandbox.client().call("Lock")
     let integrity = try sandbox.client().call("Status").parameters["integrity"] as? WireClient.Message
     let (_, last) = try sandbox.client().backup()

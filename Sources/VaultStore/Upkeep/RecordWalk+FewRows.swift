@@ -1,8 +1,9 @@
 import VaultCore
 import VaultModel
 
-/// The part of the tables with few rows that a walk could not read. Each such row is a finding of its own; what it would
-/// have counted towards, or the row that it stands for, is not compared with the hashes: it would seem to be missing.
+/// The part of the tables with few rows that a walk could not read. Each such row is a finding of its own; what it
+/// would have counted towards, or the row that it stands for, is not compared with the hashes: it would seem to be
+/// missing.
 struct UnreadRows {
   private var tables: Set<AssociatedData.Table> = []
   private var places: Set<RecordSets.Place> = []
@@ -41,15 +42,9 @@ extension RecordWalk {
         verification.add(Finding(.foreign, "slot \(id) was put in by somebody else"))
         continue
       }
-      let place = Keychain.place(slot: id)
-      do throws(VaultError) {
-        let record = try record.get()
-        try insert(place, keychain) { (accessible: AccessClass) throws(VaultError) in
-          try keychain.mark(slot: id, record, accessible)
-        }
-      } catch .corrupt(let reason) {
-        verification.add(Finding(.damaged, "slot \(id) cannot be read: \(reason)"))
-        unread.insert(place)
+      try take(record, Keychain.place(slot: id), "slot \(id)", keychain, &verification) {
+        (record: [UInt8], accessible: AccessClass) throws(VaultError) in
+        try keychain.mark(slot: id, record, accessible)
       }
     }
   }
@@ -57,16 +52,24 @@ extension RecordWalk {
   private mutating func walkKeys(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
     for (name, sealed) in try keychain.database.keys() {
       let place = Keychain.place(key: name)
-      do throws(VaultError) {
-        let sealed = try sealed.get()
-        try insert(place, keychain) { (accessible: AccessClass) throws(VaultError) in
-          try keychain.mark(key: name, sealed, accessible)
-        }
-      } catch .corrupt(let reason) {
-        verification.add(
-          Finding(.damaged, "the wrapped key \(KeyName.name(part: place.part)) cannot be read: \(reason)"))
-        unread.insert(place)
+      try take(sealed, place, "the wrapped key \(KeyName.name(part: place.part))", keychain, &verification) {
+        (sealed: [UInt8], accessible: AccessClass) throws(VaultError) in
+        try keychain.mark(key: name, sealed, accessible)
       }
+    }
+  }
+
+  /// Takes in the record of a row that counts towards all classes; one that cannot be read is a finding.
+  private mutating func take(
+    _ record: Result<[UInt8], VaultError>, _ place: RecordSets.Place, _ subject: String, _ keychain: Keychain,
+    _ verification: inout Verification, _ mark: ([UInt8], AccessClass) throws(VaultError) -> RecordMark
+  ) throws(VaultError) {
+    do throws(VaultError) {
+      let record = try record.get()
+      try insert(place, keychain) { (accessible: AccessClass) throws(VaultError) in try mark(record, accessible) }
+    } catch .corrupt(let reason) {
+      verification.add(Finding(.damaged, "\(subject) cannot be read: \(reason)"))
+      unread.insert(place)
     }
   }
 
