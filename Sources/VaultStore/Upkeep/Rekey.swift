@@ -19,8 +19,6 @@ public final class Rekey {
   /// The number of records or bytes that are written before a commit. Each commit waits for the disk, as in the live
   /// store: otherwise a power cut could leave a log that cannot be distinguished from a damaged one.
   private static let batch = (records: 1024, bytes: 2 << 20)
-  /// The number of rows of the audit log, which are copied as they are, that take as long as one record.
-  private static let auditRows = 8
 
   enum Stage {
     /// Walks over the live items.
@@ -41,16 +39,16 @@ public final class Rekey {
   let target: Keychain
   var stage = Stage.items
   /// The last live item that the walk has met.
-  private var position = Int64.min
-  private var walked = 0
+  var position = Int64.min
+  var walked = 0
   /// True when the walk has met the last item.
-  private var isWalkOver = false
-  private var leftover = Int64.min
+  var isWalkOver = false
+  var leftover = Int64.min
   /// True when the second store may hold what the live one does not.
-  private var isResumed: Bool
-  private var tags = TagBatch()
+  var isResumed: Bool
+  var tags = TagBatch()
   private var saved: Keychain.Saved?
-  private var written = (records: 0, bytes: 0)
+  var written = (records: 0, bytes: 0)
   /// Called at each step of the end, so that tests can look at the files there, or fail.
   var atStep: (ReplacementStep) throws(VaultError) -> Void = { _ in }
 
@@ -194,137 +192,9 @@ public final class Rekey {
     tags = TagBatch()
   }
 
-  private var copy: ItemCopy { ItemCopy(source: source, target: target) }
-
-  private func walkItems(_ records: Int) throws(VaultError) {
-    try begin()
-    var left = records
-    isWalkOver = true
-    var failure: VaultError?
-    try source.noticing { () throws(VaultError) in
-      try source.database.each(after: position) { (number: Int64, row: Result<Row, VaultError>) throws(VaultError) in
-        let row = try row.get()
-        do throws(VaultError) { left -= try walk(row, number) } catch {
-          failure = error
-          return false
-        }
-        isWalkOver = left > 0 && !tags.isFull
-        return isWalkOver
-      }
-    }
-    if let failure { throw failure }
-    if tags.isFull || isWalkOver {
-      try commit()
-      stage = .tags
-    }
-    try commitWhenDue()
-  }
-
-  /// Copies the item of a row; the result is what it counts as.
-  private func walk(_ row: Row, _ number: Int64) throws(VaultError) -> Int {
-    let result = try copy.copy(row, taggedAtOnce: false)
-    for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
-    position = number
-    walked += 1
-    if result.isCopied { count(result.head) }
-    return Self.weight(of: result)
-  }
-
-  /// The number of records that an item counts as in a step: several where its values are long.
-  private static func weight(of result: ItemCopy.Result) -> Int {
-    result.head.item.versions.reduce(1) { $0 + $1.size / (16 << 10) }
-  }
-
-  private func writeTags(_ records: Int) throws(VaultError) {
-    try begin()
-    for _ in 0..<records {
-      guard let next = tags.next() else {
-        try commit()
-        stage = !isWalkOver ? .items : isResumed ? .leftovers : .audit
-        return
-      }
-      try copy.put(next.tag, row: next.row, next.accessible)
-      written.records += 1
-    }
-    try commitWhenDue()
-  }
-
-  private func walkLeftovers(_ records: Int) throws(VaultError) {
-    try begin()
-    var found: [Int64] = []
-    try target.database.each(after: leftover) { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) in
-      _ = try row.get()
-      found.append(item)
-      return found.count < records
-    }
-    for item in found {
-      leftover = item
-      let isThere = try source.noticing { () throws(VaultError) in
-        try source.database.withHead(item) { (_: Row) in true }
-      }
-      if isThere == nil {
-        try copy.remove(item)
-        written.records += 1
-      }
-    }
-    try commitWhenDue()
-    if found.count < records {
-      try commit()
-      stage = .audit
-    }
-  }
-
-  private func copyAudit(_ records: Int) throws(VaultError) {
-    try begin()
-    let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
-    written.records += records
-    if isCopied {
-      try commit()
-      stage = .changed(isChecked: false)
-    }
-    try commitWhenDue()
-  }
-
-  private func copyChanged(_ records: Int, _ isChecked: Bool) throws(VaultError) -> Bool {
-    var left = records
-    while left > 0, let item = source.touched?.popFirst() {
-      try begin()
-      let result = try copy.bring(item)
-      if let result { count(result.head) }
-      left -= result.map { Self.weight(of: $0) } ?? 1
-    }
-    guard source.touched?.isEmpty == true else {
-      try commitWhenDue()
-      return false
-    }
-    // The check of the second store compares its items with these facts.
-    try begin()
-    raiseFacts()
-    // So that the end has little left to copy, however much was written during the check.
-    let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
-    guard isCopied else {
-      written.records += records
-      try commitWhenDue()
-      return false
-    }
-    try commit()
-    if isChecked { return true }
-    target.beginVerification()
-    stage = .check
-    return false
-  }
-
-  private func check(_ records: Int) throws(VaultError) {
-    guard let result = try target.continueVerification(records: records) else { return }
-    guard result.isOK else {
-      throw .secondStore(result.findings.first?.text ?? "keys are missing")
-    }
-    stage = .changed(isChecked: true)
-  }
-
   // MARK: Transactions
 
-  private func begin() throws(VaultError) {
+  func begin() throws(VaultError) {
     if saved == nil { saved = try target.begin() }
   }
 
@@ -335,11 +205,11 @@ public final class Rekey {
     try target.commit(saved)
   }
 
-  private func commitWhenDue() throws(VaultError) {
+  func commitWhenDue() throws(VaultError) {
     if written.records >= Self.batch.records || written.bytes >= Self.batch.bytes { try commit() }
   }
 
-  private func count(_ head: HeadRecord) {
+  func count(_ head: HeadRecord) {
     written.records += 1
     for version in head.item.versions { written.bytes += version.size }
   }

@@ -1,0 +1,136 @@
+import VaultCore
+import VaultModel
+
+// The work of each stage of a rekey, in steps of so many records.
+extension Rekey {
+  /// The number of rows of the audit log, which are copied as they are, that take as long as one record.
+  private static let auditRows = 8
+
+  private var copy: ItemCopy { ItemCopy(source: source, target: target) }
+
+  func walkItems(_ records: Int) throws(VaultError) {
+    try begin()
+    var left = records
+    isWalkOver = true
+    var failure: VaultError?
+    try source.noticing { () throws(VaultError) in
+      try source.database.each(after: position) { (number: Int64, row: Result<Row, VaultError>) throws(VaultError) in
+        let row = try row.get()
+        do throws(VaultError) { left -= try walk(row, number) } catch {
+          failure = error
+          return false
+        }
+        isWalkOver = left > 0 && !tags.isFull
+        return isWalkOver
+      }
+    }
+    if let failure { throw failure }
+    if tags.isFull || isWalkOver {
+      try commit()
+      stage = .tags
+    }
+    try commitWhenDue()
+  }
+
+  /// Copies the item of a row; the result is what it counts as.
+  private func walk(_ row: Row, _ number: Int64) throws(VaultError) -> Int {
+    let result = try copy.copy(row, taggedAtOnce: false)
+    for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
+    position = number
+    walked += 1
+    if result.isCopied { count(result.head) }
+    return Self.weight(of: result)
+  }
+
+  /// The number of records that an item counts as in a step: several where its values are long.
+  private static func weight(of result: ItemCopy.Result) -> Int {
+    result.head.item.versions.reduce(1) { $0 + $1.size / (16 << 10) }
+  }
+
+  func writeTags(_ records: Int) throws(VaultError) {
+    try begin()
+    for _ in 0..<records {
+      guard let next = tags.next() else {
+        try commit()
+        stage = !isWalkOver ? .items : isResumed ? .leftovers : .audit
+        return
+      }
+      try copy.put(next.tag, row: next.row, next.accessible)
+      written.records += 1
+    }
+    try commitWhenDue()
+  }
+
+  func walkLeftovers(_ records: Int) throws(VaultError) {
+    try begin()
+    var found: [Int64] = []
+    try target.database.each(after: leftover) { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) in
+      _ = try row.get()
+      found.append(item)
+      return found.count < records
+    }
+    for item in found {
+      leftover = item
+      let isThere = try source.noticing { () throws(VaultError) in
+        try source.database.withHead(item) { (_: Row) in true }
+      }
+      if isThere == nil {
+        try copy.remove(item)
+        written.records += 1
+      }
+    }
+    try commitWhenDue()
+    if found.count < records {
+      try commit()
+      stage = .audit
+    }
+  }
+
+  func copyAudit(_ records: Int) throws(VaultError) {
+    try begin()
+    let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
+    written.records += records
+    if isCopied {
+      try commit()
+      stage = .changed(isChecked: false)
+    }
+    try commitWhenDue()
+  }
+
+  func copyChanged(_ records: Int, _ isChecked: Bool) throws(VaultError) -> Bool {
+    var left = records
+    while left > 0, let item = source.touched?.popFirst() {
+      try begin()
+      let result = try copy.bring(item)
+      if let result { count(result.head) }
+      left -= result.map { Self.weight(of: $0) } ?? 1
+    }
+    guard source.touched?.isEmpty == true else {
+      try commitWhenDue()
+      return false
+    }
+    // The check of the second store compares its items with these facts.
+    try begin()
+    raiseFacts()
+    // So that the end has little left to copy, however much was written during the check.
+    let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
+    guard isCopied else {
+      written.records += records
+      try commitWhenDue()
+      return false
+    }
+    try commit()
+    if isChecked { return true }
+    target.beginVerification()
+    stage = .check
+    return false
+  }
+
+  func check(_ records: Int) throws(VaultError) {
+    guard let result = try target.continueVerification(records: records) else { return }
+    guard result.isOK else {
+      throw .secondStore(result.findings.first?.text ?? "keys are missing")
+    }
+    stage = .changed(isChecked: true)
+  }
+}
