@@ -54,7 +54,9 @@ struct Listener: Sendable {
   private static func mayPass(_ error: ClientError) -> Bool {
     switch error {
     case .disconnected, .noDaemon, .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
-    default: false
+    case .fault, .noRuntimeDirectory, .notUTF8, .unsafeSocket, .daemonFailed, .protocolViolation, .tooLarge,
+      .answerTooLarge, .notText, .system:
+      false
     }
   }
 

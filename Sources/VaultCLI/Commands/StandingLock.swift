@@ -74,7 +74,9 @@ struct StandingLock: ~Copyable {
     switch error {
     // So many wait already that it cannot be connected to yet.
     case .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
-    default: false
+    case .fault, .noRuntimeDirectory, .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected,
+      .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
+      false
     }
   }
 }
