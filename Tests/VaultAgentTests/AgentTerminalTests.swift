@@ -42,6 +42,22 @@ import VaultTesting
     #expect(agent.terminal.isCooked)
   }
 
+  @Test("a daemon that ends takes its question back, and is attended again once it is there") func ended() throws {
+    let agent = try AttendingAgent(["--faces", "terminal"])
+    let before = try agent.read()
+    try agent.terminal.expect(Self.field)
+    try agent.sandbox.stopDaemon()
+    try agent.terminal.expect("vault: the question was withdrawn\r\n")
+    withExtendedLifetime(before) {}
+    #expect(agent.terminal.isCooked)
+    try agent.sandbox.startDaemon()
+    try agent.attended()
+    let reader = try agent.read()
+    try agent.terminal.expect(Self.field)
+    agent.terminal.type(agent.password)
+    #expect(try reader.reply().string("value") == "hunter2")
+  }
+
   @Test("a pinentry that fails leaves the question to the terminal, and what is said of it goes there") func nextFace()
     throws
   {

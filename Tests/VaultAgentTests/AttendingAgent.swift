@@ -33,15 +33,20 @@ final class AttendingAgent {
         try Terminal(sandbox, options, program: agent)
       }
     try lock()
-    try wait(for: "the agent") {
-      try (sandbox.client().call("Status").parameters["agents"] as? [Any] ?? []).isEmpty == false
-    }
+    try attended()
   }
 
   deinit { sandbox.close() }
 
   func lock() throws {
     guard try sandbox.client().call("Lock").error == nil else { throw SandboxError("Lock") }
+  }
+
+  /// Waits until the daemon says that it is attended.
+  func attended() throws {
+    try wait(for: "the agent") {
+      try (sandbox.client().call("Status").parameters["agents"] as? [Any] ?? []).isEmpty == false
+    }
   }
 
   /// A process without a terminal that asks for the item, and waits.
