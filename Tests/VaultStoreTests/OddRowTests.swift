@@ -4,7 +4,8 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Rows of the small tables that are none of ours: another class, an identity that is none, more bytes than SQLite reads.
+/// Rows of the small tables that are none of ours: another class, an identity that is none, more bytes than SQLite
+/// reads.
 @Suite("A row that cannot be read") struct OddRowTests {
   /// An edit of the store, and how the one finding that it leads to begins.
   struct Edit: Sendable, CustomTestStringConvertible {
@@ -31,9 +32,11 @@ import VaultModel
     return fixture
   }
 
-  /// More bytes than a record has, and more than SQLite reads here. Such a row in a table that goes by names is a broken
-  /// page to it, since it would read all of the row to compare the name.
+  /// More bytes than a record has, and more than SQLite reads here. A page with such a row of a table that goes by
+  /// names is kept from it, since it would read all of the row to compare the name.
   private static let (long, longer) = ("zeroblob(1000000)", "zeroblob(3000000)")
+  /// A name of as many bytes.
+  private static let name = "hex(zeroblob(1500000))"
 
   @Test(
     "is one finding, and nothing else seems to be missing",
@@ -53,6 +56,13 @@ import VaultModel
       Edit("UPDATE keys SET sealed = \(long) WHERE name = 'always.boot'", "the wrapped key always.boot cannot be read"),
       Edit("INSERT INTO meta VALUES('stale-slots', \(long))", "the fact stale-slots about the vault is too long"),
       Edit("INSERT INTO meta VALUES('rekeying', \(long))", "vault.db: a record is too long"),
+      Edit("INSERT INTO meta VALUES('stale-slots', \(longer))", "the fact stale-slots about the vault is too long"),
+      Edit("INSERT INTO meta VALUES('rekeying', \(longer))", "vault.db: a record is too long"),
+      Edit("INSERT INTO meta VALUES('aaa', \(longer))", "a fact about the vault was put in by somebody else"),
+      Edit("INSERT INTO meta VALUES('zzz', \(longer))", "a fact about the vault was put in by somebody else"),
+      Edit("UPDATE keys SET sealed = \(longer) WHERE name = 'always.boot'", "the wrapped key always.boot cannot be"),
+      Edit("INSERT INTO keys VALUES('aaa', \(longer))", "the wrapped key of another name cannot be read"),
+      Edit("INSERT INTO keys VALUES('zzz', \(longer))", "the wrapped key of another name cannot be read"),
     ])
   func oneFinding(edit: Edit) throws {
     let fixture = try Self.fixture()
@@ -60,7 +70,7 @@ import VaultModel
     try fixture.sql(edit.sql)
     let keychain = try fixture.unlocked()
     let texts = try keychain.verify().findings.map(\.text)
-    // What a number below zero is on its page, and the next key among the facts, is said as well.
+    // The page of a number below zero, and the next key among the facts, are findings as well.
     let rest = texts.filter {
       !$0.hasPrefix(edit.finding) && !$0.hasPrefix("the fact rekeying about") && !$0.hasSuffix("has a row below zero")
     }
@@ -102,7 +112,11 @@ import VaultModel
     "of the slots or the facts keeps nobody from opening and salvaging the vault",
     arguments: [
       "INSERT INTO slots VALUES(-1, zeroblob(10))", "UPDATE slots SET record = \(longer) WHERE id = 2",
-      "INSERT INTO meta VALUES('stale-slots', \(long))",
+      "INSERT INTO meta VALUES('stale-slots', \(long))", "INSERT INTO meta VALUES('stale-slots', \(longer))",
+      "INSERT INTO meta VALUES('aaa', \(longer)), ('bbb', \(longer)), ('ccc', \(longer)), ('w', \(longer))",
+      "INSERT INTO keys VALUES('aaa', \(longer)), ('b', \(longer)), ('c', \(longer)), ('w', \(longer))",
+      "UPDATE keys SET sealed = \(longer) WHERE name = 'always.boot'", "INSERT INTO keys VALUES(\(name), x'00')",
+      "INSERT INTO meta VALUES(\(name), x'00')",
     ])
   func opened(sql: String) throws {
     let fixture = try Self.fixture()
@@ -113,5 +127,31 @@ import VaultModel
     while try !salvage.step(items: 100) {}
     #expect(salvage.result.saved == 2)
     #expect(try salvage.target.verify().isOK)
+  }
+
+  @Test("in the place of a wrapped key, or of the vault's identity, is told as what cannot be read") func needed()
+    throws
+  {
+    let fixture = try Self.fixture()
+    try fixture.sql("UPDATE keys SET sealed = \(Self.longer) WHERE name = 'when-unlocked'")
+    #expect(throws: VaultError.corrupt("the key when-unlocked cannot be read: vault.db: a record is too long")) {
+      try fixture.unlocked()
+    }
+    try fixture.sql("UPDATE meta SET value = \(Self.longer) WHERE name = 'vault-id'")
+    #expect(throws: VaultError.corrupt("the vault's identity cannot be read: vault.db: a record is too long")) {
+      try fixture.open()
+    }
+  }
+
+  @Test("of the facts keeps longer ones that are the vault's readable, and ends all writing") func facts() throws {
+    let fixture = try Self.fixture()
+    // More than lies in the page of its row.
+    try fixture.sql(
+      "INSERT OR REPLACE INTO meta VALUES('stale-slots', zeroblob(5000) || x'02000000')",
+      "INSERT INTO meta VALUES('aaa', \(Self.longer))")
+    let keychain = try fixture.unlocked()
+    #expect(keychain.staleSlots.contains(2))
+    #expect(throws: VaultError.self) { try keychain.put("new", "value") }
+    #expect(keychain.integrity == .failed)
   }
 }

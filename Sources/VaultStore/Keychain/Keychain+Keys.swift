@@ -143,7 +143,11 @@ extension Keychain {
     _ accessible: AccessClass, under wrapping: KeyWrap.WrappingKey, _ key: borrowing SecureBytes
   ) throws(VaultError) -> SecureBytes {
     let name = wrapping == .boot ? KeyName.boot : KeyName.vault(accessible)
-    guard let wrapped = try database.key(name) else { throw .corrupt("the key \(name) is missing") }
+    let found: [UInt8]?
+    do throws(VaultError) { found = try database.key(name) } catch .corrupt(let reason) {
+      throw .corrupt("the key \(name) cannot be read: \(reason)")
+    }
+    guard let wrapped = found else { throw .corrupt("the key \(name) is missing") }
     do throws(CryptoError) {
       return try wrapped.withSpan { (bytes: RawSpan) throws(CryptoError) in
         try KeyWrap.unwrap(bytes, of: accessible, under: wrapping, key: key, vaultID: vault)

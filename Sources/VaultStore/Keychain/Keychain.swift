@@ -100,9 +100,11 @@ public final class Keychain {
   ///   ``VaultError/storage(_:)``.
   public init(opening directory: String) throws(VaultError) {
     let database = try Database(opening: directory)
-    guard let id = try database.meta(MetaName.vaultID), let vault = try? VaultID(id) else {
-      throw .corrupt("the vault has no identity")
+    let id: [UInt8]?
+    do throws(VaultError) { id = try database.meta(MetaName.vaultID) } catch .corrupt(let reason) {
+      throw .corrupt("the vault's identity cannot be read: \(reason)")
     }
+    guard let id, let vault = try? VaultID(id) else { throw .corrupt("the vault has no identity") }
     self.database = database
     self.vault = vault
     try readFacts()

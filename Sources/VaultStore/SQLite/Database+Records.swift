@@ -10,12 +10,7 @@ extension Database {
   static let longestRecord = 128 << 10
 
   /// A fact about the whole vault.
-  func meta(_ name: String) throws(VaultError) -> [UInt8]? {
-    try statements.meta.get.bind(1, name)
-    return try statements.meta.get.first { (row: Statement) throws(VaultError) in
-      try row.bytes(0, atMost: Self.longestRecord)
-    }
-  }
+  func meta(_ name: String) throws(VaultError) -> [UInt8]? { try record(name, statements.meta.get, Schema.meta) }
 
   /// Stores a fact about the whole vault.
   func putMeta(_ name: String, _ value: [UInt8]) throws(VaultError) {
@@ -31,26 +26,55 @@ extension Database {
   }
 
   /// A wrapped key.
-  func key(_ name: String) throws(VaultError) -> [UInt8]? {
-    try statements.keys.get.bind(1, name)
-    return try statements.keys.get.first { (row: Statement) throws(VaultError) in
-      try row.bytes(0, atMost: Self.longestRecord)
-    }
-  }
+  func key(_ name: String) throws(VaultError) -> [UInt8]? { try record(name, statements.keys.get, Schema.keys) }
 
   /// All wrapped keys, or the error in reading each, with their names and ordered by them.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of order.
-  func keys() throws(VaultError) -> [(name: String, sealed: Result<[UInt8], VaultError>)] {
-    var found: [(name: String, sealed: Result<[UInt8], VaultError>)] = []
-    try statements.keys.all.each { (row: Statement) throws(VaultError) in
-      let name = try row.text(0)
-      if let last = found.last?.name, !last.utf8.lexicographicallyPrecedes(name.utf8) { throw Self.outOfOrder("keys") }
-      guard found.count < Self.maximumKeys else { throw .corrupt("vault.db: there are too many keys") }
-      found.append((name, try Self.record(row)))
-      return true
-    }
+  func keys() throws(VaultError) -> [NamedRows.Row] {
+    let found = try rows(statements.keys.all, Schema.keys, limit: Self.maximumKeys + 1)
+    guard found.count <= Self.maximumKeys else { throw .corrupt("vault.db: there are too many keys") }
     return found
+  }
+
+  // MARK: Tables that go by names
+
+  /// The record of that name; nil when there is none. Where SQLite does not come to it, because of another row, it is
+  /// read from the pages.
+  private func record(
+    _ name: String, _ statement: Statement, _ tree: Schema.Tree
+  ) throws(VaultError) -> [UInt8]? {
+    do throws(VaultError) {
+      try statement.bind(1, name)
+      return try statement.first { (row: Statement) throws(VaultError) in
+        try row.bytes(0, atMost: Self.longestRecord)
+      }
+    } catch .corrupt(let reason) {
+      guard let found = try? namedRows(tree) else { throw .corrupt(reason) }
+      if let row = found.rows.first(where: { $0.name == name }) { return try row.record.get() }
+      guard found.isWhole else { throw .corrupt(reason) }
+      return nil
+    }
+  }
+
+  /// The first rows of such a table in the order of their names, up to a limit, or the error in reading each: from the
+  /// pages where SQLite does not come to all of them.
+  private func rows(_ all: Statement, _ tree: Schema.Tree, limit: Int) throws(VaultError) -> [NamedRows.Row] {
+    do throws(VaultError) {
+      var found: [NamedRows.Row] = []
+      try all.each { (row: Statement) throws(VaultError) in
+        let name = try row.text(0)
+        if let last = found.last?.name, !last.utf8.lexicographicallyPrecedes(name.utf8) {
+          throw Self.outOfOrder(tree.name)
+        }
+        found.append((name, try Self.record(row)))
+        return found.count < limit
+      }
+      return found
+    } catch .corrupt(let reason) {
+      guard let found = try? namedRows(tree), found.isWhole else { throw .corrupt(reason) }
+      return Array(found.rows.prefix(limit))
+    }
   }
 
   /// The second column of a row in a table with few rows; an error that is about this row alone is no reason not to
@@ -82,16 +106,14 @@ extension Database {
     var findings: [Finding] = []
     // Each of ours is met once, so that a walk over pages that lead in a circle ends, too.
     var names = Set(MetaName.all)
-    try statements.meta.names.each { (row: Statement) throws(VaultError) in
-      let name = try row.text(0)
-      if names.remove(name) != nil {
-        if try row.integer(1) == 0 {
-          findings.append(Finding(.damaged, "the fact \(name) about the vault is too long"))
-        }
-        return true
+    for (name, record) in try rows(statements.meta.all, Schema.meta, limit: MetaName.all.count + 1) {
+      guard names.remove(name) != nil else {
+        findings.append(Finding(.foreign, "a fact about the vault was put in by somebody else"))
+        break
       }
-      findings.append(Finding(.foreign, "a fact about the vault was put in by somebody else"))
-      return false
+      if case .failure = record {
+        findings.append(Finding(.damaged, "the fact \(name) about the vault is too long"))
+      }
     }
     var classes = Set(AccessClass.allCases.map { Int64($0.rawValue) })
     try statements.hashes.classes.each { (row: Statement) throws(VaultError) in

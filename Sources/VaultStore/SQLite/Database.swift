@@ -18,6 +18,8 @@ final class Database {
   let statements: Statements
   /// The highest row that an item has; nil until somebody asks, and once it may be another one.
   var highestRow: Int64?
+  /// The rows of tables that SQLite does not come to, by the table's name, until anything is committed.
+  var rowsByPages: [String: NamedRows] = [:]
 
   /// Opens the database in the directory `path`.
   ///
@@ -198,6 +200,7 @@ final class Database {
       if let error = connection.lostFile { throw error }
       let isMarked = try addMark()
       try statements.transaction.commit.run()
+      rowsByPages = [:]
       if isMarked { noteMark() }
     } catch {
       rollback()

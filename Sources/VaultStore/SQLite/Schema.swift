@@ -33,19 +33,23 @@ enum Schema {
 
   static let tables = trees.compactMap(\.sql)
 
+  // The tables that go by names.
+  static let meta = Tree(
+    name: "meta", table: "meta",
+    sql: "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
+    isTable: false, columns: [.text, .blob], keys: 1)
+  static let keys = Tree(
+    name: "keys", table: "keys",
+    sql: "CREATE TABLE keys(name TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
+    isTable: false, columns: [.text, .blob], keys: 1)
+
   static let trees = [
     // Facts about the whole vault: `vault-id` (16 bytes), `stale-slots` (4 bytes each, little-endian), `rekeying` (the
     // next vault key, sealed under the present one), `log` (no bytes; see ``LogMark``), `audit-end` and `audit-anchor` (see
     // ``AuditEnd`` and ``AuditAnchor``).
-    Tree(
-      name: "meta", table: "meta",
-      sql: "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
-      isTable: false, columns: [.text, .blob], keys: 1),
+    meta,
     // Wrapped class keys by name.
-    Tree(
-      name: "keys", table: "keys",
-      sql: "CREATE TABLE keys(name TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
-      isTable: false, columns: [.text, .blob], keys: 1),
+    keys,
     Tree(
       name: "slots", table: "slots", sql: "CREATE TABLE slots(id INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
       columns: [.null, .blob]),

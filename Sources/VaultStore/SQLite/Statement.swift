@@ -150,7 +150,7 @@ import Glibc
     }
   }
 
-  private static var tooLong: VaultError { .corrupt("vault.db: a record is too long") }
+  static var tooLong: VaultError { .corrupt("vault.db: a record is too long") }
 
   private static var wrongType: VaultError { .corrupt("vault.db: a column has the wrong type") }
 

@@ -49,11 +49,11 @@ struct Statements {
   }
 
   struct Meta {
-    let names, get, put, delete: Statement
+    let all, get, put, delete: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       let value = bounded("value", Database.longestRecord)
-      names = try c.prepare("SELECT name, length(value) <= \(Database.longestRecord) FROM meta ORDER BY name")
+      all = try c.prepare("SELECT name, \(value) FROM meta ORDER BY name")
       get = try c.prepare("SELECT \(value) FROM meta WHERE name = ?1")
       put = try c.prepare("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)")
       delete = try c.prepare("DELETE FROM meta WHERE name = ?1")

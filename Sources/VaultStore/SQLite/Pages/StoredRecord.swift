@@ -52,6 +52,9 @@ struct StoredRecord {
   /// True when a column is NULL.
   func isNull(_ column: Int) -> Bool { places[column].type == 0 }
 
+  /// The place in the record at which the content of a column begins.
+  func start(of column: Int) -> Int { places[column].range.lowerBound - local.lowerBound }
+
   /// The bytes of a blob or a text.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when they do not all lie in the page.
