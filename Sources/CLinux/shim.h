@@ -139,8 +139,8 @@ static inline void vault_interrupting_signal(int number, void (*handler)(int)) {
 static inline int vault_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
 
 /* Locks the memory of a process with one thread into RAM: all that it has or, where RLIMIT_MEMLOCK leaves no room for
-   that, its heap and its stack. The heap gets `room` bytes more before that and never shrinks, and nothing up to as many
-   bytes lies outside of it. 1 where the heap is locked. */
+   that, its heap and its stack. The heap gets `room` bytes more before that and never shrinks, and nothing up to as
+   many bytes lies outside of it. 1 where the heap is locked. */
 static inline int vault_lock_memory(size_t room) {
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_MMAP_THRESHOLD, (int)room);

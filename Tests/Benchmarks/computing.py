@@ -1,7 +1,7 @@
-"""What others wait while one user has keys computed with: another's Get, a Status of root's, and a lock.
+"""The time that others wait while one user has keys computed with: another's Get, a Status of root's, and a lock.
 
-The user has no right but `use`, of one key, and comes with many connections, each of which connects, asks and is gone, or each
-of which asks again as soon as it is answered. It takes root to be several users."""
+The user has no right but `use`, of one key, and comes with many connections, each of which connects, asks and is gone,
+or each of which asks again as soon as it is answered. It takes root to be several users."""
 
 import os, subprocess, threading, time
 from fairness import judged, unlock
@@ -13,9 +13,10 @@ USER, OTHER = 5001, 5002
 CONNECTIONS = 120
 MESSAGE = "m" * 64
 # The largest that are made here are of 4,096 bits; of 8,192 one is stored that OpenSSL has made.
-KEYS = (("token-2048", "jwt", 2048), ("token-4096", "jwt", 4096), ("sign-4096", "sign", 4096), ("sign-8192", "sign", 8192))
+KEYS = (("token-2048", "jwt", 2048), ("token-4096", "jwt", 4096), ("sign-4096", "sign", 4096),
+        ("sign-8192", "sign", 8192))
 
-# What one call has made and checked at most, and a call for more, which is refused before anything is computed.
+# The most that one call has made and checked, and a call for more, which is refused before anything is computed.
 BATCHES = (("SetMany of two P-256 keys", 2, "p256", "ask"), ("SetMany of 24 Ed25519 keys", 24, "ed25519", "ask"),
            ("SetMany of 128 P-256 keys, refused", 128, "p256", "vanish"))
 REVOKED = 17_000  # entries of a list of revoked tokens, in nearly a MiB

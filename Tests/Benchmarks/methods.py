@@ -28,7 +28,8 @@ CALLS = {
     "Deny": {"number": 1}, "ForgetDenial": {"subject": "user:5001", "name": "none"}, "Audit": {}, "Verify": {},
     "Confirm": {"inquiry": 1}, "Dismiss": {"inquiry": 1}, "Respond": {"conversation": "none"}, "Lock": {},
     "SetMany": "fairness and computing", "Monitor": "fairness", "Attend": "asking", "Authenticate": "requests",
-    "Unlock": "store, deposits and computing", "Init": "store", "Backup": "store", "Restore": "store", "Rekey": "store", "Salvage": "store",
+    "Unlock": "store, deposits and computing", "Init": "store", "Backup": "store", "Restore": "store", "Rekey": "store",
+    "Salvage": "store",
     "AddSlot": "it waits for a password", "ChangePassword": "it waits for a password",
     "RemoveSlot": "it waits for a password",
 }

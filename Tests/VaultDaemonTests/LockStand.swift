@@ -160,7 +160,8 @@ final class LockStand {
   /// Expects exactly the keys that may be in the daemon's memory after a lock, with those of `after-first-unlock` or,
   /// when these were wiped too, without them. Does nothing where memory cannot be searched.
   ///
-  /// - Parameter traced: the daemon's process where another one traces it, which leaves its registers out; nil to ask it.
+  /// - Parameter traced: the daemon's process where another one traces it, which leaves its registers out; nil to ask
+  ///   it.
   func expectWiped(afterFirstUnlock: Bool, whileTraced traced: Int32? = nil) throws {
     guard MemorySearch.isPossible else { return }
     let memory = try MemorySearch(pid: try traced ?? #require(sandbox.daemonPid), registers: traced == nil)

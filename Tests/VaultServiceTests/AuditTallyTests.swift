@@ -35,7 +35,7 @@ import VaultStore
     }
   }
 
-  /// How often something was, by item, as the log tells.
+  /// The number of times that something was, by item, as the log tells.
   private static func times(
     _ stand: RoomStand, _ action: AuditAction, _ outcome: AuditOutcome, by uid: UInt32
   ) throws -> [String: Int] {

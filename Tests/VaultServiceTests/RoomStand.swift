@@ -20,7 +20,8 @@ final class RoomStand {
 
     private let time = Shared<Int64>(1_000_000_000)
     private let slept = Shared<Int64>(0)
-    /// The nanoseconds by which each look at `CLOCK_MONOTONIC` moves it on: for what looks at it to know that its time is up.
+    /// The nanoseconds by which each look at `CLOCK_MONOTONIC` moves it on: for what looks at it to know that its time
+    /// is up.
     let stride = Shared<Int64>(0)
     /// The wall clock, Unix seconds, which stands still.
     let wall = Shared<Int64>(2000)

@@ -252,7 +252,10 @@ import VaultModel
         true
       ),
       (
-        "INSERT INTO deposits(item, class, state, depositor, sealed) VALUES(randomblob(16), 1, 1, x'', zeroblob(3000000))",
+        """
+        INSERT INTO deposits(item, class, state, depositor, sealed)
+        VALUES(randomblob(16), 1, 1, x'', zeroblob(3000000))
+        """,
         true
       ),
     ] {

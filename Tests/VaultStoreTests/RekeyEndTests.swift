@@ -7,7 +7,7 @@ import VaultModel
 
 /// The end of a rekey, which is taken again when it came to nothing after the second store had everything.
 @Suite("The end of a rekey that comes to nothing") struct RekeyEndTests {
-  /// What lies in the tables besides the items.
+  /// The content of the tables besides the items.
   struct Rest: Equatable {
     var grants: [Int]
     var deposits: [Int64]
@@ -187,7 +187,7 @@ import VaultModel
       if isLive {
         expectCorrupt { try rekey.complete() }
       } else {
-        // What the end writes anew is whole again, whatever was there.
+        // The part that the end writes anew is whole again, whatever was there.
         do { try rekey.finish() } catch { #expect(error.isOfSecondStore, "\(error)") }
       }
       #expect(keychain.hasFailed == isLive, "\(sql)")

@@ -58,7 +58,7 @@ public struct ClassRecord: Hashable, Sendable {
       (time, age) = (min(time, now), max(0, age - ahead))
     }
 
-    /// As long as anything is remembered by age that must not come a second time: a deposit.
+    /// The longest time for which anything is remembered by age that must not come a second time: a deposit.
     private static let longestSetback: Int64 = 31 * 86_400
 
     /// The same where other facts are not further.

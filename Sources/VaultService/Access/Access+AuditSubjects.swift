@@ -1,8 +1,8 @@
 internal import VaultModel
 
-// The subjects that the audit log tells apart: the grants that let callers in. Nobody makes one by starting another unit,
-// or by taking another uid, of which a user namespace has thousands: there are as many as users, groups, units and
-// programs that a grant names.
+// The subjects that the audit log tells apart: the grants that let callers in. Nobody makes one by starting another
+// unit, or by taking another uid, of which a user namespace has thousands: there are as many as users, groups, units
+// and programs that a grant names.
 extension Access {
   /// The subject whose parts of the log a caller takes.
   func auditName(of caller: Caller) -> AuditSubject.Name {
@@ -14,7 +14,7 @@ extension Access {
       return book.holding(CallerParts(caller, isSystem: false)).map(AuditSubject.Name.init) ?? .user(caller.uid)
     }
     guard standing.hasAny else { return standing.isUndecided ? .undecided : .strangers }
-    // Where names are hidden the grants that let it in are not in memory.
+    // The grants that let it in are not in memory while names are hidden.
     return readableBook.granted(caller.uid, caller.groups, caller.grantedUnit(isSystem: terms.isSystem))
   }
 
@@ -54,8 +54,8 @@ extension Access {
 }
 
 extension GrantBook {
-  /// The subject that lets in a caller who is neither an administrator nor the vault's owner: the user, where a grant names
-  /// it, and the unit that one names; or else the first of the groups.
+  /// The subject that lets in a caller who is neither an administrator nor the vault's owner: the user, where a grant
+  /// names it, and the unit that one names; or else the first of the groups.
   fileprivate func granted(_ uid: UInt32, _ groups: [UInt32], _ unit: String?) -> AuditSubject.Name {
     let unit = unit.flatMap { names(.unit($0)) ? $0 : nil }
     let isUser = names(.user(uid)) || unit.map { namesUser(uid, with: $0) } ?? false

@@ -18,7 +18,8 @@ extension Audit {
     fileprivate var span = spans.lowerBound
     /// True when something was beyond a part within it.
     fileprivate var isBeyond = false
-    /// The most counts that are written down in one turn, and that find no room of a subject before the others are tried.
+    /// The most counts that are written down in one turn, and that find no room of a subject before the others are
+    /// tried.
     fileprivate static let (mostAtOnce, mostMisses) = (256, 8)
     /// True when something was counted since the tally was made.
     var hasNews = false
@@ -81,7 +82,7 @@ extension Audit {
     if !isTold {
       subjects.count(subject, kind, beyond: part, at: time)
       counting.hasNews = true
-      // Where it cannot be an entry, the tally has it.
+      // The tally has it if it cannot be an entry.
       if isFirst { tallyLater() }
     }
     countLater()
@@ -93,7 +94,7 @@ extension Audit {
       guard let self else { return }
       let spans = Counting.spans
       let goesOn = counting.isBeyond
-      // Where nothing more came, the next count is told as soon as the first one; what waits for room does so for long.
+      // The next count is told as soon as the first one if nothing more came; what waits for room does so for long.
       counting.span =
         if goesOn { min(2 * counting.span, spans.upperBound) } else {
           subjects.isCounting ? spans.upperBound : spans.lowerBound
@@ -108,8 +109,8 @@ extension Audit {
   /// - Returns: how much that was.
   func forgetCounts(from entry: Int64) -> Int { subjects.forgetRepeats(from: entry) }
 
-  /// Writes down all that was counted, also what could wait for room; the tally has the rest, and nothing is counted any
-  /// more once that is written.
+  /// Writes down all that was counted, also what could wait for room; the tally has the rest, and nothing is counted
+  /// any more once that is written.
   func countAll() {
     countRepeats()
     endBeyond()
@@ -126,8 +127,8 @@ extension Audit {
     }
   }
 
-  /// Writes down what was counted beyond subjects' parts, as far as there is room for it: what has none waits, and so does
-  /// what is more than one turn writes.
+  /// Writes down what was counted beyond subjects' parts, as far as there is room for it: what has none waits, and so
+  /// does what is more than one turn writes.
   private func countBeyond() {
     endBeyond()
     counting.isBeyond = false

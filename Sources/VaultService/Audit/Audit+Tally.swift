@@ -54,8 +54,8 @@ extension Audit {
     return true
   }
 
-  /// Writes what is in memory before the log is copied, and what is counted as a record like any other: a tally is none of
-  /// the copy. What one record does not hold is without names in it, as in a tally.
+  /// Writes what is in memory before the log is copied, and what is counted as a record like any other: a tally is none
+  /// of the copy. What one record does not hold is without names in it, as in a tally.
   func willCopy() {
     countAll()
     if let keychain = keychain(), subjects.isCounting, seal(keychain) {
@@ -106,7 +106,8 @@ extension Audit {
     return true
   }
 
-  /// Takes names, or users, out of the counts of one subject; the answer is its index, and nil where there are none left.
+  /// Takes names, or users, out of the counts of one subject; the answer is its index, and nil where there are none
+  /// left.
   private static func shortenOne(_ counts: inout [(subject: AuditSubject, counts: AuditCounts)]) -> Int? {
     for part in AuditPart.allCases.reversed() {
       if let index = largest(counts, { $0.named(part) }) {

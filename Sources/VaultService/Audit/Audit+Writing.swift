@@ -141,10 +141,10 @@ extension Audit {
     }
     if isAnchored {
       writing.anchored = now
-      // What that records would wait for keys that go now; the next unlock does it.
+      // A record of that would wait for keys that go now; the next unlock does it.
       if !isLast, keychain.auditFacts.bytes > settings.size {
         cut(keychain)
-        // What a cut writes has taken the place of the tally.
+        // The record of a cut has taken the place of the tally.
         if isRequired, subjects.isCounting, !keychain.hasAuditTally, sealTally(keychain) {
           _ = store(keychain, anchored: false)
         }
@@ -220,10 +220,11 @@ extension Audit {
   /// True when an entry has to be on the disk before its answer.
   package var isRequired: Bool { settings.mode == .required }
 
-  /// Has everything that was recorded be on the disk now, where that is required, be it an entry or a count in the tally.
+  /// Has everything that was recorded be on the disk now, where that is required, be it an entry or a count in the
+  /// tally.
   ///
-  /// - Throws: the refusal of what is asked where it cannot be, and of anything once the store has failed, to which nothing
-  ///   is written.
+  /// - Throws: the refusal of what is asked where it cannot be, and of anything once the store has failed, to which
+  ///   nothing is written.
   func settle() throws(Refusal) {
     guard isRequired else { return }
     let hasFailed = keychain()?.hasFailed == true

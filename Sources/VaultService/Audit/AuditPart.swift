@@ -44,7 +44,7 @@ enum AuditPart: Int, CaseIterable {
   /// - Parameter isDaemon: true for what nobody has asked for.
   init(of action: AuditAction, _ outcome: AuditOutcome, isDaemon: Bool) {
     switch outcome {
-    // Whatever asks for it: a secret was tried.
+    // A secret was tried, in whatever call.
     case .unproven: self = .rights
     case .ok: self = Self.ofDone(action, isDaemon: isDaemon)
     case .cancelled: self = Self.isChangeItself(action) ? .rights : Self.ofUndone(action, isDaemon: isDaemon)

@@ -186,7 +186,7 @@ package final class AuditReading: SecretHolder {
     return (isOver ? kept : [], isOver)
   }
 
-  /// What is counted and not written down yet, with the numbers that the tally's entries have.
+  /// The entries of what is counted and not written down yet, with the numbers that the tally's entries have.
   private func counted(after next: Int64) -> [Found] {
     audit.untold.enumerated().map { (next + Int64($0), $1) }.filter { isShown($0.1) && filter.matches($0.1) }
   }

@@ -12,7 +12,7 @@ package final class DepositWork: SecretHolder, Runner.Work {
   private let items: Items
   private let runner: Runner
   private var vault: Vault { items.vault }
-  /// What is under way; nil where nothing is.
+  /// The deposits that are being taken in; nil when none are.
   private var waiting: WaitingDeposits?
   private var (stored, kept) = (0, 0)
   /// Those who wait for the end.

@@ -10,8 +10,8 @@ package struct UnitCredential {
 
 // The values that the service manager hands to units.
 extension Items {
-  /// Lends the value that is the credential `id` of `unit` to `answer`, as ``get(_:version:evenExpired:upTo:as:for:_:_:)``
-  /// does.
+  /// Lends the value that is the credential `id` of `unit` to `answer`, as
+  /// ``get(_:version:evenExpired:upTo:as:for:_:_:)`` does.
   ///
   /// - Parameter most: the most bytes that it may have.
   package func credential(

@@ -164,7 +164,7 @@ extension Items {
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) -> CallWeight {
     var weight = CallWeight()
-    // What the changes before have made of an item: one call may name it twice.
+    // The keys that the changes before have given to items: one call may name an item twice.
     var keys: [ItemName: KeyCost.Known] = [:]
     for (index, (change, value)) in changes.enumerated() {
       weight.add(change.name, change.attributes)
@@ -180,7 +180,8 @@ extension Items {
     return weight
   }
 
-  /// The time that the key which is a value takes to be made or checked, in microseconds; nil where the item keeps its own.
+  /// The time that the key which is a value takes to be made or checked, in microseconds; nil where the item keeps its
+  /// own.
   private func computing(_ value: NewValue, _ use: KeyUse, _ fill: (inout MutableRawSpan) -> Bool) -> Int? {
     switch value {
     case .same: return nil

@@ -61,7 +61,8 @@ extension Items {
     }
   }
 
-  /// The key that is the current version of an item's value. Where the public half was stored with it, that was checked then.
+  /// The key that is the current version of an item's value. Where the public half was stored with it, that was checked
+  /// then.
   static func privateKey(_ item: ItemInfo, _ value: RawSpan) throws(Refusal) -> PrivateKey {
     do throws(KeyError) {
       guard let blob = item.publicKey else { return try PrivateKey(value) }

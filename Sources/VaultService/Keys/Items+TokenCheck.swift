@@ -98,8 +98,8 @@ extension Items {
     return .success(.fault("the token was made with no key of this item's"))
   }
 
-  /// The key that is a version of an item's value: the current one, or the one whose record has that digest, and whose public
-  /// half is computed once.
+  /// The key that is a version of an item's value: the current one, or the one whose record has that digest, and whose
+  /// public half is computed once.
   private func tokenKey(_ item: ItemInfo, _ value: RawSpan, replaced digest: Digest?) throws(Refusal) -> TokenKey {
     guard let digest else { return try TokenKey(item, value) }
     let before = known.key(digest)

@@ -3,8 +3,8 @@ internal import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// What takes long to make of items' values, and is made once for each of them: the lists of revoked tokens, and the public
-/// halves of keys that were stored without them.
+/// The results that take long to make of items' values, and are made once for each of them: the lists of revoked
+/// tokens, and the public halves of keys that were stored without them.
 ///
 /// A value is told by the digest of its record, which another value never has. A lock wipes all of it.
 package final class KnownValues: SecretHolder {
@@ -32,8 +32,8 @@ package final class KnownValues: SecretHolder {
   private var order: [Digest] = []
   private var bytes = 0
   private var keys: [Digest: PublicKey] = [:]
-  /// The digests of lists by the hashes of their names, nil for one that is not there, in that generation of the store: the
-  /// names themselves must not stay in memory.
+  /// The digests of lists by the hashes of their names, nil for one that is not there, in that generation of the store:
+  /// the names themselves must not stay in memory.
   private var found: (generation: UInt64, digests: [Int: Digest?]) = (0, [:])
   /// The number of lists that were read, and of public halves that were computed.
   private(set) var made = 0

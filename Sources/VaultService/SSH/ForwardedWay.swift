@@ -1,8 +1,8 @@
 internal import VaultCore
 package import VaultSigning
 
-/// The way over other hosts by which requests come to the ssh-agent: the hosts that forward it, the one that is logged in
-/// to, and what is signed. What a person was told of when presence was shown, and so what that presence counts for.
+/// The way over other hosts by which requests come to the ssh-agent: the hosts that forward it, the one that is logged
+/// in to, and what is signed. What a person was told of when presence was shown, and so what that presence counts for.
 package struct ForwardedWay: Hashable, Sendable {
   private struct Hop: Hashable {
     /// The host's key in SSH's form (RFC 4253 section 6.6), whose signature over the session was verified.

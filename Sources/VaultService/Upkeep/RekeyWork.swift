@@ -135,7 +135,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
 
   private func finish(_ rekey: Rekey) throws(VaultError) {
     let old = keychain.slots
-    // What waits is written into the store whose key it is sealed to, also where the new one cannot be opened at once.
+    // Entries that wait go into the store whose key they are sealed to, also if the new one cannot be opened at once.
     vault.audit.willCopy()
     try rekey.finish(recording: vault.audit.fillWithRekey, now: vault.clock.wall())
     vault.audit.haveWritten()

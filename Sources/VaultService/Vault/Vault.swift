@@ -57,8 +57,8 @@ package final class Vault {
     var warnsOfLocks: () -> Int64? = { nil }
     /// Told then, with the time of the lock, Unix seconds.
     var willLock: ((reason: LockPolicy.Reason, time: Int64)) -> Void = { _ in }
-    /// Runs something when what goes on now is done: a lock has wiped what it wipes, or names were read that are hidden, and
-    /// what the calls that led there have left goes then.
+    /// Runs something when what goes on now is done: a lock has wiped what it wipes, or names were read that are
+    /// hidden, and what the calls that led there have left goes then.
     package var afterwards: (@escaping () -> Void) -> Void = { $0() }
     /// Told of whom an attempt to unlock did not recognise.
     var unlockFailed: (Caller) -> Void = { _ in }

@@ -1,14 +1,14 @@
 internal import VaultCore
 internal import VaultModel
 
-/// What can be told of a private key without computing with it.
+/// The facts about a private key that are told without computing with it.
 public struct KeyOutline: Hashable, Sendable {
   public let type: KeyType
-  /// As ``PublicKey/isLarge``.
+  /// The same as ``PublicKey/isLarge``.
   public let isLarge: Bool
 
-  /// Reads the one private key of a PEM text as far as its type; nil where there is none that ``PrivateKey`` would take.
-  /// The numbers may still be wrong.
+  /// Reads the one private key of a PEM text as far as its type; nil where there is none that ``PrivateKey`` would
+  /// take. The numbers may still be wrong.
   public init?(ofPEM text: RawSpan) {
     defer { Stack.wipe() }
     guard let found = Self.find(in: text) else { return nil }

@@ -1,8 +1,9 @@
 import VaultCore
 import VaultModel
 
-/// The last record of the log for as long as no other one is written: it has what is counted and may change, so that the
-/// next record, or another tally, takes its place. To whoever opens the store after a kill it is a record like any other.
+/// The last record of the log for as long as no other one is written: it has what is counted and may change, so that
+/// the next record, or another tally, takes its place. To whoever opens the store after a kill it is a record like any
+/// other.
 ///
 /// Its key is the next one of the chain, which stays in memory meanwhile, with what the record has.
 struct AuditTally: ~Copyable {

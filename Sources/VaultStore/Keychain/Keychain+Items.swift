@@ -25,8 +25,8 @@ extension Keychain {
   /// The versions of an item that are kept, newest last. Throws as ``item(named:)`` does.
   public func history(of name: ItemName) throws(VaultError) -> [VersionInfo] { try item(named: name).versions }
 
-  /// The digest of the record that is an item's current value, or the one of `version`: another value has another one. Throws
-  /// as ``item(named:)`` does.
+  /// The digest of the record that is an item's current value, or the one of `version`: another value has another one.
+  /// Throws as ``item(named:)`` does.
   ///
   /// - Throws: also ``VaultError/noSuchVersion(_:)``.
   public func digest(ofValue name: ItemName, version: Int? = nil) throws(VaultError) -> Digest {

@@ -245,8 +245,8 @@ import Glibc
   }
 
   /// True while a commit is handed to the system and not waited for: a loss of power may undo it, and nothing else. The
-  /// next write waits for it first, so that no log has a part of one transaction before another. Whoever sets this calls
-  /// ``syncLog()`` later.
+  /// next write waits for it first, so that no log has a part of one transaction before another. Whoever sets this
+  /// calls ``syncLog()`` later.
   var defersSyncs = false {
     didSet { unsafe guards[1].defers = defersSyncs ? 1 : 0 }
   }

@@ -32,7 +32,7 @@ struct ItemCopy {
   func bring(_ number: Int64) throws(VaultError) -> Result? {
     let copied = try opening { () throws(VaultError) in
       try source.database.withHead(number) { (row: Row) -> Swift.Result<Result, VaultError> in
-        // What is wrong with the target is no fault of what is read.
+        // A fault of the target is none of the store that is read.
         do throws(VaultError) { return .success(try copy(row, taggedAtOnce: true)) } catch { return .failure(error) }
       }
     }

@@ -218,13 +218,15 @@ import VaultTesting
       away = begin(bind(host, session, True), bind(host, other, False))
       assert ", for someone on an unknown host (" in answered() and receive(away)[0] == 14
       assert receive(begin(bind(host, session, True), bind(host, other, False)))[0] == 14
-      # Who comes another way was not named: over another host, or to another one.
+      # A way that was not named: over another host, or to another one.
       gate = Key(bytes(range(1, 33)))
-      for way in [(bind(gate, session, True), bind(host, other, False)), (bind(host, session, True), bind(gate, other, False))]:
+      for way in [(bind(gate, session, True), bind(host, other, False)),
+                  (bind(host, session, True), bind(gate, other, False))]:
           client = begin(*way)
           assert ", for someone on an unknown host (" in answered() and receive(client)[0] == 14
           assert receive(begin(*way))[0] == 14
-      # A login to a host that no session names: from the host that was logged in to, or within a session of somebody else's.
+      # A login to a host that no session names: from the host that was logged in to, or within a session of somebody
+      # else's.
       for way in [(bind(host, session, True), bind(host, other, True)), (bind(host, session, True),)] * 2:
           client = begin(*way)
           assert ", for someone on an unknown host (" in answered() and receive(client)[0] == 14
