@@ -147,7 +147,7 @@ import VaultModel
     let fixture = try Self.fixture()
     // More than lies in the page of its row.
     try fixture.sql(
-      "INSERT OR REPLACE INTO meta VALUES('stale-slots', zeroblob(5000) || x'02000000')",
+      "INSERT OR REPLACE INTO meta VALUES('stale-slots', CAST(zeroblob(5000) || x'02000000' AS BLOB))",
       "INSERT INTO meta VALUES('aaa', \(Self.longer))")
     let keychain = try fixture.unlocked()
     #expect(keychain.staleSlots.contains(2))
