@@ -42,11 +42,11 @@ import VaultTesting
   }
 
   @Test("in the place of one that is needed is told, with what to do") func instead() throws {
-    for (sql, reason) in [
-      ("UPDATE keys SET sealed = zeroblob(3000000) WHERE name = 'when-unlocked'", "the key when-unlocked cannot be read"),
-      ("UPDATE meta SET value = zeroblob(3000000) WHERE name = 'vault-id'", "the vault's identity cannot be read"),
+    for (place, reason) in [
+      ("keys SET sealed = zeroblob(3000000) WHERE name = 'when-unlocked'", "the key when-unlocked cannot be read"),
+      ("meta SET value = zeroblob(3000000) WHERE name = 'vault-id'", "the vault's identity cannot be read"),
     ] {
-      let sandbox = try edited(sql)
+      let sandbox = try edited("UPDATE " + place)
       defer { sandbox.close() }
       let outcome = try sandbox.run(["unlock", "--password-stdin"], stdin: Array("\(password)\n".utf8))
       #expect(outcome.status == 65 && outcome.errors.contains(reason), "\(outcome)")
