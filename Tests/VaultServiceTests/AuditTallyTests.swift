@@ -1,9 +1,9 @@
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
 
 @testable import VaultService
+@testable import VaultStore
 
 @Suite("What is counted beyond the parts of the audit log") struct AuditTallyTests {
   private static func small(_ mode: AuditSettings.Mode = .on) -> VaultSettings {
@@ -95,6 +95,33 @@ import VaultStore
     }
     for number in 300..<305 { AuditTests.get(stand, "svc/b", caller, for: "\(number)") }
     #expect(try Self.times(stand, .get, .ok, by: 990) == ["svc/b": 305])
+  }
+
+  @Test("what is counted comes along in a salvage", arguments: [false, true]) func salvaged(hasFailed: Bool) throws {
+    let stand = try Self.serving(Self.small())
+    let caller = RoomStand.caller(990)
+    Self.fill(stand, .use, .ok, caller)
+    for number in 0..<300 { AuditTests.get(stand, "svc/b", caller, for: "\(number)") }
+    if hasFailed {
+      stand.vault.audit.tallyLater()
+      stand.vault.audit.write()
+      #expect(try stand.vault.keychain().hasAuditTally)
+      try stand.vault.keychain().notice(Finding(.damaged, "something was changed"))
+    }
+    let reader = SalvageWork.Reader(ObjectIdentifier(stand)) {
+      true
+    } tell: { _ in
+    } end: { _ in
+    }
+    try stand.rooms.upkeep.salvage(reader, for: stand.administrator)
+    stand.run()
+    let target = try #require(stand.rooms.upkeep.salvage?.target)
+    let walk = try target.auditWalk(noted: [:])
+    var times = 0
+    while try !walk.step(
+      target, rows: 8, { _, entry in if entry.item == "svc/b" { times += Int(entry.repeats?.count ?? 1) } })
+    {}
+    #expect(walk.faults == [] && times == 300 + 1, "\(times)")
   }
 
   @Test("of a store that has failed nothing is settled, also where nothing waits to be written") func failed() throws {

@@ -88,6 +88,29 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("comes along in a salvage of a store that has failed, as after a kill") func salvaged() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try AuditStoreTests.write(1, to: keychain)
+    try Self.tally(keychain, "a")
+    keychain.notice(Finding(.damaged, "something was changed"))
+    // What cannot be written any more is none of it.
+    #expect(throws: VaultError.self) { try Self.tally(keychain, "a", "b") }
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 6000)
+    while try !salvage.step(items: 1) {}
+    #expect(salvage.result.losses == [])
+    #expect(try Self.told(salvage.target) == ["item/1", "item/2", "a"])
+    #expect(try salvage.target.verify().isOK)
+    // A record that was taken off is a loss.
+    try keychain.database.dropAudit(keychain.database.lastAuditRow())
+    let next = try Salvage(keychain, in: fixture.path("other"), now: 6000)
+    while try !next.step(items: 1) {}
+    #expect(next.result.losses.count == 1)
+    let (entries, _) = try AuditStoreTests.walk(next.target)
+    #expect(entries.count == 3 && entries[3]?.action == .salvage)
+  }
+
   @Test("that was put back from before is found out, as any record is") func putBack() throws {
     let fixture = try Fixture.withItems(1)
     let keychain = try fixture.unlocked()

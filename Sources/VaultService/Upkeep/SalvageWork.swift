@@ -102,6 +102,8 @@ extension Upkeep {
     try checkNoTransfer()
     if salvage?.reader != nil { throw .busy("the store is being salvaged already") }
     dropSalvage()
+    // Of a store that has failed, to which nothing is written, the tally comes along.
+    if !keychain.hasFailed { vault.audit.willCopy() }
     let work: SalvageWork
     do throws(VaultError) {
       work = SalvageWork(self, try Salvage(keychain, in: salvageDirectory, now: vault.clock.wall()), reader)

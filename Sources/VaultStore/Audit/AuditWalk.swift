@@ -51,7 +51,8 @@ public final class AuditWalk {
   var isOvertaken = false
   /// Where the log ends.
   let end: AuditPosition
-  /// The end by the store, where this process has not written to the log yet: nobody but its MAC vouches for it.
+  /// The end by the store, where this process has not written to the log yet, or has left a tally: nobody but its MAC
+  /// vouches for it.
   let foundEnd: AuditEnd?
   private let readsUnwritten: Bool
   /// What is wrong with the anchor.
@@ -71,9 +72,11 @@ public final class AuditWalk {
   /// - Parameters:
   ///   - noted: places that were noted elsewhere, to be compared: for the number of an entry what stood for all up to it.
   ///   - readsUnwritten: true to go on to the records that are not on the disk yet.
+  ///   - readsTally: true to go on to the tally of a store that has failed, which nothing replaces any more.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when the anchor is not the one that was stored last.
   init(
-    _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], readsUnwritten: Bool = false
+    _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], readsUnwritten: Bool = false,
+    readsTally: Bool = false
   ) throws(VaultError) {
     let (anchor, problem) = try Self.anchor(of: keychain)
     joined = anchor?.joined ?? .start
@@ -92,7 +95,9 @@ public final class AuditWalk {
     (whole, start, gone) = (position, position, cut.row)
     self.noted = noted
     self.readsUnwritten = readsUnwritten
-    if let written = keychain.writtenAuditEnd {
+    if readsTally, let found = try Self.tallyEnd(of: keychain) {
+      (end, foundEnd) = (found.position, found)
+    } else if let written = keychain.writtenAuditEnd {
       (end, foundEnd) = (readsUnwritten ? keychain.auditEnd : written, nil)
     } else {
       let found = try Self.foundEnd(of: keychain)
@@ -117,6 +122,15 @@ public final class AuditWalk {
       }
       row = found.chain - 1
     }
+  }
+
+  /// The end by the store behind the tally that this process has left there; nil where there is none, and where the
+  /// store has not failed, so that the next record takes its place.
+  private static func tallyEnd(of keychain: Keychain) throws(VaultError) -> AuditEnd? {
+    guard keychain.hasFailed, let tally = keychain.standingAudit, let found = try foundEnd(of: keychain) else {
+      return nil
+    }
+    return found.position.row == tally ? found : nil
   }
 
   /// Where the part ends that is looked at: the number of its last entry, and what stands for all up to it.

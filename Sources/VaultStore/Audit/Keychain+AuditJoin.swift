@@ -122,8 +122,8 @@ extension Keychain {
     guard last >= end.row else { return false }
     if let row = try source.database.auditRow(end.row) { chain = row.chain }
     var stored = part == nil ? try source.storedEnd() : (try? source.storedEnd()) ?? nil
-    // A tally of the source is none of the copy.
-    if source.standingAudit != nil { stored = source.bound.audit?.lastEnd(source.vault) }
+    // A tally of the source behind that is none of the copy.
+    if let tally = source.standingAudit, end.row < tally { stored = source.bound.audit?.lastEnd(source.vault) }
     if stored?.position != end { stored = nil }
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
     // What nobody has looked at yet is vouched for by nobody.

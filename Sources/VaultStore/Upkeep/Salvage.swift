@@ -141,7 +141,7 @@ public final class Salvage {
       // Where nothing is there, nothing is lost.
       if try source.database.lastAuditRow() == 0, try source.database.meta(MetaName.auditEnd) == nil { return true }
       if wholeAudit == nil {
-        let walk = if let audit { audit } else { try AuditWalk(source, isTail: false) }
+        let walk = if let audit { audit } else { try AuditWalk(source, isTail: false, readsTally: true) }
         audit = walk
         guard try walk.step(source, rows: left) else { return false }
         for fault in walk.faults { result.lose(Finding(fault)) }
