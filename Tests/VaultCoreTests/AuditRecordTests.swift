@@ -6,6 +6,8 @@ import VaultModel
 @Suite("Records of the audit log") struct AuditRecordTests {
   private static let position = AuditPosition(row: 4, entries: 9, bytes: 700, link: AuditChain.beginning)
 
+  private static func other(_ number: Int64) -> AuditEntry.Subject { AuditEntry.Subject(first: number, second: -1) }
+
   private static func plaintext() -> [UInt8] {
     var block = AuditBlock()
     let caller = block.add(
@@ -19,7 +21,11 @@ import VaultModel
     block.add(
       .get, .missing, time: 160, caller: other, item: "iothome/express.key", purpose: "to ask for trains",
       isCounted: true)
-    #expect(block.count == 6)
+    for (number, subject) in [Self.other(1), Self.other(2), Self.other(1)].enumerated() {
+      block.add(
+        .use, .ok, time: 170, caller: number == 0 ? nil : caller, of: subject, item: number == 0 ? "" : "k/\(number)")
+    }
+    #expect(block.count == 9)
     return block.withPlaintext(after: position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
   }
 
@@ -31,7 +37,7 @@ import VaultModel
 
   @Test("are read back as they were written, with their numbers") func round() throws {
     let found = try Self.read(Self.plaintext())
-    #expect(found.keys.sorted() == [10, 11, 12, 13, 14, 15])
+    #expect(found.keys.sorted() == Array(10...18))
     let caller = AuditEntry.Caller(
       door: "varlink", uid: 990, pid: 12, unit: "iothome.service", executable: "/usr/bin/x")
     #expect(
@@ -48,6 +54,8 @@ import VaultModel
       item: "iothome/express.key", purpose: "to ask for trains")
     again.isCounted = true
     #expect(found[15] == again)
+    #expect(found[10]?.subject == nil && (16...18).map { found[$0]?.subject?.first } == [1, 2, 1])
+    #expect(found[16]?.caller == nil && found[17]?.caller == caller && found[18]?.item == "k/2")
   }
 
   @Test("have each text once, and each time, however many entries say it") func once() throws {
@@ -75,10 +83,12 @@ import VaultModel
     #expect(try Self.read(next)[10]?.item == texts[0] && Self.read(next)[10]?.time == 5)
   }
 
-  @Test("that refer to a text or a time which is not there are refused") func unknown() {
+  @Test("that refer to a text, a time or a subject which is not there are refused") func unknown() {
     let start = Self.plaintext().prefix(41)
-    // An entry at the time of the one before it, where there is none; and a text that comes later.
-    for entry: [UInt8] in [[3, 1, 1, 0], [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0x80]] {
+    // An entry at the time of the one before it, where there is none; and a text, and a subject, that come later.
+    for entry: [UInt8] in [
+      [3, 1, 1, 0], [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0x80], [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0],
+    ] {
       #expect(throws: CryptoError.self) { try Self.read(start + entry) }
     }
   }
@@ -93,6 +103,23 @@ import VaultModel
       flipped[bit / 8] ^= 1 << (bit % 8)
       _ = try? Self.read(flipped)
     }
+  }
+
+  @Test("of entries that come with their callers have each caller once") func callers() throws
+  {
+    var entries = (0..<50).map { number in
+      AuditEntry(
+        time: 5, action: .get, outcome: .ok, caller: AuditEntry.Caller(door: "varlink", uid: 7, pid: number % 2),
+        item: "\(number)")
+    }
+    entries[3].subject = Self.other(3)
+    entries[4].caller = nil
+    var block = AuditBlock()
+    for entry in entries { block.add(entry) }
+    let bytes = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    #expect(bytes.count < 50 * 12 + 100)
+    let found = try Self.read(bytes)
+    for (index, entry) in entries.enumerated() { #expect(found[Int64(10 + index)] == entry) }
   }
 
   @Test("an emptied block holds nothing of what was in it") func emptied() {

@@ -245,7 +245,7 @@ import VaultStore
     let shell = Self.process(1, unit: "run-1.service", executable: "/bin/sh")
     #expect(stand.access.auditName(of: shell).text == "user:1000")
     let entry = AuditEntry.Caller(door: "varlink", uid: 1000, pid: 5, unit: "run-7.service", executable: "/opt/app")
-    #expect(stand.access.auditNames(of: entry).map(\.text) == ["user:1000,exe:/opt/app"])
+    #expect(stand.access.auditName(of: entry).text == "user:1000,exe:/opt/app")
   }
 
   @Test("in the machine's vault a unit that no grant names is one subject with its user") func machine() throws {
@@ -385,7 +385,9 @@ import VaultStore
     var found = [(number: Int64(3), entry: first), (4, entry(11, .find, 1, "b")), (5, count)]
     found.append((6, entry(1, .use, 1, "old")))
     found += (0..<50).map { (Int64(7 + $0), entry(30, .use, 2, "\($0)")) }
-    let kept = AuditCarry.kept(of: found, room: 1000, since: 5) { AuditSubject.Name(text: "\($0.caller?.uid ?? 0)") }
+    let kept = AuditCarry.kept(of: found, room: 1000, since: 5) {
+      AuditEntry.Subject(of: "\($0.caller?.uid ?? 0)")
+    }
     first.isCounted = false
     (count.caller, count.item) = (AuditEntry.Caller(door: "varlink", uid: 1, pid: 0), "a")
     count.repeats?.of = nil

@@ -225,10 +225,104 @@ import VaultModel
     #expect((0..<20).allSatisfy { name($0 + 2000, [], "a.service") == "unit:a.service" })
     #expect((100_000..<100_080).allSatisfy { name($0, [RoomStand.administrators]) == "group:900" })
     #expect(name(0, [0]) == "user:0")
-    // Of an entry nobody can tell the group.
+    // A caller in the log tells no group.
     let told = AuditEntry.Caller(door: "varlink", uid: 100_001, pid: 5)
-    #expect(
-      stand.access.auditNames(of: told).map(\.text) == ["strangers", "group:900", "group:5555", "group:6000"])
+    #expect(stand.access.auditName(of: told) == .strangers)
+  }
+
+  private static func member(_ uid: UInt32, of group: UInt32) -> Caller {
+    var caller = RoomStand.caller(uid)
+    caller.groups = [group]
+    return caller
+  }
+
+  /// Those of some callers whose next use of an item is an entry of its own, and not a count.
+  private static func free(_ stand: RoomStand, _ callers: [String: Caller]) throws -> [String] {
+    for (name, caller) in callers { stand.vault.audit.record(.use, .ok, caller, item: "\(name) \(long)") }
+    let told = try AuditTests.told(stand)
+    return callers.keys.filter { told.contains("use ok \($0) \(long)") }.sorted()
+  }
+
+  @Test("after a kill each pays for its own noise alone, as a member of a group and without any right")
+  func killedGroups() throws {
+    let stand = try Self.serving(Self.small())
+    for subject in ["group:5555", "group:6000"] { try Self.give(stand, subject, "svc/*") }
+    stand.hands.pass(seconds: 61)
+    stand.vault.audit.write(anchored: true)
+    func callers() -> [String: Caller] {
+      [
+        "one": Self.member(100_001, of: 5555), "two": Self.member(100_001, of: 6000),
+        "none": RoomStand.caller(100_001), "user": RoomStand.caller(990),
+      ]
+    }
+    for (noisy, caller) in callers() {
+      var next = try AuditPartTests.killed(stand, Self.small(), system: true)
+      try next.unlock()
+      Self.fill(next, .use, .ok, caller)
+      next.hands.pass(seconds: 2)
+      next = try AuditPartTests.killed(next, Self.small(), system: true)
+      try next.unlock()
+      #expect(try Self.free(next, callers()) == callers().keys.filter { $0 != noisy }.sorted(), "\(noisy)")
+    }
+  }
+
+  @Test("noise from before anybody could read the grants is nobody's who has rights", arguments: [5555, 7000 as UInt32])
+  func undecided(group: UInt32) throws {
+    let stand = try Self.serving(Self.small())
+    try Self.give(stand, "group:5555", "svc/*")
+    stand.hands.pass(seconds: 2)
+    let cold = try AuditPartTests.killed(stand, Self.small(), system: true)
+    for number in 0..<200 {
+      let caller = Self.member(100_000 + UInt32(number), of: group)
+      cold.vault.audit.record(.use, .ok, caller, item: "\(number) \(Self.long)")
+      cold.vault.audit.record(.find, .ok, caller, detail: "\(number) \(Self.long)")
+    }
+    cold.hands.pass(seconds: 2)
+    let next = try AuditPartTests.killed(cold, Self.small(), system: true)
+    try next.unlock()
+    #expect(try Self.free(next, ["member": Self.member(100_001, of: 5555)]) == ["member"])
+    next.vault.audit.record(.find, .ok, Self.member(100_001, of: 5555), detail: "free")
+    #expect(try AuditTests.told(next).contains("find ok free"))
+  }
+
+  @Test("what the daemon does for who left a deposit takes of that one's part after a kill as well") func depositor()
+    throws
+  {
+    let stand = try Self.serving(Self.small())
+    stand.vault.audit.write(anchored: true)
+    let subject = AuditSubject.Name.user(990)
+    for number in 0..<200 {
+      stand.vault.audit.record(.deposit, .ok, for: subject, item: "svc/a", detail: "\(number) \(Self.long)")
+    }
+    stand.hands.pass(seconds: 2)
+    let next = try AuditPartTests.killed(stand, Self.small(), system: true)
+    try next.unlock()
+    #expect(try Self.free(next, ["user": RoomStand.caller(990)]) == [])
+    next.vault.audit.record(.deposit, .ok, nil, item: "of nobody")
+    #expect(try AuditTests.told(next).contains("deposit ok of nobody"))
+  }
+
+  @Test("where the log is too long, a group that has done little keeps its entries beside others and strangers")
+  func cutGroups() throws {
+    let stand = try Self.serving(Self.small())
+    for subject in ["group:5555", "group:6000"] { try Self.give(stand, subject, "svc/*") }
+    let (quiet, noisy) = (Self.member(100_001, of: 5555), Self.member(100_001, of: 6000))
+    let audit = stand.vault.audit
+    for number in 0..<20 { audit.record(.use, .ok, quiet, item: "quiet \(number)") }
+    stand.hands.pass(seconds: 2)
+    for week in 0..<32 {
+      for number in 0..<60 {
+        audit.record(.use, .ok, noisy, item: "\(week)/\(number) \(Self.long)")
+        audit.record(.use, .ok, RoomStand.caller(100_002), item: "s\(week)/\(number) \(Self.long)")
+      }
+      stand.hands.pass(seconds: 7 * 86_400)
+    }
+    stand.hands.pass(seconds: 61)
+    audit.record(.settings, .ok, nil)
+    stand.hands.pass(seconds: 61)
+    let told = try AuditTests.told(stand)
+    #expect(told.contains { $0.hasSuffix("entries were taken out") } && !told.contains { $0.hasPrefix("use ok 0/0 ") })
+    for number in 0..<20 { #expect(told.contains("use ok quiet \(number)")) }
   }
 
   // MARK: Before the first unlock

@@ -9,9 +9,10 @@ public import VaultModel
 ///   then records, each after its kind (1):
 ///   1  a caller: door    4  uid    4  pid    unit    executable; the texts of those that are not known are empty
 ///   2  an entry: 1  action    1  outcome    8  time    1  fields: bit 0 caller, 1 item, 2 detail, 3 purpose, 4 repeats,
-///      5 their entry, 6 counted    then of these those that are there: 2  the caller's place among those of the record
-///      item    detail    purpose    4  count    8  number of the entry
+///      5 their entry, 6 counted, 7 subject    then of these those that are there: 2  the caller's place among those of
+///      the record    2  the subject's    item    detail    purpose    4  count    8  number of the entry
 ///   3  an entry at the time of the one before it: the same without its time
+///   4  a subject: 16  ``AuditEntry/Subject``; no record of the first programs has one
 ///
 /// A text of an entry that the record has in one before is not there again: its size is 32768 + its place among these.
 public struct AuditBlock: ~Copyable, Sendable {
@@ -26,6 +27,7 @@ public struct AuditBlock: ~Copyable, Sendable {
     static let caller: UInt8 = 1
     static let entry: UInt8 = 2
     static let next: UInt8 = 3
+    static let subject: UInt8 = 4
   }
   private enum Field {
     static let caller: UInt8 = 1
@@ -35,7 +37,7 @@ public struct AuditBlock: ~Copyable, Sendable {
     static let repeats: UInt8 = 16
     static let of: UInt8 = 32
     static let counted: UInt8 = 64
-    static let all: UInt8 = 127
+    static let subject: UInt8 = 128
   }
 
   private var memory = SecureBytes(count: largest)
@@ -46,6 +48,9 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// The number of entries.
   public private(set) var count = 0
   private var callers = 0
+  /// The places of callers that came with their entries, and those of subjects.
+  private var places: [AuditEntry.Caller: UInt16] = [:]
+  private var subjects: [AuditEntry.Subject: UInt16] = [:]
   /// Counts the times that it was emptied: a caller's place is one of one filling.
   public private(set) var filling = 0
 
@@ -85,12 +90,15 @@ public struct AuditBlock: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - caller: the place that ``add(_:)`` gave; nil for the daemon itself.
+  ///   - subject: see ``AuditEntry/subject``.
   ///   - isCounted: see ``AuditEntry/isCounted``.
   public mutating func add(
-    _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, item: RawSpan, detail: RawSpan,
-    purpose: RawSpan, repeats: AuditEntry.Repeats? = nil, isCounted: Bool = false
+    _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, of subject: AuditEntry.Subject? = nil,
+    item: RawSpan, detail: RawSpan, purpose: RawSpan, repeats: AuditEntry.Repeats? = nil, isCounted: Bool = false
   ) {
+    let subject = subject.map { place(of: $0) }
     var fields: UInt8 = caller == nil ? 0 : Field.caller
+    if subject != nil { fields |= Field.subject }
     if item.byteCount > 0 { fields |= Field.item }
     if detail.byteCount > 0 { fields |= Field.detail }
     if purpose.byteCount > 0 { fields |= Field.purpose }
@@ -105,6 +113,7 @@ public struct AuditBlock: ~Copyable, Sendable {
       if !isNext { writer.int64(time, &out) }
       writer.uint8(fields, &out)
       if let caller { writer.uint16(Int(caller), &out) }
+      if let subject { writer.uint16(Int(subject), &out) }
       if item.byteCount > 0 { texts.write(item, &writer, &out) }
       if detail.byteCount > 0 { texts.write(detail, &writer, &out) }
       if purpose.byteCount > 0 { texts.write(purpose, &writer, &out) }
@@ -118,13 +127,41 @@ public struct AuditBlock: ~Copyable, Sendable {
 
   /// The same with texts that were not turned into bytes before.
   public mutating func add(
-    _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, item: String = "",
-    detail: String = "", purpose: String = "", repeats: AuditEntry.Repeats? = nil, isCounted: Bool = false
+    _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, of subject: AuditEntry.Subject? = nil,
+    item: String = "", detail: String = "", purpose: String = "", repeats: AuditEntry.Repeats? = nil,
+    isCounted: Bool = false
   ) {
     // Bytes have no padding: all are initialized.
     unsafe add(
-      action, outcome, time: time, caller: caller, item: item.utf8Span.span.bytes, detail: detail.utf8Span.span.bytes,
-      purpose: purpose.utf8Span.span.bytes, repeats: repeats, isCounted: isCounted)
+      action, outcome, time: time, caller: caller, of: subject, item: item.utf8Span.span.bytes,
+      detail: detail.utf8Span.span.bytes, purpose: purpose.utf8Span.span.bytes, repeats: repeats, isCounted: isCounted)
+  }
+
+  /// Adds an entry with its caller, unless that came with one before it.
+  public mutating func add(_ entry: AuditEntry) {
+    add(
+      entry.action, entry.outcome, time: entry.time, caller: entry.caller.map { place(of: $0) }, of: entry.subject,
+      item: entry.item ?? "", detail: entry.detail ?? "", purpose: entry.purpose ?? "", repeats: entry.repeats,
+      isCounted: entry.isCounted)
+  }
+
+  private mutating func place(of caller: AuditEntry.Caller) -> UInt16 {
+    if let known = places[caller] { return known }
+    let place = add(caller)
+    places[caller] = place
+    return place
+  }
+
+  private mutating func place(of subject: AuditEntry.Subject) -> UInt16 {
+    if let known = subjects[subject] { return known }
+    memory.withMutableBytes { out in
+      writer.uint8(Kind.subject, &out)
+      writer.int64(subject.first, &out)
+      writer.int64(subject.second, &out)
+    }
+    let place = UInt16(subjects.count)
+    subjects[subject] = place
+    return place
   }
 
   /// Lends the plaintext, for the record that comes after what is before that position.
@@ -146,7 +183,7 @@ public struct AuditBlock: ~Copyable, Sendable {
     memory.wipe()
     writer = ByteWriter(at: Self.prefix)
     texts.forget()
-    (count, callers, time) = (0, 0, nil)
+    (count, callers, places, subjects, time) = (0, 0, [:], [:], nil)
     filling += 1
   }
 
@@ -172,6 +209,9 @@ public struct AuditBlock: ~Copyable, Sendable {
       let kind = try reader.uint8(input)
       switch kind {
       case Kind.caller: before.callers.append(try caller(&reader, input))
+      case Kind.subject:
+        let (first, second) = (try reader.int64(input), try reader.int64(input))
+        before.subjects.append(AuditEntry.Subject(first: first, second: second))
       case Kind.entry, Kind.next:
         body(number, try entry(&reader, input, &before, isNext: kind == Kind.next))
         number += 1
@@ -184,6 +224,7 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// The parts of a plaintext so far that later entries refer to.
   private struct Before {
     var callers: [AuditEntry.Caller] = []
+    var subjects: [AuditEntry.Subject] = []
     /// The texts of entries.
     var texts: [String] = []
     var time: Int64?
@@ -210,7 +251,7 @@ public struct AuditBlock: ~Copyable, Sendable {
     before.time = time
     var entry = AuditEntry(time: time, action: action, outcome: outcome)
     let fields = try reader.uint8(input)
-    guard fields & ~Field.all == 0, fields & Field.of == 0 || fields & Field.repeats != 0 else {
+    guard fields & Field.of == 0 || fields & Field.repeats != 0 else {
       throw .malformed("fields of audit entry")
     }
     entry.isCounted = fields & Field.counted != 0
@@ -218,6 +259,11 @@ public struct AuditBlock: ~Copyable, Sendable {
       let place = try reader.uint16(input)
       guard before.callers.indices.contains(place) else { throw .malformed("caller of audit entry") }
       entry.caller = before.callers[place]
+    }
+    if fields & Field.subject != 0 {
+      let place = try reader.uint16(input)
+      guard before.subjects.indices.contains(place) else { throw .malformed("subject of audit entry") }
+      entry.subject = before.subjects[place]
     }
     if fields & Field.item != 0 { entry.item = try AuditTexts.read(&reader, input, &before.texts) }
     if fields & Field.detail != 0 { entry.detail = try AuditTexts.read(&reader, input, &before.texts) }

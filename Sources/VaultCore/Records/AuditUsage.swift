@@ -1,3 +1,5 @@
+public import VaultModel
+
 /// The use that subjects have made of their parts of the audit log, and the count beyond: it is kept with the anchor
 /// of the log, so that a daemon that starts anew goes on from there.
 ///
@@ -7,22 +9,7 @@ public struct AuditUsage: Hashable, Sendable {
   /// The bytes that are used of each part.
   public typealias Used = [UInt32]
 
-  /// A subject, by the beginning of the hash of its name.
-  public struct Key: Hashable, Sendable {
-    public let first: Int64
-    public let second: Int64
-
-    init(first: Int64, second: Int64) { (self.first, self.second) = (first, second) }
-
-    public init(of name: String) {
-      let digest = unsafe Digest(of: name.utf8Span.span.bytes)  // Bytes have no padding: all are initialized.
-      let numbers = digest.withBytes { bytes in
-        var reader = ByteReader()
-        return (try? reader.int64(bytes), try? reader.int64(bytes))
-      }
-      (first, second) = (numbers.0 ?? 0, numbers.1 ?? 0)
-    }
-  }
+  public typealias Key = AuditEntry.Subject
 
   /// The events that went beyond a part and were counted.
   public struct Counted: Hashable, Sendable {
@@ -94,5 +81,16 @@ public struct AuditUsage: Hashable, Sendable {
       subjects[key] = used
     }
     try reader.finish(input)
+  }
+}
+
+extension AuditEntry.Subject {
+  public init(of name: String) {
+    let digest = unsafe Digest(of: name.utf8Span.span.bytes)  // Bytes have no padding: all are initialized.
+    let numbers = digest.withBytes { bytes in
+      var reader = ByteReader()
+      return (try? reader.int64(bytes), try? reader.int64(bytes))
+    }
+    self.init(first: numbers.0 ?? 0, second: numbers.1 ?? 0)
   }
 }

@@ -27,6 +27,14 @@ public struct AuditEntry: Hashable, Sendable {
     public init(of: Int64?, count: UInt32) { (self.of, self.count) = (of, count) }
   }
 
+  /// A subject, by the beginning of the hash of its name.
+  public struct Subject: Hashable, Sendable {
+    public let first: Int64
+    public let second: Int64
+
+    public init(first: Int64, second: Int64) { (self.first, self.second) = (first, second) }
+  }
+
   /// Unix seconds.
   public var time: Int64
   public var action: AuditAction
@@ -43,6 +51,9 @@ public struct AuditEntry: Hashable, Sendable {
   public var repeats: Repeats?
   /// True when what is equal was counted after it, so that a later entry may tell more of this one.
   public var isCounted = false
+  /// The subject whose part of the log it took, where the caller does not tell: a member of a group does not say by
+  /// which of its groups it was let in.
+  public var subject: Subject?
 
   public init(
     time: Int64, action: AuditAction, outcome: AuditOutcome, caller: Caller? = nil, item: String? = nil,

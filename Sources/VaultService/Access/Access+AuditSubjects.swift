@@ -27,18 +27,14 @@ extension Access {
     return book.granted(depositor.uid, depositor.groups, depositor.unit)
   }
 
-  /// The subjects whose parts an entry may have taken, as far as it tells who that was. It tells no groups, so that
-  /// whoever may have had rights by one alone is among the strangers, and among the members of each group that has
-  /// rights.
-  func auditNames(of told: AuditEntry.Caller) -> [AuditSubject.Name] {
+  /// The same of who an entry was by that names no subject. It tells no groups, so that who had rights by one alone is
+  /// among the strangers.
+  func auditName(of told: AuditEntry.Caller) -> AuditSubject.Name {
     if isOwners(told.uid) {
-      return [book.holding(CallerParts(told)).map(AuditSubject.Name.init) ?? .user(told.uid)]
+      return book.holding(CallerParts(told)).map(AuditSubject.Name.init) ?? .user(told.uid)
     }
-    if isBornAdministrator(told.uid, []) { return [.user(told.uid)] }
-    let name = book.granted(told.uid, [], told.unit)
-    guard name == .strangers else { return [name] }
-    let administrators = terms.administrators.map { [AuditSubject.Name.group($0)] } ?? []
-    return [.strangers] + administrators + book.groups.map { .group($0) }.filter { !administrators.contains($0) }
+    if isBornAdministrator(told.uid, []) { return .user(told.uid) }
+    return book.granted(told.uid, [], told.unit)
   }
 
   /// True for the user whose vault this is: all of its processes are one subject, but for those that a grant has named.
@@ -70,6 +66,9 @@ extension GrantBook {
 }
 
 extension AuditSubject.Name {
+  /// True for a user without a unit or a program.
+  var isUser: Bool { text.hasPrefix("user:") && !text.contains(",") }
+
   static func user(_ uid: UInt32) -> AuditSubject.Name { AuditSubject.Name(text: "user:\(uid)") }
 
   static func group(_ gid: UInt32) -> AuditSubject.Name { AuditSubject.Name(text: "group:\(gid)") }

@@ -209,11 +209,6 @@ struct GrantBook {
     byPart[.unit(unit)]?.contains { $0.grant.subject.parts.contains(.user(uid)) } == true
   }
 
-  /// The groups for whom there are grants that count.
-  var groups: [UInt32] {
-    byPart.keys.compactMap { if case .group(let gid) = $0 { gid } else { nil } }.sorted()
-  }
-
   /// True when a subject may not ask for an item any more.
   func denies(_ target: RequestTarget) -> Bool { pages.values.contains { $0.denied[target] != nil } }
 

@@ -174,19 +174,27 @@ extension Audit {
     for use: AuditPart.Use
   ) -> Bool {
     guard hasRoom(), writing.mayTake(part, for: use, settings, block.size) else { return false }
-    let caller = kind.caller(of: subject)
+    let entry = kind.entry(count, of: subject)
     commitLater()
-    let texts = (kind.item?.utf8.count ?? 0) + (kind.detail?.utf8.count ?? 0)
-    let size = texts + (caller.map { AuditBlock.size(of: $0) } ?? 0)
-    guard subject.take(size, of: part, for: use, settings, now: writing.began) else { return false }
-    add(
-      kind.action, kind.outcome, count.last, by: caller, item: kind.item, detail: kind.detail,
-      repeats: AuditEntry.Repeats(of: nil, count: count.count))
+    guard subject.take(entry.charge - AuditSubject.entrySize, of: part, for: use, settings, now: writing.began) else {
+      return false
+    }
+    add(entry)
     return true
   }
 }
 
 extension AuditCounts.Kind {
+  /// An entry that tells of a count.
+  func entry(_ count: AuditCounts.Count, of subject: AuditSubject) -> AuditEntry {
+    let caller = caller(of: subject)
+    var entry = AuditEntry(
+      time: count.last, action: action, outcome: outcome, caller: caller, item: item, detail: detail,
+      repeats: AuditEntry.Repeats(of: nil, count: count.count))
+    entry.subject = subject.told(besideCaller: caller != nil)
+    return entry
+  }
+
   /// The words of the log on who that was.
   func caller(of subject: AuditSubject) -> AuditEntry.Caller? {
     door.map {

@@ -54,15 +54,9 @@ extension Audit {
     let oldest = settings.age.map { Seconds.from($0, to: now) } ?? .min
     // A quarter, with what a record and a chain begin with: the log becomes shorter each time.
     let room = bytes / 4 - Int64(AuditBlock.overhead + AuditChain.encodedCount)
-    let kept = AuditCarry.kept(of: found, room: room, since: oldest) { entry in
-      entry.caller.flatMap { subjectNames($0).first } ?? .daemon
-    }
+    let kept = AuditCarry.kept(of: found, room: room, since: oldest, subject: subject)
     guard !kept.isEmpty else { return }
-    for entry in kept {
-      add(
-        entry.action, entry.outcome, entry.time, by: entry.caller, item: entry.item, detail: entry.detail,
-        purpose: entry.purpose, repeats: entry.repeats)
-    }
+    for entry in kept { add(entry) }
     seal(keychain)
   }
 
@@ -73,23 +67,26 @@ extension Audit {
     guard !hasJoined, number < writing.start ?? .max else { return }
     // What is counted after an entry was taken with that.
     if entry.repeats?.of != nil { return }
-    let isDaemon = entry.caller == nil
-    let part = AuditPart(of: entry.action, entry.outcome, isDaemon: isDaemon)
-    for name in entry.caller.map(subjectNames) ?? [.daemon] {
-      subjects.subject(name).budget.charge(entry.charge, to: part, now: clock.boot())
-    }
+    subjects.charge(entry.charge, to: AuditPart(of: entry), of: subject(of: entry), now: clock.boot())
+  }
+
+  /// The subject whose part an entry took. One who was let in as a member of a group is a stranger in entries that do
+  /// not say so, which are those from before anybody could read the grants, and those of the first programs: so no
+  /// group pays for what others did.
+  private func subject(of entry: AuditEntry) -> AuditEntry.Subject {
+    entry.subject ?? entry.caller.map { AuditEntry.Subject(of: toldName($0).text) } ?? subjects.daemon.key
   }
 
   /// Takes in what was used up to the last word on that, once.
   private func takeEarlierUsage(of keychain: Keychain) {
     guard !hasJoined else { return }
     hasJoined = true
-    do throws(VaultError) {
-      guard let usage = try keychain.auditUsage() else { return }
-      // A clock that jumps makes no part free.
-      let passed = min(max(0, Seconds.from(usage.time, to: clock.wall())), AuditChain.longestStep)
-      subjects.take(usage, passed: passed, now: clock.boot())
-    } catch { log.error("the audit log: \(error.text)") }
+    var usage: AuditUsage?
+    do throws(VaultError) { usage = try keychain.auditUsage() } catch { log.error("the audit log: \(error.text)") }
+    let known = usage ?? AuditUsage(time: clock.wall())
+    // A clock that jumps makes no part free.
+    let passed = min(max(0, Seconds.from(known.time, to: clock.wall())), AuditChain.longestStep)
+    subjects.take(known, passed: passed, now: clock.boot())
   }
 
   // MARK: Settings

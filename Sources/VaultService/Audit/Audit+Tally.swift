@@ -9,11 +9,7 @@ extension Audit {
   var untold: [AuditEntry] {
     AuditPart.allCases.flatMap { part in
       subjects.countedSubjects.flatMap { subject in
-        subject.counts.untold(part).map { kind, count in
-          AuditEntry(
-            time: count.last, action: kind.action, outcome: kind.outcome, caller: kind.caller(of: subject),
-            item: kind.item, detail: kind.detail, repeats: AuditEntry.Repeats(of: nil, count: count.count))
-        }
+        subject.counts.untold(part).map { kind, count in kind.entry(count, of: subject) }
       }
     }
   }
@@ -82,10 +78,7 @@ extension Audit {
       for (subject, counts) in counts where counts.has(part) {
         for (kind, count) in counts.untold(part) {
           guard !block.isFull else { return false }
-          let place = kind.caller(of: subject).map { block.add($0) }
-          block.add(
-            kind.action, kind.outcome, time: count.last, caller: place, item: kind.item ?? "",
-            detail: kind.detail ?? "", repeats: AuditEntry.Repeats(of: nil, count: count.count))
+          block.add(kind.entry(count, of: subject))
         }
       }
     }

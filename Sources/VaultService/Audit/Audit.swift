@@ -18,8 +18,8 @@ package final class Audit: SecretHolder {
   /// The subject whose parts of the log a caller takes, and the state of the grants, which that follows from.
   var subjectName: (Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
   var grantsRevision: () -> Int = { 0 }
-  /// The same of an entry, as far as the log tells who that was.
-  var subjectNames: (AuditEntry.Caller) -> [AuditSubject.Name] = { [AuditSubject.Name(text: "user:\($0.uid)")] }
+  /// The same of who an entry that names no subject was by.
+  var toldName: (AuditEntry.Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
   package internal(set) var settings = AuditSettings()
 
   /// What is not sealed yet.
@@ -97,7 +97,7 @@ package final class Audit: SecretHolder {
     else { return count(beyond: part, of: subject, action, outcome, by: caller, item, detail: detail, at: time) }
     let isCounted = key != nil && counting.hasRoom && subject.repeats.hasRoom
     block.add(
-      action, outcome, time: time, caller: place(of: caller), item: itemBytes,
+      action, outcome, time: time, caller: place(of: caller), of: subject.told(besideCaller: true), item: itemBytes,
       detail: unsafe detail.utf8Span.span.bytes, purpose: purposeBytes, isCounted: isCounted)
     let number = writing.first + Int64(block.count) - 1
     if isCounted, let key { begin(key, action, outcome, of: subject, as: number, at: time) }
@@ -128,24 +128,30 @@ package final class Audit: SecretHolder {
         beyond: part, of: subject, action, outcome, by: nil, Self.cut(item ?? ""), detail: Self.cut(detail ?? ""),
         at: clock.wall())
     }
-    add(action, outcome, item: item, detail: detail)
+    add(action, outcome, of: subject.told(besideCaller: false), item: item, detail: detail)
   }
 
-  /// Adds an entry without asking whether there is a part for it.
+  /// Adds an entry of the daemon itself without asking whether there is a part for it.
   ///
   /// - Parameters:
   ///   - time: Unix seconds; nil for now.
-  ///   - caller: nil for the daemon itself.
+  ///   - subject: see ``AuditEntry/subject``.
   func add(
-    _ action: AuditAction, _ outcome: AuditOutcome, _ time: Int64? = nil, by caller: AuditEntry.Caller? = nil,
-    item: String? = nil, detail: String? = nil, purpose: String? = nil, repeats: AuditEntry.Repeats? = nil
+    _ action: AuditAction, _ outcome: AuditOutcome, _ time: Int64? = nil, of subject: AuditEntry.Subject? = nil,
+    item: String? = nil, detail: String? = nil, repeats: AuditEntry.Repeats? = nil
   ) {
+    var entry = AuditEntry(
+      time: time ?? clock.wall(), action: action, outcome: outcome, item: item.map { Self.cut($0) },
+      detail: detail.map { Self.cut($0) }, repeats: repeats)
+    entry.subject = subject
+    add(entry)
+  }
+
+  /// Adds an entry, whose texts are short enough, without asking whether there is a part for it.
+  func add(_ entry: AuditEntry) {
     guard hasRoom() else { return }
     commitLater()
-    let place = caller.map { block.add($0) }
-    block.add(
-      action, outcome, time: time ?? clock.wall(), caller: place, item: Self.cut(item ?? ""),
-      detail: Self.cut(detail ?? ""), purpose: purpose ?? "", repeats: repeats)
+    block.add(entry)
     if sealsAtOnce { endBlock() }
   }
 

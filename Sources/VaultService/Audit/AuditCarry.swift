@@ -14,20 +14,21 @@ enum AuditCarry {
   /// - Parameters:
   ///   - room: the bytes that they may take.
   ///   - since: the time of the oldest, Unix seconds.
-  ///   - name: the subject of an entry.
+  ///   - subject: the subject of an entry.
   static func kept(
     of found: [(number: Int64, entry: AuditEntry)], room: Int64, since oldest: Int64,
-    subject name: (AuditEntry) -> AuditSubject.Name
+    subject: (AuditEntry) -> AuditEntry.Subject
   ) -> [AuditEntry] {
     let entries = whole(found)
-    var groups: [AuditSubject.Name: [AuditPart: Group]] = [:]
+    var groups: [AuditEntry.Subject: [AuditPart: Group]] = [:]
     for (index, entry) in entries.enumerated() where entry.time >= oldest {
-      let part = AuditPart(of: entry.action, entry.outcome, isDaemon: entry.caller == nil)
+      let part = AuditPart(of: entry)
       switch part {
       case .calls: continue
       case .rights, .values:
-        groups[name(entry), default: [:]][part, default: Group(part: part)].bytes += Int64(entry.charge)
-        groups[name(entry), default: [:]][part, default: Group(part: part)].indices.append(index)
+        let subject = subject(entry)
+        groups[subject, default: [:]][part, default: Group(part: part)].bytes += Int64(entry.charge)
+        groups[subject, default: [:]][part, default: Group(part: part)].indices.append(index)
       }
     }
     var room = room
@@ -59,6 +60,7 @@ enum AuditCarry {
       // What it tells of was taken out before.
       guard let first = counted[of] else { return nil }
       (entry.caller, entry.item, entry.detail, entry.purpose) = (first.caller, first.item, first.detail, first.purpose)
+      entry.subject = first.subject
       entry.caller?.pid = 0
       entry.repeats = AuditEntry.Repeats(of: nil, count: repeats.count)
       return entry

@@ -23,11 +23,26 @@ final class AuditSubject {
   static let entrySize = 48
 
   let name: Name
+  let key: AuditEntry.Subject
   var repeats = AuditRepeats()
   var counts = AuditCounts()
   var budget: AuditBudget
+  /// True when an entry's caller tells of it by its uid.
+  private let isUser: Bool
 
-  init(_ name: Name, _ budget: AuditBudget = AuditBudget()) { (self.name, self.budget) = (name, budget) }
+  init(_ name: Name, _ budget: AuditBudget = AuditBudget()) {
+    (self.name, self.budget) = (name, budget)
+    key = AuditEntry.Subject(of: name.text)
+    isUser = name == .strangers || name == .undecided || name.isUser
+  }
+
+  /// The subject as its entries tell it, where nothing else in them does.
+  ///
+  /// - Parameter hasCaller: false for what the daemon does for it.
+  func told(besideCaller hasCaller: Bool) -> AuditEntry.Subject? {
+    if hasCaller { return isUser ? nil : key }
+    return name == .daemon ? nil : key
+  }
 
   /// Takes an entry of a part; false when that is used up.
   ///
@@ -50,6 +65,13 @@ struct AuditMemory {
   var told: (time: Int64, caller: AuditEntry.Caller)?
   /// Its place among the callers of a filling of the block.
   var place: (filling: Int, place: UInt16)?
+}
+
+extension AuditPart {
+  /// The part that an entry in the log took.
+  init(of entry: AuditEntry) {
+    self.init(of: entry.action, entry.outcome, isDaemon: entry.caller == nil && entry.subject == nil)
+  }
 }
 
 extension AuditEntry {

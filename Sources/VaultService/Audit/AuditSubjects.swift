@@ -18,7 +18,7 @@ struct AuditSubjects {
   private var kinds = 0
   /// The number of subjects of whom something is counted.
   private var counting = 0
-  /// The use of subjects before this process, of whom nothing was met since.
+  /// The use of subjects before this process, of whom nothing was met since, or which is not all of it yet.
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
   /// The number of events of late that were only counted.
   private(set) var counted: AuditUsage.Counted?
@@ -31,7 +31,8 @@ struct AuditSubjects {
     if name == .daemon { return daemon }
     if let known = subjects[name.text] { return known }
     guard subjects.count < Self.most else { return strangers }
-    let subject = AuditSubject(name, earlier.removeValue(forKey: AuditUsage.Key(of: name.text)) ?? AuditBudget())
+    let subject = AuditSubject(name)
+    if let before = earlier.removeValue(forKey: subject.key) { subject.budget = before }
     subjects[name.text] = subject
     return subject
   }
@@ -107,20 +108,25 @@ struct AuditSubjects {
   func usage(_ size: Int64, at time: Int64, now: Int64) -> AuditUsage {
     var usage = AuditUsage(time: time, counted: counted)
     for (key, budget) in earlier { usage.subjects[key] = budget.bytes(size, now: now) }
-    for subject in all { usage.subjects[AuditUsage.Key(of: subject.name.text)] = subject.budget.bytes(size, now: now) }
+    for subject in all { usage.subjects[subject.key] = subject.budget.bytes(size, now: now) }
     usage.subjects = usage.subjects.filter { $0.value.contains { $0 > 0 } }
     return usage
   }
 
-  /// Takes in what was used before this process.
+  /// Takes note of an entry that an earlier process has written, for ``take(_:passed:now:)``.
+  mutating func charge(_ bytes: Int, to part: AuditPart, of key: AuditUsage.Key, now: Int64) {
+    earlier[key, default: AuditBudget()].charge(bytes, to: part, now: now)
+  }
+
+  /// Takes in what was used before this process, with all that was charged meanwhile.
   ///
   /// - Parameters:
   ///   - passed: the seconds since then.
   mutating func take(_ usage: AuditUsage, passed: Int64, now: Int64) {
     let time = now - passed * 1_000_000_000
-    for (key, used) in usage.subjects { earlier[key] = AuditBudget(used, now: time) }
+    for (key, used) in usage.subjects { earlier[key, default: AuditBudget()].add(AuditBudget(used, now: time)) }
     for subject in all {
-      guard let before = earlier.removeValue(forKey: AuditUsage.Key(of: subject.name.text)) else { continue }
+      guard let before = earlier.removeValue(forKey: subject.key) else { continue }
       subject.budget.add(before)
     }
     guard let before = usage.counted else { return }

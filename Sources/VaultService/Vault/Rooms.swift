@@ -61,7 +61,7 @@ package final class Rooms {
     access = Access(terms, vault)
     vault.audit.isSystem = terms.isSystem
     vault.audit.subjectName = { [unowned access] in access.auditName(of: $0) }
-    vault.audit.subjectNames = { [unowned access] in access.auditNames(of: $0) }
+    vault.audit.toldName = { [unowned access] in access.auditName(of: $0) }
     vault.audit.grantsRevision = { [unowned access] in access.book.revision }
     vault.hooks.keysTaken = { [access] in access.load($0) }
     items = Items(vault, access, world.rsa)
