@@ -154,19 +154,13 @@ import VaultStore
     stand.hands.pass(seconds: 3600)
     var filter = AuditFilter()
     filter.items = try ItemPattern(name)
-    let reading = try stand.access.readAudit(filter, for: stand.administrator)
     var (times, newest, counted): (UInt32, Int64, Int) = (0, 0, 0)
-    while true {
-      let (found, isOver) = try reading.page(until: .max) { 0 }
-      for (_, entry) in found where entry.action == .get {
-        #expect(entry.caller?.uid == RoomStand.owner && entry.item == name)
-        times += entry.repeats?.count ?? 1
-        newest = max(newest, entry.time)
-        if entry.repeats != nil { counted += 1 }
-      }
-      if isOver { break }
+    for entry in try AuditTests.found(stand, filter) where entry.action == .get {
+      #expect(entry.caller?.uid == RoomStand.owner && entry.item == name)
+      times += entry.repeats?.count ?? 1
+      newest = max(newest, entry.time)
+      if entry.repeats != nil { counted += 1 }
     }
-    reading.end()
     #expect(times == 1000 && newest == last && counted > 0)
     // It says so itself.
     let warnings = stand.rooms.upkeep.status().warnings
@@ -185,15 +179,7 @@ import VaultStore
     #expect(told.count >= 1 && told.allSatisfy { $0.hasPrefix("use ok  ×") }, "\(told)")
     filter = AuditFilter()
     filter.action = .use
-    var sum: UInt32 = 0
-    let reading = try stand.access.readAudit(filter, for: stand.administrator)
-    while true {
-      let (found, isOver) = try reading.page(until: .max) { 0 }
-      sum = found.reduce(sum) { $0 + ($1.entry.repeats?.count ?? 1) }
-      if isOver { break }
-    }
-    reading.end()
-    #expect(sum == 2000)
+    #expect(try AuditTests.found(stand, filter).reduce(0) { $0 + ($1.repeats?.count ?? 1) } == 2000)
   }
 
   @Test("searches and refusals that are equal in all but time are one entry and a count") func equalCalls() throws {

@@ -41,16 +41,11 @@ import VaultModel
   ) throws -> [String: Int] {
     var filter = AuditFilter()
     filter.action = action
-    let reading = try stand.access.readAudit(filter, for: stand.administrator)
-    defer { reading.end() }
     var times: [String: Int] = [:]
-    while true {
-      let (found, isOver) = try reading.page(until: .max) { 0 }
-      for (_, entry) in found where entry.caller?.uid == uid && entry.outcome == outcome {
-        times[entry.item ?? "", default: 0] += Int(entry.repeats?.count ?? 1)
-      }
-      if isOver { return times }
+    for entry in try AuditTests.found(stand, filter) where entry.caller?.uid == uid && entry.outcome == outcome {
+      times[entry.item ?? "", default: 0] += Int(entry.repeats?.count ?? 1)
     }
+    return times
   }
 
   // MARK: The gate
@@ -164,12 +159,9 @@ import VaultModel
     stand.hands.pass(seconds: 130)
     var filter = AuditFilter()
     filter.action = .grant
-    let reading = try stand.access.readAudit(filter, for: administrator)
-    let (found, _) = try reading.page(until: .max) { 0 }
-    reading.end()
+    let found = try AuditTests.found(stand, filter)
     for uid in 5000..<5003 {
-      #expect(
-        found.contains { $0.entry.item == "user:\(uid)" && $0.entry.detail?.contains("svc/b") == true }, "\(found)")
+      #expect(found.contains { $0.item == "user:\(uid)" && $0.detail?.contains("svc/b") == true }, "\(found)")
     }
   }
 

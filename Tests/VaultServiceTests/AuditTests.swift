@@ -13,18 +13,24 @@ import VaultStore
   static func told(
     _ stand: RoomStand, _ filter: AuditFilter = AuditFilter(), by caller: Caller? = nil
   ) throws -> [String] {
+    try found(stand, filter, by: caller).map { entry in
+      let times = entry.repeats.map { " ×\($0.count)" } ?? ""
+      return "\(entry.action.name) \(entry.outcome.name) \(entry.item ?? entry.detail ?? "")\(times)"
+    }
+  }
+
+  /// The entries that the log has, to its end.
+  static func found(
+    _ stand: RoomStand, _ filter: AuditFilter = AuditFilter(), by caller: Caller? = nil
+  ) throws -> [AuditEntry] {
     let reading = try stand.access.readAudit(filter, for: caller ?? stand.administrator)
-    var told: [String] = []
+    defer { reading.end() }
+    var entries: [AuditEntry] = []
     while true {
       let (found, isOver) = try reading.page(until: .max) { 0 }
-      told += found.map { _, entry in
-        let times = entry.repeats.map { " ×\($0.count)" } ?? ""
-        return "\(entry.action.name) \(entry.outcome.name) \(entry.item ?? entry.detail ?? "")\(times)"
-      }
-      if isOver { break }
+      entries += found.map(\.entry)
+      if isOver { return entries }
     }
-    reading.end()
-    return told
   }
 
   static func get(_ stand: RoomStand, _ name: String, _ caller: Caller? = nil, for purpose: String? = nil) {

@@ -14,6 +14,15 @@ import VaultModel
     try keychain.writeAudit(anchored: false)
   }
 
+  /// A store with a log of one record.
+  private static func begun() throws -> (Fixture, Keychain) {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try AuditStoreTests.write(1, to: keychain)
+    return (fixture, keychain)
+  }
+
   private static func told(_ keychain: Keychain) throws -> [String] {
     let (entries, faults) = try AuditStoreTests.walk(keychain)
     #expect(faults == [])
@@ -21,10 +30,7 @@ import VaultModel
   }
 
   @Test("is there after a kill, and a record like any other then") func killed() throws {
-    let fixture = try Fixture.withItems(1)
-    let keychain = try fixture.unlocked()
-    _ = try keychain.joinAudit(rows: .max)
-    try AuditStoreTests.write(1, to: keychain)
+    let (fixture, keychain) = try Self.begun()
     try Self.tally(keychain, "a")
     try Self.tally(keychain, "a", "b")
     try keychain.close()
@@ -37,10 +43,8 @@ import VaultModel
   }
 
   @Test("has its place taken by the next record, and makes the log no longer") func replaced() throws {
-    let fixture = try Fixture.withItems(1)
-    var keychain = try fixture.unlocked()
-    _ = try keychain.joinAudit(rows: .max)
-    try AuditStoreTests.write(1, to: keychain)
+    let (fixture, first) = try Self.begun()
+    var keychain = first
     let before = keychain.auditFacts
     for _ in 0..<50 { try Self.tally(keychain, "a") }
     #expect(keychain.auditFacts == before && keychain.hasAuditTally)
@@ -89,10 +93,7 @@ import VaultModel
   }
 
   @Test("comes along in a salvage of a store that has failed, as after a kill") func salvaged() throws {
-    let fixture = try Fixture.withItems(1)
-    let keychain = try fixture.unlocked()
-    _ = try keychain.joinAudit(rows: .max)
-    try AuditStoreTests.write(1, to: keychain)
+    let (fixture, keychain) = try Self.begun()
     try Self.tally(keychain, "a")
     keychain.notice(Finding(.damaged, "something was changed"))
     // What cannot be written any more is none of it.
@@ -112,10 +113,7 @@ import VaultModel
   }
 
   @Test("that was put back from before is found out, as any record is") func putBack() throws {
-    let fixture = try Fixture.withItems(1)
-    let keychain = try fixture.unlocked()
-    _ = try keychain.joinAudit(rows: .max)
-    try AuditStoreTests.write(1, to: keychain)
+    let (fixture, keychain) = try Self.begun()
     try Self.tally(keychain, "a")
     let old = try #require(try keychain.database.auditRow(keychain.database.lastAuditRow()))
     try Self.tally(keychain, "b")

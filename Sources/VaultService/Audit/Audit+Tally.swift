@@ -5,14 +5,8 @@ internal import VaultStore
 // The tally: one record behind the last one, of what is counted and not written down. The next record takes its place,
 // so that a daemon that is killed loses no counts, and no number of counts makes the log longer.
 extension Audit {
-  /// The entries that the tally has.
-  var untold: [AuditEntry] {
-    AuditPart.allCases.flatMap { part in
-      subjects.countedSubjects.flatMap { subject in
-        subject.counts.untold(part).map { kind, count in kind.entry(count, of: subject) }
-      }
-    }
-  }
+  /// The entries that the tally has, where one record holds all of them.
+  var untold: [AuditEntry] { AuditCounts.entries(of: copiedCounts) }
 
   func tallyLater() {
     counting.isTallyDue = true
@@ -74,13 +68,9 @@ extension Audit {
 
   /// Fills the block with counts; false where there are more than it holds.
   private func fill(_ counts: [(subject: AuditSubject, counts: AuditCounts)]) -> Bool {
-    for part in AuditPart.allCases {
-      for (subject, counts) in counts where counts.has(part) {
-        for (kind, count) in counts.untold(part) {
-          guard !block.isFull else { return false }
-          block.add(kind.entry(count, of: subject))
-        }
-      }
+    for entry in AuditCounts.entries(of: counts) {
+      guard !block.isFull else { return false }
+      block.add(entry)
     }
     return true
   }

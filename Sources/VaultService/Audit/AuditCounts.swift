@@ -100,6 +100,13 @@ struct AuditCounts {
     }
   }
 
+  /// Entries of the counts of several subjects: changes of rights before values, and these before the rest.
+  static func entries(of counts: [(subject: AuditSubject, counts: AuditCounts)]) -> [AuditEntry] {
+    AuditPart.allCases.flatMap { part in
+      counts.flatMap { subject, counts in counts.untold(part).map { $0.entry($1, of: subject) } }
+    }
+  }
+
   /// True when something is counted beyond a part.
   func has(_ part: AuditPart) -> Bool { !kinds[part.rawValue].isEmpty }
 
