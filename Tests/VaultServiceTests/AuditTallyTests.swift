@@ -179,6 +179,86 @@ import VaultModel
     #expect(subject.counts.named(.values) == 60 && subject.counts.untold(.values).count == 60)
   }
 
+  /// Counts uses of items by users, each of them a subject.
+  private static func counted(_ items: [UInt32: [String]], _ part: AuditPart = .values) -> AuditSubjects {
+    var subjects = AuditSubjects()
+    for (uid, items) in items.sorted(by: { $0.key < $1.key }) {
+      for item in items { subjects.count(subjects.subject(.user(uid)), kind(uid, item), beyond: part, at: 5) }
+    }
+    return subjects
+  }
+
+  private static func kind(_ uid: UInt32, _ item: String) -> AuditCounts.Kind {
+    AuditCounts.Kind(action: .use, outcome: .ok, door: "varlink", uid: uid, item: item)
+  }
+
+  /// The items of a user that entries name, and how often there was something in all.
+  private static func named(_ entries: [AuditEntry], _ uid: UInt32) -> (items: [String], times: UInt32) {
+    let own = entries.filter { $0.caller?.uid == uid }
+    return (own.compactMap(\.item).sorted(), own.reduce(0) { $0 + ($1.repeats?.count ?? 0) })
+  }
+
+  @Test("in one record each has a fair share for its names, in bytes, whatever others have") func shares() {
+    let short = (0..<60).map { "short/\($0)" }.sorted()
+    let long = (0..<12).map { "\($0)\(Self.long)\(Self.long)" }
+    // As many short names of one, and as few long ones of others, as there can be.
+    let subjects = Self.counted([1: short, 2: long, 3: long, 4: (0..<512).map { "many/\($0)" }])
+    let counts = AuditShortCounts(subjects.countedSubjects, hasNames: true)
+    let entries = counts.entries
+    #expect(counts.fits && Self.named(entries, 1) == (short, 60))
+    for uid: UInt32 in 2...4 {
+      let (items, times) = Self.named(entries, uid)
+      let all = uid == 4 ? 512 : 12
+      let bytes = items.reduce(0) { $0 + $1.utf8.count + 24 }
+      #expect(times == all && items.count < all && (2000..<4096).contains(bytes), "\(uid): \(bytes)")
+    }
+    var block = AuditBlock()
+    for entry in entries { block.add(entry) }
+    let size = block.size
+    #expect((AuditShortCounts.room * 2 / 3..<AuditBlock.capacity).contains(size))
+  }
+
+  @Test("few long names of one leave another's many short ones in the record at the end of the log") func longNames()
+    throws
+  {
+    let stand = try Self.serving(Self.small(.required))
+    try Self.give(stand, "user:991", "svc/*")
+    let (noisy, quiet) = (RoomStand.caller(990), RoomStand.caller(991))
+    for caller in [noisy, quiet] { Self.fill(stand, .use, .ok, caller) }
+    let audit = stand.vault.audit
+    for number in 0..<12 { audit.record(.use, .ok, noisy, item: "\(number)\(Self.long)\(Self.long)") }
+    for number in 0..<60 { audit.record(.use, .ok, quiet, item: "quiet/\(number)") }
+    audit.write()
+    let next = try AuditPartTests.killed(stand, Self.small(), system: true)
+    try next.unlock()
+    let times = try Self.times(next, .use, .ok, by: 991)
+    #expect(times.filter { $0.key.hasPrefix("quiet/") }.count == 60 && times.values.reduce(0, +) == 260)
+    #expect(try Self.times(next, .use, .ok, by: 990).values.reduce(0, +) == 212)
+  }
+
+  @Test("in its share a subject keeps the names of changes of rights before those of values and of refused calls")
+  func sharesByPart() {
+    var subjects = Self.counted([1: (0..<200).map { "calls/\($0)" }], .calls)
+    for (part, name) in [(AuditPart.values, "values"), (.rights, "rights")] {
+      for number in 0..<120 {
+        subjects.count(
+          subjects.subject(.user(1)), Self.kind(1, "\(name)/\(number) \(Self.long.prefix(30))"), beyond: part, at: 6)
+      }
+    }
+    let (items, times) = Self.named(AuditShortCounts(subjects.countedSubjects, hasNames: true).entries, 1)
+    #expect(times == 440)
+    func count(_ name: String) -> Int { items.filter { $0.hasPrefix(name) }.count }
+    #expect(count("rights") == 120 && (1..<120).contains(count("values")) && count("calls") == 0)
+    #expect(Self.named(AuditShortCounts(subjects.countedSubjects, hasNames: false).entries, 1) == ([], 440))
+  }
+
+  @Test("what more subjects have than one record holds without any name is told as that") func tooMany() {
+    let few = Self.counted(Dictionary(uniqueKeysWithValues: (0..<100).map { ($0, ["a"]) }))
+    #expect(AuditShortCounts(few.countedSubjects, hasNames: true).fits)
+    let many = Self.counted(Dictionary(uniqueKeysWithValues: (0..<400).map { ($0, ["a"]) }))
+    #expect(!AuditShortCounts(many.countedSubjects, hasNames: true).fits)
+  }
+
   // MARK: Strangers, and groups
 
   @Test("strangers of thousands of users fill no more than their part, and are counted") func strangers() throws {

@@ -69,6 +69,9 @@ public struct AuditBlock: ~Copyable, Sendable {
     return 1 + 4 + 4 + 3 * 2 + texts
   }
 
+  /// The bytes that a subject takes.
+  public static let subjectSize = 1 + 2 * 8
+
   /// The number of bytes that it takes.
   public var size: Int { writer.offset }
 

@@ -31,6 +31,12 @@ struct AuditCounts {
     var item: String?
     /// More of what was asked, of a change of rights alone: the item has whose rights these are.
     var detail: String?
+
+    /// True when it names something.
+    var isNamed: Bool { item != nil || detail != nil }
+
+    /// The bytes that an entry of it takes beside its caller.
+    var size: Int { AuditCounts.entrySize + (item?.utf8.count ?? 0) + (detail?.utf8.count ?? 0) }
   }
 
   struct Count {
@@ -50,7 +56,7 @@ struct AuditCounts {
 
   var isEmpty: Bool { kinds.allSatisfy(\.isEmpty) }
 
-  /// The number of kinds with an item.
+  /// The number of kinds that name something.
   var named: Int { AuditPart.allCases.reduce(0) { $0 + named($1) } }
 
   /// The same of those beyond a part.
@@ -73,23 +79,25 @@ struct AuditCounts {
       if users.count < Self.mostUsers { users.insert(kind.uid) } else { kind.uid = AuditEntry.Caller.others }
     }
     let one = Count(count: 1, last: time)
-    if kind.item != nil, kinds[part.rawValue][kind] == nil {
-      if names[part.rawValue] < (hasRoom ? Self.most(part) : Self.reserved) {
-        names[part.rawValue] += 1
-      } else {
-        (kind.item, kind.detail) = (nil, nil)
-      }
+    if kind.isNamed, kinds[part.rawValue][kind] == nil,
+      names[part.rawValue] >= (hasRoom ? Self.most(part) : Self.reserved)
+    {
+      (kind.item, kind.detail) = (nil, nil)
     }
     add(one, to: kind, part)
   }
 
-  private mutating func add(_ more: Count, to kind: Kind, _ part: AuditPart) {
+  /// Adds to what is counted; true where nothing was counted of that kind.
+  @discardableResult
+  private mutating func add(_ more: Count, to kind: Kind, _ part: AuditPart) -> Bool {
     guard let known = kinds[part.rawValue][kind] else {
       kinds[part.rawValue][kind] = more
-      return
+      if kind.isNamed { names[part.rawValue] += 1 }
+      return true
     }
     kinds[part.rawValue][kind] = Count(
       count: known.count &+ min(more.count, .max - known.count), last: max(known.last, more.last))
+    return false
   }
 
   /// The counts of what is beyond a part, the oldest first.
@@ -110,20 +118,12 @@ struct AuditCounts {
   /// True when something is counted beyond a part.
   func has(_ part: AuditPart) -> Bool { !kinds[part.rawValue].isEmpty }
 
-  /// The bytes that entries of all counts take.
-  func size(of subject: AuditSubject) -> Int {
-    kinds.reduce(0) { size, kinds in
-      kinds.keys.reduce(size) { size, kind in
-        let caller = kind.caller(of: subject).map { AuditBlock.size(of: $0) } ?? 0
-        return size + Self.entrySize + (kind.item?.utf8.count ?? 0) + (kind.detail?.utf8.count ?? 0) + caller
-      }
-    }
-  }
+  func eachKind(_ body: (Kind) -> Void) { for kinds in kinds { kinds.keys.forEach(body) } }
 
   /// Takes note that a count was written down.
   mutating func haveTold(_ kind: Kind, _ part: AuditPart) {
     guard kinds[part.rawValue].removeValue(forKey: kind) != nil else { return }
-    if kind.item != nil { names[part.rawValue] -= 1 }
+    if kind.isNamed { names[part.rawValue] -= 1 }
     if isEmpty { users = [] }
   }
 
@@ -133,29 +133,37 @@ struct AuditCounts {
     kinds = kinds.map { _ in [:] }
   }
 
-  /// Counts on without the names of items.
-  mutating func forgetNames(_ part: AuditPart) {
-    change(part) { ($0.item, $0.detail) = (nil, nil) }
-    names[part.rawValue] = 0
+  /// Counts on without names, of which the longest go first.
+  ///
+  /// - Parameter bytes: the bytes that entries are to take less: other names stay.
+  mutating func forgetNames(_ part: AuditPart, freeing bytes: Int = .max) {
+    var left = bytes
+    let named = kinds[part.rawValue].filter(\.key.isNamed).sorted {
+      ($1.key.size, $0.key.item ?? "", $0.key.uid) < ($0.key.size, $1.key.item ?? "", $1.key.uid)
+    }
+    for (kind, count) in named {
+      guard left > 0 else { return }
+      kinds[part.rawValue][kind] = nil
+      names[part.rawValue] -= 1
+      left -= kind.size
+      var unnamed = kind
+      (unnamed.item, unnamed.detail) = (nil, nil)
+      if add(count, to: unnamed, part) { left += unnamed.size }
+    }
   }
 
   /// Counts on without users.
   mutating func forgetUsers() {
     for part in AuditPart.allCases {
-      change(part) { if $0.door != nil { $0.uid = AuditEntry.Caller.others } }
-      names[part.rawValue] = kinds[part.rawValue].reduce(0) { $0 + ($1.key.item == nil ? 0 : 1) }
+      let before = kinds[part.rawValue]
+      (kinds[part.rawValue], names[part.rawValue]) = ([:], 0)
+      for (kind, count) in before {
+        var kind = kind
+        if kind.door != nil { kind.uid = AuditEntry.Caller.others }
+        add(count, to: kind, part)
+      }
     }
     users = [AuditEntry.Caller.others]
-  }
-
-  private mutating func change(_ part: AuditPart, _ change: (inout Kind) -> Void) {
-    let before = kinds[part.rawValue]
-    kinds[part.rawValue] = [:]
-    for (kind, count) in before {
-      var kind = kind
-      change(&kind)
-      add(count, to: kind, part)
-    }
   }
 }
 

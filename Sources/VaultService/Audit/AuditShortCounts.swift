@@ -1,0 +1,97 @@
+internal import VaultCore
+internal import VaultModel
+
+/// All counts in so short a form that one record holds them. Each subject has a fair share of the record, in bytes: who
+/// needs less than that leaves out no name because of others.
+struct AuditShortCounts {
+  /// Those of one subject.
+  private struct One {
+    let subject: AuditSubject
+    private(set) var counts: AuditCounts
+    /// The bytes of a record that they take, and the callers that it has then.
+    private(set) var size = 0
+    private var callers: Set<AuditEntry.Caller> = []
+
+    init(_ subject: AuditSubject) {
+      (self.subject, counts) = (subject, subject.counts)
+      measure()
+    }
+
+    private mutating func measure() {
+      (size, callers) = (AuditBlock.subjectSize, [])
+      counts.eachKind { take($0) }
+    }
+
+    private mutating func take(_ kind: AuditCounts.Kind) {
+      size += kind.size
+      if let caller = kind.caller(of: subject), callers.insert(caller).inserted { size += AuditBlock.size(of: caller) }
+    }
+
+    /// Leaves out names until no more than so many bytes are taken, or none is left: those of refused calls first, and
+    /// those of changes of rights last. Users are told apart as long as that is enough.
+    mutating func shorten(to bytes: Int) {
+      for part in AuditPart.allCases.reversed() where size > bytes && counts.named(part) > 0 {
+        counts.forgetNames(part, freeing: size - bytes)
+        measure()
+      }
+      guard size > bytes, Set(callers.map(\.uid)).count > 1 else { return }
+      counts.forgetUsers()
+      measure()
+    }
+
+    mutating func forgetNames() {
+      for part in AuditPart.allCases { counts.forgetNames(part) }
+      measure()
+    }
+  }
+
+  /// The bytes of a record that counts may take.
+  static let room = AuditBlock.capacity - AuditBlock.overhead
+
+  private var ones: [One]
+  private var size: Int
+
+  /// - Parameter hasNames: false to leave out all names.
+  init(_ subjects: [AuditSubject], hasNames: Bool) {
+    ones = subjects.map { One($0) }
+    if !hasNames { for index in ones.indices { ones[index].forgetNames() } }
+    size = ones.reduce(0) { $0 + $1.size }
+    shorten()
+  }
+
+  /// False where one record does not hold them, though all names are left out.
+  var fits: Bool { size <= Self.room }
+
+  /// The entries that tell of them.
+  var entries: [AuditEntry] { AuditCounts.entries(of: ones.map { ($0.subject, $0.counts) }) }
+
+  // MARK: Shares
+
+  /// Has those who take more than a fair share leave out names, as long as one record does not hold all.
+  private mutating func shorten() {
+    guard !fits else { return }
+    var (open, room) = (Array(ones.indices), Self.room)
+    while !fits, !open.isEmpty {
+      let share = Self.share(of: room, open.map { ones[$0].size })
+      for index in open where ones[index].size > share {
+        size -= ones[index].size
+        ones[index].shorten(to: share)
+        size += ones[index].size
+      }
+      // Who takes more than that without any name leaves the others so much less.
+      for index in open where ones[index].size > share { room -= ones[index].size }
+      open.removeAll { ones[$0].size > share }
+    }
+  }
+
+  /// The largest number of bytes that each may take, so that together they take no more than there are.
+  private static func share(of room: Int, _ sizes: [Int]) -> Int {
+    var (left, count) = (room, sizes.count)
+    for size in sizes.sorted() {
+      let share = left / count
+      if size > share { return share }
+      (left, count) = (left - size, count - 1)
+    }
+    return .max
+  }
+}
