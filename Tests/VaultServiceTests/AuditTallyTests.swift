@@ -128,6 +128,31 @@ import VaultModel
     #expect(throws: Refusal.self) { try stand.items.get(ItemName("a"), for: stand.administrator) { _, _, _ in } }
   }
 
+  @Test("a kill after a cut of the log loses no counts") func cut() throws {
+    let settings = Self.small(.required)
+    let stand = try Self.serving(settings)
+    let (audit, keychain) = (stand.vault.audit, try stand.vault.keychain())
+    for number in 0..<4 {
+      for name in 0..<10 { audit.record(.use, .ok, for: .user(0), item: "\(name) \(number) \(Self.long)", detail: "") }
+      audit.write()
+      keychain.endAuditChain()
+    }
+    let caller = RoomStand.caller(990)
+    Self.fill(stand, .use, .ok, caller)
+    for _ in 0..<300 { AuditTests.get(stand, "svc/b", caller) }
+    audit.write(anchored: true)
+    #expect(keychain.hasAuditTally && !keychain.hasUnwrittenAudit)
+    var smaller = settings.audit
+    smaller.size = keychain.auditFacts.bytes - 1
+    audit.configure(smaller)
+    let entries = keychain.auditFacts.entries
+    audit.cut(keychain)
+    #expect(keychain.auditFacts.cut > 0 && keychain.auditFacts.entries > entries, "some of them were written again")
+    let next = try AuditPartTests.killed(stand, settings, system: true)
+    try next.unlock()
+    #expect(try Self.times(next, .get, .ok, by: 990) == ["svc/b": 300])
+  }
+
   // MARK: Names
 
   @Test("no noise of a subject keeps its reads from being counted by item") func ownNoise() throws {

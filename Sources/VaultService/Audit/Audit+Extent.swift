@@ -57,7 +57,8 @@ extension Audit {
     let kept = AuditCarry.kept(of: found, room: room, since: oldest, subject: subject)
     guard !kept.isEmpty else { return }
     for entry in kept { add(entry) }
-    seal(keychain)
+    // They take the place of the tally, so that there is another one behind them in the same transaction.
+    if seal(keychain) { _ = sealTally(keychain) }
   }
 
   // MARK: What was used before

@@ -106,9 +106,10 @@ extension Audit {
     hasJoined ? subjects.usage(settings.size, at: clock.wall(), now: clock.boot()) : nil
   }
 
-  /// Writes what is sealed, if it is much: a second may have more than is kept while a disk is full.
+  /// Writes what is sealed, if it is much: a second may have more than is kept while a disk is full. It takes the place of
+  /// the tally, so that there is another one behind it.
   private func storeIfLong(_ keychain: Keychain) {
-    if keychain.hasLongUnwrittenAudit, problem == nil { _ = store(keychain, anchored: false) }
+    if keychain.hasLongUnwrittenAudit, problem == nil, sealTally(keychain) { _ = store(keychain, anchored: false) }
   }
 
   /// Writes what there is, and waits until it is on the disk; false when that cannot be.
@@ -142,13 +143,7 @@ extension Audit {
     if isAnchored {
       writing.anchored = now
       // A record of that would wait for keys that go now; the next unlock does it.
-      if !isLast, keychain.auditFacts.bytes > settings.size {
-        cut(keychain)
-        // The record of a cut has taken the place of the tally.
-        if isRequired, subjects.isCounting, !keychain.hasAuditTally, sealTally(keychain) {
-          _ = store(keychain, anchored: false)
-        }
-      }
+      if !isLast, keychain.auditFacts.bytes > settings.size { cut(keychain) }
     }
     writing.hasNews = false
     tellJournal(keychain, isForced: isForced)
