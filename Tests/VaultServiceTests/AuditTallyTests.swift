@@ -277,6 +277,39 @@ import VaultModel
     #expect(Self.named(AuditShortCounts(subjects.countedSubjects, hasNames: false).entries, 1) == ([], 440))
   }
 
+  @Test("what is counted on goes into what one record holds, without a look at all counts") func countedOn() {
+    var subjects = Self.counted([1: (0..<40).map { "quiet/\($0)" }, 2: ["a"]])
+    _ = subjects.shortCounts(hasNames: true)
+    for number in 0..<600 {
+      for uid: UInt32 in [2, 3] {
+        subjects.count(subjects.subject(.user(uid)), Self.kind(uid, "\(number)"), beyond: .values, at: 6)
+        #expect(subjects.short?.fits == true)
+      }
+    }
+    for number in 0..<20 {
+      subjects.count(subjects.subject(.user(1)), Self.kind(1, "quiet/\(number)"), beyond: .values, at: 7)
+    }
+    let named = Self.named(subjects.shortCounts(hasNames: true).entries, 2).items
+    for number in 0..<500 {
+      subjects.count(subjects.subject(.user(2)), Self.kind(2, "\(number)"), beyond: .values, at: 8)
+    }
+    let counts = subjects.shortCounts(hasNames: true)
+    // No name comes back in another's place.
+    #expect(Self.named(counts.entries, 2).items == named)
+    let times: [UInt32: UInt32] = [1: 60, 2: 1101, 3: 600]
+    let (on, anew) = (counts.entries, AuditShortCounts(subjects.countedSubjects, hasNames: true).entries)
+    for entries in [on, anew] {
+      #expect(Self.named(entries, 1).items.count == 40)
+      for (uid, all) in times { #expect(Self.named(entries, uid).times == all) }
+      for uid: UInt32 in [2, 3] { #expect((100..<300).contains(Self.named(entries, uid).items.count)) }
+    }
+    // What was written down is counted no more, nor what is forgotten named.
+    subjects.changeCounts(of: subjects.subject(.user(3))) { $0.haveToldAll() }
+    #expect(subjects.short == nil && Self.named(subjects.shortCounts(hasNames: true).entries, 3).times == 0)
+    subjects.forgetNames()
+    #expect(Self.named(subjects.shortCounts(hasNames: true).entries, 2).items == [])
+  }
+
   @Test("what more subjects have than one record holds without any name is told as that") func tooMany() {
     let few = Self.counted(Dictionary(uniqueKeysWithValues: (0..<100).map { ($0, ["a"]) }))
     #expect(AuditShortCounts(few.countedSubjects, hasNames: true).fits)

@@ -26,7 +26,7 @@ extension Audit {
     if !counting.hasNews, keychain.hasAuditTally { return true }
     // Before the first unlock it is bounded as everything is: without names it is small.
     let hasNames = writing.mayTake(.values, for: .lastCount, settings, 0)
-    guard fill(AuditShortCounts(subjects.countedSubjects, hasNames: hasNames)) else {
+    guard fill(subjects.shortCounts(hasNames: hasNames)) else {
       block.empty()
       guard isRequired else { return true }
       note("more is counted than one record holds")
@@ -46,7 +46,7 @@ extension Audit {
   func willCopy() {
     countAll()
     if let keychain = keychain(), subjects.isCounting, seal(keychain) {
-      if fill(AuditShortCounts(subjects.countedSubjects, hasNames: true)), seal(keychain) {
+      if fill(subjects.shortCounts(hasNames: true)), seal(keychain) {
         subjects.haveToldAll()
       } else {
         // They are counted on, and the tally of the new store has them.

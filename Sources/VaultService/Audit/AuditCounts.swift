@@ -73,7 +73,10 @@ struct AuditCounts {
   /// Counts one.
   ///
   /// - Parameter hasRoom: false where others have as many kinds as are told apart in all.
-  mutating func count(_ kind: Kind, beyond part: AuditPart, at time: Int64, hasRoom: Bool) {
+  /// - Returns: the kind that it is counted as, and whether nothing was counted of that before.
+  mutating func count(
+    _ kind: Kind, beyond part: AuditPart, at time: Int64, hasRoom: Bool
+  ) -> (kind: Kind, isNew: Bool) {
     var kind = kind
     if !users.contains(kind.uid) {
       if users.count < Self.mostUsers { users.insert(kind.uid) } else { kind.uid = AuditEntry.Caller.others }
@@ -84,12 +87,15 @@ struct AuditCounts {
     {
       (kind.item, kind.detail) = (nil, nil)
     }
-    add(one, to: kind, part)
+    return (kind, add(one, to: kind, part))
   }
+
+  /// True when something is counted of a kind.
+  func has(_ kind: Kind, _ part: AuditPart) -> Bool { kinds[part.rawValue][kind] != nil }
 
   /// Adds to what is counted; true where nothing was counted of that kind.
   @discardableResult
-  private mutating func add(_ more: Count, to kind: Kind, _ part: AuditPart) -> Bool {
+  mutating func add(_ more: Count, to kind: Kind, _ part: AuditPart) -> Bool {
     guard let known = kinds[part.rawValue][kind] else {
       kinds[part.rawValue][kind] = more
       if kind.isNamed { names[part.rawValue] += 1 }
@@ -103,8 +109,9 @@ struct AuditCounts {
   /// The counts of what is beyond a part, the oldest first.
   func untold(_ part: AuditPart) -> [(kind: Kind, count: Count)] {
     kinds[part.rawValue].map { ($0.key, $0.value) }.sorted {
-      ($0.count.last, $0.kind.item ?? "", $0.kind.uid, $0.kind.action.rawValue, $0.kind.outcome.rawValue)
-        < ($1.count.last, $1.kind.item ?? "", $1.kind.uid, $1.kind.action.rawValue, $1.kind.outcome.rawValue)
+      if $0.count.last != $1.count.last { return $0.count.last < $1.count.last }
+      return ($0.kind.item ?? "", $0.kind.uid, $0.kind.action.rawValue, $0.kind.outcome.rawValue)
+        < ($1.kind.item ?? "", $1.kind.uid, $1.kind.action.rawValue, $1.kind.outcome.rawValue)
     }
   }
 

@@ -3,6 +3,9 @@ internal import VaultModel
 
 /// All counts in so short a form that one record holds them. Each subject has a fair share of the record, in bytes: who
 /// needs less than that leaves out no name because of others.
+///
+/// What is counted after they were made is counted here as well, so that each such count costs as much as one record, and
+/// not as much as all counts.
 struct AuditShortCounts {
   /// Those of one subject.
   private struct One {
@@ -12,14 +15,24 @@ struct AuditShortCounts {
     private(set) var size = 0
     private var callers: Set<AuditEntry.Caller> = []
 
-    init(_ subject: AuditSubject) {
-      (self.subject, counts) = (subject, subject.counts)
+    init(_ subject: AuditSubject, _ counts: AuditCounts) {
+      (self.subject, self.counts) = (subject, counts)
       measure()
     }
 
     private mutating func measure() {
       (size, callers) = (AuditBlock.subjectSize, [])
       counts.eachKind { take($0) }
+    }
+
+    mutating func count(_ kind: AuditCounts.Kind, isNew: Bool, beyond part: AuditPart, at time: Int64) {
+      var kind = kind
+      // What went without its name, or its user, goes on so.
+      if !isNew, !counts.has(kind, part) {
+        (kind.item, kind.detail) = (nil, nil)
+        if !counts.has(kind, part), kind.door != nil { kind.uid = AuditEntry.Caller.others }
+      }
+      if counts.add(AuditCounts.Count(count: 1, last: time), to: kind, part) { take(kind) }
     }
 
     private mutating func take(_ kind: AuditCounts.Kind) {
@@ -48,12 +61,17 @@ struct AuditShortCounts {
   /// The bytes of a record that counts may take.
   static let room = AuditBlock.capacity - AuditBlock.overhead
 
+  let hasNames: Bool
   private var ones: [One]
+  /// Where those of a subject are.
+  private var places: [ObjectIdentifier: Int] = [:]
   private var size: Int
 
   /// - Parameter hasNames: false to leave out all names.
   init(_ subjects: [AuditSubject], hasNames: Bool) {
-    ones = subjects.map { One($0) }
+    self.hasNames = hasNames
+    ones = subjects.map { One($0, $0.counts) }
+    for (index, subject) in subjects.enumerated() { places[ObjectIdentifier(subject)] = index }
     if !hasNames { for index in ones.indices { ones[index].forgetNames() } }
     size = ones.reduce(0) { $0 + $1.size }
     shorten()
@@ -64,6 +82,32 @@ struct AuditShortCounts {
 
   /// The entries that tell of them.
   var entries: [AuditEntry] { AuditCounts.entries(of: ones.map { ($0.subject, $0.counts) }) }
+
+  /// Counts one.
+  ///
+  /// - Parameters:
+  ///   - kind: what its subject has counted it as.
+  ///   - isNew: true where that had counted nothing of that kind before.
+  mutating func count(
+    _ kind: AuditCounts.Kind, isNew: Bool, of subject: AuditSubject, beyond part: AuditPart, at time: Int64
+  ) {
+    var kind = kind
+    if !hasNames { (kind.item, kind.detail) = (nil, nil) }
+    let index = place(of: subject)
+    size -= ones[index].size
+    ones[index].count(kind, isNew: isNew, beyond: part, at: time)
+    size += ones[index].size
+    shorten()
+  }
+
+  private mutating func place(of subject: AuditSubject) -> Int {
+    if let known = places[ObjectIdentifier(subject)] { return known }
+    let new = One(subject, AuditCounts())
+    ones.append(new)
+    size += new.size
+    places[ObjectIdentifier(subject)] = ones.count - 1
+    return ones.count - 1
+  }
 
   // MARK: Shares
 

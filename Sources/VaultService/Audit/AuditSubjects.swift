@@ -18,6 +18,8 @@ struct AuditSubjects {
   private var kinds = 0
   /// The number of subjects of whom something is counted.
   private var counting = 0
+  /// All counts, as one record holds them; nil where they are to be made of the counts anew.
+  private(set) var short: AuditShortCounts?
   /// The use of subjects before this process, of whom nothing was met since, or which is not all of it yet.
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
   /// The number of events of late that were only counted.
@@ -53,17 +55,32 @@ struct AuditSubjects {
 
   /// Counts what is beyond a subject's part.
   mutating func count(_ subject: AuditSubject, _ kind: AuditCounts.Kind, beyond part: AuditPart, at time: Int64) {
-    changeCounts(of: subject) { [hasRoom = kinds < Self.mostKinds] in
-      $0.count(kind, beyond: part, at: time, hasRoom: hasRoom)
-    }
+    let hasRoom = kinds < Self.mostKinds
+    let (counted, isNew) = change(subject) { $0.count(kind, beyond: part, at: time, hasRoom: hasRoom) }
+    short?.count(counted, isNew: isNew, of: subject, beyond: part, at: time)
   }
 
   /// Changes the counts of a subject.
   mutating func changeCounts(of subject: AuditSubject, _ change: (inout AuditCounts) -> Void) {
+    short = nil
+    self.change(subject, change)
+  }
+
+  private mutating func change<R>(_ subject: AuditSubject, _ change: (inout AuditCounts) -> R) -> R {
     let (wasEmpty, named) = (subject.counts.isEmpty, subject.counts.named)
-    change(&subject.counts)
-    kinds += subject.counts.named - named
-    if wasEmpty != subject.counts.isEmpty { counting += wasEmpty ? 1 : -1 }
+    defer {
+      kinds += subject.counts.named - named
+      if wasEmpty != subject.counts.isEmpty { counting += wasEmpty ? 1 : -1 }
+    }
+    return change(&subject.counts)
+  }
+
+  /// All counts, as one record holds them.
+  mutating func shortCounts(hasNames: Bool) -> AuditShortCounts {
+    if let short, short.hasNames == hasNames { return short }
+    let new = AuditShortCounts(countedSubjects, hasNames: hasNames)
+    short = new
+    return new
   }
 
   /// True when something is counted that is not written down.
