@@ -105,8 +105,7 @@ import VaultModel
     }
   }
 
-  @Test("of entries that come with their callers have each caller once") func callers() throws
-  {
+  @Test("of entries that come with their callers have each caller once") func callers() throws {
     var entries = (0..<50).map { number in
       AuditEntry(
         time: 5, action: .get, outcome: .ok, caller: AuditEntry.Caller(door: "varlink", uid: 7, pid: number % 2),

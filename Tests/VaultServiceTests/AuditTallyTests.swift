@@ -396,7 +396,8 @@ import VaultModel
     }
   }
 
-  @Test("noise from before anybody could read the grants is nobody's who has rights", arguments: [5555, 7000 as UInt32])
+  @Test(
+    "noise from before anybody could read the grants is nobody's who has rights", arguments: [5555, 7000 as UInt32])
   func undecided(group: UInt32) throws {
     let stand = try Self.serving(Self.small())
     try Self.give(stand, "group:5555", "svc/*")
