@@ -215,6 +215,33 @@ import VaultStore
     reading.end()
   }
 
+  @Test("is told a page at a time, and who follows is told of what came meanwhile") func pages() throws {
+    let stand = try RoomStand.unlocked()
+    for number in 0..<250 { Self.get(stand, "item-\(number)") }
+    var filter = AuditFilter()
+    filter.last = 220
+    let last = try stand.access.readAudit(filter, for: stand.administrator)
+    let counts = try (0..<3).map { _ in try last.page(until: .max) { 0 } }.map { "\($0.found.count) \($0.isOver)" }
+    #expect(counts == ["100 false", "100 false", "20 true"])
+    last.end()
+    let reading = try stand.access.readAudit(AuditFilter(), for: stand.administrator)
+    reading.isFollowing = true
+    #expect(try !reading.page(until: .max, now: { 0 }).isOver)
+    Self.get(stand, "new")
+    stand.hands.pass(seconds: 2)
+    while try !reading.page(until: .max, now: { 0 }).isOver {}
+    var isTold = false
+    reading.follow { isTold = true }
+    #expect(isTold)
+    #expect(try reading.page(until: .max) { 0 }.found.map(\.entry.item) == ["new"])
+    // A lock takes what is still to be told.
+    let other = try stand.access.readAudit(AuditFilter(), for: stand.administrator)
+    #expect(try !other.page(until: .max, now: { 0 }).isOver)
+    stand.vault.lock(because: .asked)
+    #expect(throws: Refusal.self) { try other.page(until: .max) { 0 } }
+    reading.end()
+  }
+
   @Test("where it is required, nothing is answered before its entry is on the disk, nor where that cannot be")
   func required() throws {
     var settings = VaultSettings()

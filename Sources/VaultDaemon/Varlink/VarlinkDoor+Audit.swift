@@ -5,8 +5,6 @@ internal import VaultWire
 
 // Audit.
 extension VarlinkDoor {
-  /// Entries in one reply.
-  private static let entriesAtATime = 100
   /// The time after which a reader of whom nothing was found hears how far it is, in nanoseconds.
   private static let silence: Int64 = 1_000_000_000
   /// The most that are asked for by their number.
@@ -38,25 +36,26 @@ extension VarlinkDoor {
     _ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection
   ) throws(Refusal) {
     let now = vault.clock.monotonic()
-    let (found, isOver) = try reading.page(until: now + Turns.search, now: vault.clock.monotonic)
-    if !found.isEmpty { reading.told = now }
+    let (names, end) = (AccountNames(), now + Turns.search)
+    var isOver = false
+    repeat {
+      let found: [AuditReading.Found]
+      (found, isOver) = try reading.page(until: end, now: vault.clock.monotonic)
+      guard !found.isEmpty else { continue }
+      reading.told = now
+      guard !isCheck else { continue }
+      let told = found.map { Wire.AuditEntry($0.number, $0.entry, names) }
+      connection.reply(Wire.AuditReply(entries: told), continues: true)
+    } while !isOver && vault.clock.monotonic() < end
     if !isOver, isCheck || now - reading.told >= Self.silence {
       reading.told = now
       let (done, all) = reading.progress
       let progress = Wire.Progress(done: Int(clamping: done), of: Int(clamping: all))
       connection.reply(Wire.AuditReply(entries: [], progress: progress), continues: true)
     }
-    if !isCheck {
-      var left = found[...]
-      while !left.isEmpty {
-        let page = left.prefix(Self.entriesAtATime).map { Wire.AuditEntry($0.number, $0.entry) }
-        left = left.dropFirst(Self.entriesAtATime)
-        connection.reply(Wire.AuditReply(entries: page), continues: true)
-      }
-    }
     if isOver, !follows {
       reading.end()
-      return connection.reply(end(reading, isCheck))
+      return connection.reply(last(of: reading, isCheck))
     }
     var isWanted = true
     connection.hold {
@@ -72,7 +71,7 @@ extension VarlinkDoor {
     if isOver { reading.follow(goOn) } else { goOn() }
   }
 
-  private func end(_ reading: AuditReading, _ isCheck: Bool) -> Wire.AuditReply {
+  private func last(of reading: AuditReading, _ isCheck: Bool) -> Wire.AuditReply {
     guard isCheck, let result = reading.result else { return Wire.AuditReply(entries: []) }
     let faults = result.faults.map { fault in
       Wire.AuditFault(first: fault.first.map { Int($0) }, last: fault.last.map { Int($0) }, text: fault.text)
@@ -116,11 +115,11 @@ extension VarlinkDoor {
 }
 
 extension Wire.AuditEntry {
-  fileprivate init(_ number: Int64, _ entry: AuditEntry) {
+  fileprivate init(_ number: Int64, _ entry: AuditEntry, _ names: AccountNames) {
     let caller = entry.caller
     self.init(
       number: Int(number), time: entry.time, action: entry.action.name, outcome: entry.outcome.name, door: caller?.door,
-      uid: caller.map { Int($0.uid) }, user: caller.flatMap { UserName.of($0.uid) },
+      uid: caller.map { Int($0.uid) }, user: caller.flatMap { names.user($0.uid) },
       pid: caller.flatMap { $0.pid > 0 ? Int($0.pid) : nil }, unit: caller?.unit, executable: caller?.executable,
       item: entry.item, detail: entry.detail, purpose: entry.purpose, count: entry.repeats.map { Int($0.count) },
       of: entry.repeats?.of.map { Int($0) })

@@ -103,6 +103,9 @@ package final class AuditReading: SecretHolder {
 
   /// The rows between two looks at the clock.
   private static let stride = 8
+  /// The most entries that are looked up before some are told, and the most of one page.
+  private static let mostFound = 512
+  private static let mostOfPage = 100
   private let audit: Audit
   private let filter: AuditFilter
   /// Who reads it, as the log tells it, and what of it that is to be.
@@ -122,8 +125,12 @@ package final class AuditReading: SecretHolder {
   private var earlier: [Int64: AuditEntry] = [:]
   /// The last ones that were found, where a number of the last ones is asked for.
   private var kept: [Found] = []
+  /// Those that were found and are still to be told.
+  private var ready: ArraySlice<Found> = []
   /// The number of the next entry.
   private var next: Int64
+  /// The number of the entry behind those that were there when it began to look at the log last.
+  private var seen: Int64
   /// What came of it; nil before the end.
   package private(set) var result: Result?
   package private(set) var progress: (done: Int64, of: Int64) = (0, 0)
@@ -142,6 +149,7 @@ package final class AuditReading: SecretHolder {
     scope = try decide()
     told = audit.clock.monotonic()
     next = filter.from ?? 1
+    seen = keychain.nextAuditEntry
     do throws(VaultError) {
       if let noted {
         walk = try keychain.auditWalk(noted: noted)
@@ -160,18 +168,27 @@ package final class AuditReading: SecretHolder {
     super.init(in: holders)
   }
 
-  /// The next entries, as many as are found until that time, `CLOCK_MONOTONIC` nanoseconds, and whether there are no more.
+  /// The next entries, a page at most of those that are found until that time, `CLOCK_MONOTONIC` nanoseconds, and whether there
+  /// are no more.
   ///
   /// - Throws: why it cannot go on.
   package func page(until end: Int64, now: () -> Int64) throws(Refusal) -> (found: [Found], isOver: Bool) {
     try decideAnew()
+    if ready.isEmpty { ready = try look(until: end, now: now)[...] }
+    let page = Array(ready.prefix(Self.mostOfPage))
+    ready = ready.dropFirst(Self.mostOfPage)
+    return (page, walk == nil && ready.isEmpty)
+  }
+
+  /// Goes on with the log until that time: what is found, which may be nothing.
+  private func look(until end: Int64, now: () -> Int64) throws(Refusal) -> [Found] {
     guard let keychain = audit.keychain(), let walk else { throw .busy("the vault was locked meanwhile") }
     var found: [Found] = []
     var isOver = false
     do throws(VaultError) {
       repeat {
         isOver = try walk.step(keychain, rows: Self.stride) { number, entry in meet(number, entry, &found) }
-      } while !isOver && now() < end && found.count < 512
+      } while !isOver && now() < end && found.count < Self.mostFound
     } catch { throw Refusal(error) }
     progress = walk.progress
     if isOver {
@@ -179,11 +196,13 @@ package final class AuditReading: SecretHolder {
       self.walk = nil
       if !isCheck, !isFollowing { found += counted(after: keychain.nextAuditEntry) }
     }
-    guard let last = filter.last else { return (found, isOver) }
+    guard let last = filter.last else { return found }
     kept += found
-    kept.removeFirst(max(0, kept.count - last))
-    defer { if isOver { kept = [] } }
-    return (isOver ? kept : [], isOver)
+    // Moved to the front now and then, and not for each that was found.
+    if isOver || kept.count >= 2 * last + Self.mostFound { kept.removeFirst(max(0, kept.count - last)) }
+    guard isOver else { return [] }
+    defer { kept = [] }
+    return kept
   }
 
   /// The entries of what is counted and not written down yet, with the numbers that the tally's entries have.
@@ -229,31 +248,35 @@ package final class AuditReading: SecretHolder {
 
   // MARK: Following
 
-  /// Has it told when there are entries behind the end; `page` gives them then.
+  /// Has it told when there are entries behind the end; `page` gives them then. Those that came while others were told are
+  /// there already.
   package func follow(_ tell: @escaping () -> Void) {
-    audit.follow(ObjectIdentifier(self)) { [weak self] in
+    let goOn: () -> Void = { [weak self] in
       guard let self, !hasEnded, let keychain = audit.keychain() else { return }
       // Without the keys there is nothing to read until the next unlock.
-      guard walk == nil, let walk = try? keychain.auditWalk(from: next) else { return }
+      guard walk == nil, ready.isEmpty, let walk = try? keychain.auditWalk(from: next) else { return }
       self.walk = walk
+      seen = keychain.nextAuditEntry
       tell()
     }
+    audit.follow(ObjectIdentifier(self), goOn)
+    if let keychain = audit.keychain(), keychain.nextAuditEntry != seen { goOn() }
   }
 
   package func end() {
     hasEnded = true
     audit.unfollow(ObjectIdentifier(self))
     walk = nil
-    (known, earlier) = ([:], [:])
+    (known, earlier, ready) = ([:], [:], [])
   }
 
   package override func letGo(for lock: Lock) {
     walk = nil
     // They name items.
-    (known, earlier, kept) = ([:], [:], [])
+    (known, earlier, kept, ready) = ([:], [:], [], [])
   }
 
   package override func outlives(_ lock: Lock) -> Bool {
-    walk != nil || !known.isEmpty || !earlier.isEmpty || !kept.isEmpty
+    walk != nil || !known.isEmpty || !earlier.isEmpty || !kept.isEmpty || !ready.isEmpty
   }
 }

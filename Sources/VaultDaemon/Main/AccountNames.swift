@@ -1,0 +1,19 @@
+/// The names of users and groups that one turn of an answer tells, each looked up once: the name service reads a file for
+/// each, or asks another machine.
+final class AccountNames {
+  private var users: [UInt32: String?] = [:]
+  private var groups: [UInt32: String?] = [:]
+
+  func user(_ uid: UInt32) -> String? { Self.look(uid, &users, UserName.of) }
+
+  func group(_ gid: UInt32) -> String? { Self.look(gid, &groups, Accounts.groupName) }
+
+  private static func look(
+    _ number: UInt32, _ known: inout [UInt32: String?], _ find: (UInt32) -> String?
+  ) -> String? {
+    if let name = known[number] { return name }
+    let name = find(number)
+    known[number] = .some(name)
+    return name
+  }
+}
