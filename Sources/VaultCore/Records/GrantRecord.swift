@@ -109,15 +109,23 @@ extension GrantRecord {
   ///
   /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
   public init(decoding input: RawSpan, id: ItemID) throws(CryptoError) {
+    var texts = GrantTexts()
+    try self.init(decoding: input, id: id, &texts)
+  }
+
+  /// The same for one of many records.
+  ///
+  /// - Parameter texts: the subjects and patterns of those that were read before it, to which its own are added.
+  public init(decoding input: RawSpan, id: ItemID, _ texts: inout GrantTexts) throws(CryptoError) {
     self.id = id
     var reader = ByteReader()
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of grant") }
     switch try reader.uint8(input) {
-    case 1: content = .grant(try Self.grant(&reader, input))
-    case 2: content = .confined(try Self.subject(&reader, input))
+    case 1: content = .grant(try Self.grant(&reader, input, &texts))
+    case 2: content = .confined(try texts.subject(&reader, input))
     case 3: content = .unconfirmed(since: try reader.int64(input))
     case 4:
-      let subject = try Self.subject(&reader, input)
+      let subject = try texts.subject(&reader, input)
       guard let name = try? ItemName(try reader.text(try reader.uint16(input), input)) else {
         throw .malformed("name of denial")
       }
@@ -138,11 +146,11 @@ extension GrantRecord {
     content = .grant(grant)
   }
 
-  private static func grant(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Grant {
-    let subject = try subject(&reader, input)
-    guard let pattern = try? ItemPattern(try reader.text(try reader.uint16(input), input)) else {
-      throw .malformed("pattern of grant")
-    }
+  private static func grant(
+    _ reader: inout ByteReader, _ input: RawSpan, _ texts: inout GrantTexts
+  ) throws(CryptoError) -> Grant {
+    let subject = try texts.subject(&reader, input)
+    let pattern = try texts.pattern(&reader, input)
     let rights = Rights(rawValue: try reader.uint8(input))
     guard rights.isKnown else { throw .malformed("rights of grant") }
     let created = try reader.int64(input)
@@ -151,13 +159,5 @@ extension GrantRecord {
     let until = flags & ends == 0 ? nil : try reader.int64(input)
     let used = flags & wasUsed == 0 ? nil : try reader.int64(input)
     return Grant(subject: subject, pattern: pattern, rights: rights, until: until, created: created, used: used)
-  }
-
-  private static func subject(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Subject {
-    let text = try reader.text(try reader.uint16(input), input)
-    guard let subject = try? Subject(parsing: text), subject.description.utf8.elementsEqual(text.utf8) else {
-      throw .malformed("subject of grant")
-    }
-    return subject
   }
 }

@@ -41,8 +41,5 @@ public struct ItemPattern: Hashable, Sendable, CustomStringConvertible {
 
   public static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
-  public func hash(into hasher: inout Hasher) {
-    for byte in text.utf8 { hasher.combine(byte) }
-    hasher.combine(UInt8(0xFF))
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: text) }
 }

@@ -53,13 +53,7 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
   /// Orders names by their bytes.
   public static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
 
-  public func hash(into hasher: inout Hasher) {
-    // As bytes: there are any number of texts that are equal to a text and have other bytes.
-    let bytes = text.utf8.span
-    // Lent for the call.
-    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-    hasher.combine(bytes.count)
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: text) }
 
   /// True when the text is a name of printable ASCII, no segment of which begins with a dot: almost every name is, and
   /// one look at each byte tells. What is not may still be a name.
@@ -99,6 +93,16 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
       }
     }
     return nil
+  }
+}
+
+extension Hasher {
+  /// Adds a text as its bytes: there are any number of texts that are equal to a text and have other bytes.
+  mutating func combine(bytesOf text: String) {
+    let bytes = text.utf8.span
+    // Lent for the call.
+    unsafe bytes.withUnsafeBytes { unsafe combine(bytes: $0) }
+    combine(bytes.count)
   }
 }
 

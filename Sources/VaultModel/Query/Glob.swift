@@ -21,7 +21,8 @@ package struct Glob: Hashable, Sendable {
 
   private let tokens: [Token]
   private let stars: [Star]
-  private let machine: GlobStates
+  /// Nil where ``beginning`` tells all.
+  private let machine: GlobStates?
   /// All that is before the star at the end, where a pattern has that one at most, as most do: it needs no machine.
   private let beginning: String?
 
@@ -41,6 +42,10 @@ package struct Glob: Hashable, Sendable {
     self.stars = stars
     let isPlain = !tokens.contains(.one) && stars.dropLast().allSatisfy { $0 == .none }
     beginning = isPlain ? String(pattern.unicodeScalars.prefix(tokens.count)) : nil
+    guard !isPlain else {
+      machine = nil
+      return
+    }
     let literals = Set(pattern.unicodeScalars).subtracting(["*", "?"])
     var machine = GlobStates(characters: tokens.count, literals: literals)
     for (index, token) in tokens.enumerated() {
@@ -73,7 +78,7 @@ package struct Glob: Hashable, Sendable {
 
   /// True when the whole of `text` fits.
   package func matches(_ text: String) -> Bool {
-    guard let beginning else { return machine.run(text).fits }
+    guard let beginning else { return machine?.run(text).fits ?? false }
     let (bytes, first) = (text.utf8, beginning.utf8)
     // No scalar's UTF-8 is the beginning of another's.
     guard bytes.starts(with: first) else { return false }
@@ -85,5 +90,5 @@ package struct Glob: Hashable, Sendable {
   }
 
   /// The number of steps it takes to hold `text` against the pattern.
-  func steps(for text: String) -> Int { machine.run(text).steps }
+  func steps(for text: String) -> Int { machine?.run(text).steps ?? 0 }
 }

@@ -65,7 +65,7 @@ public enum SearchArea: Hashable, Sendable {
     case .everything: hasher.combine(0)
     case .folder(let folder):
       hasher.combine(1)
-      for byte in folder.utf8 { hasher.combine(byte) }
+      hasher.combine(bytesOf: folder)
     case .name(let name):
       hasher.combine(2)
       hasher.combine(name)

@@ -16,15 +16,38 @@ extension Keychain {
   ///   them is to count; ``VaultError/storage(_:)``.
   public func grants(of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
     try noticing { () throws(VaultError) in
-      guard opensGrants(of: accessible) else { throw .locked }
-      let rows = try database.grants().filter { $0.accessible == accessible }
-      var found = RecordSet()
-      for row in rows { found.insert(try mark(row)) }
-      guard try classRecord(accessible).sets[Self.grantsPlace] == found else {
+      try grants(of: accessible, among: try readGrants(of: [accessible]))
+    }
+  }
+
+  /// The same of several classes at once, where that could be read.
+  public func readGrants(of classes: [AccessClass]) throws(VaultError) -> [AccessClass: ReadGrants] {
+    let walk = GrantWalk(self, classes)
+    try noticing { () throws(VaultError) in while try !walk.step(self, isTimeUp: { false }) {} }
+    return walk.found
+  }
+
+  /// The records of a class, out of what was read of it, now or before an unlock.
+  ///
+  /// - Throws: as ``grants(of:)``.
+  public func grants(
+    of accessible: AccessClass, among read: [AccessClass: ReadGrants]
+  ) throws(VaultError) -> [GrantRecord] {
+    try noticing { () throws(VaultError) in
+      guard opensGrants(of: accessible), let read = read[accessible] else { throw .locked }
+      guard try grantSet(of: accessible) == read.set else {
         throw .corrupt("the grants for items of class \(accessible.name) are not those that were stored last")
       }
-      return try open(rows, accessible)
+      guard read.isWhole else { throw .corrupt("a grant for items of class \(accessible.name) does not open") }
+      return read.records
     }
+  }
+
+  /// The set of the records of a class that were stored last: where it is the same as before, so are they.
+  ///
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``.
+  public func grantSet(of accessible: AccessClass) throws(VaultError) -> RecordSet {
+    try classRecord(accessible).grants
   }
 
   /// Stores records in place of those with the ids in `gone`, in the classes whose keys are in memory.
@@ -39,15 +62,14 @@ extension Keychain {
     let closed = Set(AccessClass.allCases.filter { !opensGrants(of: $0) })
     guard new.isEmpty || closed.isEmpty else { throw .locked }
     try write { () throws(VaultError) in
-      let rows = try database.grants()
+      let (rows, others) = try database.grants(with: gone)
       var changed: Set<AccessClass> = []
-      for row in rows where gone.contains(row.id) && !closed.contains(row.accessible) {
+      for row in rows where !closed.contains(row.accessible) {
         try remove(row)
         changed.insert(row.accessible)
       }
       for accessible in AccessClass.allCases where !new.isEmpty {
-        let left = rows.count { $0.accessible == accessible && !gone.contains($0.id) }
-        guard left + new.count <= Self.mostGrantRecords else {
+        guard others[accessible] + new.count <= Self.mostGrantRecords else {
           throw .invalidValue("a vault has at most \(Self.mostGrantRecords) grants")
         }
         for record in new { try insert(record, accessible) }
@@ -121,32 +143,6 @@ extension Keychain {
     try database.deleteGrant(row.row)
     let mark = try mark(row)
     note(.remove, row.accessible, Self.grantsPlace, .single, mark)
-  }
-
-  /// Opens all rows of a class in one place: memory that nobody else can read costs pages and system calls each time.
-  private func open(_ rows: [GrantRow], _ accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
-    let longest = rows.lazy.map(\.sealed.count).max() ?? 0
-    return try withGrantsKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
-      var plaintext = SecureBytes(count: max(1, longest - AEAD.overhead))
-      var records: [GrantRecord] = []
-      for row in rows {
-        let place = GrantRecord.place(row.id, vault, accessible)
-        do throws(CryptoError) {
-          let count = try plaintext.withMutableBytes { (bytes: inout MutableRawSpan) throws(CryptoError) in
-            try row.sealed.withSpan { (sealed: RawSpan) throws(CryptoError) in
-              try AEAD.open(sealed, key: key, associatedData: place, into: &bytes)
-            }
-          }
-          let record = try plaintext.withBytes { (bytes: RawSpan) throws(CryptoError) in
-            try GrantRecord(decoding: bytes.extracting(0..<count), id: row.id)
-          }
-          records.append(record)
-        } catch {
-          throw .corrupt("a grant for items of class \(accessible.name) does not open")
-        }
-      }
-      return records
-    }
   }
 
   func withGrantsKey<R: ~Copyable>(

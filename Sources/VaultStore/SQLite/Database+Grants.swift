@@ -12,45 +12,82 @@ struct GrantRow {
 // The table of grants, which has few rows.
 extension Database {
   /// The most rows, more than a vault has.
-  private static let mostRows = AccessClass.allCases.count * Keychain.mostGrantRecords
+  static let mostGrantRows = AccessClass.allCases.count * Keychain.mostGrantRecords
   /// The longest record in bytes, with room for what later programs add.
   static let longestGrant = 16 << 10
 
-  /// Walks all rows, ordered by their numbers.
+  /// Walks all rows, ordered by their numbers, or those from a number on.
   ///
   /// - Parameter body: gets each row, or the error in reading it: one of no class, say, which is about this row alone.
+  ///   It ends the walk by returning false.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of
   ///   order.
-  func eachGrant(_ body: (Result<GrantRow, VaultError>) throws(VaultError) -> Void) throws(VaultError) {
-    var (last, count): (Int64?, Int) = (nil, 0)
-    try statements.grants.all.each { (row: Statement) throws(VaultError) in
-      let number = try row.integer(0)
-      if let last, last >= number { throw Self.outOfOrder("grants") }
-      guard count < Self.mostRows else { throw .corrupt("vault.db: there are too many grants") }
-      (last, count) = (number, count + 1)
+  func eachGrant(
+    from first: Int64 = .min, _ body: (Result<GrantRow, VaultError>) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    try statements.grants.from.bind(1, first)
+    try Self.each(statements.grants.from) { (row: Statement, number: Int64) throws(VaultError) in
       let found: Result<GrantRow, VaultError>
       do throws(VaultError) { found = .success(try Self.grant(row, number)) } catch .corrupt(let reason) {
         found = .failure(.corrupt(reason))
       }
-      try body(found)
-      return true
+      return try body(found)
+    }
+  }
+
+  private static func each(
+    _ statement: Statement, _ body: (Statement, Int64) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    var (last, count): (Int64?, Int) = (nil, 0)
+    try statement.each { (row: Statement) throws(VaultError) in
+      let number = try row.integer(0)
+      if let last, last >= number { throw outOfOrder("grants") }
+      guard count < mostGrantRows else { throw .corrupt("vault.db: there are too many grants") }
+      (last, count) = (number, count + 1)
+      return try body(row, number)
     }
   }
 
   private static func grant(_ row: Statement, _ number: Int64) throws(VaultError) -> GrantRow {
+    let (id, accessible) = try place(row)
+    return GrantRow(row: number, id: id, accessible: accessible, sealed: try row.bytes(3, atMost: longestGrant))
+  }
+
+  private static func place(_ row: Statement) throws(VaultError) -> (id: ItemID, accessible: AccessClass) {
     let id = row.isNull(1) ? nil : try row.withBlob(1) { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }
     guard let id, let accessible = UInt8(exactly: try row.integer(2)).flatMap(AccessClass.init(rawValue:)) else {
       throw .corrupt("vault.db: a grant is none of ours")
     }
-    return GrantRow(row: number, id: id, accessible: accessible, sealed: try row.bytes(3, atMost: longestGrant))
+    return (id, accessible)
   }
 
   /// All rows that are grants, ordered by their numbers. Whatever else is there is for a check to report: it counts
   /// towards no hash, and one that did makes the rest differ from that.
   func grants() throws(VaultError) -> [GrantRow] {
     var found: [GrantRow] = []
-    try eachGrant { row in if let row = try? row.get() { found.append(row) } }
+    try eachGrant { row in
+      if let row = try? row.get() { found.append(row) }
+      return true
+    }
     return found
+  }
+
+  /// Those of them whose records have these ids, and the number of the others for each class: nothing else is copied,
+  /// so that a change of one grant costs little more than a look at the place of each.
+  func grants(with ids: Set<ItemID>) throws(VaultError) -> (rows: [GrantRow], others: ByClass<Int>) {
+    var (numbers, others): ([Int64], ByClass<Int>) = ([], ByClass(repeating: 0))
+    try Self.each(statements.grants.places) { (row: Statement, number: Int64) throws(VaultError) in
+      guard let place = try? Self.place(row) else { return true }
+      if ids.contains(place.id) { numbers.append(number) } else { others[place.accessible] += 1 }
+      return true
+    }
+    var rows: [GrantRow] = []
+    for number in numbers {
+      try statements.grants.one.bind(1, number)
+      let row = try statements.grants.one.first { (row: Statement) throws(VaultError) in try? Self.grant(row, number) }
+      if let row = row ?? nil { rows.append(row) }
+    }
+    return (rows, others)
   }
 
   /// Stores a new row.

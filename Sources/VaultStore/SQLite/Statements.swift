@@ -93,11 +93,14 @@ struct Statements {
   }
 
   struct Grants {
-    let all, insert, delete: Statement
+    let from, places, one, insert, delete: Statement
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
-      let columns = "\(bounded("item", ItemID.count)), class, \(bounded("sealed", Database.longestGrant))"
-      all = try c.prepare("SELECT id, \(columns) FROM grants ORDER BY id")
+      let place = "\(bounded("item", ItemID.count)), class"
+      let columns = "\(place), \(bounded("sealed", Database.longestGrant))"
+      from = try c.prepare("SELECT id, \(columns) FROM grants WHERE id >= ?1 ORDER BY id")
+      places = try c.prepare("SELECT id, \(place) FROM grants ORDER BY id")
+      one = try c.prepare("SELECT id, \(columns) FROM grants WHERE id = ?1")
       insert = try c.prepare("INSERT INTO grants(item, class, sealed) VALUES(?1, ?2, ?3)")
       delete = try c.prepare("DELETE FROM grants WHERE id = ?1")
     }

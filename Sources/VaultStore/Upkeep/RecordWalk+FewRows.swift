@@ -77,12 +77,13 @@ extension RecordWalk {
     try keychain.database.eachGrant { (found: Result<GrantRow, VaultError>) throws(VaultError) in
       do throws(VaultError) {
         let row = try found.get()
-        guard isHashed(row.accessible, keychain) else { return }
+        guard isHashed(row.accessible, keychain) else { return true }
         sets[row.accessible][Keychain.grantsPlace].insert(try keychain.mark(row))
       } catch .corrupt(let reason) {
         verification.add(Finding(.damaged, reason))
         unread.insert(Keychain.grantsPlace)
       }
+      return true
     }
   }
 
