@@ -10,6 +10,8 @@ final class Standing {
   let isConfined: Bool
   /// The caller's grants for items of each class; nil for a class whose grants nobody can read now.
   let grants: [AccessClass: GrantIndex?]
+  /// The areas that were found last for a right, and the time from and until which they are the same, Unix seconds.
+  private var known: [Right: (areas: [SearchArea], from: Int64, until: Int64)] = [:]
   /// The subject as which the caller asks for what it has no grant for, once that was looked up.
   var subject: Subject??
 
@@ -34,11 +36,21 @@ final class Standing {
       }
   }
 
-  /// Where the caller may have a right.
+  /// Where the caller may have a right. They are looked up once, and again when a grant among them has ended.
   func areas(_ right: Right, now: Int64) -> [SearchArea] {
-    let entries = grants.values.flatMap { $0?.entries ?? [] }
-    let counting = entries.filter { $0.grant.rights.contains(right) && $0.grant.counts(at: now) }
-    return SearchArea.disjoint(counting.map { SearchArea(of: $0.grant.pattern) })
+    if let known = known[right], known.from <= now, now < known.until { return known.areas }
+    var (areas, ids, until): ([SearchArea], Set<ItemID>, Int64) = ([], [], .max)
+    for index in grants.values {
+      for entry in index?.entries ?? [] where entry.grant.rights.contains(right) && entry.grant.counts(at: now) {
+        // The same grant is there for items of each class.
+        guard ids.insert(entry.id).inserted else { continue }
+        areas.append(SearchArea(of: entry.grant.pattern))
+        until = min(until, entry.grant.until ?? .max)
+      }
+    }
+    let disjoint = SearchArea.disjoint(areas)
+    known[right] = (disjoint, now, until)
+    return disjoint
   }
 
   func permit(on name: ItemName, now: Int64) -> Permit {
