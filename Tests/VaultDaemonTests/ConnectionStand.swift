@@ -22,7 +22,9 @@ final class ConnectionStand: Sendable {
   fileprivate final class Hands: Sendable {
     private let time = Atomic<Int64>(1_000_000_000)
     private let slept = Atomic<Int64>(0)
-    var awake: Int64 { time.load(ordering: .relaxed) }
+    /// The nanoseconds by which each look at `CLOCK_MONOTONIC` moves it on.
+    let stride = Atomic<Int64>(0)
+    var awake: Int64 { time.add(stride.load(ordering: .relaxed), ordering: .relaxed).newValue }
     var now: Int64 { awake + slept.load(ordering: .relaxed) }
     func move(_ nanoseconds: Int64) { time.add(nanoseconds, ordering: .relaxed) }
     func sleep(_ nanoseconds: Int64) { slept.add(nanoseconds, ordering: .relaxed) }
@@ -41,6 +43,12 @@ final class ConnectionStand: Sendable {
 
     var vault: Vault { assembly.rooms.vault }
     var door: VarlinkDoor { assembly.door }
+
+    /// Has each look at `CLOCK_MONOTONIC` move it on, so that what looks at it sees its time pass.
+    func passAtEachLook(_ time: TimeAmount) { hands.stride.store(time.nanoseconds, ordering: .relaxed) }
+
+    /// Another client of the same process.
+    func another() throws -> Inside { try Inside(assembly, timers, hands, pid: getpid(), uid: geteuid()) }
 
     fileprivate init(_ assembly: Assembly, _ timers: EmbeddedEventLoop, _ hands: Hands, pid: pid_t, uid: uid_t) throws {
       self.assembly = assembly

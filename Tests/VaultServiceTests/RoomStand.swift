@@ -208,6 +208,9 @@ final class RoomStand {
   private static let key = [UInt8](repeating: 7, count: 32)
   private static let bootKey = [UInt8](repeating: 8, count: 32)
 
+  /// The key of the vaults of ``unlocked(_:system:)``.
+  static func vaultKey() -> SecureBytes { secret(key) }
+
   /// A stand with a vault that is unlocked and empty.
   static func unlocked(_ settings: VaultSettings = VaultSettings(), system: Bool = false) throws -> RoomStand {
     let stand = try RoomStand(settings, system: system) { store in

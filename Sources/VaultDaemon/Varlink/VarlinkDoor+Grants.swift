@@ -5,7 +5,7 @@ internal import VaultWire
 // Grant, Revoke, Grants, Can, WhoMay, ConfirmGrants, ForgetSubject and RepairClock.
 extension VarlinkDoor {
   /// Grants in one reply.
-  private static let grantsAtATime = 256
+  private static let grantsAtATime = 32
 
   func grant(_ call: Wire.GrantParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
@@ -15,9 +15,11 @@ extension VarlinkDoor {
       let replaced = try access.give(
         subject, try Self.pattern(call.items), try Self.rights(call.rights), as: credential, until: call.until,
         for: connection.caller)
-      let isConfined = access.confinedSubjects(for: connection.caller).contains(subject)
+      let names = AccountNames()
       connection.reply(
-        Wire.GrantReply(replaced: replaced.map { Wire.Permission($0, isActive: false) }, confined: isConfined))
+        Wire.GrantReply(
+          replaced: replaced.map { Wire.Permission($0, isActive: false, names) },
+          confined: access.isConfined(subject, for: connection.caller)))
     }
   }
 
@@ -26,8 +28,9 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let pattern = try call.items.map { (text) throws(Refusal) in try Self.pattern(text) }
       let (revoked, unstored) = try access.revoke(try Self.subject(call.subject), pattern, for: connection.caller)
+      let names = AccountNames()
       connection.reply(
-        Wire.RevokeReply(revoked: revoked.map { Wire.Permission($0, isActive: false) }, unstored: unstored))
+        Wire.RevokeReply(revoked: revoked.map { Wire.Permission($0, isActive: false, names) }, unstored: unstored))
     }
   }
 
@@ -37,19 +40,37 @@ extension VarlinkDoor {
       if let subject = call.subject { filter.subject = try Self.subject(subject) }
       if let name = call.name { filter.name = try Self.itemName(name) }
       filter.unused = call.unused.map(Int64.init)
-      let caller = connection.caller
-      var left = try access.grants(filter, for: caller)[...]
-      while !left.isEmpty {
-        let page = left.prefix(Self.grantsAtATime).map { Wire.Permission($0.grant, isActive: $0.isActive) }
-        left = left.dropFirst(Self.grantsAtATime)
-        connection.reply(Wire.GrantsReply(grants: page), continues: true)
-      }
-      let confined = access.confinedSubjects(for: caller).map(Self.named)
-      connection.reply(
-        Wire.GrantsReply(
-          grants: [], confined: confined.isEmpty ? nil : confined,
-          unconfirmed: access.isAdministrator(caller) ? access.unconfirmedSince : nil))
+      tell(try access.grants(filter, for: connection.caller), connection)
     }
+  }
+
+  /// Tells the next grants, lets the others have their turn, and goes on while the client reads.
+  private func tell(_ reading: GrantReading, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      let (names, end) = (AccountNames(), vault.clock.monotonic() + Turns.search)
+      var isOver = false
+      repeat {
+        let page: [Access.ToldGrant]
+        (page, isOver) = try reading.next(Self.grantsAtATime)
+        guard !page.isEmpty else { continue }
+        let told = page.map { Wire.Permission($0.grant, isActive: $0.isActive, names) }
+        connection.reply(Wire.GrantsReply(grants: told), continues: true)
+      } while !isOver && vault.clock.monotonic() < end
+      if isOver { return connection.reply(lastOfGrants(for: connection.caller, names)) }
+      var isWanted = true
+      connection.hold { isWanted = false }
+      connection.current.holdsName = true
+      connection.whenKeepingUp { [weak self, weak connection] in
+        if isWanted, let self, let connection { tell(reading, connection) }
+      }
+    }
+  }
+
+  private func lastOfGrants(for caller: VaultService.Caller, _ names: AccountNames) -> Wire.GrantsReply {
+    let confined = access.confinedSubjects(for: caller).map { Self.named($0, names) }
+    return Wire.GrantsReply(
+      grants: [], confined: confined.isEmpty ? nil : confined,
+      unconfirmed: access.isAdministrator(caller) ? access.unconfirmedSince : nil)
   }
 
   func can(_ call: Wire.CanParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
@@ -65,7 +86,7 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let name = try Self.itemName(call.name)
       let subjects = try access.whoMay(name, for: connection.caller)
-      connection.reply(Wire.WhoMayReply(access: subjects.map(Self.told)))
+      connection.reply(Wire.WhoMayReply(access: Self.told(subjects)))
     }
   }
 
@@ -95,11 +116,12 @@ extension VarlinkDoor {
   // MARK: Parts
 
   private func access(to name: ItemName) -> [Wire.Access] {
-    access.subjects(on: name).map(Self.told)
+    Self.told(access.subjects(on: name))
   }
 
-  private static func told(_ subject: Subject, _ rights: Rights) -> Wire.Access {
-    Wire.Access(subject: named(subject), rights: rights.names)
+  private static func told(_ subjects: [(subject: Subject, rights: Rights)]) -> [Wire.Access] {
+    let names = AccountNames()
+    return subjects.map { Wire.Access(subject: named($0.subject, names), rights: $0.rights.names) }
   }
 
   /// Who else may do something with new items, for an administrator; nil for nobody.
@@ -131,11 +153,11 @@ extension VarlinkDoor {
   }
 
   /// A subject with the names of its users and groups, where they have one.
-  static func named(_ subject: Subject) -> String {
+  static func named(_ subject: Subject, _ names: AccountNames = AccountNames()) -> String {
     subject.parts.map { part in
       switch part {
-      case .user(let uid): "user:\(UserName.of(uid) ?? "\(uid)")"
-      case .group(let gid): "group:\(Accounts.groupName(gid) ?? "\(gid)")"
+      case .user(let uid): "user:\(names.user(uid) ?? "\(uid)")"
+      case .group(let gid): "group:\(names.group(gid) ?? "\(gid)")"
       default: part.text
       }
     }
@@ -144,9 +166,9 @@ extension VarlinkDoor {
 }
 
 extension Wire.Permission {
-  fileprivate init(_ grant: Grant, isActive: Bool) {
+  fileprivate init(_ grant: Grant, isActive: Bool, _ names: AccountNames) {
     self.init(
-      subject: VarlinkDoor.named(grant.subject), items: grant.pattern.text, rights: grant.rights.names,
+      subject: VarlinkDoor.named(grant.subject, names), items: grant.pattern.text, rights: grant.rights.names,
       credential: grant.credential?.text, until: grant.until, created: grant.created, used: grant.used, active: isActive
     )
   }

@@ -25,15 +25,16 @@ extension Access {
     }
   }
 
-  /// The grants that a filter leaves, for an administrator; for anybody else those of the caller itself.
-  package func grants(_ filter: GrantFilter, for caller: Caller) throws(Refusal) -> [ToldGrant] {
+  /// Begins to tell the grants that a filter leaves, to an administrator; to anybody else those of the caller itself.
+  package func grants(_ filter: GrantFilter, for caller: Caller) throws(Refusal) -> GrantReading {
     let whose = filter.subject.map { "grants of \($0)" } ?? "grants"
     return try vault.audit.recording(.find, caller, filter.name?.text, detail: whose) { () throws(Refusal) in
-      try found(filter, caller)
+      try GrantReading(self, filter, caller)
     }
   }
 
-  private func found(_ filter: GrantFilter, _ caller: Caller) throws(Refusal) -> [ToldGrant] {
+  /// The grants that a filter leaves now, in no order.
+  func found(_ filter: GrantFilter, _ caller: Caller) throws(Refusal) -> [(id: ItemID, grant: Grant)] {
     _ = try vault.keychain()
     let standing = standing(of: caller)
     guard standing.isAdministrator || !standing.isUndecided else { throw vault.locked }
@@ -41,23 +42,30 @@ extension Access {
     let now = vault.newestTime
     let parts = filter.subject.map { CallerParts($0, groups: groups(of: $0)) }
     let own = standing.isAdministrator ? nil : Set(standing.grants.values.flatMap { $0?.entries ?? [] }.map(\.id))
-    return book.all.compactMap { id, grant in
-      if let own, !own.contains(id) { return nil }
-      if let parts, !parts.isAll(of: grant.subject) { return nil }
-      if let name = filter.name, !grant.pattern.matches(name) { return nil }
-      var grant = grant
-      if let used = uses[id] { grant.used = used }
-      if let unused = filter.unused, Seconds.from(grant.used ?? grant.created, to: now) < unused { return nil }
-      return ToldGrant(grant: grant, isActive: book.counting.contains(id) && grant.counts(at: now))
+    return book.all.filter { id, grant in
+      if let own, !own.contains(id) { return false }
+      if let parts, !parts.isAll(of: grant.subject) { return false }
+      if let name = filter.name, !grant.pattern.matches(name) { return false }
+      guard let unused = filter.unused else { return true }
+      return Seconds.from(uses[id] ?? grant.used ?? grant.created, to: now) >= unused
     }
-    .sorted {
-      ($0.grant.subject.description, $0.grant.pattern.text) < ($1.grant.subject.description, $1.grant.pattern.text)
-    }
+  }
+
+  /// A grant as it is told now.
+  func told(_ id: ItemID, _ grant: Grant) -> ToldGrant {
+    var grant = grant
+    if let used = uses[id] { grant.used = used }
+    return ToldGrant(grant: grant, isActive: book.counting.contains(id) && grant.counts(at: vault.newestTime))
   }
 
   /// The subjects that are held to their grants in a user's vault, for an administrator.
   package func confinedSubjects(for caller: Caller) -> [Subject] {
     isAdministrator(caller) ? book.confined.keys.sorted { $0.description < $1.description } : []
+  }
+
+  /// True when a subject is among these.
+  package func isConfined(_ subject: Subject, for caller: Caller) -> Bool {
+    book.confined[subject] != nil && isAdministrator(caller)
   }
 
   /// Since when grants wait for somebody to confirm them, Unix seconds; nil when they do not.

@@ -39,11 +39,11 @@ extension Access {
     if !terms.isSystem, subject.isConfining, book.confined[subject] == nil {
       new.append(GrantRecord(.confined(subject)))
     }
-    do throws(VaultError) {
-      try keychain.changeGrants(removing: Set(old.map(\.id)), adding: new, now: vault.clock.wall())
-    } catch { throw refusal(error) }
-    book.put(record, insteadOf: Set(old.map(\.id)))
-    for record in new { if case .confined(let subject) = record.content { book.confine(subject, record.id) } }
+    let gone = Set(old.map(\.id))
+    try change(keychain, removing: gone, adding: new) { book in
+      book.put(record, insteadOf: gone)
+      for record in new { if case .confined(let subject) = record.content { book.confine(subject, record.id) } }
+    }
     settleRequests()
     vault.log.info("\(subject) was granted \(rights.names.joined(separator: ",")) by uid \(caller.uid)")
     vault.hooks.accessChanged()
@@ -73,11 +73,13 @@ extension Access {
     guard !found.isEmpty || !approvals.isEmpty || !isAllKnown else { throw .noSuchGrant(subject.description) }
     let ids = Set(found.map(\.id))
     var unstored: String?
+    let agreeing = agreeing(keychain)
     do throws(VaultError) {
       let closed = try keychain.changeGrants(removing: ids, adding: [], now: vault.clock.wall())
       if !closed.isEmpty { unstored = "the vault is locked" }
     } catch { unstored = refusal(error).reason }
     book.revoke(ids, isStored: unstored == nil)
+    if unstored == nil { book.agree(sets(of: agreeing, keychain)) }
     if !isAllKnown { book.revokeComing(subject, pattern) }
     vault.log.info("grants of \(subject) were revoked by uid \(caller.uid)")
     vault.hooks.accessChanged()
@@ -94,10 +96,7 @@ extension Access {
   private func confirm(_ caller: Caller) throws(Refusal) -> Int {
     let keychain = try administer(caller)
     guard vault.state.kind == .unlocked else { throw vault.locked }
-    do throws(VaultError) {
-      try keychain.changeGrants(removing: Set(book.unconfirmed.keys), adding: [], now: vault.clock.wall())
-    } catch { throw refusal(error) }
-    book.confirm()
+    try change(keychain, removing: Set(book.unconfirmed.keys), adding: []) { $0.confirm() }
     settleRequests()
     vault.log.info("the grants were confirmed by uid \(caller.uid)")
     vault.hooks.accessChanged()
@@ -118,10 +117,7 @@ extension Access {
     guard !book.all.contains(where: { $0.grant.subject == subject }) else {
       throw .invalidGrant("\(subject) still has grants; `vault revoke` takes them back first")
     }
-    do throws(VaultError) {
-      try keychain.changeGrants(removing: ids, adding: [], now: vault.clock.wall())
-    } catch { throw refusal(error) }
-    book.forget(subject)
+    try change(keychain, removing: ids, adding: []) { $0.forget(subject) }
     vault.log.info("\(subject) is no longer held to its grants, by uid \(caller.uid)")
     vault.hooks.accessChanged()
   }
@@ -144,13 +140,30 @@ extension Access {
     vault.hooks.accessChanged()
   }
 
+  /// Reads those that are not known: what was read ahead of an unlock counts where it is what was stored last.
   func readGrants(of keychain: Keychain, into book: inout GrantBook) {
-    for accessible in AccessClass.allCases where keychain.opensGrants(of: accessible) {
-      do throws(VaultError) { book.load(accessible, try keychain.grants(of: accessible)) } catch {
+    var sets: [AccessClass: RecordSet] = [:]
+    let known = book.sets
+    let unknown = AccessClass.allCases.filter { accessible in
+      guard keychain.opensGrants(of: accessible) else { return false }
+      sets[accessible] = try? keychain.grantSet(of: accessible)
+      return sets[accessible] == nil || sets[accessible] != known[accessible]
+    }
+    guard !unknown.isEmpty else { return }
+    var read = readAhead.filter { sets[$0.key] == $0.value.set }
+    var loaded: [AccessClass: [GrantRecord]?] = [:]
+    do throws(VaultError) {
+      let left = unknown.filter { read[$0] == nil }
+      if !left.isEmpty { read.merge(try keychain.readGrants(of: left)) { own, _ in own } }
+    } catch { vault.log.error("the grants cannot be read: \(error.text)") }
+    for accessible in unknown {
+      do throws(VaultError) { loaded[accessible] = try keychain.grants(of: accessible, among: read) } catch {
         vault.log.error("no grant for items of class \(accessible.name) counts: \(error.text)")
-        book.distrust(accessible)
+        loaded[accessible] = .some(nil)
+        sets[accessible] = nil
       }
     }
+    book.load(loaded, sets)
   }
 
   /// Forgets everything, since the store is another one.
@@ -168,25 +181,54 @@ extension Access {
     } catch { vault.log.error("grants that were revoked are still in the store: \(error.text)") }
   }
 
-  /// Writes down when grants were used, which is known to within a day.
-  func storeUses() {
+  /// Writes down when grants were used, which is known to within a day; of so many at most. True when others are left.
+  @discardableResult func storeUses(atMost most: Int = .max) -> Bool {
     guard !uses.isEmpty, let keychain = vault.openKeychain, AccessClass.allCases.allSatisfy(keychain.opensGrants) else {
-      return
+      return false
     }
+    let stored = Set(uses.keys.prefix(most))
     do throws(VaultError) {
       var records: [GrantRecord] = []
-      for var record in try keychain.grants(of: .whenUnlocked) {
-        guard case .grant(var grant) = record.content, let used = uses[record.id] else { continue }
-        grant.used = used
+      for var record in try keychain.grants(of: .whenUnlocked) where stored.contains(record.id) {
+        guard case .grant(var grant) = record.content else { continue }
+        grant.used = uses[record.id]
         record.content = .grant(grant)
         records.append(record)
       }
       try keychain.changeGrants(removing: Set(records.map(\.id)), adding: records, now: vault.clock.wall())
-      uses = [:]
-    } catch { vault.log.warning("when grants were used could not be stored: \(error.text)") }
+      for id in stored { uses[id] = nil }
+      return !uses.isEmpty
+    } catch {
+      vault.log.warning("when grants were used could not be stored: \(error.text)")
+      return false
+    }
   }
 
   // MARK: Parts
+
+  /// Changes the records, and, when that is done, what is in memory of them.
+  func change(
+    _ keychain: Keychain, removing gone: Set<ItemID>, adding new: [GrantRecord], _ apply: (inout GrantBook) -> Void
+  ) throws(Refusal) {
+    let agreeing = agreeing(keychain)
+    do throws(VaultError) {
+      try keychain.changeGrants(removing: gone, adding: new, now: vault.clock.wall())
+    } catch { throw refusal(error) }
+    apply(&book)
+    book.agree(sets(of: agreeing, keychain))
+  }
+
+  /// The classes of which exactly that is in memory that the store has.
+  private func agreeing(_ keychain: Keychain) -> [AccessClass] {
+    let known = book.sets
+    return AccessClass.allCases.filter { known[$0] != nil && known[$0] == (try? keychain.grantSet(of: $0)) }
+  }
+
+  private func sets(of classes: [AccessClass], _ keychain: Keychain) -> [AccessClass: RecordSet] {
+    var sets: [AccessClass: RecordSet] = [:]
+    for accessible in classes { sets[accessible] = try? keychain.grantSet(of: accessible) }
+    return sets
+  }
 
   /// The store, for a change that is an administrator's, who in a user's vault has shown to be there just now.
   func administer(_ caller: Caller) throws(Refusal) -> Keychain {

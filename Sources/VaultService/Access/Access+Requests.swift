@@ -163,10 +163,7 @@ extension Access {
     let keychain = try administer(caller)
     guard !book.denies(target) else { return }
     let record = GrantRecord(.denied(target.subject, target.name))
-    do throws(VaultError) {
-      try keychain.changeGrants(removing: [], adding: [record], now: vault.clock.wall())
-    } catch { throw refusal(error) }
-    book.deny(target, record.id)
+    try change(keychain, removing: [], adding: [record]) { $0.deny(target, record.id) }
   }
 
   /// Has a subject that was denied an item ask for it again.
@@ -178,10 +175,7 @@ extension Access {
       guard vault.state.kind == .unlocked else { throw vault.locked }
       let ids = book.denied[target] ?? []
       if !ids.isEmpty {
-        do throws(VaultError) {
-          try keychain.changeGrants(removing: ids, adding: [], now: vault.clock.wall())
-        } catch { throw refusal(error) }
-        book.forgetDenial(of: target)
+        try change(keychain, removing: ids, adding: []) { $0.forgetDenial(of: target) }
       }
       guard requests.forgetDenial(of: target) || !ids.isEmpty else { throw .noSuchRequest(nil) }
     }

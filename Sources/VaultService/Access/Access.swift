@@ -28,6 +28,8 @@ package final class Access: SecretHolder {
   /// True while the grants, which name items, are not kept in memory: with hide-names, until the vault is unlocked. Then those that
   /// can be read are read anew for each decision.
   var hidesGrants = false
+  /// The grants that were read for the unlock that takes place now, and of which nothing counts by itself.
+  var readAhead: [AccessClass: ReadGrants] = [:]
   /// When grants were used that the store does not know of yet.
   var uses: [ItemID: Int64] = [:]
   /// The requests for what no grant allows, and what came of them.

@@ -11,6 +11,13 @@ struct GrantBook {
     var isUnconfirmed = false
     /// False when they are not those that were stored, so that none of them is here.
     var isTrusted = true
+    /// The set of the records in the store that say all of it and nothing else; nil where these may be others by now.
+    var set: RecordSet?
+
+    /// The grants with these ids; nil for all.
+    func among(_ ids: Set<ItemID>?) -> [(id: ItemID, grant: Grant)] {
+      ids.map { ids in ids.isEmpty ? [] : grants.filter { ids.contains($0.id) } } ?? grants
+    }
   }
 
   /// Grants to be revoked of classes that cannot be read yet.
@@ -34,6 +41,8 @@ struct GrantBook {
   private(set) var knowsConfined = false
   /// The ids of the grants that count, for items of some class, until their time.
   private(set) var counting: Set<ItemID> = []
+  /// All grants, each once, whether or not they count.
+  private(set) var all: [(id: ItemID, grant: Grant)] = []
   /// Counts changes.
   private(set) var revision = 0
   /// ``confined`` by the same part as below.
@@ -42,7 +51,29 @@ struct GrantBook {
   private var byPart: [Subject.Part: [(accessible: AccessClass, id: ItemID, grant: Grant)]] = [:]
 
   /// Takes in what the store has for items of a class.
-  mutating func load(_ accessible: AccessClass, _ records: [GrantRecord]) {
+  mutating func load(_ accessible: AccessClass, _ records: [GrantRecord]) { load([accessible: records]) }
+
+  /// The same for several classes at once; nil for what is not what was stored, of which none counts.
+  ///
+  /// - Parameter sets: those of the records.
+  mutating func load(_ read: [AccessClass: [GrantRecord]?], _ sets: [AccessClass: RecordSet] = [:]) {
+    for accessible in AccessClass.allCases {
+      guard let records = read[accessible] else { continue }
+      if let records { take(accessible, records) } else { pages[accessible] = Page(isTrusted: false) }
+      pages[accessible]?.set = sets[accessible]
+    }
+    count()
+  }
+
+  /// The sets of the records in the store that say what is known of each class, and nothing else, as far as that is known.
+  var sets: [AccessClass: RecordSet] { pages.compactMapValues(\.set) }
+
+  /// Takes note that what is known of some classes is what the store has now.
+  mutating func agree(_ sets: [AccessClass: RecordSet]) {
+    for (accessible, set) in sets { pages[accessible]?.set = set }
+  }
+
+  private mutating func take(_ accessible: AccessClass, _ records: [GrantRecord]) {
     var page = Page()
     for record in records {
       switch record.content {
@@ -60,7 +91,6 @@ struct GrantBook {
     knowsConfined = true
     for index in coming.indices { coming[index].classes.remove(accessible) }
     coming.removeAll { $0.classes.isEmpty }
-    changed()
   }
 
   private func isRevoked(_ grant: Grant, _ accessible: AccessClass) -> Bool {
@@ -71,15 +101,12 @@ struct GrantBook {
   }
 
   /// Takes note that what the store has for items of a class is not what was stored: none of it counts.
-  mutating func distrust(_ accessible: AccessClass) {
-    pages[accessible] = Page(isTrusted: false)
-    changed()
-  }
+  mutating func distrust(_ accessible: AccessClass) { load([accessible: nil]) }
 
   /// Drops what it knows of a class, whose grants count no more until they are read again.
   mutating func forget(_ accessible: AccessClass) {
     guard pages.removeValue(forKey: accessible) != nil else { return }
-    changed()
+    count()
   }
 
   /// Drops everything: the store is another one now.
@@ -93,7 +120,7 @@ struct GrantBook {
   mutating func revoke(_ ids: Set<ItemID>, isStored: Bool) {
     for accessible in pages.keys { pages[accessible]?.grants.removeAll { ids.contains($0.id) } }
     if isStored { revoked.subtract(ids) } else { revoked.formUnion(ids) }
-    changed()
+    changed(ids)
   }
 
   /// Has the grants of a subject, all or those for a pattern, be revoked in each class that cannot be read now, when it is.
@@ -111,61 +138,88 @@ struct GrantBook {
       pages[accessible]?.grants.removeAll { old.contains($0.id) }
       if let grant = record.grant { pages[accessible]?.grants.append((record.id, grant)) }
     }
-    changed()
+    changed(old.union([record.id]))
   }
 
   mutating func confine(_ subject: Subject, _ id: ItemID) {
     confined[subject, default: []].insert(id)
-    changed()
+    changed([])
   }
 
   mutating func forget(_ subject: Subject) {
     confined[subject] = nil
-    changed()
+    changed([])
   }
 
   /// Puts in that a subject may not ask for an item any more.
   mutating func deny(_ target: RequestTarget, _ id: ItemID) {
     for accessible in pages.keys { pages[accessible]?.denied[target] = id }
-    changed()
+    changed([])
   }
 
   mutating func forgetDenial(of target: RequestTarget) {
     for accessible in pages.keys { pages[accessible]?.denied[target] = nil }
-    changed()
+    changed([])
   }
 
   mutating func confirm() {
     unconfirmed = [:]
     for accessible in pages.keys { pages[accessible]?.isUnconfirmed = false }
-    changed()
+    changed([])
+    count()
   }
 
-  private mutating func changed() {
+  /// Takes note of a change of the records, and finds out anew which grants count, of those with these ids.
+  private mutating func changed(_ ids: Set<ItemID>) {
+    // What the store has now is another set.
+    for accessible in pages.keys { pages[accessible]?.set = nil }
+    count(ids)
+  }
+
+  /// Finds out anew which grants count, of those with these ids; nil for all.
+  private mutating func count(_ ids: Set<ItemID>? = nil) {
     revision += 1
     confinedByPart = Dictionary(grouping: confined.keys, by: Self.key)
-    byPart = [:]
-    counting = []
-    for accessible in pages.keys {
-      for (id, grant) in self.counting(accessible) {
+    takeOut(ids)
+    var told: Set<ItemID> = []
+    for accessible in AccessClass.allCases {
+      for entry in pages[accessible]?.grants ?? [] where ids?.contains(entry.id) ?? true {
+        if told.insert(entry.id).inserted { all.append(entry) }
+      }
+      for (id, grant) in counting(accessible, among: ids) {
         counting.insert(id)
         byPart[Self.key(grant.subject), default: []].append((accessible, id, grant))
       }
     }
   }
 
-  /// The grants for items of a class that count: where a stronger class is known, those that it has, too.
+  private mutating func takeOut(_ ids: Set<ItemID>?) {
+    guard let ids else {
+      (all, counting, byPart) = ([], [], [:])
+      return
+    }
+    guard !ids.isEmpty else { return }
+    for part in Set(all.lazy.filter { ids.contains($0.id) }.map { Self.key($0.grant.subject) }) {
+      byPart[part]?.removeAll { ids.contains($0.id) }
+      if byPart[part]?.isEmpty == true { byPart[part] = nil }
+    }
+    all.removeAll { ids.contains($0.id) }
+    counting.subtract(ids)
+  }
+
+  /// The grants for items of a class that count, of those with these ids: where a stronger class is known, those that it has, too.
   ///
   /// A grant is stored in all classes at once. One that only a weaker class has was put there by somebody who has that class's key
   /// alone, as whoever has the disk has that of `always` items where the boot key is on it.
-  private func counting(_ accessible: AccessClass) -> [(id: ItemID, grant: Grant)] {
+  private func counting(_ accessible: AccessClass, among ids: Set<ItemID>?) -> [(id: ItemID, grant: Grant)] {
     guard let page = pages[accessible] else { return [] }
     // The classes stand in that order.
     let stronger = AccessClass.allCases.prefix { $0 != accessible }.compactMap { pages[$0] }.filter(\.isTrusted)
     guard !page.isUnconfirmed, !stronger.contains(where: \.isUnconfirmed) else { return [] }
-    guard let judge = stronger.first else { return page.grants }
-    let known = Dictionary(judge.grants.map { ($0.id, $0.grant) }) { first, _ in first }
-    return page.grants.filter { id, grant in known[id].map { $0.isSame(as: grant) } == true }
+    let grants = page.among(ids)
+    guard let judge = stronger.first else { return grants }
+    let known = Dictionary(judge.among(ids).map { ($0.id, $0.grant) }) { first, _ in first }
+    return grants.filter { id, grant in known[id].map { $0.isSame(as: grant) } == true }
   }
 
   private static func key(_ subject: Subject) -> Subject.Part {
@@ -175,12 +229,6 @@ struct GrantBook {
   // MARK: What it says
 
   func knows(_ accessible: AccessClass) -> Bool { pages[accessible] != nil }
-
-  /// All grants, each once, whether or not they count.
-  var all: [(id: ItemID, grant: Grant)] {
-    var seen: Set<ItemID> = []
-    return AccessClass.allCases.flatMap { pages[$0]?.grants ?? [] }.filter { seen.insert($0.id).inserted }
-  }
 
   /// True when a caller of which these parts hold has its grants alone.
   func confines(_ caller: CallerParts) -> Bool {
@@ -229,79 +277,5 @@ struct GrantBook {
       }
     }
     return found
-  }
-}
-
-/// The parts of subjects that hold for a caller.
-struct CallerParts {
-  /// True when a part holds.
-  let holds: (Subject.Part) -> Bool
-  /// True when a part holds, or held before the file that the process runs was replaced: that frees no program of what it is held to.
-  private let held: (Subject.Part) -> Bool
-  /// All parts that can hold and are of a kind that a grant can be found by.
-  let keys: [Subject.Part]
-
-  func isAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(holds) }
-
-  func wasAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(held) }
-
-  /// What is known of a process.
-  init(_ caller: Caller, isSystem: Bool) {
-    let unit = caller.grantedUnit(isSystem: isSystem)
-    keys = [.user(caller.uid)] + caller.groups.map { .group($0) } + (unit.map { [.unit($0)] } ?? [])
-    let holds = { (part: Subject.Part) -> Bool in
-      switch part {
-      case .user(let uid): caller.uid == uid
-      case .group(let gid): caller.groups.contains(gid)
-      case .unit(let name): unit == name
-      // Of other users' processes nobody can tell what they run, and in a machine's vault nobody asks.
-      case .executable(let path): !isSystem && caller.memory.executable() == path
-      case .digest(let digest): !isSystem && caller.memory.digest() == digest
-      }
-    }
-    self.holds = holds
-    held = { part in
-      if !isSystem, case .executable(let path) = part { return caller.memory.formerExecutable() == path }
-      return holds(part)
-    }
-  }
-
-  /// What was known of a process that left something.
-  init(_ depositor: Depositor) {
-    keys =
-      [.user(depositor.uid)] + depositor.groups.map { .group($0) } + (depositor.unit.map { [.unit($0)] } ?? [])
-    let groups = Set(depositor.groups)
-    holds = { part in
-      switch part {
-      case .user(let uid): depositor.uid == uid
-      case .group(let gid): groups.contains(gid)
-      case .unit(let name): depositor.unit == name
-      case .executable(let path): depositor.executable == path
-      case .digest(let digest): depositor.digest == digest
-      }
-    }
-    held = holds
-  }
-
-  /// The audit log's words on a process.
-  init(_ told: AuditEntry.Caller) {
-    keys = [.user(told.uid)] + (told.unit.map { [.unit($0)] } ?? [])
-    holds = { part in
-      switch part {
-      case .user(let uid): told.uid == uid
-      case .unit(let name): told.unit == name
-      case .executable(let path): told.executable == path
-      case .group, .digest: false
-      }
-    }
-    held = holds
-  }
-
-  /// Any process that is this subject, as far as that says it: its user has these groups, and those are all that are known.
-  init(_ subject: Subject, groups: [UInt32]) {
-    let parts = Set(subject.parts + groups.map { .group($0) })
-    keys = Array(parts)
-    holds = { parts.contains($0) }
-    held = holds
   }
 }

@@ -7,6 +7,7 @@ package final class Upkeep {
   let ways: WaysIn
   package let runner: Runner
   package let check: Check
+  private let uses: GrantUses
   /// The rekey that is under way, while the vault is unlocked.
   var rekey: RekeyWork?
   /// The reason why the last rekey was given up without anybody's asking for that, and the time, Unix seconds; nil once
@@ -26,6 +27,7 @@ package final class Upkeep {
     self.ways = ways
     self.runner = runner
     check = Check(vault, runner)
+    uses = GrantUses(ways.access, runner)
     vault.hooks.opened = { [unowned self] in opened($0) }
     vault.hooks.unlocked = { [unowned self] in unlocked($0) }
     vault.hooks.incoming = { [unowned self] in incoming }
@@ -54,7 +56,7 @@ package final class Upkeep {
     check.unlocked(keychain)
     vault.hooks.whenTakenIn { [ways] in ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } } }
     clearTrashLater()
-    ways.access.storeUses()
+    uses.begin()
   }
 
   /// The number of items in the trash that one turn looks at.

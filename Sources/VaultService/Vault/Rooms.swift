@@ -71,7 +71,7 @@ package final class Rooms {
     let attempts = Attempts(vault)
     presence = Presence(vault, attempts, world.presence)
     waysIn = WaysIn(
-      vault, access, presence, attempts, conversations, worker: world.worker, timer: world.timer,
+      vault, access, presence, attempts, conversations, worker: world.worker, timer: world.timer, runner: world.runner,
       keystores: world.keystores, credentials: world.credentials, isSystem: terms.isSystem)
     upkeep = Upkeep(vault, waysIn, world.runner)
     attendance = Attendance(vault, access, items, world.timer)

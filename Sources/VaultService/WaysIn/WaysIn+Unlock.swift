@@ -29,21 +29,36 @@ extension WaysIn {
     conversation.endsWhenUnlocked = seconds == nil
     authenticate(conversation, method: method, purpose: Purpose(.unlock, said)) {
       [unowned self] vaultKey, slot in
-      do throws(VaultError) {
-        guard let key = vaultKey.take() else { return conversation.fail(.cancelled) }
-        try keychain.unlock(vaultKey: key)
-        remember(slot, prompter.caller)
-        hooks.keyIsKnown(key, keychain)
-        if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: prompter.caller.uid, provenBy: slot) }
-        // Before anybody hears of it.
-        _ = consume key
-        vault.unlocked(
-          keychain, by: .method(slot.kind.unlockedBy), for: seconds.map(Int64.init),
-          prompter.caller
-        ) { conversation.finish() }
-      } catch {
-        conversation.fail(Refusal(error))
+      // From here on a lock ends it, however the right was proven.
+      conversation.holdSecret()
+      guard let ahead = vaultKey.withSecret({ GrantsAhead(access, keychain, runner, $0) }) else {
+        return conversation.fail(.cancelled)
       }
+      conversation.willCallOff { ahead.callOff() }
+      ahead.begin { [unowned self] in open(keychain, vaultKey, slot, for: seconds, conversation) }
+    }
+  }
+
+  private func open(
+    _ keychain: Keychain, _ vaultKey: Handover, _ slot: SlotRecord, for seconds: Int?, _ conversation: Conversation
+  ) {
+    guard conversation.mayConclude else { return }
+    // The store may have been opened anew, and the slot removed, while the grants were read.
+    guard vault.openKeychain === keychain, let key = vaultKey.take() else { return conversation.fail(.cancelled) }
+    let caller = conversation.caller
+    do throws(VaultError) {
+      try keychain.check(slot, vaultKey: key)
+      try keychain.unlock(vaultKey: key)
+      remember(slot, caller)
+      hooks.keyIsKnown(key, keychain)
+      if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: caller.uid, provenBy: slot) }
+      // Before anybody hears of it.
+      _ = consume key
+      vault.unlocked(keychain, by: .method(slot.kind.unlockedBy), for: seconds.map(Int64.init), caller) {
+        conversation.finish()
+      }
+    } catch {
+      conversation.fail(Refusal(error))
     }
   }
 

@@ -13,6 +13,8 @@ package final class WaysIn {
   let conversations: Conversations
   let worker: any Worker
   let timer: Timer
+  /// The turns of what takes long.
+  let runner: Runner
   let keystores: any Keystores
   /// The directory of the service's credentials; nil where the service manager gave none.
   let credentials: String?
@@ -39,7 +41,7 @@ package final class WaysIn {
 
   package init(
     _ vault: Vault, _ access: Access, _ presence: Presence, _ attempts: Attempts, _ conversations: Conversations,
-    worker: any Worker, timer: Timer, keystores: any Keystores, credentials: String?, isSystem: Bool
+    worker: any Worker, timer: Timer, runner: Runner, keystores: any Keystores, credentials: String?, isSystem: Bool
   ) {
     self.vault = vault
     self.access = access
@@ -48,6 +50,7 @@ package final class WaysIn {
     self.conversations = conversations
     self.worker = worker
     self.timer = timer
+    self.runner = runner
     self.keystores = keystores
     self.credentials = credentials
     self.isSystem = isSystem

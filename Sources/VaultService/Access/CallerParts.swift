@@ -1,0 +1,75 @@
+internal import VaultModel
+
+/// The parts of subjects that hold for a caller.
+struct CallerParts {
+  /// True when a part holds.
+  let holds: (Subject.Part) -> Bool
+  /// True when a part holds, or held before the file that the process runs was replaced: that frees no program of what it is held to.
+  private let held: (Subject.Part) -> Bool
+  /// All parts that can hold and are of a kind that a grant can be found by.
+  let keys: [Subject.Part]
+
+  func isAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(holds) }
+
+  func wasAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(held) }
+
+  /// What is known of a process.
+  init(_ caller: Caller, isSystem: Bool) {
+    let unit = caller.grantedUnit(isSystem: isSystem)
+    keys = [.user(caller.uid)] + caller.groups.map { .group($0) } + (unit.map { [.unit($0)] } ?? [])
+    let holds = { (part: Subject.Part) -> Bool in
+      switch part {
+      case .user(let uid): caller.uid == uid
+      case .group(let gid): caller.groups.contains(gid)
+      case .unit(let name): unit == name
+      // Of other users' processes nobody can tell what they run, and in a machine's vault nobody asks.
+      case .executable(let path): !isSystem && caller.memory.executable() == path
+      case .digest(let digest): !isSystem && caller.memory.digest() == digest
+      }
+    }
+    self.holds = holds
+    held = { part in
+      if !isSystem, case .executable(let path) = part { return caller.memory.formerExecutable() == path }
+      return holds(part)
+    }
+  }
+
+  /// What was known of a process that left something.
+  init(_ depositor: Depositor) {
+    keys =
+      [.user(depositor.uid)] + depositor.groups.map { .group($0) } + (depositor.unit.map { [.unit($0)] } ?? [])
+    let groups = Set(depositor.groups)
+    holds = { part in
+      switch part {
+      case .user(let uid): depositor.uid == uid
+      case .group(let gid): groups.contains(gid)
+      case .unit(let name): depositor.unit == name
+      case .executable(let path): depositor.executable == path
+      case .digest(let digest): depositor.digest == digest
+      }
+    }
+    held = holds
+  }
+
+  /// The audit log's words on a process.
+  init(_ told: AuditEntry.Caller) {
+    keys = [.user(told.uid)] + (told.unit.map { [.unit($0)] } ?? [])
+    holds = { part in
+      switch part {
+      case .user(let uid): told.uid == uid
+      case .unit(let name): told.unit == name
+      case .executable(let path): told.executable == path
+      case .group, .digest: false
+      }
+    }
+    held = holds
+  }
+
+  /// Any process that is this subject, as far as that says it: its user has these groups, and those are all that are known.
+  init(_ subject: Subject, groups: [UInt32]) {
+    let parts = Set(subject.parts + groups.map { .group($0) })
+    keys = Array(parts)
+    holds = { parts.contains($0) }
+    held = holds
+  }
+}

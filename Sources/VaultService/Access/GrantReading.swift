@@ -1,0 +1,74 @@
+internal import VaultCore
+internal import VaultModel
+
+/// Somebody who reads the list of grants, a few at a time, in the order of their subjects and items.
+///
+/// Whatever changes meanwhile is told as it is when its place comes. A lock that hides names ends it.
+package final class GrantReading: SecretHolder {
+  /// The place of a grant in the order, which no two have in common.
+  private struct Place: Comparable {
+    let subject: String
+    let items: String
+    let credential: String
+
+    init(_ grant: Grant) {
+      (subject, items) = (grant.subject.description, grant.pattern.text)
+      credential = grant.credential?.text ?? ""
+    }
+
+    static func < (left: Self, right: Self) -> Bool {
+      (left.subject, left.items, left.credential) < (right.subject, right.items, right.credential)
+    }
+  }
+
+  private let access: Access
+  private let filter: Access.GrantFilter
+  private let caller: Caller
+  private let isAdministrator: Bool
+  /// Those that are left, in order, by the state of the grants that they were looked up at.
+  private var left: ArraySlice<(place: Place, id: ItemID, grant: Grant)> = []
+  private var revision: Int?
+  /// The place of the last one that was told.
+  private var last: Place?
+  private var hasEnded = false
+
+  /// - Throws: the refusal, also where nobody can tell which grants there are.
+  init(_ access: Access, _ filter: Access.GrantFilter, _ caller: Caller) throws(Refusal) {
+    (self.access, self.filter, self.caller) = (access, filter, caller)
+    isAdministrator = access.isAdministrator(caller)
+    super.init(in: access.vault.holders)
+    try lookUp()
+  }
+
+  /// The next grants, `count` at most, and whether there are no more.
+  ///
+  /// - Throws: why it cannot go on: the caller may no longer read them, or nobody can tell now which there are.
+  package func next(_ count: Int) throws(Refusal) -> (grants: [Access.ToldGrant], isOver: Bool) {
+    try lookUp()
+    let page = left.prefix(count)
+    left = left.dropFirst(count)
+    last = page.last?.place ?? last
+    return (page.map { access.told($0.id, $0.grant) }, left.isEmpty)
+  }
+
+  private func lookUp() throws(Refusal) {
+    guard !hasEnded else { throw access.vault.locked }
+    guard revision != access.book.revision else { return }
+    if isAdministrator { try access.checkAdministrator(caller) }
+    let found = try access.found(filter, caller).map { (place: Place($0.grant), id: $0.id, grant: $0.grant) }
+    let later = last.map { last in found.filter { last < $0.place } } ?? found
+    left = later.sorted { $0.place < $1.place }[...]
+    revision = access.book.revision
+  }
+
+  // MARK: A lock
+
+  package override func letGo(for lock: Lock) {
+    guard outlives(lock) else { return }
+    (left, last, hasEnded) = ([], nil, true)
+  }
+
+  package override func outlives(_ lock: Lock) -> Bool {
+    lock.reach.contains(.names) && (!left.isEmpty || last != nil)
+  }
+}

@@ -1,0 +1,227 @@
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultService
+
+@Suite("Many grants") struct ManyGrantsTests {
+  private static let caller = RoomStand.caller(990)
+
+  private static func give(
+    _ stand: RoomStand, _ pattern: String, _ rights: String = "get,find", to subject: String = "user:990",
+    until: Int64? = nil
+  ) throws {
+    _ = try stand.access.give(
+      try Subject(parsing: subject), try ItemPattern(pattern), try Rights(parsing: rights), until: until,
+      for: stand.administrator)
+  }
+
+  private static func revoke(_ stand: RoomStand, _ pattern: String) throws {
+    _ = try stand.access.revoke(
+      try Subject(parsing: "user:990"), try ItemPattern(pattern), for: stand.administrator)
+  }
+
+  /// A machine's vault with an item and a grant for each of so many names.
+  private static func many(_ count: Int) throws -> RoomStand {
+    let stand = try RoomStand.unlocked(system: true)
+    try stand.set("own/0")
+    for number in 0..<count { try give(stand, "own/\(number)") }
+    return stand
+  }
+
+  // MARK: Told
+
+  @Test("are told a few at a time in order, each as it is when its place comes") func pages() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for name in ["b", "d", "f", "h"] { try Self.give(stand, name) }
+    let reading = try stand.access.grants(.init(), for: stand.administrator)
+    let first = try reading.next(2)
+    #expect(first.grants.map(\.grant.pattern.text) == ["b", "d"] && !first.isOver)
+    for name in ["a", "g"] { try Self.give(stand, name) }
+    try Self.give(stand, "h", "set")
+    try Self.revoke(stand, "f")
+    let rest = try reading.next(9)
+    #expect(rest.grants.map { "\($0.grant.pattern) \($0.grant.rights.names)" } == [
+      #"g ["get", "find", "use"]"#, #"h ["set"]"#,
+    ])
+    #expect(rest.isOver)
+  }
+
+  @Test("are told no further to whom they are not to be told any more, nor after a lock that hides names")
+  func endOfPages() throws {
+    let stand = try Self.many(3)
+    let own = try stand.access.grants(.init(), for: Self.caller)
+    #expect(try own.next(1).grants.count == 1)
+    try Self.revoke(stand, "own/1")
+    let left = try own.next(9)
+    #expect(left.grants.map(\.grant.pattern.text) == ["own/2"] && left.isOver)
+    var settings = VaultSettings()
+    settings.hideNames = true
+    let hiding = try RoomStand.unlocked(settings, system: true)
+    for name in ["a", "b"] { try Self.give(hiding, name) }
+    let reading = try hiding.access.grants(.init(), for: hiding.administrator)
+    #expect(try reading.next(1).grants.count == 1)
+    hiding.vault.lock(because: .asked)
+    try hiding.unlock()
+    #expect(throws: Refusal.self) { try reading.next(9) }
+  }
+
+  // MARK: In memory
+
+  @Test("count after each change as they do when all are read anew") func changes() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    func counted() throws -> [String] {
+      let book = stand.access.book
+      let index = book.grants(for: CallerParts(Self.caller, isSystem: true)).flatMap { accessible, entries in
+        entries.map { "\(accessible.name) \($0.grant.pattern) \($0.grant.rights.names)" }
+      }
+      let all = book.all.map { "\($0.grant.subject) \($0.grant.pattern) \(book.counting.contains($0.id))" }
+      return index.sorted() + all.sorted() + ["\(book.groups) \(book.names(.unit("x.service")))"]
+    }
+    let changes: [() throws -> Void] = [
+      { try Self.give(stand, "a") }, { try Self.give(stand, "a", "set") }, { try Self.give(stand, "b") },
+      { try Self.give(stand, "a", to: "group:5") }, { try Self.give(stand, "a", to: "unit:x.service") },
+      { try Self.revoke(stand, "a") },
+      {
+        for subject in ["group:5", "unit:x.service"] {
+          _ = try stand.access.revoke(try Subject(parsing: subject), nil, for: stand.administrator)
+        }
+      }, { try Self.give(stand, "a") },
+    ]
+    for (number, change) in changes.enumerated() {
+      try change()
+      let now = try counted()
+      try stand.restart()
+      try stand.unlock()
+      #expect(try now == counted(), "\(number)")
+    }
+  }
+
+  @Test("are not read again at an unlock where the store has what is known, and are where it has something else")
+  func known() throws {
+    let stand = try Self.many(3)
+    let revision = { stand.access.book.revision }
+    func isReadAgain() throws -> Bool {
+      stand.vault.lock(because: .asked)
+      let before = revision()
+      try stand.unlock()
+      return revision() != before
+    }
+    #expect(try !isReadAgain())
+    try Self.give(stand, "other")
+    try Self.revoke(stand, "own/2")
+    #expect(try !isReadAgain())
+    let keychain = try stand.vault.keychain()
+    let record = try #require(try keychain.grants(of: .always).first)
+    try keychain.changeGrants(removing: [record.id], adding: [], now: 2000)
+    #expect(try isReadAgain())
+    #expect(!stand.access.book.all.contains { $0.id == record.id })
+    // What could not be taken out while the vault was locked is at the unlock.
+    stand.vault.lock(because: .asked)
+    try Self.revoke(stand, "other")
+    try stand.unlock()
+    for accessible in AccessClass.allCases {
+      #expect(try !keychain.grants(of: accessible).contains { $0.grant?.pattern.text == "other" })
+    }
+  }
+
+  @Test("for items whose names differ in their bytes alone stay two") func bytes() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    let names = ["\u{E9}", "e\u{301}"]
+    for name in names { try Self.give(stand, name) }
+    try stand.restart()
+    try stand.unlock()
+    let told = stand.access.book.all.map { Array($0.grant.pattern.text.utf8) }
+    #expect(Set(told) == Set(names.map { Array($0.utf8) }))
+  }
+
+  @Test("that end are searched until then by a caller who stays") func ending() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "a/*", until: 2010)
+    try Self.give(stand, "b/*")
+    let areas = { stand.access.areas(.find, Self.caller).areas }
+    #expect(areas().count == 2 && areas().count == 2)
+    stand.hands.wall.value = 2010
+    #expect(areas() == [.folder("b")])
+    try Self.give(stand, "c/*")
+    #expect(areas().count == 2)
+  }
+
+  // MARK: An unlock
+
+  /// Begins an unlock whose parts are over at each look at the clock.
+  private static func begin(_ stand: RoomStand, opened: @escaping () -> Void = {}) throws -> GrantsAhead {
+    let keychain = try stand.vault.keychain()
+    stand.hands.stride.value = GrantsAhead.part
+    let ahead = GrantsAhead(stand.access, keychain, stand.runner, RoomStand.vaultKey())
+    ahead.begin {
+      opened()
+      try? stand.unlock()
+    }
+    return ahead
+  }
+
+  @Test("are read in parts before an unlock opens anything, and nobody is answered by some of them") func ahead() throws
+  {
+    let stand = try Self.many(40)
+    try stand.restart(withBootKey: false)
+    let ahead = try Self.begin(stand)
+    defer { withExtendedLifetime(ahead) {} }
+    let name = try ItemName("own/0")
+    var parts = 0
+    while stand.vault.state.kind != .unlocked {
+      parts += 1
+      #expect(try stand.items.get(name, for: Self.caller) { _, _, _ in } == .unlock)
+      #expect(stand.access.book.all.isEmpty)
+      try #require(stand.runner.isBusy)
+      stand.runner.turn()
+    }
+    #expect(parts > 2)
+    var isServed = false
+    _ = try stand.items.get(name, for: Self.caller) { _, _, _ in isServed = true }
+    #expect(isServed && stand.access.book.all.count == 40)
+  }
+
+  @Test("that are revoked while an unlock reads them do not count") func revokedMeanwhile() throws {
+    let stand = try Self.many(40)
+    try stand.restart()
+    let ahead = try Self.begin(stand)
+    defer { withExtendedLifetime(ahead) {} }
+    #expect(stand.vault.state.kind == .cold)
+    try Self.revoke(stand, "own/0")
+    stand.run()
+    #expect(stand.vault.state.kind == .unlocked)
+    #expect(stand.access.permit(Self.caller, on: try ItemName("own/0")).anywhere.isEmpty)
+    #expect(!stand.access.permit(Self.caller, on: try ItemName("own/1")).anywhere.isEmpty)
+  }
+
+  @Test("are read no further after a lock, and the unlock opens nothing") func lockedMeanwhile() throws {
+    let stand = try Self.many(40)
+    try stand.restart(withBootKey: false)
+    var isOpened = false
+    let ahead = try Self.begin(stand) { isOpened = true }
+    #expect(ahead.outlives(Lock(.whenUnlocked, because: .asked, isEffective: false)))
+    stand.vault.lock(because: .asked)
+    stand.run()
+    #expect(!isOpened && stand.vault.state.kind == .cold && stand.access.book.all.isEmpty)
+    #expect(!ahead.outlives(Lock(.whenUnlocked, because: .asked, isEffective: false)))
+  }
+
+  @Test("are sealed anew with the time of their use some at a time, in all by and by") func uses() throws {
+    let stand = try Self.many(GrantUses.part + 2)
+    for number in 0..<GrantUses.part + 2 {
+      _ = stand.access.permit(Self.caller, on: try ItemName("own/\(number)"))
+    }
+    #expect(stand.access.uses.count == GrantUses.part + 2)
+    stand.vault.lock(because: .asked)
+    try stand.unlock()
+    #expect(stand.access.uses.count == 2)
+    stand.run()
+    #expect(stand.access.uses.isEmpty)
+    let keychain = try stand.vault.keychain()
+    for accessible in AccessClass.allCases {
+      #expect(try keychain.grants(of: accessible).allSatisfy { $0.grant?.used == 2000 })
+    }
+  }
+}
