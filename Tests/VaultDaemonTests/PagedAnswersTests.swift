@@ -8,11 +8,11 @@ import VaultTesting
 @testable import VaultDaemon
 @testable import VaultService
 
-@Suite("A long answer") struct LongAnswersTests {
+@Suite("An answer in pages") struct PagedAnswersTests {
   /// What two clients have read, in order, when one asks for much and the other for little behind it.
-  private static func order(_ method: String, _ prepare: @escaping @Sendable (ConnectionStand.Inside) throws -> Void) throws
-    -> [String]
-  {
+  private static func order(
+    _ method: String, _ prepare: @escaping @Sendable (ConnectionStand.Inside) throws -> Void
+  ) throws -> [String] {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     try stand.on { client in
