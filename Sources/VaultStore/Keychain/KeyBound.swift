@@ -9,6 +9,8 @@ import VaultModel
 /// ``Keychain/settle()`` as well. A check that is under way, which also belongs here, cannot be: it changes while it
 /// reads the rest. ``Keychain/takeOver(_:_:)`` drops it by name.
 struct KeyBound: ~Copyable {
+  /// The identity of the keys, by which a call knows what it has sealed before under the same ones.
+  let identity = KeyIdentity()
   /// The chain of the audit log that is written to; nil before the first entry.
   var audit: AuditWriting?
   /// True once the part of the log that was there before is known to be whole, so that all of it can be vouched for.

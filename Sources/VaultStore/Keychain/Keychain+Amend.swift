@@ -7,7 +7,7 @@ extension Keychain {
   /// version of it, such as the counter of one-time codes. The value that was there is gone.
   ///
   /// Everything else about the item stays, but for the time of its last change.
-  /// - Parameter now: as for ``set(_:value:now:)``.
+  /// - Parameter now: as for ``set(_:value:now:ahead:)``.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/invalidValue(_:)``,
   ///   ``VaultError/tooLarge(_:)``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
   public func amend(_ name: ItemName, value: borrowing SecureBytes, now: Int64) throws(VaultError) {

@@ -5,31 +5,39 @@ public import VaultModel
 extension Keychain {
   /// Stores a value: a new item's first, or an existing one's next version.
   ///
-  /// - Parameter now: Unix seconds; the times stored are this or the newest one of any write of the
-  ///   item's class, whichever is later.
+  /// - Parameters:
+  ///   - now: Unix seconds; the times stored are this or the newest one of any write of the item's class, whichever is
+  ///     later.
+  ///   - ahead: what was sealed for it before; see ``sealAhead(_:hasNewValue:_:)``.
   /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
   ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a key that is needed is not in memory, which for a new
   ///   item includes those that tell whether its name is taken; ``VaultError/corrupt(_:)``;
   ///   ``VaultError/storage(_:)``. Then nothing has changed.
   @discardableResult
-  public func set(_ change: ItemChange, value: borrowing SecureBytes, now: Int64) throws(VaultError) -> StoredVersion {
-    try value.withBytes { (bytes: RawSpan) throws(VaultError) in try store(change, bytes, now) }
+  public func set(
+    _ change: ItemChange, value: borrowing SecureBytes, now: Int64, ahead: SealedAhead? = nil
+  ) throws(VaultError) -> StoredVersion {
+    try value.withBytes { (bytes: RawSpan) throws(VaultError) in try store(change, bytes, now, ahead) }
   }
 
-  /// Stores a value that lies in other memory of the caller's; see ``set(_:value:now:)``.
+  /// Stores a value that lies in other memory of the caller's; see ``set(_:value:now:ahead:)``.
   @discardableResult
-  public func set(_ change: ItemChange, value: RawSpan, now: Int64) throws(VaultError) -> StoredVersion {
-    try store(change, value, now)
+  public func set(
+    _ change: ItemChange, value: RawSpan, now: Int64, ahead: SealedAhead? = nil
+  ) throws(VaultError) -> StoredVersion {
+    try store(change, value, now, ahead)
   }
 
-  /// Changes an item's properties and keeps its value; see ``set(_:value:now:)``.
+  /// Changes an item's properties and keeps its value; see ``set(_:value:now:ahead:)``.
   ///
   /// - Throws: ``VaultError/invalidValue(_:)`` also when there is no such item, which would have no value.
   @discardableResult
-  public func set(_ change: ItemChange, now: Int64) throws(VaultError) -> StoredVersion { try store(change, nil, now) }
+  public func set(_ change: ItemChange, now: Int64, ahead: SealedAhead? = nil) throws(VaultError) -> StoredVersion {
+    try store(change, nil, now, ahead)
+  }
 
   private func store(
-    _ change: ItemChange, _ value: RawSpan?, _ now: Int64
+    _ change: ItemChange, _ value: RawSpan?, _ now: Int64, _ ahead: SealedAhead?
   ) throws(VaultError) -> StoredVersion {
     if let value, value.byteCount > Self.maximumValue { throw .tooLarge(Self.maximumValue) }
     if let attributes = change.attributes {
@@ -41,7 +49,8 @@ extension Keychain {
         guard change.update else { throw .alreadyExists }
         do throws(ValueError) { try change.checkUse(of: old.head.item) } catch { throw .invalidValue(error.reason) }
         return try revise(
-          old, to: change.applied(to: old.head.item), expires: change.expires, value, by: change.author, now)
+          old, to: change.applied(to: old.head.item), expires: change.expires, value, by: change.author, now,
+          ahead: ahead)
       }
       guard knowsAllNames else { throw .locked }
       guard let value else { throw .invalidValue("a new item needs a value") }

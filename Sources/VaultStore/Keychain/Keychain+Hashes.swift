@@ -41,9 +41,13 @@ extension Keychain {
   ///
   /// What leaves the hash is what the head names. Until a check has found the store whole, the record is therefore
   /// read: one that is not what was written would leave without a trace, and a backup that was begun before has it.
+  ///
+  /// - Parameter wasRead: true when it was read for this change, and was the one that the head names.
   /// - Throws: ``VaultError/corrupt(_:)`` when it is not the one that the head names.
-  func noteRemoval(of version: Int, _ columns: HeadColumns, _ digest: Digest) throws(VaultError) {
-    if !isVerified {
+  func noteRemoval(
+    of version: Int, _ columns: HeadColumns, _ digest: Digest, wasRead: Bool = false
+  ) throws(VaultError) {
+    if !isVerified, !wasRead {
       let isNamed = try database.withValue(row: columns.row, version: version) { Digest(of: $0) == digest }
       guard let isNamed else { throw Self.missingValue(version, columns.row) }
       guard isNamed else { throw Self.otherValue(version, columns.row) }

@@ -8,54 +8,53 @@ extension Keychain {
   /// Each revision seals the record of the version that was current again, even when only a name or an attribute
   /// changes: so an older head that is put back names a record that is no longer there. A change of policy seals all
   /// versions again, under the keys of the new class and bound to the new policy revision.
-  /// - Parameter expires: the expiry that the caller wants; `.none` for the value's own, or else the old one, unless that
-  ///   has passed and the value is new.
-  /// - Parameter checked: what a check of the value has found already, which takes long for a key; nil for none.
+  /// - Parameters:
+  ///   - expires: the expiry that the caller wants; `.none` for the value's own, or else the old one, unless that has
+  ///     passed and the value is new.
+  ///   - checked: what a check of the value has found already, which takes long for a key; nil for none.
+  ///   - ahead: versions that were sealed before this; they are not sealed again where nothing has changed since.
   func revise(
     _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, by author: String? = nil, _ now: Int64,
-    checked: ValueFacts? = nil
+    checked: ValueFacts? = nil, ahead: SealedAhead? = nil
   ) throws(VaultError) -> StoredVersion {
     // The time that another class knows, which the item may come from, does not count in this one.
     let time = effective(now, item.policy.accessible)
-    let policyChanged = item.policy != old.head.item.policy
     guard opensValues(of: item.policy.accessible) else { throw .locked }
 
-    var head = old.head
-    head.item = item
+    let next = try NextRevision(of: old, as: item, hasNewValue: value != nil)
+    let columns = next.columns
+    var head = next.head
     head.item.modified = time
-    try head.countRevision(row: old.columns.row)
-    if policyChanged { head.policyRevision += 1 }
-    if value != nil { head.nextVersion += 1 }
-    var columns = old.columns
-    columns.accessible = item.policy.accessible
-    columns.revision = head.headRevision
-    columns.policyRevision = head.policyRevision
-    columns.current = value == nil ? old.columns.current : old.head.nextVersion
+    let ahead = ahead.flatMap { $0.fits(next, bound.identity) ? $0 : nil }
 
     try takeRow(columns.row, for: columns.accessible)
 
     var facts = ValueFacts()
     var current: SealedValue?
-    try prune(&head, beforeNewValue: value != nil, old)
+    try prune(&head, next.surplus, old)
     do {
       // One buffer for all versions: memory for a large value takes long to get.
       let scratch = takeScratch()
       defer { giveBack(scratch) }
       for index in head.item.versions.indices {
         let version = head.item.versions[index]
-        let wasCurrent = version.number == old.columns.current
-        guard policyChanged || wasCurrent else { continue }
-        let check =
-          wasCurrent && value == nil && (item.kind, item.attributes) != (old.head.item.kind, old.head.item.attributes)
-        let sealed = try reseal(version, head.digests[index], old.columns, columns, scratch) {
-          (plaintext: RawSpan) throws(VaultError) in
-          if check { facts = try validate(plaintext, item) }
+        guard next.reseals(version) else { continue }
+        let digest = head.digests[index]
+        let sealed: SealedValue
+        if let done = ahead?.take(version.number) {
+          sealed = done
+        } else {
+          sealed = try reseal(version, digest, old.columns, columns, scratch) {
+            (plaintext: RawSpan) throws(VaultError) in
+            if next.checks(version) { facts = try validate(plaintext, item) }
+          }
         }
+        try noteRemoval(of: version.number, old.columns, digest, wasRead: true)
         head.digests[index] = sealed.digest
         if version.number == columns.current {
           current = sealed
         } else {
-          try put(columns, older: sealed, isNew: wasCurrent)
+          try put(columns, older: sealed, isNew: version.number == old.columns.current)
         }
       }
     }
@@ -105,8 +104,7 @@ extension Keychain {
 
   /// Drops the oldest versions that are too many or too large. A store that is older than the limit may
   /// hold more of them.
-  private func prune(_ head: inout HeadRecord, beforeNewValue: Bool, _ old: FoundItem) throws(VaultError) {
-    let surplus = Self.surplus(of: head.item.versions, beforeNewValue: beforeNewValue)
+  private func prune(_ head: inout HeadRecord, _ surplus: Int, _ old: FoundItem) throws(VaultError) {
     for (version, digest) in zip(head.item.versions, head.digests).prefix(surplus) {
       try noteRemoval(of: version.number, old.columns, digest)
       try database.deleteValue(row: old.columns.row, version: version.number)
@@ -131,7 +129,7 @@ extension Keychain {
   }
 
   /// Opens one version bound to `old`, hands it to `check`, and seals it bound to `new`.
-  private func reseal(
+  func reseal(
     _ version: VersionInfo, _ digest: Digest, _ old: HeadColumns, _ new: HeadColumns, _ scratch: Scratch,
     _ check: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) -> SealedValue {
@@ -142,7 +140,6 @@ extension Keychain {
     guard opened != nil else { throw Self.missingValue(version.number, old.row) }
     return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
       try check(plaintext)
-      try noteRemoval(of: version.number, old, digest)
       return try seal(plaintext, new, version: version.number)
     }
   }

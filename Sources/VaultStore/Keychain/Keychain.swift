@@ -12,7 +12,7 @@ public final class Keychain {
   public static let maximumValue = 1 << 20
   /// The most versions of a value that are kept; the oldest go first.
   public static let keptVersions = 10
-  /// The most bytes that the versions that are not current have together; the oldest go first. A change of policy seals
+  /// The most bytes that the versions that are not current have together; the oldest go first. A change of policy writes
   /// all versions of an item again, and a deletion overwrites them, in one transaction for which everybody waits.
   public static let keptBytes = 1 << 20
 
