@@ -89,10 +89,17 @@ extension VarlinkConnection {
     let hasTurn = isTurn && !isNew || door.turns.mayGo(share.works) && share.answers.count == 0
     if !hasTurn || door.events.isFull || isLong, cost(of: frame) == .work {
       input.inbound.putOff(frame)
-      waitForTurn(in: share.works)
+      waitForTurn(in: share.works, first: current.long != nil)
       return false
     }
     handle(frame)
+    if current.comesAgain {
+      current.comesAgain = false
+      input.inbound.putOff(frame)
+      waitForTurn(in: share.works, first: true)
+      return false
+    }
+    current.long = nil
     // The client waits for this, and not for us to tidy up.
     if !input.inbound.hasFrame { outbox?.flush() }
     input.inbound.takeBack(frame)
@@ -115,14 +122,18 @@ extension VarlinkConnection {
     }
   }
 
+  /// Has the call that is being handled be handled again in the user's next turn, since a part of what it needs is
+  /// prepared: before the user's other works, so that one of them at a time holds what is prepared.
+  func comeAgain(with long: LongChange) { (current.long, current.comesAgain) = (long, true) }
+
   private func schedule(after delay: TimeAmount) {
     input.isScheduled = true
     _ = after(delay) { [weak self] in self?.goOn(isTurn: false) }
   }
 
-  func waitForTurn(in line: Line) {
+  func waitForTurn(in line: Line, first isFirst: Bool = false) {
     input.isScheduled = true
-    door.turns.wait(line) { [weak self] in self?.goOn(isTurn: true) }
+    door.turns.wait(line, first: isFirst) { [weak self] in self?.goOn(isTurn: true) }
   }
 
   func goOn(isTurn: Bool) {
@@ -141,6 +152,7 @@ extension VarlinkConnection {
 
   func forgetFrames() {
     input.inbound = Inbound()
+    current.long = nil
     countHeld()
   }
 

@@ -111,6 +111,10 @@ extension VarlinkConnection {
     var onCancel: (() -> Void)? {
       didSet { if onCancel == nil { holdsName = false } }
     }
+    /// The part of it that was prepared where it changes an item with long versions.
+    var long: LongChange?
+    /// True when it is to be handled again in the user's next turn.
+    var comesAgain = false
     /// True when it wants no reply.
     var isOneway = false
     /// True when it takes a stream of replies.

@@ -15,7 +15,11 @@ extension VarlinkDoor {
       let value = call.newValue(field)
       let large = try items.largeKey(change, value, for: connection.caller) { field.copy(frame, into: &$0) }
       if let large { return try store(change, large, connection) }
-      let stored = try items.set(change, value, for: connection.caller) { bytes in field.copy(frame, into: &bytes) }
+      let long = connection.current.long ?? LongChange()
+      if items.prepare(change, value, long, for: connection.caller) { return connection.comeAgain(with: long) }
+      let stored = try items.set(change, value, long, for: connection.caller) { bytes in
+        field.copy(frame, into: &bytes)
+      }
       reply(to: change, stored, connection)
     } catch {
       connection.fail(error)

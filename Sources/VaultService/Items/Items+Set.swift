@@ -39,24 +39,28 @@ package struct BatchRefusal: Error {
 extension Items {
   /// Stores one item, and tells the version that it made.
   ///
-  /// - Parameter fill: puts the bytes of the value in place; false when they are not what they should be.
+  /// - Parameters:
+  ///   - long: what was prepared for it; see ``prepare(_:_:_:for:)``.
+  ///   - fill: puts the bytes of the value in place; false when they are not what they should be.
   package func set(
-    _ change: ItemChange, _ value: NewValue, for caller: Caller, fill: (inout MutableRawSpan) -> Bool
+    _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller,
+    fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
     try vault.audit.recording(.set, caller, change.name.text) { () throws(Refusal) in
-      try store(change, value, caller, fill)
+      try store(change, value, long, caller, fill)
     }
   }
 
   private func store(
-    _ change: ItemChange, _ value: NewValue, _ caller: Caller, _ fill: (inout MutableRawSpan) -> Bool
+    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ caller: Caller,
+    _ fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     try check(change, keychain, for: caller)
     var change = change
     change.author = author(caller)
     let stored: StoredVersion
-    do throws(VaultError) { stored = try store(change, value, keychain, fill) } catch {
+    do throws(VaultError) { stored = try store(change, value, long, keychain, fill) } catch {
       throw vault.refusal(error, change.name.text, kind: change.kind)
     }
     announce(change, stored)
@@ -119,7 +123,7 @@ extension Items {
     do throws(VaultError) {
       try keychain.transaction { () throws(VaultError) in
         for (index, new) in changes.enumerated() {
-          versions.append(try store(new.change, new.value, keychain) { bytes in fill(index, &bytes) })
+          versions.append(try store(new.change, new.value, nil, keychain) { bytes in fill(index, &bytes) })
         }
       }
     } catch {
@@ -136,7 +140,7 @@ extension Items {
 
   /// Decides about a change. Who may set an item may give it another value, and make one: of an item that is there only an
   /// administrator changes anything else, and what it asks for is changed by those alone who have shown that it is there.
-  private func check(_ change: ItemChange, _ keychain: Keychain, for caller: Caller) throws(Refusal) {
+  func check(_ change: ItemChange, _ keychain: Keychain, for caller: Caller) throws(Refusal) {
     let permit = try permit(.set, on: change.name, for: caller)
     if permit.isAdministrator, !change.update || !change.changesPolicy { return }
     // One that cannot be read may ask for anything: it is no reason to let a change through.
@@ -195,23 +199,25 @@ extension Items {
   }
 
   private func store(
-    _ change: ItemChange, _ value: NewValue, _ keychain: Keychain, _ fill: (inout MutableRawSpan) -> Bool
+    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ keychain: Keychain,
+    _ fill: (inout MutableRawSpan) -> Bool
   ) throws(VaultError) -> StoredVersion {
-    let now = vault.clock.wall()
+    let (now, ahead) = (vault.clock.wall(), long?.ahead)
     switch value {
-    case .same: return try keychain.set(change, now: now)
+    case .same: return try keychain.set(change, now: now, ahead: ahead)
     case .wrong(let reason): throw .invalidValue(reason)
     case .generated(.key(let recipe)):
       let use = try use(of: change, keychain)
       let key: SecureBytes
       do throws(ValueError) { key = try recipe.make(for: use, change.name) } catch { throw .invalidValue(error.reason) }
-      return try keychain.set(change, value: key, now: now)
-    case .generated(let recipe): return try keychain.set(change, value: try Self.draw(recipe), now: now)
+      return try keychain.set(change, value: key, now: now, ahead: ahead)
+    case .generated(let recipe):
+      return try keychain.set(change, value: try Self.draw(recipe), now: now, ahead: ahead)
     case .bytes(let count):
       defer { valueInHand.empty() }
       guard valueInHand.fill(count: count, fill) else { throw .invalidValue(NewValue.unreadable) }
       return try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in
-        try keychain.set(change, value: value, now: now)
+        try keychain.set(change, value: value, now: now, ahead: ahead)
       }
     }
   }

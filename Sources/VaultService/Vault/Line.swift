@@ -26,6 +26,13 @@ package final class Line {
   /// Adds work at the end.
   func add(_ work: @escaping () -> Void) { works.append(work) }
 
+  /// Adds work before all that waits.
+  func addFirst(_ work: @escaping () -> Void) {
+    guard done > 0 else { return works.insert(work, at: 0) }
+    done -= 1
+    works[done] = work
+  }
+
   /// Fixes when its next work begins.
   func begin(at virtual: Int64) { start = max(virtual, finish) }
 

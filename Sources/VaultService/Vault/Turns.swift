@@ -145,9 +145,11 @@ package final class Turns {
   }
 
   /// Runs `work` in a later turn: one of `line`, or of the daemon's own where that is nil.
-  package func wait(_ line: Line? = nil, _ work: @escaping () -> Void) {
+  ///
+  /// - Parameter isFirst: true for what goes on with something that was begun: it comes before the rest of the line.
+  package func wait(_ line: Line? = nil, first isFirst: Bool = false, _ work: @escaping () -> Void) {
     let line = line ?? own
-    line.add(work)
+    if isFirst { line.addFirst(work) } else { line.add(work) }
     // The one whose turn it is comes again when it is known how long that took.
     if line.count == 1, line !== current { queue(line) }
     askOnce()

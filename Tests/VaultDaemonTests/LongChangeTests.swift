@@ -1,0 +1,195 @@
+import Glibc
+import NIOCore
+import NIOEmbedded
+import Testing
+import VaultCore
+import VaultModel
+import VaultStore
+
+@testable import VaultDaemon
+@testable import VaultService
+
+@Suite("A change of an item with long versions, over the socket") struct LongChangeTests {
+  private static let size = 700_000
+  private static let call = #"{"name":"long","accessible":"after-first-unlock","update":true}"#
+
+  /// A stand with an item of two versions, which are sealed in a turn each.
+  private static func stand() throws -> ConnectionStand {
+    let stand = try ConnectionStand.unlocked("")
+    try stand.on { client in
+      for name in ["long", "other"] {
+        for number in 1...2 {
+          let change = ItemChange(name: try ItemName(name), kind: .blob, update: true)
+          let value = ConnectionStand.secret([UInt8](repeating: UInt8(number), count: size))
+          try client.vault.keychain().set(change, value: value, now: 1)
+        }
+      }
+    }
+    return stand
+  }
+
+  private static func accessible(_ client: ConnectionStand.Inside, _ name: String = "long") throws -> AccessClass {
+    try client.vault.keychain().item(named: ItemName(name)).policy.accessible
+  }
+
+  /// The entries of the audit log about what was stored.
+  private static func told(_ client: ConnectionStand.Inside) throws -> [String] {
+    let reading = try client.assembly.rooms.access.readAudit(AuditFilter(), for: client.connection.caller)
+    defer { reading.end() }
+    return try reading.page(until: .max) { 0 }.found.map(\.entry).filter { $0.action == .set }.map {
+      "\($0.outcome.name) \($0.item ?? "")"
+    }
+  }
+
+  /// Another client, whose connection the test keeps.
+  private static func another(
+    _ client: ConnectionStand.Inside, uid: uid_t
+  ) throws -> (EmbeddedChannel, VarlinkConnection) {
+    let connection = VarlinkConnection(peer: Peer(uid: uid, gid: getegid(), pid: getpid()), door: client.door)
+    connection.peerStarted = PeerProcess.start(of: getpid())
+    let channel = EmbeddedChannel(loop: EmbeddedEventLoop())
+    try channel.pipeline.syncOperations.addHandler(connection)
+    try channel.connect(to: SocketAddress(unixDomainSocketPath: "/nowhere")).wait()
+    return (channel, connection)
+  }
+
+  private static func send(_ method: String, _ parameters: String = "{}", over channel: EmbeddedChannel) throws {
+    let text = "{\"method\":\"io.vaultd.Vault.\(method)\",\"parameters\":\(parameters)}\0"
+    try channel.writeInbound(ByteBuffer(string: text))
+  }
+
+  @Test("is made in several turns, between which others are answered, and leaves one entry") func others() throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      client.call("Set", Self.call)
+      #expect(client.messages().isEmpty && client.hasWork)
+      let (channel, _) = try Self.another(client, uid: 4711)
+      try Self.send("Status", over: channel)
+      var answer = ""
+      while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
+      #expect(answer.contains(#""state":"unlocked""#), "\(answer)")
+      _ = try channel.finish(acceptAlreadyClosed: true)
+      #expect(try client.messages().isEmpty && Self.accessible(client) == .whenUnlocked)
+    }
+    try stand.goRound("the answer") { client in !client.hasWork }
+    try stand.on { client in
+      let answers = client.messages()
+      #expect(answers.count == 1 && answers[0].contains(#""version":2"#), "\(answers)")
+      #expect(client.connection.current.long == nil)
+      #expect(try Self.accessible(client) == .afterFirstUnlock && Self.told(client) == ["ok long"])
+      for number in 1...2 {
+        let value = try client.vault.keychain().withValue(of: ItemName("long"), version: number, now: 1) { $2.array }
+        #expect(value == [UInt8](repeating: UInt8(number), count: Self.size))
+      }
+    }
+  }
+
+  @Test("is one at a time of each user, so that no more than one holds what is sealed") func oneAtATime() throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      let (channel, other) = try Self.another(client, uid: geteuid())
+      client.call("Set", Self.call)
+      try Self.send("Set", Self.call.replacing("long", with: "other"), over: channel)
+      let watch = Watch(client.connection, other, Line(of: 4711), client.door.turns)
+      watch.look()
+      client.kept = watch
+      watch.channel = channel
+    }
+    try stand.goRound("both changes") { client in
+      ["long", "other"].allSatisfy { (try? Self.accessible(client, $0)) == .afterFirstUnlock }
+    }
+    try stand.on { client in
+      let watch = try #require(client.kept as? Watch)
+      #expect(watch.most == 1)
+      _ = try watch.channel?.finish(acceptAlreadyClosed: true)
+      client.kept = nil
+    }
+  }
+
+  /// A look at two connections in each turn, in a line of its own.
+  private final class Watch {
+    private let connections: [VarlinkConnection]
+    private let line: Line
+    private let turns: Turns
+    /// The most that had something sealed at one time.
+    private(set) var most = 0
+    var channel: EmbeddedChannel?
+
+    init(_ one: VarlinkConnection, _ other: VarlinkConnection, _ line: Line, _ turns: Turns) {
+      (connections, self.line, self.turns) = ([one, other], line, turns)
+    }
+
+    func look() {
+      most = max(most, connections.count { $0.current.long != nil })
+      guard connections.contains(where: { $0.input.isScheduled }) else { return }
+      turns.wait(line) { [weak self] in self?.look() }
+    }
+  }
+
+  @Test("ends with a lock, and is refused as locked") func lock() throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      client.call("Set", Self.call)
+      #expect(client.connection.current.long != nil)
+      client.vault.lock(because: .asked)
+      #expect(client.connection.current.long == nil)
+      let answers = client.messages()
+      #expect(answers.count == 1 && answers[0].contains("io.vaultd.Vault.Locked"), "\(answers)")
+      try client.unlock()
+      #expect(try Self.accessible(client) == .whenUnlocked && Self.told(client) == ["cancelled long"])
+    }
+    try stand.goRound("the turns") { client in !client.door.turns.isAwaited }
+    #expect(try stand.on { client in try Self.accessible(client) } == .whenUnlocked)
+  }
+
+  @Test("ends with its client") func left() throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      client.call("Set", Self.call)
+      client.leave()
+      #expect(client.connection.current.long == nil)
+      let told = try Self.told(client)
+      #expect(told == ["cancelled long"])
+    }
+    try stand.goRound("the turns") { client in !client.door.turns.isAwaited }
+    #expect(try stand.on { client in try Self.accessible(client) } == .whenUnlocked)
+  }
+
+  @Test("is made of what the item is then, where another has changed it in between") func changed() throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      client.call("Set", Self.call)
+      let change = ItemChange(name: try ItemName("long"), reuseWindow: 5, update: true)
+      try client.vault.keychain().set(change, now: 1)
+    }
+    try stand.goRound("the answer") { client in !client.hasWork }
+    try stand.on { client in
+      let answers = client.messages()
+      #expect(answers.count == 1 && answers[0].contains(#""version":2"#), "\(answers)")
+      let item = try client.vault.keychain().item(named: ItemName("long"))
+      #expect(item.policy.accessible == .afterFirstUnlock && item.policy.reuseWindow == 5)
+      #expect(try client.vault.keychain().verify().isOK)
+    }
+  }
+
+  @Test("is refused where the item is removed in between") func removed() throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      client.call("Set", Self.call)
+      try client.vault.keychain().delete([ItemName("long")])
+    }
+    try stand.goRound("the answer") { client in !client.hasWork }
+    try stand.on { client in
+      let answers = client.messages()
+      #expect(answers.count == 1 && answers[0].contains("a new item needs a value"), "\(answers)")
+      let told = try Self.told(client)
+      #expect(told == ["invalid long"])
+    }
+  }
+}
