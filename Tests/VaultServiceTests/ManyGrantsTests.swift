@@ -77,7 +77,7 @@ import VaultStore
         entries.map { "\(accessible.name) \($0.grant.pattern) \($0.grant.rights.names)" }
       }
       let all = book.all.map { "\($0.grant.subject) \($0.grant.pattern) \(book.counting.contains($0.id))" }
-      return index.sorted() + all.sorted() + ["\(book.groups) \(book.names(.unit("x.service")))"]
+      return index.sorted() + all.sorted() + ["\(book.names(.group(5))) \(book.names(.unit("x.service")))"]
     }
     let changes: [() throws -> Void] = [
       { try Self.give(stand, "a") }, { try Self.give(stand, "a", "set") }, { try Self.give(stand, "b") },
