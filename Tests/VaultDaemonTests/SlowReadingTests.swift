@@ -21,6 +21,7 @@ import VaultModel
         filter.last = 1
         let reading = try client.assembly.rooms.access.readAudit(filter, for: client.connection.caller)
         client.pass(.seconds(Int64(seconds)))
+        client.passAtEachLook(.milliseconds(1))
         client.door.tell(reading, isCheck: false, follows: false, client.connection)
       }
       try stand.goRound("its last reply") { client in

@@ -43,7 +43,7 @@ import VaultStore
     try Self.revoke(stand, "f")
     let rest = try reading.next(9)
     #expect(rest.grants.map { "\($0.grant.pattern) \($0.grant.rights.names)" } == [
-      #"g ["get", "find", "use"]"#, #"h ["set"]"#,
+      #"g ["get", "find"]"#, #"h ["set"]"#,
     ])
     #expect(rest.isOver)
   }

@@ -9,15 +9,18 @@ package final class GrantReading: SecretHolder {
   private struct Place: Comparable {
     let subject: String
     let items: String
+    /// True for what is no credential, which comes after those that are.
+    let isPlain: Bool
     let credential: String
 
     init(_ grant: Grant) {
       (subject, items) = (grant.subject.description, grant.pattern.text)
-      credential = grant.credential?.text ?? ""
+      (isPlain, credential) = (grant.credential == nil, grant.credential?.text ?? "")
     }
 
     static func < (left: Self, right: Self) -> Bool {
-      (left.subject, left.items, left.credential) < (right.subject, right.items, right.credential)
+      (left.subject, left.items, left.isPlain ? 1 : 0, left.credential)
+        < (right.subject, right.items, right.isPlain ? 1 : 0, right.credential)
     }
   }
 
