@@ -42,9 +42,10 @@ import VaultStore
     try Self.give(stand, "h", "set")
     try Self.revoke(stand, "f")
     let rest = try reading.next(9)
-    #expect(rest.grants.map { "\($0.grant.pattern) \($0.grant.rights.names)" } == [
-      #"g ["get", "find"]"#, #"h ["set"]"#,
-    ])
+    #expect(
+      rest.grants.map { "\($0.grant.pattern) \($0.grant.rights.names)" } == [
+        #"g ["get", "find"]"#, #"h ["set"]"#,
+      ])
     #expect(rest.isOver)
   }
 
