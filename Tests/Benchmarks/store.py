@@ -251,7 +251,7 @@ def reading(few, large):
     value, ours, theirs = ratio(pairs)
     line(f"get by name, {ITEMS:,} items", ours, unit="us")
     line(f"get by name, {FEW:,} items", theirs, unit="us")
-    line("the one to the other", value, "<= 1.3", value <= 1.3, "x")
+    line("the one to the other", value, "<= 1.2", value <= 1.2, "x")
     draw = random.Random(4)
     folders = [f"name~home-{draw.randrange(ITEMS // FOLDER):05}/**" for _ in range(SINGLES)]
     batches = [f"batch={draw.randrange(ITEMS // MATCHES):06}" for _ in range(SINGLES)]

@@ -61,6 +61,26 @@ import Testing
     #expect(!stand.turns.isSpent && stand.asked == 1)
   }
 
+  @Test("after work among the sockets where several ask, those who came are seen before a turn, once") func seen() {
+    let stand = Stand()
+    let lines = [Line(of: 1), Line(of: 2)]
+    stand.charge(lines[0], 1)
+    stand.charge(lines[1], 5_000_000)
+    stand.work("waits", 5)
+    stand.turns.turn()
+    #expect(stand.done.isEmpty)
+    // Had the loop not looked at its sockets, it would come all the same.
+    stand.charge(lines[1], 5_000_000)
+    stand.turns.turn()
+    #expect(stand.done == ["waits"])
+    // An answer among them puts nothing off.
+    stand.turns.looks()
+    stand.charge(lines[1], 100_000)
+    stand.work("next", 5)
+    stand.turns.turn()
+    #expect(stand.done == ["waits", "next"])
+  }
+
   @Test("nothing waits, nothing is asked for") func rest() {
     let stand = Stand()
     stand.work("once", 1)

@@ -57,6 +57,8 @@ package final class Turns {
   private var letInAt: Int64 = .min
   private var isAsked = false
   private var isEndAsked = false
+  /// True when the turn that is asked for was put off once.
+  private var isPutOff = false
 
   /// - Parameters:
   ///   - length: when a turn is over, nanoseconds.
@@ -158,9 +160,19 @@ package final class Turns {
   /// Runs what waits, until the time is up.
   package func turn() {
     isAsked = false
-    openDoor(now())
+    // Where work was done among the sockets, those who came meanwhile are seen before the next one: once, so that a turn
+    // comes whatever is done there.
+    if isEndAsked, spent > Self.answer, !isPutOff {
+      isPutOff = true
+      return askOnce()
+    }
+    isPutOff = false
+    var time = now()
+    let end = time + length
+    openDoor(time)
     spent = 0
-    while !isSpent, let line = next {
+    // Whoever is let in between works, and what goes with a work that is done, are nobody's; they take their time, too.
+    while !isSpent, time < end, let line = next {
       dequeue(line)
       guard let work = line.takeFirst() else { continue }
       virtual = max(virtual, line.start)
@@ -168,11 +180,11 @@ package final class Turns {
       let (began, before) = (now(), spent)
       work()
       // The work itself has charged some of it.
-      let end = now()
-      charge(line, max(0, end - began - (spent - before)), now: end)
+      time = now()
+      charge(line, max(0, time - began - (spent - before)), now: time)
       current = nil
       if line.count > 0 { queue(line) }
-      openDoor(end)
+      openDoor(time)
       if isMixed { between() }
     }
     if next != nil || isSpent { askOnce() }

@@ -84,7 +84,7 @@ struct JSONCompactor {
     guard names.count - first < mostMembers else {
       throw JSONFault("has an object with more than \(mostMembers) members")
     }
-    for other in names[first...] where other.count == name.count && text[other].elementsEqual(text[name]) {
+    for index in first..<names.count where text.hasSame(names[index], name) {
       throw JSONFault("has a name twice in an object")
     }
     names.append(name)

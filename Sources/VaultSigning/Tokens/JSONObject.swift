@@ -110,10 +110,20 @@ struct JSONObject {
 }
 
 extension [UInt8] {
+  /// True when the bytes of one range are those of the other.
+  func hasSame(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
+    guard one.count == other.count else { return false }
+    for index in 0..<one.count where self[one.lowerBound + index] != self[other.lowerBound + index] { return false }
+    return true
+  }
+
   /// True when the bytes of `range` are those of `literal`.
   func holds(_ literal: StaticString, in range: Range<Int>) -> Bool {
     guard range.count == literal.utf8CodeUnitCount else { return false }
-    // A literal's bytes live as long as the program, and there are as many.
-    return unsafe self[range].elementsEqual(UnsafeBufferPointer(start: literal.utf8Start, count: range.count))
+    for index in 0..<range.count {
+      // A literal's bytes live as long as the program, and there are as many.
+      guard unsafe self[range.lowerBound + index] == literal.utf8Start[index] else { return false }
+    }
+    return true
   }
 }
