@@ -74,7 +74,11 @@ import Testing
     stand.unlock()
     while stand.done.count < 4 { stand.turns.turn() }
     #expect(Set(stand.done.prefix(4)) == ["0", "1", "a", "b"])
-    for _ in 0..<100 { stand.turns.turn() }
+    for _ in 0..<100 {
+      // The loop does so between two turns.
+      stand.turns.looks()
+      stand.turns.turn()
+    }
     #expect(stand.done.count == 102 && stand.isEmpty)
   }
 

@@ -144,11 +144,19 @@ struct JSONCompactor {
         at += length
         JSONString.append(scalar, to: &text)
       case 0..<0x20: throw Self.invalid
-      case let byte:
-        text.append(byte)
-        at += 1
+      default: copyRun(input)
       }
     }
     throw Self.invalid
+  }
+
+  /// Copies what stands for itself in a string, up to the next byte that does not.
+  private mutating func copyRun(_ input: Span<UInt8>) {
+    let start = at
+    while at < input.count, input[at] >= 0x20, input[at] != UInt8(ascii: "\""), input[at] != UInt8(ascii: "\\") {
+      at += 1
+    }
+    // The bytes are lent for the call, and the array copies them.
+    unsafe input.extracting(start..<at).withUnsafeBufferPointer { unsafe text.append(contentsOf: $0) }
   }
 }
