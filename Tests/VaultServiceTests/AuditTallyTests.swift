@@ -228,7 +228,7 @@ import VaultModel
     let long = (0..<12).map { "\($0)\(Self.long)\(Self.long)" }
     // As many short names of one, and as few long ones of others, as there can be.
     let subjects = Self.counted([1: short, 2: long, 3: long, 4: (0..<512).map { "many/\($0)" }])
-    let counts = AuditShortCounts(subjects.countedSubjects, hasNames: true)
+    let counts = AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: true)
     let entries = counts.entries
     #expect(counts.fits && Self.named(entries, 1) == (short, 60))
     for uid: UInt32 in 2...4 {
@@ -270,11 +270,11 @@ import VaultModel
           subjects.subject(.user(1)), Self.kind(1, "\(name)/\(number) \(Self.long.prefix(30))"), beyond: part, at: 6)
       }
     }
-    let (items, times) = Self.named(AuditShortCounts(subjects.countedSubjects, hasNames: true).entries, 1)
+    let (items, times) = Self.named(AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: true).entries, 1)
     #expect(times == 440)
     func count(_ name: String) -> Int { items.filter { $0.hasPrefix(name) }.count }
     #expect(count("rights") == 120 && (1..<120).contains(count("values")) && count("calls") == 0)
-    #expect(Self.named(AuditShortCounts(subjects.countedSubjects, hasNames: false).entries, 1) == ([], 440))
+    #expect(Self.named(AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: false).entries, 1) == ([], 440))
   }
 
   @Test("what is counted on goes into what one record holds, without a look at all counts") func countedOn() {
@@ -297,7 +297,7 @@ import VaultModel
     // No name comes back in another's place.
     #expect(Self.named(counts.entries, 2).items == named)
     let times: [UInt32: UInt32] = [1: 60, 2: 1101, 3: 600]
-    let (on, anew) = (counts.entries, AuditShortCounts(subjects.countedSubjects, hasNames: true).entries)
+    let (on, anew) = (counts.entries, AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: true).entries)
     for entries in [on, anew] {
       #expect(Self.named(entries, 1).items.count == 40)
       for (uid, all) in times { #expect(Self.named(entries, uid).times == all) }
@@ -310,11 +310,33 @@ import VaultModel
     #expect(Self.named(subjects.shortCounts(hasNames: true).entries, 2).items == [])
   }
 
-  @Test("what more subjects have than one record holds without any name is told as that") func tooMany() {
-    let few = Self.counted(Dictionary(uniqueKeysWithValues: (0..<100).map { ($0, ["a"]) }))
-    #expect(AuditShortCounts(few.countedSubjects, hasNames: true).fits)
-    let many = Self.counted(Dictionary(uniqueKeysWithValues: (0..<400).map { ($0, ["a"]) }))
-    #expect(!AuditShortCounts(many.countedSubjects, hasNames: true).fits)
+  @Test("what more subjects have than one record holds without any name is counted with the strangers, largest first")
+  func tooMany() {
+    var subjects = Self.counted([1: ["quiet"]])
+    var all: UInt32 = 1
+    for uid: UInt32 in 2..<60 {
+      for door in ["varlink", "ssh-agent", "credentials"] {
+        for action in AuditAction.allCases {
+          for outcome in AuditOutcome.allCases {
+            let kind = AuditCounts.Kind(action: action, outcome: outcome, door: door, uid: uid)
+            subjects.count(subjects.subject(.user(uid)), kind, beyond: .calls, at: 5)
+            all += 1
+          }
+        }
+      }
+    }
+    func check(_ counts: AuditShortCounts) {
+      #expect(counts.fits && counts.entries.reduce(0) { $0 + ($1.repeats?.count ?? 0) } == all)
+      #expect(Self.named(counts.entries, 1).items == ["quiet"])
+    }
+    check(AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: true))
+    check(subjects.shortCounts(hasNames: true))
+    // Who is one of them is counted there.
+    for uid: UInt32 in 2..<60 {
+      subjects.count(subjects.subject(.user(uid)), Self.kind(uid, "more"), beyond: .values, at: 6)
+      all += 1
+    }
+    check(subjects.shortCounts(hasNames: true))
   }
 
   // MARK: Strangers, and groups

@@ -46,6 +46,25 @@ import VaultModel
     #expect(try keychain.keptAside() == [.changed, .changed] && keychain.text("old") == "set")
   }
 
+  @Test("do not follow what was stored anew under the name, whatever came of earlier ones") func anew() throws {
+    let fixture = try Fixture.withItems(1)
+    var keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    try keychain.leave(LeftValue("name", "first", base: 0))
+    try keychain.close()
+    #expect(try Self.takeInNext(fixture) == [.stored(version: 1)])
+    keychain = try fixture.unlocked()
+    try keychain.delete([ItemName("name")])
+    keychain.lock(hidingNames: false)
+    try keychain.leave(LeftValue("name", "stale", base: 0))
+    try keychain.close()
+    keychain = try fixture.unlocked()
+    // Another item, whose first version has the number that the deposit's had.
+    try keychain.put("name", "the owner's", now: 1600)
+    _ = try keychain.takeInAll()
+    #expect(try keychain.keptAside() == [.changed] && keychain.text("name") == "the owner's")
+  }
+
   @Test("follow each other over a rekey and a salvage", arguments: [false, true]) func copied(isSalvage: Bool) throws {
     let fixture = try Self.fixture()
     let keychain = try fixture.unlocked()

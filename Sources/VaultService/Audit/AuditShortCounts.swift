@@ -2,7 +2,8 @@ internal import VaultCore
 internal import VaultModel
 
 /// All counts in so short a form that one record holds them. Each subject has a fair share of the record, in bytes: who
-/// needs less than that leaves out no name because of others.
+/// needs less than that leaves out no name because of others. Where one record does not hold them without any name, those
+/// who have most are one with the strangers.
 ///
 /// What is counted after they were made is counted here as well, so that each such count costs as much as one record, and
 /// not as much as all counts.
@@ -56,20 +57,56 @@ struct AuditShortCounts {
       for part in AuditPart.allCases { counts.forgetNames(part) }
       measure()
     }
+
+    /// Takes in the counts of another subject, without names and users.
+    mutating func merge(_ other: AuditCounts) {
+      for part in AuditPart.allCases {
+        for (kind, count) in other.untold(part) {
+          let kind = AuditCounts.Kind(
+            action: kind.action, outcome: kind.outcome, door: kind.door, uid: AuditEntry.Caller.others)
+          counts.add(count, to: kind, part)
+        }
+      }
+      measure()
+    }
+
+    /// Has its counts tell no doors any more, without which they are few.
+    mutating func forgetDoors() {
+      let before = counts
+      counts = AuditCounts()
+      for part in AuditPart.allCases {
+        for (kind, count) in before.untold(part) {
+          let kind = AuditCounts.Kind(
+            action: kind.action, outcome: kind.outcome, door: nil, uid: AuditEntry.Caller.others)
+          counts.add(count, to: kind, part)
+        }
+      }
+      measure()
+    }
+
+    /// Has nothing any more, and takes no room.
+    mutating func empty() { (counts, size, callers) = (AuditCounts(), 0, []) }
   }
 
   /// The bytes of a record that counts may take.
   static let room = AuditBlock.capacity - AuditBlock.overhead
 
   let hasNames: Bool
+  private let strangers: AuditSubject
   private var ones: [One]
   /// Where those of a subject are.
   private var places: [ObjectIdentifier: Int] = [:]
   private var size: Int
 
-  /// - Parameter hasNames: false to leave out all names.
-  init(_ subjects: [AuditSubject], hasNames: Bool) {
+  /// Those who are one with the strangers.
+  private var merged: Set<ObjectIdentifier> = []
+
+  /// - Parameters:
+  ///   - strangers: the subject that those are counted with who have no place of their own.
+  ///   - hasNames: false to leave out all names.
+  init(_ subjects: [AuditSubject], strangers: AuditSubject, hasNames: Bool) {
     self.hasNames = hasNames
+    self.strangers = strangers
     ones = subjects.map { One($0, $0.counts) }
     for (index, subject) in subjects.enumerated() { places[ObjectIdentifier(subject)] = index }
     if !hasNames { for index in ones.indices { ones[index].forgetNames() } }
@@ -77,7 +114,7 @@ struct AuditShortCounts {
     shorten()
   }
 
-  /// False where one record does not hold them, though all names are left out.
+  /// True when one record holds them.
   var fits: Bool { size <= Self.room }
 
   /// The entries that tell of them.
@@ -93,9 +130,10 @@ struct AuditShortCounts {
   ) {
     var kind = kind
     if !hasNames { (kind.item, kind.detail) = (nil, nil) }
-    let index = place(of: subject)
+    let isMerged = merged.contains(ObjectIdentifier(subject))
+    let index = place(of: isMerged ? strangers : subject)
     size -= ones[index].size
-    ones[index].count(kind, isNew: isNew, beyond: part, at: time)
+    ones[index].count(kind, isNew: isNew && !isMerged, beyond: part, at: time)
     size += ones[index].size
     shorten()
   }
@@ -111,9 +149,9 @@ struct AuditShortCounts {
 
   // MARK: Shares
 
-  /// Has those who take more than a fair share leave out names, as long as one record does not hold all.
+  /// Has those who take more than a fair share leave out names, as long as one record does not hold all; who takes more
+  /// without any is one with the strangers.
   private mutating func shorten() {
-    guard !fits else { return }
     var (open, room) = (Array(ones.indices), Self.room)
     while !fits, !open.isEmpty {
       let share = Self.share(of: room, open.map { ones[$0].size })
@@ -122,10 +160,25 @@ struct AuditShortCounts {
         ones[index].shorten(to: share)
         size += ones[index].size
       }
-      // Who takes more than that without any name leaves the others so much less.
-      for index in open where ones[index].size > share { room -= ones[index].size }
-      open.removeAll { ones[$0].size > share }
+      let over = open.filter { ones[$0].size > share }
+      let others = merge(over)
+      open.removeAll { over.contains($0) || $0 == others }
+      room = Self.room - ones[others].size
     }
+  }
+
+  /// Counts subjects with the strangers, the largest first, as long as one record does not hold all; the strangers' place.
+  private mutating func merge(_ indices: [Int]) -> Int {
+    let others = place(of: strangers)
+    for index in indices.sorted(by: { ones[$0].size > ones[$1].size }) where index != others && !fits {
+      size -= ones[index].size + ones[others].size
+      ones[others].merge(ones[index].counts)
+      ones[index].empty()
+      if ones[others].size > Self.room / 2 { ones[others].forgetDoors() }
+      size += ones[others].size
+      merged.insert(ObjectIdentifier(ones[index].subject))
+    }
+    return others
   }
 
   /// The largest number of bytes that each may take, so that together they take no more than there are.

@@ -78,7 +78,7 @@ struct AuditSubjects {
   /// All counts, as one record holds them.
   mutating func shortCounts(hasNames: Bool) -> AuditShortCounts {
     if let short, short.hasNames == hasNames { return short }
-    let new = AuditShortCounts(countedSubjects, hasNames: hasNames)
+    let new = AuditShortCounts(countedSubjects, strangers: strangers, hasNames: hasNames)
     short = new
     return new
   }

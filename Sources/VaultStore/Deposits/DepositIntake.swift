@@ -7,6 +7,8 @@ struct DepositIntake {
   private let decide: Keychain.DepositDecision
   private let outer = Scratch()
   private let inner = Scratch()
+  /// The item that the deposit became a version of; nil where it did not.
+  private var item: ItemID?
 
   init(_ keychain: Keychain, now: Int64, _ decide: @escaping Keychain.DepositDecision) {
     self.now = max(now, keychain.newestTime)
@@ -16,7 +18,8 @@ struct DepositIntake {
   // MARK: One deposit
 
   /// Takes in what waits in a row, or has it kept aside.
-  func take(_ row: DepositRow, _ keychain: Keychain) throws(VaultError) -> TakenDeposit {
+  mutating func take(_ row: DepositRow, _ keychain: Keychain) throws(VaultError) -> TakenDeposit {
+    item = nil
     var read: ReadDeposit?
     let judged: TakenDeposit.Result
     // Before anything of it is opened.
@@ -33,7 +36,7 @@ struct DepositIntake {
     var taken = TakenDeposit(
       name: read?.item?.name, accessible: read?.item?.accessible, depositor: read?.record.depositor, result: judged)
     switch judged {
-    case .stored: try keychain.forget(row, of: read?.record.depositor.author, stored: read?.item?.name)
+    case .stored: try keychain.forget(row, of: read?.record.depositor.author, stored: item)
     case .kept(_, let obstacle):
       taken.result = .kept(number: try keychain.keep(row, obstacle), obstacle)
     }
@@ -41,7 +44,7 @@ struct DepositIntake {
   }
 
   /// Takes in what never waited; otherwise the row that `seal` makes of it is kept aside.
-  func take(
+  mutating func take(
     _ plaintext: Scratch, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
     _ seal: () throws(VaultError) -> DepositRow
   ) throws(VaultError) -> TakenDeposit {
@@ -65,7 +68,7 @@ struct DepositIntake {
   /// Makes a deposit the value of its item; otherwise tells what keeps it from that.
   ///
   /// - Parameter outer: the plaintext of what never waited; nil for a row.
-  private func store(
+  private mutating func store(
     _ read: ReadDeposit?, _ fault: DepositObstacle?, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
     outer: Scratch? = nil
   ) throws(VaultError) -> TakenDeposit.Result {
@@ -84,6 +87,7 @@ struct DepositIntake {
     if let obstacle = try obstacle(to: read, item, old, keychain) { return .kept(number: 0, obstacle) }
     let source = read.boxID == nil ? outer ?? self.outer : inner
     let author = read.record.depositor.author
+    let identity = old?.columns.item ?? .random()
     let stored: Int? = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
       let value = bytes.extracting(value)
       let kind = old?.head.item.kind ?? item.kind ?? .password
@@ -96,14 +100,15 @@ struct DepositIntake {
       }
       let change = ItemChange(
         name: item.name, kind: kind, attributes: attributes, accessible: item.accessible, author: author)
-      return try keychain.insert(change, value, now, checked: facts).number
+      return try keychain.insert(change, value, now, as: identity, checked: facts).number
     }
     guard let stored else { return .kept(number: 0, .invalid) }
+    self.item = identity
     // A deposit that is taken in at once comes after all that wait.
     if outer == nil {
       let current = old?.head.item.current.number ?? 0
-      let before = try keychain.takenBase(of: item.name).flatMap { $0.version == current ? $0.base : nil }
-      keychain.takenBases[item.name.hashValue] = TakenBase(base: before ?? current, version: stored)
+      let before = try keychain.takenBase(of: identity).flatMap { $0.version == current ? $0.base : nil }
+      keychain.takenBases[identity] = TakenBase(base: before ?? current, version: stored)
     }
     if let boxID = read.boxID { try keychain.remember(boxID, of: keychain.seenTag(of: author).bytes) }
     return .stored(version: stored)
@@ -138,7 +143,8 @@ struct DepositIntake {
   ) throws(VaultError) -> DepositObstacle? {
     let current = old?.head.item.current.number ?? 0
     if let base = read.base, base != current {
-      guard try keychain.takenBase(of: item.name) == TakenBase(base: base, version: current) else { return .changed }
+      let taken = try old.flatMap { old throws(VaultError) in try keychain.takenBase(of: old.columns.item) }
+      guard taken == TakenBase(base: base, version: current) else { return .changed }
     }
     guard let old = old?.head.item else { return nil }
     if old.policy.accessible != item.accessible { return .otherClass }

@@ -11,12 +11,12 @@ struct TakenBase: Hashable {
 /// The record of a deposit that is only remembered: 8 bytes, and 32 more for one that became a version of its item.
 /// Numbers are little-endian.
 struct DepositNote {
-  /// The size of the blind mark of an item's name.
+  /// The size of the blind mark of an item.
   static let markCount = 16
 
   /// The age of the strongest class up to which the deposit is remembered.
   let until: Int64
-  /// The blind mark of the item's name (``Keychain/depositMark(of:)``), and the versions.
+  /// The blind mark of the item (``Keychain/depositMark(of:)``), and the versions.
   let taken: (item: [UInt8], TakenBase)?
 
   init(until: Int64, taken: (item: [UInt8], TakenBase)? = nil) { (self.until, self.taken) = (until, taken) }
@@ -43,20 +43,20 @@ struct DepositNote {
 }
 
 extension Keychain {
-  /// The mark of a name by which a deposit that was taken in is known to be for the same item as another one: of a key
-  /// that a lock wipes, and of a place that no record has.
-  func depositMark(of name: ItemName) throws(VaultError) -> [UInt8] {
+  /// The mark of an item by which a deposit that was taken in is known to be for the same one as another: of its identity,
+  /// since another item may have the name later, under a key that a lock wipes, and of a place that no record has.
+  func depositMark(of item: ItemID) throws(VaultError) -> [UInt8] {
     let place = AssociatedData(vault: vault, table: .deposits, number: 0, accessible: .whenUnlocked)
     return try withIntegrityKey(.whenUnlocked) { (key: borrowing SecureBytes) in
-      let mark = Array(name.text.utf8).withSpan { RecordMark(place, $0, key: key) }
+      let mark = item.withBytes { RecordMark(place, $0, key: key) }
       return Array(mark.array.prefix(DepositNote.markCount))
     }
   }
 
   /// The versions of an item for which deposits were taken in: from memory for as long as what waited with them is
   /// taken in, which a rekey may come between, and otherwise as a daemon that ended since has written it down.
-  func takenBase(of name: ItemName) throws(VaultError) -> TakenBase? {
-    if let taken = takenBases[name.hashValue] { return taken }
-    return try knownDeposits().taken[depositMark(of: name)]
+  func takenBase(of item: ItemID) throws(VaultError) -> TakenBase? {
+    if let taken = takenBases[item] { return taken }
+    return try knownDeposits().taken[depositMark(of: item)]
   }
 }

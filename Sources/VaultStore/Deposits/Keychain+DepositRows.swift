@@ -32,16 +32,16 @@ extension Keychain {
   ///
   /// - Parameters:
   ///   - author: whoever left it; nil where it cannot be read.
-  ///   - name: the item that it became a version of, so that others that were left with the same version in view follow it
+  ///   - item: the one that it became a version of, so that others that were left with the same version in view follow it
   ///     even after a daemon that ended in between; nil where it did not.
-  func forget(_ row: DepositRow, of author: String?, stored name: ItemName? = nil) throws(VaultError) {
+  func forget(_ row: DepositRow, of author: String?, stored item: ItemID? = nil) throws(VaultError) {
     let isForged = row.obstacle.map { [.forged, .seen].contains($0) } ?? false
     guard !isForged else { return try remove(row) }
     var seen = row
     seen.state = .seen
     if let author { seen.depositor = try seenTag(of: author).bytes }
-    if let name, let base = takenBases[name.hashValue] {
-      seen.sealed = DepositNote(until: rememberedUntil, taken: (try depositMark(of: name), base)).bytes
+    if let item, let base = takenBases[item] {
+      seen.sealed = DepositNote(until: rememberedUntil, taken: (try depositMark(of: item), base)).bytes
     } else {
       seen.sealed = DepositNote(until: rememberedUntil).bytes
     }

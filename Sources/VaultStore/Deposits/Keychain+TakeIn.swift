@@ -56,7 +56,7 @@ extension Keychain {
       do throws(VaultError) {
         try write { () throws(VaultError) in
           try clear(&rest, isTimeUp)
-          let intake = DepositIntake(self, now: now, decide)
+          var intake = DepositIntake(self, now: now, decide)
           while let number = rest.next(isTimeUp, evenLate: taken.isEmpty) {
             guard try !knownDeposits().isForeign(number) else {
               taken.append((number, try keepForeign(number)))
@@ -108,7 +108,7 @@ extension Keychain {
       let tag = try withDepositKey(accessible) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
       try checkRoom(for: tag.bytes, size: Self.depositSize(plaintext.withBytes { $0.byteCount }))
       return try write { () throws(VaultError) in
-        let intake = DepositIntake(self, now: now, decide)
+        var intake = DepositIntake(self, now: now, decide)
         return try intake.take(plaintext, stamp.id, accessible, self) { () throws(VaultError) in
           try sealDeposit(plaintext, stamp.id, accessible, author, row: nextDeposit())
         }

@@ -59,7 +59,7 @@ extension Keychain {
   }
 
   func insert(
-    _ change: ItemChange, _ value: RawSpan, _ now: Int64, checked: ValueFacts? = nil
+    _ change: ItemChange, _ value: RawSpan, _ now: Int64, as identity: ItemID = .random(), checked: ValueFacts? = nil
   ) throws(VaultError) -> StoredVersion {
     let (kind, attributes) = (change.newKind, change.attributes ?? [:])
     let use = try Self.use(change, kind)
@@ -75,7 +75,7 @@ extension Keychain {
       versions: [VersionInfo(number: 1, created: time, size: value.byteCount, writer: change.author)],
       creator: change.author, statedUse: kind.use == nil ? use : nil, publicKey: facts.publicKey)
     let columns = HeadColumns(
-      row: try nextRow(for: policy.accessible), item: .random(), accessible: policy.accessible, revision: 1,
+      row: try nextRow(for: policy.accessible), item: identity, accessible: policy.accessible, revision: 1,
       policyRevision: 1, current: 1)
     let sealed = try seal(value, columns, version: 1)
     let head = HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [sealed.digest])

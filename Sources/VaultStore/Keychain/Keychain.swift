@@ -50,9 +50,9 @@ public final class Keychain {
   var isVouchedFor = ByClass<Bool>(repeating: false)
   var transaction = OpenTransaction()
   var bound = KeyBound()
-  /// The versions that deposits have made of their items, by the hash of the name, which must not stay in memory: until
-  /// all that waited is taken in, also over a lock or a rekey in between. See ``takenBase(of:)``.
-  var takenBases: [Int: TakenBase] = [:]
+  /// The versions that deposits have made of their items, until all that waited is taken in, also over a lock or a rekey
+  /// in between. See ``takenBase(of:)``.
+  var takenBases: [ItemID: TakenBase] = [:]
   /// The bytes of the log that were written before a first unlock, until the anchor counts them.
   var earlyAudit: Int64 = 0
   /// True when the boot key has opened `always` items since the store was opened.
