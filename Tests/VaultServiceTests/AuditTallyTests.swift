@@ -153,6 +153,31 @@ import VaultModel
     #expect(try Self.times(next, .get, .ok, by: 990) == ["svc/b": 300])
   }
 
+  @Test("however much a cut takes out, the newest entries stay where they are") func largeCut() throws {
+    let stand = try Self.serving(Self.small())
+    let (audit, keychain) = (stand.vault.audit, try stand.vault.keychain())
+    var settings = audit.settings
+    settings.size = 8 << 20
+    audit.configure(settings)
+    for number in 0..<40 {
+      // Each of so few that it is one of those who have fewest.
+      for name in 0..<10 {
+        audit.record(.use, .ok, for: .user(UInt32(number)), item: "\(name) \(Self.long)", detail: "")
+      }
+      audit.write()
+      keychain.endAuditChain()
+    }
+    let newest = keychain.nextAuditEntry
+    for name in 0..<10 { audit.record(.use, .ok, for: .user(500), item: "\(name) \(Self.long)", detail: "") }
+    audit.write(anchored: true)
+    keychain.endAuditChain()
+    settings.size = keychain.auditFacts.bytes / 8
+    audit.configure(settings)
+    for _ in 0..<20 { audit.cut(keychain) }
+    audit.write()
+    #expect(keychain.auditFacts.cut > 0 && keychain.auditFacts.cut < newest, "\(keychain.auditFacts) \(newest)")
+  }
+
   // MARK: Names
 
   @Test("no noise of a subject keeps its reads from being counted by item") func ownNoise() throws {
@@ -217,6 +242,10 @@ import VaultModel
     AuditCounts.Kind(action: .use, outcome: .ok, door: "varlink", uid: uid, item: item)
   }
 
+  private static func short(_ subjects: AuditSubjects, hasNames: Bool = true) -> AuditShortCounts {
+    AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: hasNames)
+  }
+
   /// The items of a user that entries name, and how often there was something in all.
   private static func named(_ entries: [AuditEntry], _ uid: UInt32) -> (items: [String], times: UInt32) {
     let own = entries.filter { $0.caller?.uid == uid }
@@ -228,7 +257,7 @@ import VaultModel
     let long = (0..<12).map { "\($0)\(Self.long)\(Self.long)" }
     // As many short names of one, and as few long ones of others, as there can be.
     let subjects = Self.counted([1: short, 2: long, 3: long, 4: (0..<512).map { "many/\($0)" }])
-    let counts = AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: true)
+    let counts = Self.short(subjects)
     let entries = counts.entries
     #expect(counts.fits && Self.named(entries, 1) == (short, 60))
     for uid: UInt32 in 2...4 {
@@ -270,11 +299,11 @@ import VaultModel
           subjects.subject(.user(1)), Self.kind(1, "\(name)/\(number) \(Self.long.prefix(30))"), beyond: part, at: 6)
       }
     }
-    let (items, times) = Self.named(AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: true).entries, 1)
+    let (items, times) = Self.named(Self.short(subjects).entries, 1)
     #expect(times == 440)
     func count(_ name: String) -> Int { items.filter { $0.hasPrefix(name) }.count }
     #expect(count("rights") == 120 && (1..<120).contains(count("values")) && count("calls") == 0)
-    #expect(Self.named(AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: false).entries, 1) == ([], 440))
+    #expect(Self.named(Self.short(subjects, hasNames: false).entries, 1) == ([], 440))
   }
 
   @Test("what is counted on goes into what one record holds, without a look at all counts") func countedOn() {
@@ -297,7 +326,7 @@ import VaultModel
     // No name comes back in another's place.
     #expect(Self.named(counts.entries, 2).items == named)
     let times: [UInt32: UInt32] = [1: 60, 2: 1101, 3: 600]
-    let (on, anew) = (counts.entries, AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: true).entries)
+    let (on, anew) = (counts.entries, Self.short(subjects).entries)
     for entries in [on, anew] {
       #expect(Self.named(entries, 1).items.count == 40)
       for (uid, all) in times { #expect(Self.named(entries, uid).times == all) }
@@ -329,7 +358,7 @@ import VaultModel
       #expect(counts.fits && counts.entries.reduce(0) { $0 + ($1.repeats?.count ?? 0) } == all)
       #expect(Self.named(counts.entries, 1).items == ["quiet"])
     }
-    check(AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: true))
+    check(Self.short(subjects))
     check(subjects.shortCounts(hasNames: true))
     // Who is one of them is counted there.
     for uid: UInt32 in 2..<60 {
