@@ -42,7 +42,8 @@ import VaultModel
       for version in 1...3 { try keychain.put("victim", "value \(version)", update: version > 1) }
       if removal == .emptied { try keychain.trash([name("victim")], now: 2500) }
     }
-    let byte = "CAST(substr(%, 1, length(%) - 1) || x'00' AS BLOB)"
+    let last = "CASE substr(%, -1) WHEN x'00' THEN x'01' ELSE x'00' END"
+    let byte = "CAST(substr(%, 1, length(%) - 1) || \(last) AS BLOB)"
     try fixture.sql(
       older
         ? "UPDATE vals SET sealed = \(byte.replacing("%", with: "sealed")) WHERE version = 1"
