@@ -69,16 +69,7 @@ import VaultModel
     let fixture = try Self.fixture()
     let keychain = try fixture.unlocked()
     #expect(try keychain.takeInAll(onePart: true) == [.stored(version: 2)])
-    let copy: Keychain
-    if isSalvage {
-      let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
-      while try !salvage.step(items: 100) {}
-      #expect(salvage.result.losses.isEmpty, "\(salvage.result.losses)")
-      copy = salvage.target
-    } else {
-      try fixture.rekey(keychain).complete()
-      copy = keychain
-    }
+    let copy = try fixture.copy(keychain, bySalvage: isSalvage)
     #expect(try copy.takeInAll() == [3, 4, 1, 2].map { .stored(version: $0) })
     #expect(try copy.text("old") == "three" && copy.verify().isOK)
   }

@@ -272,17 +272,8 @@ import VaultModel
     try keychain.leave(LeftValue("left", "waits"))
     try keychain.unlock(vaultKey: fixture.vaultKey)
 
-    let copy: Keychain
-    if isSalvage {
-      let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
-      while try !salvage.step(items: 100) {}
-      #expect(salvage.result.losses.isEmpty, "\(salvage.result.losses)")
-      copy = salvage.target
-    } else {
-      try fixture.rekey(keychain).complete()
-      copy = keychain
-      #expect(copy.publicKey != key.publicKey)
-    }
+    let copy = try fixture.copy(keychain, bySalvage: isSalvage)
+    if !isSalvage { #expect(copy.publicKey != key.publicKey) }
     #expect(try copy.verify().isOK)
     #expect(try copy.keptAside() == [.expired, .denied])
     #expect(try copy.takeInAll() == [.stored(version: 1)] && copy.text("left") == "waits")

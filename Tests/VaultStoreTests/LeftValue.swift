@@ -1,3 +1,4 @@
+import Testing
 import VaultCore
 import VaultModel
 import VaultStore
@@ -94,5 +95,19 @@ extension Keychain {
   /// The reasons for which deposits are kept aside, by their numbers.
   func keptAside() throws -> [DepositObstacle] {
     try toldDeposits(after: 0, limit: 10_000).compactMap(\.obstacle)
+  }
+}
+
+extension Fixture {
+  /// The keychain after a rekey, or that of a salvage, which loses nothing.
+  func copy(_ keychain: Keychain, bySalvage: Bool) throws -> Keychain {
+    guard bySalvage else {
+      try rekey(keychain).complete()
+      return keychain
+    }
+    let salvage = try Salvage(keychain, in: path("salvage"), now: 5000)
+    while try !salvage.step(items: 100) {}
+    #expect(salvage.result.losses.isEmpty, "\(salvage.result.losses)")
+    return salvage.target
   }
 }

@@ -13,7 +13,7 @@ struct CallerParts {
 
   func wasAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(held) }
 
-  /// What is known of a process.
+  /// The parts that hold for a process now.
   init(_ caller: Caller, isSystem: Bool) {
     let unit = caller.grantedUnit(isSystem: isSystem)
     keys = [.user(caller.uid)] + caller.groups.map { .group($0) } + (unit.map { [.unit($0)] } ?? [])
@@ -34,7 +34,7 @@ struct CallerParts {
     }
   }
 
-  /// What was known of a process that left something.
+  /// The parts that held for a process when it left something.
   init(_ depositor: Depositor) {
     keys =
       [.user(depositor.uid)] + depositor.groups.map { .group($0) } + (depositor.unit.map { [.unit($0)] } ?? [])

@@ -171,7 +171,7 @@ struct GrantBook {
 
   /// Takes note of a change of the records, and finds out anew which grants count, of those with these ids.
   private mutating func changed(_ ids: Set<ItemID>) {
-    // What the store has now is another set.
+    // The store has another set now.
     for accessible in pages.keys { pages[accessible]?.set = nil }
     count(ids)
   }

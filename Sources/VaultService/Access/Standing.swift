@@ -36,7 +36,7 @@ final class Standing {
       }
   }
 
-  /// Where the caller may have a right. They are looked up once, and again when a grant among them has ended.
+  /// The areas in which the caller may have a right. They are looked up once, and again when a grant among them has ended.
   func areas(_ right: Right, now: Int64) -> [SearchArea] {
     if let known = known[right], known.from <= now, now < known.until { return known.areas }
     var (areas, ids, until): ([SearchArea], Set<ItemID>, Int64) = ([], [], .max)

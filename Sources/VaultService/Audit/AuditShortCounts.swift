@@ -5,8 +5,7 @@ internal import VaultModel
 /// needs less than that leaves out no name because of others. Where one record does not hold them without any name, those
 /// who have most are one with the strangers.
 ///
-/// What is counted after they were made is counted here as well, so that each such count costs as much as one record, and
-/// not as much as all counts.
+/// Each later event is counted here as well, so that it costs as much as one record, and not as much as all counts.
 struct AuditShortCounts {
   /// Those of one subject.
   private struct One {
@@ -28,7 +27,7 @@ struct AuditShortCounts {
 
     mutating func count(_ kind: AuditCounts.Kind, isNew: Bool, beyond part: AuditPart, at time: Int64) {
       var kind = kind
-      // What went without its name, or its user, goes on so.
+      // A kind that went without its name, or its user, goes on so.
       if !isNew, !counts.has(kind, part) {
         (kind.item, kind.detail) = (nil, nil)
         if !counts.has(kind, part), kind.door != nil { kind.uid = AuditEntry.Caller.others }
@@ -58,26 +57,20 @@ struct AuditShortCounts {
       measure()
     }
 
-    /// Takes in the counts of another subject, without names and users.
+    /// Takes in the counts of another subject, without names and users, and without doors where these are too many.
     mutating func merge(_ other: AuditCounts) {
+      add(other, hasDoors: true)
+      guard size > AuditShortCounts.room / 2 else { return }
+      let all = counts
+      counts = AuditCounts()
+      add(all, hasDoors: false)
+    }
+
+    private mutating func add(_ other: AuditCounts, hasDoors: Bool) {
       for part in AuditPart.allCases {
         for (kind, count) in other.untold(part) {
           let kind = AuditCounts.Kind(
-            action: kind.action, outcome: kind.outcome, door: kind.door, uid: AuditEntry.Caller.others)
-          counts.add(count, to: kind, part)
-        }
-      }
-      measure()
-    }
-
-    /// Has its counts tell no doors any more, without which they are few.
-    mutating func forgetDoors() {
-      let before = counts
-      counts = AuditCounts()
-      for part in AuditPart.allCases {
-        for (kind, count) in before.untold(part) {
-          let kind = AuditCounts.Kind(
-            action: kind.action, outcome: kind.outcome, door: nil, uid: AuditEntry.Caller.others)
+            action: kind.action, outcome: kind.outcome, door: hasDoors ? kind.door : nil, uid: AuditEntry.Caller.others)
           counts.add(count, to: kind, part)
         }
       }
@@ -94,7 +87,7 @@ struct AuditShortCounts {
   let hasNames: Bool
   private let strangers: AuditSubject
   private var ones: [One]
-  /// Where those of a subject are.
+  /// The place of the counts of a subject.
   private var places: [ObjectIdentifier: Int] = [:]
   private var size: Int
 
@@ -174,7 +167,6 @@ struct AuditShortCounts {
       size -= ones[index].size + ones[others].size
       ones[others].merge(ones[index].counts)
       ones[index].empty()
-      if ones[others].size > Self.room / 2 { ones[others].forgetDoors() }
       size += ones[others].size
       merged.insert(ObjectIdentifier(ones[index].subject))
     }

@@ -21,7 +21,7 @@ extension Items {
     case .wrong: return false
     }
     guard let keychain = vault.openKeychain else { return false }
-    // What is refused here is refused again, and with its reason, where the change is made.
+    // The change itself is refused again, and with its reason.
     do throws(Refusal) { try check(change, keychain, for: caller) } catch { return false }
     return keychain.sealAhead(change, hasNewValue: hasNewValue, long.ahead)
   }

@@ -160,8 +160,8 @@ package final class Turns {
   /// Runs what waits, until the time is up.
   package func turn() {
     isAsked = false
-    // Where work was done among the sockets, those who came meanwhile are seen before the next one: once, so that a turn
-    // comes whatever is done there.
+    // Those who came while work was done among the sockets are seen before the next work: once, so that a turn comes
+    // whatever is done there.
     if isEndAsked, spent > Self.answer, !isPutOff {
       isPutOff = true
       return askOnce()
@@ -171,7 +171,7 @@ package final class Turns {
     let end = time + length
     openDoor(time)
     spent = 0
-    // Whoever is let in between works, and what goes with a work that is done, are nobody's; they take their time, too.
+    // Time passes for nobody in particular as well: to let in who waits, and to free what a work has held.
     while !isSpent, time < end, let line = next {
       dequeue(line)
       guard let work = line.takeFirst() else { continue }

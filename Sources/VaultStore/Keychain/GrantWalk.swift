@@ -109,7 +109,7 @@ public final class GrantWalk {
     self.read[row.accessible] = read
   }
 
-  /// What was read of each class, at the end.
+  /// The grants that were read of each class, at the end.
   public var found: [AccessClass: ReadGrants] {
     var found: [AccessClass: ReadGrants] = [:]
     for accessible in keys.keys { found[accessible] = read[accessible] ?? ReadGrants() }
