@@ -6,7 +6,7 @@ import VaultStore
 @testable import VaultService
 
 @Suite("Many grants") struct ManyGrantsTests {
-  private static let caller = RoomStand.caller(990)
+  private let caller = RoomStand.caller(990)
 
   private static func give(
     _ stand: RoomStand, _ pattern: String, _ rights: String = "get,find", to subject: String = "user:990",
@@ -52,7 +52,7 @@ import VaultStore
   @Test("are told no further to whom they are not to be told any more, nor after a lock that hides names")
   func endOfPages() throws {
     let stand = try Self.many(3)
-    let own = try stand.access.grants(.init(), for: Self.caller)
+    let own = try stand.access.grants(.init(), for: caller)
     #expect(try own.next(1).grants.count == 1)
     try Self.revoke(stand, "own/1")
     let left = try own.next(9)
@@ -74,7 +74,7 @@ import VaultStore
     let stand = try RoomStand.unlocked(system: true)
     func counted() throws -> [String] {
       let book = stand.access.book
-      let index = book.grants(for: CallerParts(Self.caller, isSystem: true)).flatMap { accessible, entries in
+      let index = book.grants(for: CallerParts(caller, isSystem: true)).flatMap { accessible, entries in
         entries.map { "\(accessible.name) \($0.grant.pattern) \($0.grant.rights.names)" }
       }
       let all = book.all.map { "\($0.grant.subject) \($0.grant.pattern) \(book.counting.contains($0.id))" }
@@ -141,7 +141,7 @@ import VaultStore
     let stand = try RoomStand.unlocked(system: true)
     try Self.give(stand, "a/*", until: 2010)
     try Self.give(stand, "b/*")
-    let areas = { stand.access.areas(.find, Self.caller).areas }
+    let areas = { stand.access.areas(.find, caller).areas }
     #expect(areas().count == 2 && areas().count == 2)
     stand.hands.wall.value = 2010
     #expect(areas() == [.folder("b")])
@@ -173,14 +173,14 @@ import VaultStore
     var parts = 0
     while stand.vault.state.kind != .unlocked {
       parts += 1
-      #expect(try stand.items.get(name, for: Self.caller) { _, _, _ in } == .unlock)
+      #expect(try stand.items.get(name, for: caller) { _, _, _ in } == .unlock)
       #expect(stand.access.book.all.isEmpty)
       try #require(stand.runner.isBusy)
       stand.runner.turn()
     }
     #expect(parts > 2)
     var isServed = false
-    _ = try stand.items.get(name, for: Self.caller) { _, _, _ in isServed = true }
+    _ = try stand.items.get(name, for: caller) { _, _, _ in isServed = true }
     #expect(isServed && stand.access.book.all.count == 40)
   }
 
@@ -193,8 +193,8 @@ import VaultStore
     try Self.revoke(stand, "own/0")
     stand.run()
     #expect(stand.vault.state.kind == .unlocked)
-    #expect(stand.access.permit(Self.caller, on: try ItemName("own/0")).anywhere.isEmpty)
-    #expect(!stand.access.permit(Self.caller, on: try ItemName("own/1")).anywhere.isEmpty)
+    #expect(stand.access.permit(caller, on: try ItemName("own/0")).anywhere.isEmpty)
+    #expect(!stand.access.permit(caller, on: try ItemName("own/1")).anywhere.isEmpty)
   }
 
   @Test("are read no further after a lock, and the unlock opens nothing") func lockedMeanwhile() throws {
@@ -212,7 +212,7 @@ import VaultStore
   @Test("are sealed anew with the time of their use some at a time, in all by and by") func uses() throws {
     let stand = try Self.many(GrantUses.part + 2)
     for number in 0..<GrantUses.part + 2 {
-      _ = stand.access.permit(Self.caller, on: try ItemName("own/\(number)"))
+      _ = stand.access.permit(caller, on: try ItemName("own/\(number)"))
     }
     #expect(stand.access.uses.count == GrantUses.part + 2)
     stand.vault.lock(because: .asked)
