@@ -18,6 +18,8 @@ import VaultModel
     uid: 990, groups: [990, 7], unit: "iothome.service", executable: "/usr/bin/x", digest: nil, isAdministrator: false,
     author: "user:990,unit:iothome.service")
 
+  private static let identity = ItemID.random()
+
   /// Plaintexts of each form.
   static func samples() throws -> [[UInt8]] {
     let stamp = DepositStamp(vault: vault, time: 1 << 33)
@@ -28,7 +30,11 @@ import VaultModel
     var samples: [[UInt8]] = []
     func keep() { samples.append(scratch.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }) }
     try value.withSpan { bytes in
-      DepositRecord.encode(stamp, depositor, try item(), base: 3, value: bytes, into: scratch)
+      let base = DepositRecord.Base(version: 3, item: identity)
+      DepositRecord.encode(stamp, depositor, try item(), base: base, value: bytes, into: scratch)
+      keep()
+      let unnamed = DepositRecord.Base(version: 3, item: nil)
+      DepositRecord.encode(stamp, depositor, try item(), base: unnamed, value: bytes, into: scratch)
       keep()
       DepositRecord.encode(stamp, admin, plain, base: nil, value: RawSpan(), into: scratch)
       keep()
@@ -48,20 +54,20 @@ import VaultModel
 
   @Test("are read back as they were written") func round() throws {
     let samples = try Self.samples()
-    #expect(samples.map(Self.kind) == [.deposit, .deposit, .deposit, .box])
-    try samples[0].withSpan { (bytes: RawSpan) in
-      let read = try DepositRecord(decoding: bytes)
+    #expect(samples.map(Self.kind) == [.deposit, .deposit, .deposit, .deposit, .box])
+    for (index, identity) in [Self.identity, nil].enumerated() {
+      let read = try samples[index].withSpan { (bytes: RawSpan) in try DepositRecord(decoding: bytes) }
       #expect(read.depositor == Self.depositor && read.stamp.vault == Self.vault && read.stamp.time == 1 << 33)
       guard case .item(let item, let base, let value) = read.content else { throw CryptoError.malformed("content") }
-      #expect(item == (try Self.item()) && base == 3)
-      #expect(Array(samples[0][value]) == Self.value)
+      #expect(try item == Self.item() && base == DepositRecord.Base(version: 3, item: identity))
+      #expect(Array(samples[index][value]) == Self.value)
     }
   }
 
   @Test("are refused when they are cut or longer, and have one encoding each") func changed() throws {
     for (index, sample) in try Self.samples().enumerated() {
       // A box within a deposit is as long as it is.
-      if index != 2 {
+      if index != 3 {
         for cut in sample.indices.map({ Array(sample.prefix($0)) }) + [sample + [0]] {
           #expect(![.deposit, .box].contains(Self.kind(cut)))
         }

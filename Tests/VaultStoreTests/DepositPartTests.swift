@@ -73,4 +73,63 @@ import VaultModel
     #expect(try copy.takeInAll() == [3, 4, 1, 2].map { .stored(version: $0) })
     #expect(try copy.text("old") == "three" && copy.verify().isOK)
   }
+
+  @Test("of one lock follow each other after those of an earlier one have, and those of another view follow in turn")
+  func periods() throws {
+    let fixture = try Self.fixture()
+    var keychain = try fixture.unlocked()
+    #expect(try keychain.takeInAll().count == 5)
+    keychain.lock(hidingNames: false)
+    for text in ["four", "five"] { try keychain.leave(LeftValue("old", text, base: 4)) }
+    try keychain.close()
+    #expect(try Self.takeInNext(fixture) == [.stored(version: 5)])
+    // Left between two parts, with what the first of them made in view.
+    keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    try keychain.leave(LeftValue("old", "six", base: 5))
+    try keychain.close()
+    keychain = try fixture.unlocked()
+    #expect(try keychain.takeInAll() == [.stored(version: 6), .stored(version: 7)])
+    #expect(try keychain.text("old") == "six" && keychain.keptAside() == [])
+  }
+
+  @Test("do not follow those that were left later") func putBack() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    try keychain.put("old", "before", now: 1500)
+    for time in [2100, 2200] as [Int64] {
+      keychain.lock(hidingNames: false)
+      try keychain.leave(LeftValue("old", "at \(time)", base: 1, time: time))
+      try keychain.unlock(vaultKey: fixture.vaultKey)
+      #expect(try keychain.takeInAll(onePart: true).count == 1)
+    }
+    keychain.lock(hidingNames: false)
+    try keychain.leave(LeftValue("old", "put back", base: 1, time: 2000))
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    _ = try keychain.takeInAll()
+    #expect(try keychain.keptAside() == [.changed] && keychain.text("old") == "at 2200")
+  }
+
+  @Test("are for the item that was there, and for no other that has its name and number of versions now")
+  func identity() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    for name in ["deleted", "moved", "kept"] { try keychain.put(name, "before", now: 1500) }
+    keychain.lock(hidingNames: false)
+    for name in ["deleted", "moved", "kept"] {
+      let base = try keychain.depositBase(of: ItemName(name)).base
+      #expect(base.version == 1)
+      try keychain.leave(LeftValue(name, "left", base: base.version, of: base.item))
+    }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    try keychain.delete([ItemName("deleted")])
+    try keychain.put("deleted", "another", now: 1600)
+    try keychain.move(from: ItemName("moved"), to: ItemName("elsewhere"), now: 1600)
+    try keychain.put("moved", "another", now: 1600)
+    #expect(try keychain.takeInAll().last == .stored(version: 2))
+    #expect(try keychain.keptAside() == [.changed, .changed])
+    for (name, text) in [("deleted", "another"), ("moved", "another"), ("elsewhere", "before"), ("kept", "left")] {
+      #expect(try keychain.text(name) == text)
+    }
+  }
 }

@@ -10,17 +10,20 @@ struct LeftValue {
   var accessible: AccessClass
   var kind: ItemKind?
   var attributes: [String: String]?
+  /// The version in view, and the item.
   var base: Int?
+  var identity: ItemID?
   var time: Int64
   var author: String
   var id = ItemID.random()
 
   init(
     _ name: String, _ value: String = "left", accessible: AccessClass = .whenUnlocked, kind: ItemKind? = nil,
-    attributes: [String: String]? = nil, base: Int? = nil, time: Int64 = 2000, by author: String = "user:990"
+    attributes: [String: String]? = nil, base: Int? = nil, of identity: ItemID? = nil, time: Int64 = 2000,
+    by author: String = "user:990"
   ) {
     (self.name, self.value, self.accessible, self.kind) = (name, value, accessible, kind)
-    (self.attributes, self.base, self.time, self.author) = (attributes, base, time, author)
+    (self.attributes, self.base, self.identity, self.time, self.author) = (attributes, base, identity, time, author)
   }
 
   var depositor: Depositor { Depositor(uid: 990, groups: [990], isAdministrator: false, author: author) }
@@ -36,6 +39,7 @@ struct LeftValue {
     let scratch = Scratch()
     let stamp = try DepositStamp(vault: VaultID(vault), id: id, time: time)
     let value = Array(self.value.utf8)
+    let base = base.map { DepositRecord.Base(version: $0, item: identity) }
     DepositRecord.encode(
       stamp, depositor, try item, base: base, value: unsafe value.span.bytes, into: scratch)
     return (scratch, stamp)

@@ -6,17 +6,29 @@ public import VaultModel
 ///   1  format version, 1    …  stamp (``DepositStamp``)
 ///   1  bit 0: the depositor was an administrator    4  uid    4  number of groups    4  each
 ///   2  size, …  author    2  size, …  unit    2  size, …  file    2  size, …  digest; without a byte for none
-///   1  content: 1 an item, 2 a sealed box
+///   1  content: 1 an item, 2 a sealed box, 3 an item that was there
 ///   an item: 8  the version that it had, 0 for no item, -1 where that was not known    …  item (``DepositedItem``)
+///   an item that was there: 8  the version that it had    16  its identity    …  item
 ///   a sealed box: all the rest
 ///
 /// There is one encoding for each record: what decodes, encodes to the same bytes.
 public struct DepositRecord: Hashable, Sendable {
+  /// The item as it was when the value was left.
+  public struct Base: Hashable, Sendable {
+    /// The version that it had; 0 where there was no item.
+    public let version: Int
+    /// Its identity: another item may have the name later. Nil where there was no item, and in a record of the first
+    /// programs, which did not tell.
+    public let item: ItemID?
+
+    public init(version: Int, item: ItemID?) { (self.version, self.item) = (version, item) }
+  }
+
   public enum Content: Hashable, Sendable {
     /// - Parameters:
-    ///   - base: the version that the item had, 0 for no item; nil where that was not known.
+    ///   - base: nil where it was not known.
     ///   - value: where the value is in the plaintext.
-    case item(DepositedItem, base: Int?, value: Range<Int>)
+    case item(DepositedItem, base: Base?, value: Range<Int>)
     /// What ``DepositBox`` made, and where it is in the plaintext.
     case box(Range<Int>)
   }
@@ -32,14 +44,17 @@ public struct DepositRecord: Hashable, Sendable {
   ///
   /// - Returns: what `fill` returns.
   public static func encode<R>(
-    _ stamp: DepositStamp, _ depositor: Depositor, _ item: DepositedItem, base: Int?, valueCount: Int,
+    _ stamp: DepositStamp, _ depositor: Depositor, _ item: DepositedItem, base: Base?, valueCount: Int,
     into scratch: Scratch, _ fill: (inout MutableRawSpan) -> R
   ) -> R {
-    let count = headCount(depositor) + 8 + item.encodedCount(valueCount: valueCount)
+    let identity = base?.item
+    let count =
+      headCount(depositor) + 8 + (identity == nil ? 0 : ItemID.count) + item.encodedCount(valueCount: valueCount)
     return scratch.fill(count: count) { out in
       var writer = ByteWriter()
-      writeHead(stamp, depositor, 1, &writer, &out)
-      writer.int64(base.map { Int64($0) } ?? -1, &out)
+      writeHead(stamp, depositor, identity == nil ? 1 : 3, &writer, &out)
+      writer.int64(base.map { Int64($0.version) } ?? -1, &out)
+      identity?.withBytes { writer.bytes($0, &out) }
       let result = item.write(valueCount: valueCount, &writer, &out, fill)
       precondition(writer.offset == count, "a deposit's size was computed wrongly")
       return result
@@ -48,7 +63,7 @@ public struct DepositRecord: Hashable, Sendable {
 
   /// The same of a value that lies in other memory.
   public static func encode(
-    _ stamp: DepositStamp, _ depositor: Depositor, _ item: DepositedItem, base: Int?, value: RawSpan,
+    _ stamp: DepositStamp, _ depositor: Depositor, _ item: DepositedItem, base: Base?, value: RawSpan,
     into scratch: Scratch
   ) {
     encode(stamp, depositor, item, base: base, valueCount: value.byteCount, into: scratch) { out in
@@ -98,12 +113,13 @@ public struct DepositRecord: Hashable, Sendable {
     stamp = try DepositStamp(&reader, input)
     depositor = try Self.depositor(&reader, input)
     switch try reader.uint8(input) {
-    case 1:
-      let base = try reader.int64(input)
-      guard base >= -1 else { throw .malformed("version of a deposit's item") }
+    case let kind where kind == 1 || kind == 3:
+      let version = try reader.int64(input)
+      guard version >= (kind == 1 ? -1 : 1) else { throw .malformed("version of a deposit's item") }
+      let identity = kind == 1 ? nil : ItemID(input.extracting(try reader.range(ItemID.count, input)))
       var value = 0..<0
       let item = try DepositedItem(&reader, input, value: &value)
-      content = .item(item, base: base < 0 ? nil : Int(base), value: value)
+      content = .item(item, base: version < 0 ? nil : Base(version: Int(version), item: identity), value: value)
       try reader.finish(input)
     case 2: content = .box(try reader.range(reader.remaining(input), input))
     default: throw .malformed("unknown content of deposit")

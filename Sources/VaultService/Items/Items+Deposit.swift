@@ -210,18 +210,20 @@ extension Items {
     if vault.state.kind != .unlocked, keychain.isRekeying { throw .rekeyRests }
   }
 
-  /// The item of that name, and its version: 0 where there is none, nil where that cannot be told now.
-  private func known(_ name: ItemName, _ keychain: Keychain) throws(Refusal) -> (ItemInfo?, base: Int?) {
+  /// The item of that name, and what the deposit is to say of it; nil where that cannot be told now.
+  private func known(
+    _ name: ItemName, _ keychain: Keychain
+  ) throws(Refusal) -> (ItemInfo?, base: DepositRecord.Base?) {
     do throws(VaultError) {
-      let item = try keychain.item(named: name)
-      return (item, item.current.number)
-    } catch .noSuchItem { return (nil, 0) } catch .locked { return (nil, nil) } catch {
+      let (item, base) = try keychain.depositBase(of: name)
+      return (item, base)
+    } catch .locked { return (nil, nil) } catch {
       throw vault.refusal(error, name.text)
     }
   }
 
   private func encode(
-    _ item: DepositedItem, _ base: Int?, _ stamp: DepositStamp, _ count: Int?, _ caller: Caller,
+    _ item: DepositedItem, _ base: DepositRecord.Base?, _ stamp: DepositStamp, _ count: Int?, _ caller: Caller,
     _ fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) {
     let count = try checked(count, item)

@@ -108,7 +108,9 @@ struct DepositIntake {
     if outer == nil {
       let current = old?.head.item.current.number ?? 0
       let before = try keychain.takenBase(of: identity).flatMap { $0.version == current ? $0.base : nil }
-      keychain.takenBases[identity] = TakenBase(base: before ?? current, version: stored)
+      // What was left with the current version in view follows nothing that was taken in earlier.
+      let base = read.base?.version == current ? current : before ?? current
+      keychain.takenBases[identity] = TakenBase(base: base, version: stored, time: read.record.stamp.time)
     }
     if let boxID = read.boxID { try keychain.remember(boxID, of: keychain.seenTag(of: author).bytes) }
     return .stored(version: stored)
@@ -142,9 +144,13 @@ struct DepositIntake {
     to read: ReadDeposit, _ item: DepositedItem, _ old: FoundItem?, _ keychain: Keychain
   ) throws(VaultError) -> DepositObstacle? {
     let current = old?.head.item.current.number ?? 0
-    if let base = read.base, base != current {
-      let taken = try old.flatMap { old throws(VaultError) in try keychain.takenBase(of: old.columns.item) }
-      guard taken == TakenBase(base: base, version: current) else { return .changed }
+    if let base = read.base {
+      if let item = base.item, item != old?.columns.item { return .changed }
+      if base.version != current {
+        let taken = try old.flatMap { old throws(VaultError) in try keychain.takenBase(of: old.columns.item) }
+        let mayFollow = taken?.precedes(base.version, left: read.record.stamp.time, current: current) ?? false
+        guard mayFollow else { return .changed }
+      }
     }
     guard let old = old?.head.item else { return nil }
     if old.policy.accessible != item.accessible { return .otherClass }

@@ -1,14 +1,24 @@
 import VaultCore
 import VaultModel
 
-/// The version that an item had before deposits for it were taken in one after the other, and the one that the last of
-/// them made. While that is the current one, what was left with the same version in view follows it.
+/// Versions of an item that deposits made, one after the other: nobody else has changed it between the first and the
+/// last of them.
 struct TakenBase: Hashable {
+  /// The version that it had before.
   var base: Int
+  /// The version that the last of them made.
   var version: Int
+  /// The time at which the last of them was left, Unix seconds.
+  var time: Int64
+
+  /// True when a deposit that was left later than those, with one of their versions or the one before in view, may
+  /// follow them. What waited is taken in in the order in which it was left: an earlier one was put back.
+  func precedes(_ base: Int, left time: Int64, current: Int) -> Bool {
+    version == current && (self.base..<version).contains(base) && time >= self.time
+  }
 }
 
-/// The record of a deposit that is only remembered: 8 bytes, and 32 more for one that became a version of its item.
+/// The record of a deposit that is only remembered: 8 bytes, and 40 more for one that became a version of its item.
 /// Numbers are little-endian.
 struct DepositNote {
   /// The size of the blind mark of an item.
@@ -28,15 +38,15 @@ struct DepositNote {
     }
     switch bytes.count {
     case 8: self.init(until: number(0))
-    case 24 + Self.markCount:
-      let base = TakenBase(base: Int(number(8)), version: Int(number(16)))
-      self.init(until: number(0), taken: (Array(bytes[24...]), base))
+    case 32 + Self.markCount:
+      let base = TakenBase(base: Int(number(8)), version: Int(number(16)), time: number(24))
+      self.init(until: number(0), taken: (Array(bytes[32...]), base))
     default: return nil
     }
   }
 
   var bytes: [UInt8] {
-    let numbers = [until] + (taken.map { [Int64($0.1.base), Int64($0.1.version)] } ?? [])
+    let numbers = [until] + (taken.map { [Int64($0.1.base), Int64($0.1.version), $0.1.time] } ?? [])
     let encoded = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
     return encoded + (taken?.item ?? [])
   }

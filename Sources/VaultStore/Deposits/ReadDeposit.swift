@@ -14,8 +14,8 @@ struct ReadDeposit {
   /// What is said of the item; nil for a box that cannot be read, for which ``fault`` is the reason.
   private(set) var item: DepositedItem?
   private(set) var fault: DepositObstacle?
-  /// The version that the item had when it was left, 0 for no item; nil where that is not known.
-  private(set) var base: Int?
+  /// The item as it was when the value was left; nil where that is not known.
+  private(set) var base: DepositRecord.Base?
   /// The place of the value: in the inner plaintext for a box, otherwise in the outer one.
   private(set) var value: Range<Int>?
   /// The identity of the box that was handed in; nil for what was left here.

@@ -1,4 +1,4 @@
-import VaultCore
+public import VaultCore
 public import VaultModel
 
 /// The item that something was decided about, whatever its name is later: the identity to which its records are bound,
@@ -17,6 +17,22 @@ extension Keychain {
     try noticing { () throws(VaultError) in
       guard let found = try find(name) else { throw unknownName }
       return ItemBinding(id: found.columns.item, policyRevision: found.columns.policyRevision)
+    }
+  }
+
+  /// The item that has a name now, and what a deposit for it is to say of it.
+  ///
+  /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  public func depositBase(
+    of name: ItemName
+  ) throws(VaultError) -> (item: ItemInfo?, base: DepositRecord.Base) {
+    try noticing { () throws(VaultError) in
+      guard let found = try find(name) else {
+        guard knowsAllNames else { throw .locked }
+        return (nil, DepositRecord.Base(version: 0, item: nil))
+      }
+      let version = found.head.item.current.number
+      return (found.head.item, DepositRecord.Base(version: version, item: found.columns.item))
     }
   }
 }
