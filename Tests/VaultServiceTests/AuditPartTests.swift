@@ -372,7 +372,7 @@ import VaultStore
     var found = [(number: Int64(3), entry: first), (4, entry(11, .find, 1, "b")), (5, count)]
     found.append((6, entry(1, .use, 1, "old")))
     found += (0..<50).map { (Int64(7 + $0), entry(30, .use, 2, "\($0)")) }
-    let kept = AuditCarry.kept(of: found, room: 1000, since: 5) {
+    let kept = AuditCarry.kept(of: found, room: .init(all: 1000, rights: 0, values: 1000), since: 5) {
       AuditEntry.Subject(of: "\($0.caller?.uid ?? 0)")
     }
     first.isCounted = false

@@ -178,6 +178,33 @@ import VaultModel
     #expect(keychain.auditFacts.cut > 0 && keychain.auditFacts.cut < newest, "\(keychain.auditFacts) \(newest)")
   }
 
+  @Test("however much a cut takes out, changes of rights in it stay before the values that are older")
+  func laterRights()
+    throws
+  {
+    let stand = try Self.serving(Self.small())
+    let (audit, keychain) = (stand.vault.audit, try stand.vault.keychain())
+    var settings = audit.settings
+    settings.size = 8 << 20
+    audit.configure(settings)
+    for number in 0..<80 {
+      for name in 0..<10 {
+        audit.record(.use, .ok, for: .user(UInt32(number)), item: "\(name) \(Self.long)", detail: "")
+      }
+      if number == 40 {
+        for name in 0..<30 { audit.record(.grant, .ok, for: .user(0), item: "given \(name)", detail: "") }
+      }
+      audit.write()
+      keychain.endAuditChain()
+    }
+    settings.size = keychain.auditFacts.bytes / 8
+    audit.configure(settings)
+    for _ in 0..<40 { audit.cut(keychain) }
+    audit.write()
+    let told = try AuditTests.told(stand)
+    for name in 0..<30 { #expect(told.contains("grant ok given \(name)")) }
+  }
+
   // MARK: Names
 
   @Test("no noise of a subject keeps its reads from being counted by item") func ownNoise() throws {

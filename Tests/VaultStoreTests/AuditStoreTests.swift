@@ -9,6 +9,11 @@ import VaultModel
   static func write(
     _ records: Int, of entries: Int = 2, to keychain: Keychain, anchored: Bool = true, isSynced: Bool = true
   ) throws {
+    try seal(records, of: entries, in: keychain)
+    try keychain.writeAudit(anchored: anchored, isSynced: isSynced)
+  }
+
+  private static func seal(_ records: Int, of entries: Int = 2, in keychain: Keychain) throws {
     var block = AuditBlock()
     for _ in 0..<records {
       let caller = block.add(AuditEntry.Caller(door: "varlink", uid: 1000, pid: 7, unit: "a.service"))
@@ -18,7 +23,6 @@ import VaultModel
       }
       try keychain.sealAudit(&block, now: 5000)
     }
-    try keychain.writeAudit(anchored: anchored, isSynced: isSynced)
   }
 
   /// Everything that a walk over the log tells.
@@ -175,6 +179,36 @@ import VaultModel
     #expect(try keychain.verify().isOK)
     try keychain.close()
     #expect(try Self.walk(Self.joined(fixture)).entries.keys.min() == 33)
+  }
+
+  @Test("what stays of a cut is written with it, or not at all: a full disk has it there once, and so has a restart")
+  func cutOnFullDisk() throws {
+    let fixture = try Fixture.withItems(1)
+    let disk = try FaultyDisk(fixture)
+    let keychain = try Self.joined(fixture)
+    for _ in 0..<5 {
+      try Self.write(4, to: keychain)
+      keychain.endAuditChain()
+    }
+    let size = keychain.auditFacts.bytes
+    var carried = 0
+    func cut() throws -> Int64 {
+      try keychain.cutAudit(toBytes: size / 2, olderThan: nil, now: 5000) { _, _ in
+        carried += 1
+        try? Self.seal(2, in: keychain)
+      }
+    }
+    disk.fail(after: 0, FaultyDisk.Failure.allCases[0])
+    for _ in 0..<2 { expect(\.isStorage) { _ = try cut() } }
+    #expect(carried == 1 && keychain.auditFacts.cut == 0)
+    disk.recover()
+    // Any record that is written takes the part out.
+    try Self.write(1, to: keychain)
+    let cut0 = keychain.auditFacts.cut
+    #expect(cut0 > 0 && keychain.auditFacts.entries == 40 + 4 + 2)
+    let (entries, faults) = try Self.walk(keychain)
+    #expect(faults == [] && entries.keys.min() == cut0 + 1 && entries.count == Int(46 - cut0))
+    #expect(try keychain.verify().isOK)
   }
 
   @Test("what was noted elsewhere is compared") func noted() throws {

@@ -36,7 +36,7 @@ extension Audit {
       let gone = try keychain.cutAudit(
         toBytes: settings.size, olderThan: settings.age, now: now, steps: Self.cutsAtOnce, usage: usage
       ) { entries, bytes in carry(entries, ofBytes: bytes, now: now, keychain) }
-      if gone == 0 { writing.carried = 0 }
+      if gone == 0 { writing.carried = AuditCarry.Done() }
       if gone > 0 {
         record(.audit, .ok, nil, item: "\(gone) entries were taken out", detail: settings.text)
         // There may be more.
@@ -53,15 +53,14 @@ extension Audit {
     _ found: [(number: Int64, entry: AuditEntry)], ofBytes bytes: Int64, now: Int64, _ keychain: Keychain
   ) {
     let oldest = settings.age.map { Seconds.from($0, to: now) } ?? .min
-    // A quarter, with what a record and a chain begin with: the log becomes shorter each time. Of all that is to stay it
-    // is a quarter as well, or older entries would push out the newest ones where much goes.
-    let room =
-      min(bytes / 4, settings.size / 4 - writing.carried) - Int64(AuditBlock.overhead + AuditChain.encodedCount)
+    writing.carried.gone += bytes
+    let left = max(0, keychain.auditFacts.bytes - settings.size - bytes)
+    let room = writing.carried.room(ofBytes: bytes, left: left, size: settings.size)
     let kept = AuditCarry.kept(of: found, room: room, since: oldest, subject: subject)
     guard !kept.isEmpty else { return }
     for entry in kept {
       add(entry)
-      writing.carried += Int64(entry.charge)
+      writing.carried.add(entry)
     }
     // They take the place of the tally, so that there is another one behind them in the same transaction.
     if seal(keychain) { _ = sealTally(keychain) }

@@ -22,8 +22,8 @@ extension Audit {
     /// The time of the last anchor, and of the last word to the journal, `CLOCK_BOOTTIME` nanoseconds.
     fileprivate var anchored: Int64?
     fileprivate var told: (time: Int64, entry: Int64)?
-    /// The bytes that were written again by the cuts that follow each other now.
-    var carried: Int64 = 0
+    /// The work of the cuts that follow each other now.
+    var carried = AuditCarry.Done()
     /// The number of the first entry of this process.
     fileprivate(set) var start: Int64?
     /// The bytes of the log that nobody has vouched for, where this process has not joined them yet.

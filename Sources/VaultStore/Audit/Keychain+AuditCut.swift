@@ -26,39 +26,45 @@ extension Keychain {
     let oldest = age.map { auditAge(at: now) - $0 } ?? .min
     let before = anchor.cut.entries
     var left = steps
-    while left > 0, let next = try cutEnd(of: anchor, bytes: bytes, oldest) {
+    while left > 0 {
       left -= 1
-      if next.isForLength { carry(try entries(from: anchor.cut, to: next.end), next.end.bytes - anchor.cut.bytes) }
-      (anchor.cut, anchor.isVouchedFor) = (next.end, next.isVouchedFor)
-      anchor.aside.removeAll { $0.upperBound <= next.end.row }
-      if hasUnwrittenAudit { anchor.joined = auditEnd }
-      if let usage { anchor.keep(try sealed(usage), at: usage.time, early: earlyAudit) }
+      if bound.auditCut == nil {
+        guard let next = try cutEnd(of: anchor, bytes: bytes, oldest) else { break }
+        if next.isForLength { carry(try entries(from: anchor.cut, to: next.end), next.end.bytes - anchor.cut.bytes) }
+        bound.auditCut = next
+      }
+      let kept = try usage.map { usage throws(VaultError) in try sealed(usage) }
       try writeAudit { () throws(VaultError) in
-        try database.cutAudit(upTo: anchor.cut.row)
+        guard let usage, let kept, var anchor = try self.anchor() else { return }
+        anchor.keep(kept, at: usage.time, early: earlyAudit)
         try put(anchor)
       }
       if usage != nil { earlyAudit = 0 }
+      guard let shortened = try self.anchor() else { break }
+      anchor = shortened
     }
     return anchor.cut.entries - before
   }
 
-  /// The end of the part that is to go next.
-  private struct CutEnd {
-    var end: AuditPosition
-    /// True when somebody vouches for it.
-    var isVouchedFor: Bool
-    /// True when it goes because the log is too long, and not all of it because of its age.
-    var isForLength: Bool
+  /// Takes out the part that is to go, within the transaction in which the entries that stay of it are written again: so
+  /// that none is there twice.
+  func cutAudit(_ cut: AuditCut) throws(VaultError) {
+    guard var anchor = try anchor() else { return }
+    (anchor.cut, anchor.isVouchedFor) = (cut.end, cut.isVouchedFor)
+    anchor.aside.removeAll { $0.upperBound <= cut.end.row }
+    if hasUnwrittenAudit { anchor.joined = auditEnd }
+    try database.cutAudit(upTo: cut.end.row)
+    try put(anchor)
   }
 
   /// The end of the oldest chains that are to go, of some of them where they are long; nil when all are to stay.
-  private func cutEnd(of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64) throws(VaultError) -> CutEnd? {
+  private func cutEnd(of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64) throws(VaultError) -> AuditCut? {
     let (cut, joined) = (anchor.cut, anchor.joined)
     // Once it is too long it becomes a bit shorter than it has to be, so that this is not done for each record.
     let least = joined.bytes - cut.bytes > bytes ? bytes - bytes / 256 : bytes
     var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
     var isForLength = false
-    var next: CutEnd?
+    var next: AuditCut?
     try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
       // A log that is not whole is not cut: what is missing would be forgotten.
       guard row.row == position.row + 1, row.row <= joined.row else { return false }
@@ -72,7 +78,7 @@ extension Keychain {
           isForLength = isForLength || !isOld
           position.entries = chain.first - 1
           guard position.entries >= cut.entries else { return false }
-          next = CutEnd(end: position, isVouchedFor: isVouchedFor, isForLength: isForLength)
+          next = AuditCut(end: position, isVouchedFor: isVouchedFor, isForLength: isForLength)
           guard position.bytes - cut.bytes < Self.cutAtATime else { return false }
         }
         isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
@@ -140,4 +146,13 @@ extension Keychain {
     guard let anchor = try? storedAnchor() else { return auditEnd.bytes }
     return max(0, auditEnd.bytes - anchor.joined.bytes) + anchor.early
   }
+}
+
+/// The oldest part of the log, which is to go.
+struct AuditCut {
+  var end: AuditPosition
+  /// True when somebody vouches for it.
+  var isVouchedFor: Bool
+  /// True when it goes because the log is too long, and not all of it because of its age.
+  var isForLength: Bool
 }
