@@ -188,14 +188,21 @@ extension Access {
     }
     let stored = Set(uses.keys.prefix(most))
     do throws(VaultError) {
+      let known = Dictionary(
+        book.all.lazy.filter { stored.contains($0.id) }.map { ($0.id, $0.grant) },
+        uniquingKeysWith: { first, _ in first })
       var records: [GrantRecord] = []
-      for var record in try keychain.grants(of: .whenUnlocked) where stored.contains(record.id) {
-        guard case .grant(var grant) = record.content else { continue }
+      for var record in try keychain.grants(with: stored, of: .whenUnlocked) {
+        // One that says something else than what counts is none of them: reading all of them says what is wrong.
+        guard var grant = record.grant, let own = known[record.id], own.isSame(as: grant) else { continue }
         grant.used = uses[record.id]
         record.content = .grant(grant)
         records.append(record)
       }
+      let agreeing = agreeing(keychain)
       try keychain.changeGrants(removing: Set(records.map(\.id)), adding: records, now: vault.clock.wall())
+      book.use(records)
+      book.agree(sets(of: agreeing, keychain))
       for id in stored { uses[id] = nil }
       return !uses.isEmpty
     } catch {

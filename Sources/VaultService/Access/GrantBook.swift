@@ -141,6 +141,18 @@ struct GrantBook {
     changed(old.union([record.id]))
   }
 
+  /// Takes note of when grants were used, as their records say it, which changes nothing about what counts.
+  mutating func use(_ records: [GrantRecord]) {
+    let used = Dictionary(records.map { ($0.id, $0.grant?.used) }) { first, _ in first }
+    func note(_ entries: inout [(id: ItemID, grant: Grant)]) {
+      for index in entries.indices {
+        if let time = used[entries[index].id] { entries[index].grant.used = time }
+      }
+    }
+    for accessible in pages.keys { note(&pages[accessible]!.grants) }
+    note(&all)
+  }
+
   mutating func confine(_ subject: Subject, _ id: ItemID) {
     confined[subject, default: []].insert(id)
     changed([])

@@ -43,6 +43,30 @@ extension Keychain {
     }
   }
 
+  /// The records of a class with these ids, as they lie in the store: nothing tells whether they are those that were
+  /// stored last. One that does not open is left out.
+  ///
+  /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``.
+  public func grants(with ids: Set<ItemID>, of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
+    let plaintext = Scratch()
+    return try withGrantsKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
+      var records: [GrantRecord] = []
+      for row in try database.grants(with: ids).rows where row.accessible == accessible {
+        let place = GrantRecord.place(row.id, vault, accessible)
+        do throws(CryptoError) {
+          try row.sealed.withSpan { (sealed: RawSpan) throws(CryptoError) in
+            try plaintext.open(sealed, key: key, associatedData: place)
+          }
+          let record = try plaintext.withBytes { (bytes: RawSpan) throws(CryptoError) in
+            try GrantRecord(decoding: bytes, id: row.id)
+          }
+          records.append(record)
+        } catch { continue }
+      }
+      return records
+    }
+  }
+
   /// The set of the records of a class that were stored last: where it is the same as before, so are they.
   ///
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``.
