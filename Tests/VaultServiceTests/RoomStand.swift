@@ -212,13 +212,17 @@ final class RoomStand {
   static func vaultKey() -> SecureBytes { secret(key) }
 
   /// A stand with a vault that is unlocked and empty.
-  static func unlocked(_ settings: VaultSettings = VaultSettings(), system: Bool = false) throws -> RoomStand {
+  ///
+  /// - Parameter code: its recovery code.
+  static func unlocked(
+    _ settings: VaultSettings = VaultSettings(), system: Bool = false,
+    code: SecretBox = SecretBox(RecoveryCode.random().text())
+  ) throws -> RoomStand {
     let stand = try RoomStand(settings, system: system) { store in
       let id = VaultID.random().bytes
       let key = secret(key)
       let slot = try SlotRecord.make(
-        id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
-        vaultID: id)
+        id: 1, kind: .recovery, label: "", created: 1, secret: code.bytes, kdf: nil, vaultKey: key, vaultID: id)
       try Keychain.create(
         in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: secret(bootKey), now: 1)
     }
@@ -234,7 +238,21 @@ final class RoomStand {
     if withBootKey { try openWithBootKey() }
   }
 
+  /// Edits the store as an adversary does while no daemon runs, and opens it again, without a key.
+  func edit(_ statement: String) throws {
+    vault.wipe()
+    vault.closeStore()
+    try sandbox.editStore(statement)
+    vault.openStore(because: .start)
+  }
+
   func openWithBootKey() throws { try vault.keychain().openAlways(bootKey: Self.secret(Self.bootKey)) }
+
+  /// Puts the boot key where the settings say.
+  func writeBootKey() throws {
+    let file = rooms.waysIn.bootKey.file(credentials: nil)
+    try Self.secret(Self.bootKey).withBytes { (bytes: RawSpan) throws(SystemError) in try file?.write(bytes) }
+  }
 
   /// - Parameter then: run when the unlock would be answered.
   func unlock(then: @escaping () -> Void = {}) throws {

@@ -17,6 +17,8 @@ package final class Conversation: SecretHolder {
   private var timeout: Timer.Cancel?
   private var limit: Timer.Cancel?
   package private(set) var isOver = false
+  /// The result of what was asked for, once that is done: its caller is told this, whatever ends it then.
+  private var done: ConversationResult?
   /// For what it has a worker do.
   let cancellation = Cancellation()
   /// True when it is over as soon as the vault is unlocked, by whomever.
@@ -108,12 +110,21 @@ package final class Conversation: SecretHolder {
   /// their time.
   var mayConclude: Bool { !isOver && prompter.isPresent }
 
-  /// Ends it with its result.
+  /// Records that what was asked for was done, where something else is to happen before it ends. Neither a lock nor a
+  /// change of the slots, which end it, nor its caller's leaving undoes that: it ends with this result, and nothing
+  /// more is recorded.
+  func conclude(_ result: ConversationResult = .done) {
+    guard !isOver, done == nil else { return }
+    record(.ok, said)
+    done = result
+  }
+
+  /// Ends it with its result: the one that it was concluded with, or this.
   func finish(_ result: ConversationResult = .done) {
     guard !isOver else { return }
-    record(.ok, said)
+    conclude(result)
     end()
-    prompter.finish(result)
+    prompter.finish(done ?? result)
   }
 
   package func fail(_ refusal: Refusal) { fail(refusal, dismissed: refusal == .cancelled) }
@@ -123,16 +134,17 @@ package final class Conversation: SecretHolder {
 
   private func fail(_ refusal: Refusal, dismissed: Bool) {
     guard !isOver else { return }
+    if done != nil { return finish() }
     record(refusal.outcome, nil)
     end(dismissed: dismissed)
     prompter.refuse(refusal)
   }
 
-  /// Ends it because its caller has left, which is recorded.
+  /// Ends it because its caller has left, which is recorded where nothing has come of it yet.
   package func leave() {
     guard !isOver else { return }
-    record(.cancelled, nil)
-    end(dismissed: true)
+    if done == nil { record(.cancelled, nil) }
+    end(dismissed: done == nil)
   }
 
   /// Forgets the conversation without a word.

@@ -197,8 +197,9 @@ extension WaysIn {
     }
     vault.log.info("\(said) by uid \(conversation.caller.uid)")
     conversation.said = said
+    conversation.conclude(slot.map { .slot($0) } ?? .done)
     slotsChanged(by: conversation, without: gone.map { [$0] } ?? [])
-    conversation.finish(slot.map { .slot($0) } ?? .done)
+    conversation.finish()
     return true
   }
 

@@ -49,6 +49,8 @@ extension WaysIn {
     do throws(VaultError) {
       try keychain.check(slot, vaultKey: key)
       try keychain.unlock(vaultKey: key)
+      // Whatever ends it from here on, while deposits are taken in, say, takes nothing back.
+      conversation.conclude()
       remember(slot, caller)
       hooks.keyIsKnown(key, keychain)
       if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: caller.uid, provenBy: slot) }

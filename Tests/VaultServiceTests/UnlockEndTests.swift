@@ -1,0 +1,122 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultService
+
+@Suite("What ends an unlock that has opened the vault") struct UnlockEndTests {
+  /// A person who is asked, and the last word that they got.
+  private final class Person: Prompter {
+    let caller: Caller
+    let isPresent = true
+    private(set) var conversation: Conversation?
+    private(set) var told: [String] = []
+
+    init(_ caller: Caller) { self.caller = caller }
+
+    func begin(_ conversation: Conversation) { self.conversation = conversation }
+    func show(_: Prompt) {}
+    func end() {}
+    func finish(_ result: ConversationResult) { told.append("\(result)") }
+    func refuse(_ refusal: Refusal) { told.append("\(refusal)") }
+  }
+
+  /// A vault that a person has unlocked, who waits for the answer while what was left is taken in.
+  private struct Scene {
+    let stand: RoomStand
+    let code: SecretBox
+    let person: Person
+
+    init() throws {
+      code = SecretBox(RecoveryCode.random().text())
+      stand = try RoomStand.unlocked(system: true, code: code)
+      person = Person(stand.administrator)
+      _ = try stand.access.give(
+        try Subject(parsing: "user:990"), try ItemPattern("own/*"), try Rights(parsing: "deposit,set"), until: nil,
+        for: stand.administrator)
+      stand.vault.lock(because: .asked)
+      for number in 0..<3 {
+        _ = try stand.items.deposit(
+          try ItemName("own/\(number)"), kind: nil, attributes: nil, accessible: nil, count: 1,
+          for: RoomStand.caller(990), Said()
+        ) { out in
+          out.storeBytes(of: 1, toByteOffset: 0, as: UInt8.self)
+          return true
+        }
+      }
+      stand.hands.stride.value = DepositWork.part
+      stand.rooms.waysIn.unlock("recovery", for: 60, Said(), person)
+      try type(person)
+      #expect(stand.vault.state.kind == .unlocked && person.told.isEmpty && person.conversation?.isOver == false)
+    }
+
+    /// Has somebody type the recovery code.
+    func type(_ person: Person) throws {
+      let conversation = try #require(person.conversation)
+      let typed = code.bytes.withBytes { SecureBytes(copying: $0) }
+      let isTaken = conversation.answer(typed)
+      #expect(isTaken)
+    }
+
+    /// The entries of unlocks, after one more that has the log be read.
+    func unlocks() throws -> [String] {
+      stand.hands.stride.value = 0
+      try stand.unlock()
+      stand.run()
+      return try AuditTests.told(stand).filter { $0.hasPrefix("unlock") }
+    }
+  }
+
+  /// The first unlock, the person's, and the one before the log was read.
+  private static let entries = ["unlock ok by `vault lock`", "unlock ok by recovery code", "unlock ok by `vault lock`"]
+
+  @Test("its last deposit, after which its caller is told, and one entry says so") func taken() throws {
+    let scene = try Scene()
+    scene.stand.run()
+    #expect(scene.person.told == ["done"])
+    #expect(try scene.unlocks() == Self.entries)
+  }
+
+  @Test("a lock: its caller is told that it was done, and no entry says that it was cancelled") func lock() throws {
+    let scene = try Scene()
+    scene.stand.vault.lock(because: .asked)
+    #expect(scene.person.told == ["done"] && scene.stand.vault.state.kind == .locked)
+    #expect(try scene.unlocks() == Self.entries)
+    #expect(scene.person.told == ["done"])
+  }
+
+  @Test("its caller's leaving, of which no entry says that it was cancelled") func leaving() throws {
+    let scene = try Scene()
+    scene.person.conversation?.leave()
+    #expect(scene.person.conversation?.isOver == true && scene.person.told.isEmpty)
+    #expect(try scene.unlocks() == Self.entries)
+    #expect(scene.person.told.isEmpty)
+  }
+
+  @Test("a change of the slots that it was proven by: its caller is told that it was done") func slots() throws {
+    let scene = try Scene()
+    scene.stand.rooms.waysIn.slotsChanged(without: [])
+    #expect(scene.person.told == ["done"])
+    #expect(try scene.unlocks() == Self.entries)
+  }
+
+  @Test("a rekey: its caller is told that it was done, and no entry says that it was cancelled") func rekey() throws {
+    let scene = try Scene()
+    let (stand, other) = (scene.stand, Person(scene.stand.administrator))
+    try stand.writeBootKey()
+    let reader = RekeyWork.Reader(ObjectIdentifier(other), isKeepingUp: { true }, tell: { _ in }, end: { _ in })
+    stand.rooms.upkeep.rekey("recovery", other, reader)
+    try scene.type(other)
+    #expect(other.told.count == 1 && other.told.first?.hasPrefix("rekeying") == true)
+    #expect(scene.person.told == ["done"])
+    #expect(try scene.unlocks() == Self.entries)
+  }
+
+  @Test("the end of its time: its caller is told that it was done") func time() throws {
+    let scene = try Scene()
+    let conversation = try #require(scene.person.conversation)
+    conversation.fail(.cancelled)
+    #expect(scene.person.told == ["done"] && conversation.isOver)
+    #expect(try scene.unlocks() == Self.entries)
+  }
+}
