@@ -470,8 +470,9 @@ import VaultStore
       #expect(counts(book, 990) == (records.count == 2 ? 3 : 2))
       #expect(!book.counting.contains(forged.id))
       // What is no longer what was stored has no say in it.
-      book.distrust(.whenUnlocked)
-      book.distrust(.afterFirstUnlock)
+      book.load([
+        .whenUnlocked: .changed([real], because: .corrupt("")), .afterFirstUnlock: .changed([], because: .corrupt("")),
+      ])
       #expect(counts(book, 666) == 1)
     }
     // Nor does a class that was robbed of that word count what waits to be confirmed.

@@ -162,5 +162,36 @@ import VaultModel
     try keychain.changeGrants(removing: [], adding: Array(many.dropLast()), now: 2001)
     #expect(try keychain.grants(of: .always).count == Keychain.mostGrantRecords)
     #expect(try keychain.verify().isOK)
+    // Also where their reading pauses as often as it can.
+    let walk = GrantWalk(keychain, AccessClass.allCases)
+    while !walk.step(keychain, isTimeUp: { true }) {}
+    for accessible in AccessClass.allCases {
+      #expect(try keychain.grants(of: accessible, among: walk.found).count == Keychain.mostGrantRecords)
+    }
+  }
+
+  @Test("in a table with more rows than a vault has do not count, which is what all are told, and items are saved")
+  func tooMany() throws {
+    let (fixture, _) = try Self.fixture()
+    try fixture.sql(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(Database.mostGrantRows))
+      INSERT INTO grants(item, class, sealed) SELECT randomblob(16), 1, x'00' FROM n
+      """)
+    let keychain = try fixture.unlocked()
+    for accessible in AccessClass.allCases {
+      #expect(throws: Database.tooManyGrants) { try keychain.grants(of: accessible) }
+    }
+    #expect(keychain.integrity == .failed)
+    let reason = "vault.db has more than 12288 rows of grants, and no vault has as many"
+    #expect(try keychain.verify().findings.contains { $0.text == reason })
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 5000)
+    while try !salvage.step(items: 100) {}
+    #expect(salvage.result.saved == 3)
+    for accessible in AccessClass.allCases {
+      let text = "the grants for items of class \(accessible.name) are lost: \(reason)"
+      #expect(salvage.result.losses.contains { $0.text == text })
+    }
+    #expect(try salvage.target.verify().isOK)
   }
 }

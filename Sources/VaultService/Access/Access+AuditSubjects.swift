@@ -10,8 +10,8 @@ extension Access {
     if standing.isAdministrator { return administrator(caller.uid) }
     if isOwners(caller.uid) {
       guard standing.isConfined else { return .user(caller.uid) }
-      guard book.knowsConfined else { return .undecided }
-      return book.holding(CallerParts(caller, isSystem: false)).map(AuditSubject.Name.init) ?? .user(caller.uid)
+      return book.holding(CallerParts(caller, isSystem: false)).map(AuditSubject.Name.init)
+        ?? (book.knowsConfined ? .user(caller.uid) : .undecided)
     }
     guard standing.hasAny else { return standing.isUndecided ? .undecided : .strangers }
     // The grants that let it in are not in memory while names are hidden.

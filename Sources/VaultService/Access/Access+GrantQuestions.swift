@@ -38,7 +38,7 @@ extension Access {
     _ = try vault.keychain()
     let standing = standing(of: caller)
     guard standing.isAdministrator || !standing.isUndecided else { throw vault.locked }
-    guard knowsGrants else { throw vault.locked }
+    try checkGrantsKnown()
     let now = vault.newestTime
     let parts = filter.subject.map { CallerParts($0, groups: groups(of: $0)) }
     let own = standing.isAdministrator ? nil : Set(standing.grants.values.flatMap { $0?.entries ?? [] }.map(\.id))
@@ -123,8 +123,11 @@ extension Access {
     return permit
   }
 
-  /// True when grants are known, those for items of some class at least.
-  package var knowsGrants: Bool { AccessClass.allCases.contains(where: book.knows) }
+  /// - Throws: the reason why nobody can tell the grants for items of any class: an empty answer would be believed.
+  private func checkGrantsKnown() throws(Refusal) {
+    guard AccessClass.allCases.contains(where: book.knows) else { throw vault.locked }
+    if !book.isTrusted, let problem = book.problem { throw Refusal(grants: problem) }
+  }
 
   /// The subjects that have a right to the item of this name by a grant that counts, and their rights.
   package func subjects(on name: ItemName) -> [(subject: Subject, rights: Rights)] {
@@ -140,8 +143,7 @@ extension Access {
   /// The same, for an administrator who asks for them.
   package func whoMay(_ name: ItemName, for caller: Caller) throws(Refusal) -> [(subject: Subject, rights: Rights)] {
     try vault.audit.recording(.find, caller, name.text, detail: "who may do what") { () throws(Refusal) in
-      // An empty answer would be believed.
-      guard knowsGrants else { throw vault.locked }
+      try checkGrantsKnown()
       return subjects(on: name)
     }
   }

@@ -70,7 +70,7 @@ extension Access {
     let found = book.all.filter { $0.grant.subject == subject && (pattern == nil || $0.grant.pattern == pattern) }
     let isAllKnown = AccessClass.allCases.allSatisfy(book.knows)
     let approvals = requests.revoke(subject) { pattern?.matches($0) ?? true }
-    guard !found.isEmpty || !approvals.isEmpty || !isAllKnown else { throw .noSuchGrant(subject.description) }
+    guard !found.isEmpty || !approvals.isEmpty || !isAllKnown else { throw noSuchGrant(subject) }
     let ids = Set(found.map(\.id))
     var unstored: String?
     let agreeing = agreeing(keychain)
@@ -113,7 +113,7 @@ extension Access {
   private func forget(_ subject: Subject, _ caller: Caller) throws(Refusal) {
     let keychain = try administer(caller)
     guard vault.state.kind == .unlocked else { throw vault.locked }
-    guard let ids = book.confined[subject] else { throw .noSuchGrant(subject.description) }
+    guard let ids = book.confined[subject] else { throw noSuchGrant(subject) }
     guard !book.all.contains(where: { $0.grant.subject == subject }) else {
       throw .invalidGrant("\(subject) still has grants; `vault revoke` takes them back first")
     }
@@ -150,16 +150,14 @@ extension Access {
       return sets[accessible] == nil || sets[accessible] != known[accessible]
     }
     guard !unknown.isEmpty else { return }
-    var read = readAhead.filter { sets[$0.key] == $0.value.set }
-    var loaded: [AccessClass: [GrantRecord]?] = [:]
-    do throws(VaultError) {
-      let left = unknown.filter { read[$0] == nil }
-      if !left.isEmpty { read.merge(try keychain.readGrants(of: left)) { own, _ in own } }
-    } catch { vault.log.error("the grants cannot be read: \(error.text)") }
+    var read = readAhead.filter { sets[$0.key] == $0.value.set && $0.value.problem == nil }
+    let left = unknown.filter { read[$0] == nil }
+    if !left.isEmpty { read.merge(keychain.readGrants(of: left)) { own, _ in own } }
+    var loaded: [AccessClass: GrantBook.Loaded] = [:]
     for accessible in unknown {
-      do throws(VaultError) { loaded[accessible] = try keychain.grants(of: accessible, among: read) } catch {
-        vault.log.error("no grant for items of class \(accessible.name) counts: \(error.text)")
-        loaded[accessible] = .some(nil)
+      do throws(VaultError) { loaded[accessible] = .stored(try keychain.grants(of: accessible, among: read)) } catch {
+        vault.log.error("no grant for items of class \(accessible.name) counts: \(Refusal(grants: error).sentence)")
+        loaded[accessible] = .changed(read[accessible]?.records ?? [], because: error)
         sets[accessible] = nil
       }
     }
@@ -272,6 +270,11 @@ extension Access {
   func groups(of subject: Subject) -> [UInt32] {
     for case .user(let uid) in subject.parts { return vault.groups(uid) }
     return []
+  }
+
+  /// The refusal where nothing is known of a subject: it may be in a class that is not what was stored.
+  private func noSuchGrant(_ subject: Subject) -> Refusal {
+    book.problem.map(Refusal.init(grants:)) ?? .noSuchGrant(subject.description)
   }
 
   func refusal(_ error: VaultError) -> Refusal {

@@ -152,9 +152,10 @@ package final class Access: SecretHolder {
   /// True when a process of the user has its grants alone.
   private func isConfined(_ caller: Caller, _ parts: CallerParts) -> Bool {
     guard !terms.isSystem, caller.uid == terms.owner else { return false }
-    // Before the first key came nobody can tell whom a grant has named: of a service it is likely.
-    guard book.knowsConfined else { return caller.userUnit?.hasSuffix(".service") == true && vault.openKeychain != nil }
-    return book.confines(parts)
+    if book.confines(parts) { return true }
+    // Before the first key came, or where what the store says was changed, nobody can tell whom a grant has named: of a
+    // service it is likely.
+    return !book.knowsConfined && caller.userUnit?.hasSuffix(".service") == true && vault.openKeychain != nil
   }
 
   // MARK: Presence

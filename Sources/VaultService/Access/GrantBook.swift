@@ -1,33 +1,9 @@
 internal import VaultCore
 internal import VaultModel
+internal import VaultStore
 
 /// The grants that are in memory, for items of each class, and what decides how they count.
 struct GrantBook {
-  /// What the records of one class say; all classes have the same records but for what could not be stored yet, or what somebody
-  /// forged who has the key of that class alone.
-  private struct Page {
-    var grants: [(id: ItemID, grant: Grant)] = []
-    var denied: [RequestTarget: ItemID] = [:]
-    var isUnconfirmed = false
-    /// False when they are not those that were stored, so that none of them is here.
-    var isTrusted = true
-    /// The set of the records in the store that say all of it and nothing else; nil where these may be others by now.
-    var set: RecordSet?
-
-    /// The grants with these ids; nil for all.
-    func among(_ ids: Set<ItemID>?) -> [(id: ItemID, grant: Grant)] {
-      ids.map { ids in ids.isEmpty ? [] : grants.filter { ids.contains($0.id) } } ?? grants
-    }
-  }
-
-  /// Grants to be revoked of classes that cannot be read yet.
-  private struct Coming {
-    let subject: Subject
-    /// Nil for all of the subject.
-    let pattern: ItemPattern?
-    var classes: Set<AccessClass>
-  }
-
   private var pages: [AccessClass: Page] = [:]
   /// The subjects whose processes have their grants alone, in a user's vault, and the ids of their records.
   private(set) var confined: [Subject: Set<ItemID>] = [:]
@@ -37,8 +13,9 @@ struct GrantBook {
   private(set) var revoked: Set<ItemID> = []
   /// Those that are to be revoked as soon as they are known.
   private var coming: [Coming] = []
-  /// True when the subjects that have their grants alone are known.
-  private(set) var knowsConfined = false
+  /// The classes whose records have told the subjects that have their grants alone, and those whose records were not
+  /// what was stored when they were read last. Neither is forgotten by a lock.
+  private var (told, doubted): (Set<AccessClass>, Set<AccessClass>) = ([], [])
   /// The ids of the grants that count, for items of some class, until their time.
   private(set) var counting: Set<ItemID> = []
   /// All grants, each once, whether or not they count.
@@ -51,15 +28,18 @@ struct GrantBook {
   private var byPart: [Subject.Part: [(accessible: AccessClass, id: ItemID, grant: Grant)]] = [:]
 
   /// Takes in what the store has for items of a class.
-  mutating func load(_ accessible: AccessClass, _ records: [GrantRecord]) { load([accessible: records]) }
+  mutating func load(_ accessible: AccessClass, _ records: [GrantRecord]) { load([accessible: .stored(records)]) }
 
-  /// The same for several classes at once; nil for what is not what was stored, of which none counts.
+  /// The same for several classes at once.
   ///
-  /// - Parameter sets: those of the records.
-  mutating func load(_ read: [AccessClass: [GrantRecord]?], _ sets: [AccessClass: RecordSet] = [:]) {
+  /// - Parameter sets: those of the records that were stored last.
+  mutating func load(_ read: [AccessClass: Loaded], _ sets: [AccessClass: RecordSet] = [:]) {
     for accessible in AccessClass.allCases {
-      guard let records = read[accessible] else { continue }
-      if let records { take(accessible, records) } else { pages[accessible] = Page(isTrusted: false) }
+      switch read[accessible] {
+      case .stored(let records): take(accessible, records)
+      case .changed(let records, let problem): distrust(accessible, records, because: problem)
+      case nil: continue
+      }
       pages[accessible]?.set = sets[accessible]
     }
     count()
@@ -80,17 +60,34 @@ struct GrantBook {
       case .grant(let grant):
         if isRevoked(grant, accessible) { revoked.insert(record.id) }
         if !revoked.contains(record.id) { page.grants.append((record.id, grant)) }
-      case .confined(let subject): confined[subject, default: []].insert(record.id)
-      case .unconfirmed(let since):
-        page.isUnconfirmed = true
-        unconfirmed[record.id] = since
-      case .denied(let subject, let name): page.denied[RequestTarget(subject, name)] = record.id
+      case .confined, .unconfirmed, .denied: restrict(&page, record)
       }
     }
     pages[accessible] = page
-    knowsConfined = true
+    told.insert(accessible)
+    doubted.remove(accessible)
     for index in coming.indices { coming[index].classes.remove(accessible) }
     coming.removeAll { $0.classes.isEmpty }
+  }
+
+  /// Takes note that what the store has for items of a class is not what was stored.
+  private mutating func distrust(_ accessible: AccessClass, _ records: [GrantRecord], because problem: VaultError) {
+    var page = Page(problem: problem)
+    for record in records { restrict(&page, record) }
+    pages[accessible] = page
+    doubted.insert(accessible)
+  }
+
+  /// Takes in a record that takes something from somebody.
+  private mutating func restrict(_ page: inout Page, _ record: GrantRecord) {
+    switch record.content {
+    case .grant: break
+    case .confined(let subject): confined[subject, default: []].insert(record.id)
+    case .unconfirmed(let since):
+      page.isUnconfirmed = true
+      unconfirmed[record.id] = since
+    case .denied(let subject, let name): page.denied[RequestTarget(subject, name)] = record.id
+    }
   }
 
   private func isRevoked(_ grant: Grant, _ accessible: AccessClass) -> Bool {
@@ -99,9 +96,6 @@ struct GrantBook {
         && (coming.pattern == nil || coming.pattern == grant.pattern)
     }
   }
-
-  /// Takes note that what the store has for items of a class is not what was stored: none of it counts.
-  mutating func distrust(_ accessible: AccessClass) { load([accessible: nil]) }
 
   /// Drops what it knows of a class, whose grants count no more until they are read again.
   mutating func forget(_ accessible: AccessClass) {
@@ -226,10 +220,10 @@ struct GrantBook {
   private func counting(_ accessible: AccessClass, among ids: Set<ItemID>?) -> [(id: ItemID, grant: Grant)] {
     guard let page = pages[accessible] else { return [] }
     // The classes stand in that order.
-    let stronger = AccessClass.allCases.prefix { $0 != accessible }.compactMap { pages[$0] }.filter(\.isTrusted)
+    let stronger = AccessClass.allCases.prefix { $0 != accessible }.compactMap { pages[$0] }
     guard !page.isUnconfirmed, !stronger.contains(where: \.isUnconfirmed) else { return [] }
     let grants = page.among(ids)
-    guard let judge = stronger.first else { return grants }
+    guard let judge = stronger.first(where: { $0.problem == nil }) else { return grants }
     let known = Dictionary(judge.among(ids).map { ($0.id, $0.grant) }) { first, _ in first }
     return grants.filter { id, grant in known[id].map { $0.isSame(as: grant) } == true }
   }
@@ -241,6 +235,16 @@ struct GrantBook {
   // MARK: What it says
 
   func knows(_ accessible: AccessClass) -> Bool { pages[accessible] != nil }
+
+  /// The reason why what the store has for items of some class is not what was stored; nil where all that is known is.
+  var problem: VaultError? { AccessClass.allCases.lazy.compactMap { pages[$0]?.problem }.first }
+
+  /// True when what it says of some class is what was stored.
+  var isTrusted: Bool { pages.values.contains { $0.problem == nil } }
+
+  /// True when the subjects that have their grants alone are known. Where other records were not what was stored, the
+  /// word of those of `always` items is not enough: whoever has the disk may have their key.
+  var knowsConfined: Bool { told.contains { $0 != .always || doubted.isEmpty } }
 
   /// True when a caller of which these parts hold has its grants alone.
   func confines(_ caller: CallerParts) -> Bool {

@@ -39,7 +39,7 @@ package final class GrantsAhead: SecretHolder, Runner.Work {
     guard let then else { return .over }
     let clock = access.vault.clock
     let limit = max(end, clock.monotonic() + Self.part)
-    let isOver = (try? walk?.step(keychain) { clock.monotonic() >= limit }) ?? true
+    let isOver = walk?.step(keychain) { clock.monotonic() >= limit } ?? true
     guard isOver else { return .again }
     access.readAhead = walk?.found ?? [:]
     defer { access.readAhead = [:] }

@@ -104,6 +104,21 @@ package enum Refusal: Error, Equatable {
     }
   }
 
+  /// The refusal of a question about grants that are not what was stored, or cannot be read.
+  init(grants error: VaultError) {
+    guard case .corrupt(let reason) = error else {
+      self.init(error)
+      return
+    }
+    let advice = "`vault verify` says what is wrong, `vault salvage` saves the rest"
+    self = .corrupt(reason, isNewer: false, advice: advice)
+  }
+
+  /// Its reason for the journal, with its advice.
+  var sentence: String {
+    if case .corrupt(_, _, let advice?) = self { "\(reason); \(advice)" } else { reason }
+  }
+
   init(_ error: CryptoError) {
     switch error {
     case .authenticationFailed, .malformed: self = .corrupt(error.reason, isNewer: false, advice: nil)

@@ -1,12 +1,19 @@
 public import VaultCore
 public import VaultModel
 
-/// The grants for items of one class as they were read, and the set that their records are.
+/// The grants for items of one class as they were read, and the set that their records are. They count where
+/// ``Keychain/grants(of:among:)`` says so.
 public struct ReadGrants {
+  /// Those that open.
   public fileprivate(set) var records: [GrantRecord] = []
   public fileprivate(set) var set = RecordSet()
   /// False when one of them does not open.
   fileprivate(set) var isWhole = true
+  /// The reason why no more of them were read; nil where all were.
+  public fileprivate(set) var problem: VaultError?
+
+  /// True when there is none.
+  var isEmpty: Bool { problem == nil && isWhole && records.isEmpty }
 }
 
 /// The reading of all grants, in steps, with keys of its own: for those that an unlock is to know from its beginning on it
@@ -44,8 +51,9 @@ public final class GrantWalk {
   private var read: [AccessClass: ReadGrants] = [:]
   /// The number of the next row; nil at the end.
   private var next: Int64? = .min
-  /// The number of rows that were met.
+  /// The number of rows that were looked at, each once.
   private var count = 0
+  private var problem: VaultError?
   private var texts = GrantTexts()
   private let plaintext = Scratch()
 
@@ -70,27 +78,31 @@ public final class GrantWalk {
     for accessible in classes { keys[accessible] = keychain.withKeys(accessible) { Keys($0) } }
   }
 
-  /// Goes on until the time is up; true at the end.
-  ///
-  /// - Throws: ``VaultError/corrupt(_:)`` where the table is not one of grants; ``VaultError/storage(_:)``.
-  public func step(_ keychain: Keychain, isTimeUp: () -> Bool) throws(VaultError) -> Bool {
+  /// Goes on until the time is up; true at the end, or where the table cannot be read on, which ``found`` tells then.
+  public func step(_ keychain: Keychain, isTimeUp: () -> Bool) -> Bool {
     guard let first = next else { return true }
     next = nil
-    var left = Self.stride
     defer { plaintext.wipe() }
-    try keychain.database.eachGrant(from: first) { (row: Result<GrantRow, VaultError>) throws(VaultError) in
-      count += 1
-      guard count <= Database.mostGrantRows else { throw .corrupt("vault.db: there are too many grants") }
-      guard let row = try? row.get() else { return true }
-      if left == 0, isTimeUp() {
+    do throws(VaultError) { try read(keychain, from: first, isTimeUp) } catch { problem = error }
+    return next == nil
+  }
+
+  private func read(_ keychain: Keychain, from first: Int64, _ isTimeUp: () -> Bool) throws(VaultError) {
+    var left = Self.stride
+    try keychain.database.eachGrant(from: first) { (found: Result<GrantRow, VaultError>) throws(VaultError) in
+      // One that cannot be read counts towards no set: where it stands for one that did, the set is another one.
+      let row = try? found.get()
+      if let row, left == 0, isTimeUp() {
         next = row.row
         return false
       }
+      guard count < Database.mostGrantRows else { throw Database.tooManyGrants }
+      count += 1
+      guard let row else { return true }
       left = left == 0 ? Self.stride : left - 1
       if let keys = keys[row.accessible] { take(row, keys, keychain.vault) }
       return true
     }
-    return next == nil
   }
 
   private func take(_ row: GrantRow, _ keys: Keys, _ vault: VaultID) {
@@ -112,7 +124,10 @@ public final class GrantWalk {
   /// The grants that were read of each class, at the end.
   public var found: [AccessClass: ReadGrants] {
     var found: [AccessClass: ReadGrants] = [:]
-    for accessible in keys.keys { found[accessible] = read[accessible] ?? ReadGrants() }
+    for accessible in keys.keys {
+      found[accessible] = read[accessible] ?? ReadGrants()
+      found[accessible]?.problem = problem
+    }
     return found
   }
 }

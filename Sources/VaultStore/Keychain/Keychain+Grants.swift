@@ -16,14 +16,14 @@ extension Keychain {
   ///   them is to count; ``VaultError/storage(_:)``.
   public func grants(of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
     try noticing { () throws(VaultError) in
-      try grants(of: accessible, among: try readGrants(of: [accessible]))
+      try grants(of: accessible, among: readGrants(of: [accessible]))
     }
   }
 
-  /// The same of several classes at once, where that could be read.
-  public func readGrants(of classes: [AccessClass]) throws(VaultError) -> [AccessClass: ReadGrants] {
+  /// Reads the records of several classes at once: of those whose keys are in memory.
+  public func readGrants(of classes: [AccessClass]) -> [AccessClass: ReadGrants] {
     let walk = GrantWalk(self, classes)
-    try noticing { () throws(VaultError) in while try !walk.step(self, isTimeUp: { false }) {} }
+    while !walk.step(self, isTimeUp: { false }) {}
     return walk.found
   }
 
@@ -35,6 +35,7 @@ extension Keychain {
   ) throws(VaultError) -> [GrantRecord] {
     try noticing { () throws(VaultError) in
       guard opensGrants(of: accessible), let read = read[accessible] else { throw .locked }
+      if let problem = read.problem { throw problem }
       guard try grantSet(of: accessible) == read.set else {
         throw .corrupt("the grants for items of class \(accessible.name) are not those that were stored last")
       }
@@ -112,14 +113,13 @@ extension Keychain {
     of source: Keychain, lose: (AccessClass, VaultError) throws(VaultError) -> Void
   ) throws(VaultError) {
     for row in try database.grants() { try remove(row) }
+    let read = source.readGrants(of: AccessClass.allCases)
     for accessible in AccessClass.allCases {
-      let rows = try source.database.grants().contains { $0.accessible == accessible }
       // Where nothing is, and nothing is known to be missing, nothing is lost.
-      if !rows, ((try? source.classRecord(accessible))?.sets[Self.grantsPlace] ?? RecordSet()) == RecordSet() {
-        continue
-      }
+      let stored = (try? source.classRecord(accessible))?.grants ?? RecordSet()
+      if let read = read[accessible], read.isEmpty, stored == RecordSet() { continue }
       let records: [GrantRecord]
-      do throws(VaultError) { records = try source.grants(of: accessible) } catch .corrupt(let reason) {
+      do throws(VaultError) { records = try source.grants(of: accessible, among: read) } catch .corrupt(let reason) {
         try lose(accessible, .corrupt(reason))
         continue
       }

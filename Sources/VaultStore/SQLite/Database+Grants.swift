@@ -13,6 +13,9 @@ struct GrantRow {
 extension Database {
   /// The most rows, more than a vault has.
   static let mostGrantRows = AccessClass.allCases.count * Keychain.mostGrantRecords
+  /// The error where there are more: then none of them is looked at any further.
+  static let tooManyGrants = VaultError.corrupt(
+    "vault.db has more than \(mostGrantRows) rows of grants, and no vault has as many")
   /// The longest record in bytes, with room for what later programs add.
   static let longestGrant = 16 << 10
 
@@ -42,7 +45,7 @@ extension Database {
     try statement.each { (row: Statement) throws(VaultError) in
       let number = try row.integer(0)
       if let last, last >= number { throw outOfOrder("grants") }
-      guard count < mostGrantRows else { throw .corrupt("vault.db: there are too many grants") }
+      guard count < mostGrantRows else { throw tooManyGrants }
       (last, count) = (number, count + 1)
       return try body(row, number)
     }

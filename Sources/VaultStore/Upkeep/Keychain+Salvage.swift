@@ -42,11 +42,12 @@ extension Keychain {
     copy.takeKeys(of: self)
     AccessClass.allCases.forEach(copy.vouch)
     try copy.transaction { () throws(VaultError) in
-      try copy.copyGrants(of: self) { accessible, _ in
-        lose(
-          Finding(
-            .damaged,
-            "the grants for items of class \(accessible.name) are lost: they are not those that were stored last"))
+      try copy.copyGrants(of: self) { accessible, error in
+        let reason =
+          if case .corrupt(let reason) = error, error == Database.tooManyGrants { reason } else {
+            "they are not those that were stored last"
+          }
+        lose(Finding(.damaged, "the grants for items of class \(accessible.name) are lost: \(reason)"))
       }
       try copy.saveDeposits(of: self, lose: lose)
     }
