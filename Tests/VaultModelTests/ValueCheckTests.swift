@@ -55,6 +55,22 @@ struct ValueCheckTests {
     #expect(disagreements.isEmpty)
   }
 
+  @Test("UTF-8 is recognised wherever it stands in a longer text of ASCII")
+  func longText() {
+    for place in 0..<24 {
+      let cases: [([UInt8], Bool)] = [([0xC3, 0xA9], true), ([0x7F, 0x00], true), ([0x80], false), ([0xFF], false)]
+      for (bytes, isText) in cases {
+        var text = [UInt8](repeating: 0x61, count: 24)
+        text.insert(contentsOf: bytes, at: place)
+        let isFound = unsafe text.span.bytes.isUTF8
+        #expect(isFound == isText, "\(bytes) at \(place)")
+      }
+      let cut = [UInt8](repeating: 0x61, count: place) + [0xE2, 0x82]
+      let isFound = unsafe cut.span.bytes.isUTF8
+      #expect(!isFound, "cut after \(place)")
+    }
+  }
+
   @Test("Attributes are checked with every kind", arguments: ItemKind.allCases)
   func attributes(kind: ItemKind) {
     let error = #expect(throws: ValueError.self) { try kind.check("x", ["bad key": "x"]) }

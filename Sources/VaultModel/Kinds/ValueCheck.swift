@@ -61,6 +61,9 @@ extension RawSpan {
   var isUTF8: Bool {
     var offset = 0
     while offset < byteCount {
+      // Most of most text is ASCII, of which eight bytes are looked at together.
+      while byteCount - offset >= 8, word(offset) & 0x8080_8080_8080_8080 == 0 { offset += 8 }
+      guard offset < byteCount else { break }
       let lead = byte(offset)
       let trailing: Int
       var second: ClosedRange<UInt8> = 0x80...0xBF

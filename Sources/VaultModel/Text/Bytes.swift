@@ -8,6 +8,12 @@ extension RawSpan {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
+  /// The eight bytes from `offset` on, in the machine's order; traps outside the span.
+  func word(_ offset: Int) -> UInt64 {
+    // Checked against the bounds, and every bit pattern is a UInt64.
+    unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+  }
+
   /// A copy of what is not secret.
   package var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
 
