@@ -36,7 +36,8 @@ import VaultStore
   private static func told(_ client: ConnectionStand.Inside) throws -> [String] {
     let reading = try client.assembly.rooms.access.readAudit(AuditFilter(), for: client.connection.caller)
     defer { reading.end() }
-    return try reading.page(until: .max) { 0 }.found.map(\.entry).filter { $0.action == .set }.map {
+    let kinds: [AuditAction] = [.set, .move, .delete]
+    return try reading.page(until: .max) { 0 }.found.map(\.entry).filter { kinds.contains($0.action) }.map {
       "\($0.outcome.name) \($0.item ?? "")"
     }
   }
@@ -82,6 +83,79 @@ import VaultStore
         let value = try client.vault.keychain().withValue(of: ItemName("long"), version: number, now: 1) { $2.array }
         #expect(value == [UInt8](repeating: UInt8(number), count: Self.size))
       }
+    }
+  }
+
+  /// Calls beside Set, with the entry that each leaves, and the item that there is then.
+  struct Call: CustomTestStringConvertible, Sendable {
+    let method: String
+    let parameters: String
+    let item: String
+    var left = "long"
+    var testDescription: String { method }
+  }
+
+  private static let calls = [
+    Call(method: "Move", parameters: #"{"from":"long","to":"moved"}"#, item: "long", left: "moved"),
+    Call(method: "RestoreVersion", parameters: #"{"name":"long","version":1}"#, item: "long"),
+    Call(method: "Copy", parameters: #"{"from":"other","to":"long","replace":true}"#, item: "long"),
+    Call(method: "Delete", parameters: #"{"names":["long"]}"#, item: "long", left: "other"),
+  ]
+
+  @Test("is made in several turns by other calls too, and leaves one entry", arguments: calls)
+  private func otherCalls(_ call: Call) throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      client.call(call.method, call.parameters)
+      #expect(client.messages().isEmpty && client.hasWork && client.connection.current.long != nil)
+      let (channel, _) = try Self.another(client, uid: 4711)
+      try Self.send("Status", over: channel)
+      var answer = ""
+      while let part = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: part) }
+      #expect(answer.contains(#""state":"unlocked""#), "\(answer)")
+      _ = try channel.finish(acceptAlreadyClosed: true)
+      #expect(try client.vault.keychain().item(named: ItemName("long")).versions.count == 2)
+    }
+    try stand.goRound("the answer") { client in !client.hasWork }
+    try stand.on { client in
+      let answers = client.messages()
+      #expect(answers.count == 1 && !answers[0].contains("error"), "\(answers)")
+      #expect(client.connection.current.long == nil)
+      #expect(try Self.told(client) == ["ok \(call.item)"])
+      _ = try client.vault.keychain().item(named: ItemName(call.left))
+      #expect(try client.vault.keychain().verify().isOK)
+    }
+  }
+
+  @Test("ends with a lock by other calls too, and changes nothing", arguments: calls)
+  private func otherCallsLocked(_ call: Call) throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      client.call(call.method, call.parameters)
+      #expect(client.connection.current.long != nil)
+      client.vault.lock(because: .asked)
+      #expect(client.connection.current.long == nil)
+      let answers = client.messages()
+      #expect(answers.count == 1 && answers[0].contains("io.vaultd.Vault.Locked"), "\(answers)")
+      try client.unlock()
+      #expect(try Self.told(client) == ["cancelled \(call.item)"])
+      #expect(try client.vault.keychain().item(named: ItemName("long")).versions.count == 2)
+    }
+    try stand.goRound("the turns") { client in !client.door.turns.isAwaited }
+    #expect(try stand.on { client in try Self.told(client) } == ["cancelled \(call.item)"])
+  }
+
+  @Test("has nothing sealed for whoever may not make it", arguments: calls)
+  private func refusedCalls(_ call: Call) throws {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    try stand.on { client in
+      let (channel, connection) = try Self.another(client, uid: 4711)
+      try Self.send(call.method, call.parameters, over: channel)
+      #expect(connection.current.long == nil)
+      _ = try channel.finish(acceptAlreadyClosed: true)
     }
   }
 

@@ -29,7 +29,7 @@ import VaultModel
   /// Seals all that the change will need; the number of parts.
   private func seal(_ ahead: SealedAhead, hasNewValue: Bool = false) -> Int {
     var parts = 0
-    while keychain.sealAhead(change, hasNewValue: hasNewValue, ahead) { parts += 1 }
+    while keychain.sealAhead([.set(change, hasNewValue: hasNewValue)], ahead) { parts += 1 }
     return parts
   }
 
@@ -42,9 +42,9 @@ import VaultModel
 
   @Test("are sealed in parts of at most a MiB, and are what the change writes") func parts() throws {
     let ahead = SealedAhead()
-    #expect(keychain.sealAhead(change, hasNewValue: false, ahead) && ahead.count == 2)
-    #expect(keychain.sealAhead(change, hasNewValue: false, ahead) && ahead.count == 3)
-    #expect(!keychain.sealAhead(change, hasNewValue: false, ahead))
+    #expect(keychain.sealAhead([.set(change, hasNewValue: false)], ahead) && ahead.count == 2)
+    #expect(keychain.sealAhead([.set(change, hasNewValue: false)], ahead) && ahead.count == 3)
+    #expect(!keychain.sealAhead([.set(change, hasNewValue: false)], ahead))
     // Nothing has changed so far.
     try expectValues(1...3, of: .whenUnlocked)
     #expect(try keychain.set(change, now: 2000, ahead: ahead).number == 3)
@@ -66,12 +66,12 @@ import VaultModel
   @Test("are none where all of it is little, or nothing is sealed again") func little() throws {
     try keychain.put("b", "little")
     let small = ItemChange(name: try name("b"), accessible: .always, update: true)
-    #expect(!keychain.sealAhead(small, hasNewValue: false, SealedAhead()))
+    #expect(!keychain.sealAhead([.set(small, hasNewValue: false)], SealedAhead()))
     let new = ItemChange(name: try name("c"), accessible: .always, update: true)
-    #expect(!keychain.sealAhead(new, hasNewValue: true, SealedAhead()))
+    #expect(!keychain.sealAhead([.set(new, hasNewValue: true)], SealedAhead()))
     // One that is not to change what is there is refused.
     let unwilling = ItemChange(name: try name("a"), accessible: .always)
-    #expect(!keychain.sealAhead(unwilling, hasNewValue: false, SealedAhead()))
+    #expect(!keychain.sealAhead([.set(unwilling, hasNewValue: false)], SealedAhead()))
   }
 
   @Test("do not count once the item has another policy") func otherPolicy() throws {
@@ -122,9 +122,9 @@ import VaultModel
 
   @Test("are not sealed, nor written, while the item's class or its next one is locked") func locked() throws {
     let ahead = SealedAhead()
-    #expect(keychain.sealAhead(change, hasNewValue: false, ahead))
+    #expect(keychain.sealAhead([.set(change, hasNewValue: false)], ahead))
     keychain.lock(hidingNames: false)
-    #expect(!keychain.sealAhead(change, hasNewValue: false, ahead))
+    #expect(!keychain.sealAhead([.set(change, hasNewValue: false)], ahead))
     #expect(throws: VaultError.locked) { try keychain.set(change, now: 2000, ahead: ahead) }
     try keychain.unlock(vaultKey: fixture.vaultKey)
     #expect(seal(ahead) == 1)
@@ -136,7 +136,7 @@ import VaultModel
   func others() throws {
     let ahead = SealedAhead()
     var parts = 0
-    while keychain.sealAhead(change, hasNewValue: false, ahead) {
+    while keychain.sealAhead([.set(change, hasNewValue: false)], ahead) {
       parts += 1
       try keychain.set(ItemChange(name: name("a"), attributes: ["part": "\(parts)"], update: true), now: 2000)
       try #require(parts <= SealedAhead.mostParts)
@@ -150,8 +150,8 @@ import VaultModel
     var change = change
     change.kind = .tlsKey
     let ahead = SealedAhead()
-    #expect(keychain.sealAhead(change, hasNewValue: false, ahead) && ahead.count == 2)
-    while keychain.sealAhead(change, hasNewValue: false, ahead) {}
+    #expect(keychain.sealAhead([.set(change, hasNewValue: false)], ahead) && ahead.count == 2)
+    while keychain.sealAhead([.set(change, hasNewValue: false)], ahead) {}
     #expect(ahead.count == 2)
     expect(\.isInvalidValue) { try keychain.set(change, now: 2000, ahead: ahead) }
     try expectValues(1...3, of: .whenUnlocked)

@@ -10,9 +10,15 @@ extension VarlinkDoor {
       try CallWeight.check(count: call.names.count)
       var names: [ItemName] = []
       for name in call.names { names.append(try Self.itemName(name)) }
-      let kept = try items.delete(names, isForGood: call.now ?? false, for: connection.caller)
-      connection.reply(Wire.DeleteReply(kept: kept.map { Int(clamping: $0) }))
-      upkeep.clearTrashLater()
+      let isForGood = call.now ?? false
+      vault.audit.isAbout(
+        .delete, names.count == 1 ? names[0].text : "", detail: Items.detail(ofUndone: names, isForGood),
+        for: connection.caller)
+      try whenPrepared(.delete(names, isForGood: isForGood), connection) { long throws(Refusal) in
+        let kept = try items.delete(names, isForGood: isForGood, long, for: connection.caller)
+        connection.reply(Wire.DeleteReply(kept: kept.map { Int(clamping: $0) }))
+        upkeep.clearTrashLater()
+      }
     }
   }
 
@@ -20,8 +26,11 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let name = try Self.itemName(call.name)
-      try items.undelete(name, for: connection.caller)
-      connection.reply(Wire.UndeleteReply(openTo: others(on: [name], connection)))
+      vault.audit.isAbout(.set, name.text, detail: Items.undeleting, for: connection.caller)
+      try whenPrepared(.undelete(name), connection) { long throws(Refusal) in
+        try items.undelete(name, long, for: connection.caller)
+        connection.reply(Wire.UndeleteReply(openTo: others(on: [name], connection)))
+      }
     }
   }
 
@@ -41,9 +50,13 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       if call.version < 1 { throw .invalid("version") }
-      let stored = try items.restoreVersion(
-        call.version, of: try Self.itemName(call.name), for: connection.caller)
-      connection.reply(Wire.RestoreVersionReply(version: stored.number))
+      let name = try Self.itemName(call.name)
+      let detail = Items.detail(ofRestoring: call.version)
+      vault.audit.isAbout(.set, name.text, detail: detail, for: connection.caller)
+      try whenPrepared(.restoreVersion(call.version, of: name), connection) { long throws(Refusal) in
+        let stored = try items.restoreVersion(call.version, of: name, long, for: connection.caller)
+        connection.reply(Wire.RestoreVersionReply(version: stored.number))
+      }
     }
   }
 }

@@ -62,8 +62,12 @@ extension VarlinkDoor {
   func move(_ call: Wire.MoveParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      try items.move(try Self.itemName(call.from), to: try Self.itemName(call.to), for: connection.caller)
-      connection.reply(Wire.Empty())
+      let (name, new) = (try Self.itemName(call.from), try Self.itemName(call.to))
+      vault.audit.isAbout(.move, name.text, detail: Items.detail(ofMoveTo: new), for: connection.caller)
+      try whenPrepared(.move(name, to: new), connection) { long throws(Refusal) in
+        try items.move(name, to: new, long, for: connection.caller)
+        connection.reply(Wire.Empty())
+      }
     }
   }
 

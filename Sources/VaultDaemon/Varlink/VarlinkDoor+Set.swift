@@ -15,15 +15,25 @@ extension VarlinkDoor {
       let value = call.newValue(field)
       let large = try items.largeKey(change, value, for: connection.caller) { field.copy(frame, into: &$0) }
       if let large { return try store(change, large, connection) }
-      let long = connection.current.long ?? LongChange()
-      if items.prepare(change, value, long, for: connection.caller) { return connection.comeAgain(with: long) }
-      let stored = try items.set(change, value, long, for: connection.caller) { bytes in
-        field.copy(frame, into: &bytes)
+      try whenPrepared(.set(change, value), connection) { long throws(Refusal) in
+        let stored = try items.set(change, value, long, for: connection.caller) { bytes in
+          field.copy(frame, into: &bytes)
+        }
+        reply(to: change, stored, connection)
       }
-      reply(to: change, stored, connection)
     } catch {
       connection.fail(error)
     }
+  }
+
+  /// Does the work of a call once what it needs is prepared: otherwise prepares a part of it, and has the call come
+  /// again.
+  func whenPrepared(
+    _ work: ItemWork, _ connection: VarlinkConnection, _ body: (LongChange) throws(Refusal) -> Void
+  ) throws(Refusal) {
+    let long = connection.current.long ?? LongChange()
+    if items.prepare(work, long, for: connection.caller) { return connection.comeAgain(with: long) }
+    try body(long)
   }
 
   private func reply(to change: ItemChange, _ stored: StoredVersion, _ connection: VarlinkConnection) {
@@ -95,11 +105,15 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let target = try Self.itemName(call.to)
-      let version = try items.copy(
-        try Self.itemName(call.from), to: target, replacing: call.replace ?? false,
-        evenExpired: call.expired ?? false, for: connection.caller)
-      connection.reply(
-        Wire.CopyReply(version: version, openTo: version == 1 ? others(on: [target], connection) : nil))
+      let source = try Self.itemName(call.from)
+      let replacing = call.replace ?? false
+      vault.audit.isAbout(.set, target.text, detail: Items.detail(ofCopyOf: source), for: connection.caller)
+      try whenPrepared(.copy(source, to: target, replacing: replacing), connection) { long throws(Refusal) in
+        let version = try items.copy(
+          source, to: target, replacing: replacing, evenExpired: call.expired ?? false, long, for: connection.caller)
+        connection.reply(
+          Wire.CopyReply(version: version, openTo: version == 1 ? others(on: [target], connection) : nil))
+      }
     }
   }
 

@@ -8,33 +8,69 @@ extension Items {
 
   /// Deletes items, all or none.
   ///
-  /// - Parameter isForGood: true when they skip the trash.
+  /// - Parameters:
+  ///   - isForGood: true when they skip the trash.
+  ///   - long: what was prepared for it; see ``prepare(_:_:for:)``.
   /// - Returns: the number of seconds that they stay in the trash; nil when they are gone.
-  package func delete(_ names: [ItemName], isForGood: Bool, for caller: Caller) throws(Refusal) -> Int64? {
-    let detail = isForGood ? "for good" : nil
+  package func delete(
+    _ names: [ItemName], isForGood: Bool, _ long: LongChange? = nil, for caller: Caller
+  ) throws(Refusal) -> Int64? {
     var refused: ItemName?
     let kept: Int64?
     do throws(Refusal) {
       try vault.audit.settle()
-      kept = try remove(names, isForGood, caller, refused: &refused)
+      kept = try remove(names, isForGood, long, caller, refused: &refused)
     } catch {
       if names.count == 1 { refused = names[0] }
-      let batch = names.count == 1 ? nil : Self.detail(ofBatch: names.count, isAboutOne: refused != nil)
-      let words = [detail, batch].compactMap { $0 }.joined(separator: ", ")
-      vault.audit.record(.delete, error.outcome, caller, item: refused?.text, detail: words)
+      let detail = Self.detail(ofUndone: names, isForGood, isAboutOne: refused != nil)
+      vault.audit.record(.delete, error.outcome, caller, item: refused?.text, detail: detail)
       try vault.audit.settle()
       throw error
     }
+    let detail = isForGood ? Self.forGood : nil
     for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, detail: detail) }
     try vault.audit.settle()
     return kept
   }
 
+  private static let forGood = "for good"
+
+  /// The detail of a deletion that was not done.
+  ///
+  /// - Parameter isAboutOne: true where its entry names one of many items.
+  package static func detail(ofUndone names: [ItemName], _ isForGood: Bool, isAboutOne: Bool = false) -> String {
+    let batch = names.count == 1 ? nil : detail(ofBatch: names.count, isAboutOne: isAboutOne)
+    return [isForGood ? forGood : nil, batch].compactMap { $0 }.joined(separator: ", ")
+  }
+
   /// - Parameter refused: the one that stands in the way, where one does.
   private func remove(
-    _ names: [ItemName], _ isForGood: Bool, _ caller: Caller, refused: inout ItemName?
+    _ names: [ItemName], _ isForGood: Bool, _ long: LongChange?, _ caller: Caller, refused: inout ItemName?
   ) throws(Refusal) -> Int64? {
     let keychain = try vault.keychain()
+    try checkDeletion(names, keychain, for: caller, refused: &refused)
+    let kept = isForGood ? nil : vault.settings.trash
+    do throws(VaultError) {
+      try vault.makingRoom(keychain) { () throws(VaultError) in
+        if kept == nil {
+          try keychain.delete(names)
+        } else {
+          try keychain.trash(names, now: vault.clock.wall(), ahead: long?.ahead)
+        }
+      }
+    } catch {
+      // Which one is missing is worth a second look.
+      if error == .noSuchItem { refused = names.first { (try? keychain.item(named: $0)) == nil } }
+      throw vault.refusal(error, refused?.text ?? "")
+    }
+    for name in names { vault.hooks.announce(.item(name, .deleted)) }
+    return kept
+  }
+
+  /// - Parameter refused: the one that stands in the way, where one does.
+  func checkDeletion(
+    _ names: [ItemName], _ keychain: Keychain, for caller: Caller, refused: inout ItemName?
+  ) throws(Refusal) {
     try CallWeight.check(count: names.count)
     var weight = CallWeight()
     for name in Set(names) {
@@ -46,39 +82,37 @@ extension Items {
     }
     refused = nil
     try weight.check()
-    let kept = isForGood ? nil : vault.settings.trash
-    do throws(VaultError) {
-      try vault.makingRoom(keychain) { () throws(VaultError) in
-        if kept == nil { try keychain.delete(names) } else { try keychain.trash(names, now: vault.clock.wall()) }
-      }
-    } catch {
-      // Which one is missing is worth a second look.
-      if error == .noSuchItem { refused = names.first { (try? keychain.item(named: $0)) == nil } }
-      throw vault.refusal(error, refused?.text ?? "")
-    }
-    for name in names { vault.hooks.announce(.item(name, .deleted)) }
-    return kept
   }
 
   /// Takes the item of this name that was deleted last out of the trash.
-  package func undelete(_ name: ItemName, for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.set, caller, name.text, detail: "out of the trash") { () throws(Refusal) in
-      try takeOut(name, caller)
+  ///
+  /// - Parameter long: what was prepared for it; see ``prepare(_:_:for:)``.
+  package func undelete(_ name: ItemName, _ long: LongChange? = nil, for caller: Caller) throws(Refusal) {
+    try vault.audit.recording(.set, caller, name.text, detail: Self.undeleting) { () throws(Refusal) in
+      try takeOut(name, long, caller)
     }
   }
 
-  private func takeOut(_ name: ItemName, _ caller: Caller) throws(Refusal) {
+  package static let undeleting = "out of the trash"
+
+  private func takeOut(_ name: ItemName, _ long: LongChange?, _ caller: Caller) throws(Refusal) {
     let keychain = try vault.keychain()
+    let item = try trashedItem(name, keychain, for: caller)
+    do throws(VaultError) { try keychain.restore(name, now: vault.clock.wall(), ahead: long?.ahead) } catch {
+      throw vault.refusal(error, name.text)
+    }
+    vault.hooks.announce(.item(name, .created, version: item.versions.map(\.number).max()))
+  }
+
+  /// The item of this name that was deleted last, for whoever may take it out.
+  func trashedItem(_ name: ItemName, _ keychain: Keychain, for caller: Caller) throws(Refusal) -> ItemInfo {
     let permit = try permit(.admin, on: name, for: caller)
     let item: ItemInfo
     do throws(VaultError) { item = try keychain.trashedItem(named: name) } catch {
       throw vault.refusal(error, name.text)
     }
     try check(.admin, permit, name, item.policy, for: caller)
-    do throws(VaultError) { try keychain.restore(name, now: vault.clock.wall()) } catch {
-      throw vault.refusal(error, name.text)
-    }
-    vault.hooks.announce(.item(name, .created, version: item.versions.map(\.number).max()))
+    return item
   }
 
   /// Deletes what is in the trash for good, as much as one call may.
@@ -128,24 +162,37 @@ extension Items {
 
   /// Makes the value of an older version the current one again, and tells the version that it made. That is as good as
   /// reading it: it needs the same.
-  package func restoreVersion(_ number: Int, of name: ItemName, for caller: Caller) throws(Refusal) -> StoredVersion {
-    try vault.audit.recording(.set, caller, name.text, detail: "version \(number) again") { () throws(Refusal) in
-      try bringBack(number, of: name, caller)
+  ///
+  /// - Parameter long: what was prepared for it; see ``prepare(_:_:for:)``.
+  package func restoreVersion(
+    _ number: Int, of name: ItemName, _ long: LongChange? = nil, for caller: Caller
+  ) throws(Refusal) -> StoredVersion {
+    try vault.audit.recording(.set, caller, name.text, detail: Self.detail(ofRestoring: number)) {
+      () throws(Refusal) in try bringBack(number, of: name, long, caller)
     }
   }
 
-  private func bringBack(_ number: Int, of name: ItemName, _ caller: Caller) throws(Refusal) -> StoredVersion {
+  package static func detail(ofRestoring number: Int) -> String { "version \(number) again" }
+
+  private func bringBack(
+    _ number: Int, of name: ItemName, _ long: LongChange?, _ caller: Caller
+  ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
-    let permit = try permit(.admin, on: name, for: caller)
-    let policy = try item(name).policy
-    for right in [Right.admin, .get] { try check(right, permit, name, policy, for: caller) }
+    try checkRestoring(name, for: caller)
     let stored: StoredVersion
     do throws(VaultError) {
-      stored = try keychain.restoreVersion(number, of: name, by: author(caller), now: vault.clock.wall())
+      stored = try keychain.restoreVersion(
+        number, of: name, by: author(caller), now: vault.clock.wall(), ahead: long?.ahead)
     } catch {
       throw vault.refusal(error, name.text)
     }
     vault.hooks.announce(.item(name, .updated, version: stored.number))
     return stored
+  }
+
+  func checkRestoring(_ name: ItemName, for caller: Caller) throws(Refusal) {
+    let permit = try permit(.admin, on: name, for: caller)
+    let policy = try item(name).policy
+    for right in [Right.admin, .get] { try check(right, permit, name, policy, for: caller) }
   }
 }

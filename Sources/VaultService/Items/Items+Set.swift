@@ -40,7 +40,7 @@ extension Items {
   /// Stores one item, and tells the version that it made.
   ///
   /// - Parameters:
-  ///   - long: what was prepared for it; see ``prepare(_:_:_:for:)``.
+  ///   - long: what was prepared for it; see ``prepare(_:_:for:)``.
   ///   - fill: puts the bytes of the value in place; false when they are not what they should be.
   package func set(
     _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller,

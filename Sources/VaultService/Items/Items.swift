@@ -238,14 +238,32 @@ package final class Items {
   // MARK: Renaming
 
   /// Renames one item; its versions and attributes stay.
-  package func move(_ name: ItemName, to new: ItemName, for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.move, caller, name.text, detail: "to \(new.text)") { () throws(Refusal) in
-      try rename(name, to: new, for: caller)
+  ///
+  /// - Parameter long: what was prepared for it; see ``prepare(_:_:for:)``.
+  package func move(
+    _ name: ItemName, to new: ItemName, _ long: LongChange? = nil, for caller: Caller
+  ) throws(Refusal) {
+    try vault.audit.recording(.move, caller, name.text, detail: Self.detail(ofMoveTo: new)) { () throws(Refusal) in
+      try rename(name, to: new, long, for: caller)
     }
   }
 
-  private func rename(_ name: ItemName, to new: ItemName, for caller: Caller) throws(Refusal) {
+  package static func detail(ofMoveTo new: ItemName) -> String { "to \(new.text)" }
+
+  private func rename(
+    _ name: ItemName, to new: ItemName, _ long: LongChange?, for caller: Caller
+  ) throws(Refusal) {
     let keychain = try vault.keychain()
+    try checkMove(name, to: new, for: caller)
+    do throws(VaultError) {
+      try keychain.move(from: name, to: new, now: vault.clock.wall(), ahead: long?.ahead)
+    } catch {
+      throw vault.refusal(error, error == .alreadyExists ? new.text : name.text)
+    }
+    vault.hooks.announce(.item(name, .moved, to: new))
+  }
+
+  func checkMove(_ name: ItemName, to new: ItemName, for caller: Caller) throws(Refusal) {
     let permit = try permit(.admin, on: name, for: caller)
     let target = try self.permit(.admin, on: new, for: caller)
     if !permit.isAdministrator {
@@ -253,10 +271,6 @@ package final class Items {
       try check(.admin, permit, name, policy, for: caller)
       try check(.admin, target, new, policy, for: caller)
     }
-    do throws(VaultError) { try keychain.move(from: name, to: new, now: vault.clock.wall()) } catch {
-      throw vault.refusal(error, error == .alreadyExists ? new.text : name.text)
-    }
-    vault.hooks.announce(.item(name, .moved, to: new))
   }
 
   // MARK: Parts

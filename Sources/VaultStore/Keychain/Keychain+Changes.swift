@@ -8,7 +8,7 @@ extension Keychain {
   /// - Parameters:
   ///   - now: Unix seconds; the times stored are this or the newest one of any write of the item's class, whichever is
   ///     later.
-  ///   - ahead: what was sealed for it before; see ``sealAhead(_:hasNewValue:_:)``.
+  ///   - ahead: what was sealed for it before; see ``sealAhead(_:_:)``.
   /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
   ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a key that is needed is not in memory, which for a new
   ///   item includes those that tell whether its name is taken; ``VaultError/corrupt(_:)``;
@@ -102,14 +102,16 @@ extension Keychain {
   ///
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/alreadyExists`` (also for the same name), ``VaultError/locked``,
   ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
-  public func move(from: ItemName, to: ItemName, now: Int64) throws(VaultError) {
+  public func move(
+    from: ItemName, to: ItemName, now: Int64, ahead: SealedAhead? = nil
+  ) throws(VaultError) {
     try write { () throws(VaultError) in
       guard let old = try find(from, marking: true) else { throw unknownName }
       guard opensValues(of: old.columns.accessible), knowsAllNames else { throw .locked }
       if try find(to) != nil { throw .alreadyExists }
       var item = old.head.item
       item.name = to
-      _ = try revise(old, to: item, expires: .none, nil, now)
+      _ = try revise(old, to: item, expires: .none, nil, now, ahead: ahead)
     }
   }
 
@@ -120,7 +122,7 @@ extension Keychain {
   ///   ``VaultError/storage(_:)``. Then nothing has changed.
   @discardableResult
   public func restoreVersion(
-    _ number: Int, of name: ItemName, by author: String? = nil, now: Int64
+    _ number: Int, of name: ItemName, by author: String? = nil, now: Int64, ahead: SealedAhead? = nil
   ) throws(VaultError) -> StoredVersion {
     try write { () throws(VaultError) in
       guard let old = try find(name, marking: true) else { throw unknownName }
@@ -133,7 +135,8 @@ extension Keychain {
       }
       guard opened != nil else { throw Self.missingValue(number, old.columns.row) }
       return try value.withBytes { (bytes: RawSpan) throws(VaultError) in
-        try revise(old, to: old.head.item, expires: .some(old.head.item.expires), bytes, by: author, now)
+        try revise(
+          old, to: old.head.item, expires: .some(old.head.item.expires), bytes, by: author, now, ahead: ahead)
       }
     }
   }

@@ -25,7 +25,6 @@ extension Keychain {
     let columns = next.columns
     var head = next.head
     head.item.modified = time
-    let ahead = ahead.flatMap { $0.fits(next, bound.identity) ? $0 : nil }
 
     try takeRow(columns.row, for: columns.accessible)
 
@@ -41,7 +40,7 @@ extension Keychain {
         guard next.reseals(version) else { continue }
         let digest = head.digests[index]
         let sealed: SealedValue
-        if let done = ahead?.take(version.number) {
+        if !next.checks(version), let done = ahead?.take(version.number, of: next, bound.identity) {
           sealed = done
         } else {
           sealed = try reseal(version, digest, old.columns, columns, scratch) {

@@ -10,7 +10,7 @@ extension Keychain {
   ///
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. Then nothing has changed.
-  public func trash(_ names: [ItemName], now: Int64) throws(VaultError) {
+  public func trash(_ names: [ItemName], now: Int64, ahead: SealedAhead? = nil) throws(VaultError) {
     try write { () throws(VaultError) in
       for name in Set(names) {
         guard let old = try find(name, marking: true) else { throw unknownName }
@@ -18,7 +18,7 @@ extension Keychain {
         touch(accessible, now: now)
         var item = old.head.item
         item.trashed = Trashed(time: effective(now, accessible), age: facts[accessible]?.age ?? 0)
-        _ = try revise(old, to: item, expires: .some(item.expires), nil, now)
+        _ = try revise(old, to: item, expires: .some(item.expires), nil, now, ahead: ahead)
       }
     }
   }
@@ -27,14 +27,14 @@ extension Keychain {
   ///
   /// - Throws: ``VaultError/noSuchItem`` when there is none; ``VaultError/alreadyExists`` when another has the name now;
   ///   ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
-  public func restore(_ name: ItemName, now: Int64) throws(VaultError) {
+  public func restore(_ name: ItemName, now: Int64, ahead: SealedAhead? = nil) throws(VaultError) {
     try write { () throws(VaultError) in
       guard let old = try findTrashed(name, marking: true) else { throw unknownName }
       guard knowsAllNames else { throw .locked }
       if try find(name) != nil { throw .alreadyExists }
       var item = old.head.item
       item.trashed = nil
-      _ = try revise(old, to: item, expires: .some(item.expires), nil, now)
+      _ = try revise(old, to: item, expires: .some(item.expires), nil, now, ahead: ahead)
     }
   }
 
@@ -111,7 +111,7 @@ extension Keychain {
     return isLast ? nil : last
   }
 
-  private func findTrashed(_ name: ItemName, marking: Bool = false) throws(VaultError) -> FoundItem? {
+  func findTrashed(_ name: ItemName, marking: Bool = false) throws(VaultError) -> FoundItem? {
     var newest: FoundItem?
     try eachTrashed(.trashedName(name), after: 0, marking: marking) { found in
       if found.head.item.trashed?.time ?? 0 >= newest?.head.item.trashed?.time ?? .min { newest = found }
