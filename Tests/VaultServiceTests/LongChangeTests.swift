@@ -83,6 +83,32 @@ import VaultModel
     #expect(long.ahead.count == 0)
   }
 
+  @Test("has its new value taken once where nothing changes in between, and from nobody who may not store it")
+  func newValue() throws {
+    let size = 500_000
+    var taken = 0
+    let fill = { (bytes: inout MutableRawSpan) -> Bool in
+      taken += 1
+      for offset in 0..<size { bytes.storeBytes(of: 0x61, toByteOffset: offset, as: UInt8.self) }
+      return true
+    }
+    for (text, changes) in [("long", 0), ("other", 0), ("long", 1)] {
+      let change = ItemChange(name: try ItemName(text), kind: .note, update: true)
+      let (value, long) = (NewValue.bytes(count: size), LongChange())
+      taken = 0
+      #expect(!stand.items.prepare(.set(change, value), long, for: RoomStand.caller(990), fill: fill) && taken == 0)
+      while stand.items.prepare(.set(change, value), long, for: stand.administrator, fill: fill) {}
+      #expect(taken == 1)
+      for _ in 0..<changes {
+        try stand.vault.keychain().set(change, value: RoomStand.secret(Array("between".utf8)), now: 1)
+      }
+      _ = try stand.items.set(change, value, long, for: stand.administrator, fill: fill)
+      #expect(taken == 1 + changes)
+      let stored = try stand.vault.keychain().withValue(of: change.name, now: 1) { $2.array }
+      #expect(stored == [UInt8](repeating: 0x61, count: size))
+    }
+  }
+
   @Test("is not prepared where items are deleted for good") func forGood() throws {
     let work = ItemWork.delete([try ItemName("long")], isForGood: true)
     #expect(!stand.items.prepare(work, LongChange(), for: stand.administrator))

@@ -15,7 +15,9 @@ extension VarlinkDoor {
       let value = call.newValue(field)
       let large = try items.largeKey(change, value, for: connection.caller) { field.copy(frame, into: &$0) }
       if let large { return try store(change, large, connection) }
-      try whenPrepared(.set(change, value), connection) { long throws(Refusal) in
+      try whenPrepared(.set(change, value), connection) {
+        field.copy(frame, into: &$0)
+      } _: { long throws(Refusal) in
         let stored = try items.set(change, value, long, for: connection.caller) { bytes in
           field.copy(frame, into: &bytes)
         }
@@ -29,10 +31,11 @@ extension VarlinkDoor {
   /// Does the work of a call once what it needs is prepared: otherwise prepares a part of it, and has the call come
   /// again.
   func whenPrepared(
-    _ work: ItemWork, _ connection: VarlinkConnection, _ body: (LongChange) throws(Refusal) -> Void
+    _ work: ItemWork, _ connection: VarlinkConnection, fill: (inout MutableRawSpan) -> Bool = { _ in false },
+    _ body: (LongChange) throws(Refusal) -> Void
   ) throws(Refusal) {
     let long = connection.current.long ?? LongChange()
-    if items.prepare(work, long, for: connection.caller) { return connection.comeAgain(with: long) }
+    if items.prepare(work, long, for: connection.caller, fill: fill) { return connection.comeAgain(with: long) }
     try body(long)
   }
 

@@ -214,6 +214,7 @@ extension Items {
     case .generated(let recipe):
       return try keychain.set(change, value: try Self.draw(recipe), now: now, ahead: ahead)
     case .bytes(let count):
+      if let ahead, let stored = try keychain.set(change, valueOf: ahead, now: now) { return stored }
       defer { valueInHand.empty() }
       guard valueInHand.fill(count: count, fill) else { throw .invalidValue(NewValue.unreadable) }
       return try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in

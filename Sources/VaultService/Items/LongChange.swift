@@ -25,14 +25,24 @@ package enum ItemWork {
 
 extension Items {
   /// Seals a part of what a call will need; false when it is to be done now, or is refused.
-  package func prepare(_ work: ItemWork, _ long: LongChange, for caller: Caller) -> Bool {
+  ///
+  /// - Parameter fill: puts the bytes of a new value in place; false when they are not what they should be.
+  package func prepare(
+    _ work: ItemWork, _ long: LongChange, for caller: Caller, fill: (inout MutableRawSpan) -> Bool = { _ in false }
+  ) -> Bool {
     guard let keychain = vault.openKeychain else { return false }
     do throws(Refusal) {
-      return keychain.sealAhead(try revisions(work, keychain, for: caller), long.ahead)
+      if keychain.sealAhead(try revisions(work, keychain, for: caller), long.ahead) { return true }
     } catch {
       // The call itself is refused again, and with its reason.
       return false
     }
+    guard case .set(let change, .bytes(let count)) = work,
+      keychain.wantsAhead(valueOf: count, for: change, long.ahead)
+    else { return false }
+    defer { valueInHand.empty() }
+    guard valueInHand.fill(count: count, fill) else { return false }
+    return valueInHand.withBytes { keychain.sealAhead($0, of: change, long.ahead) }
   }
 
   /// What a call changes, where its caller may do what it asks for.

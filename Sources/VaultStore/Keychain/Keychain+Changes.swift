@@ -36,8 +36,16 @@ extension Keychain {
     try store(change, nil, now, ahead)
   }
 
+  /// Stores the value that was sealed for the change by ``sealAhead(_:of:_:)``; see ``set(_:value:now:ahead:)``.
+  ///
+  /// - Returns: nil where none is sealed for what the item is now: then nothing has changed.
+  public func set(_ change: ItemChange, valueOf ahead: SealedAhead, now: Int64) throws(VaultError) -> StoredVersion? {
+    guard let sealed = sealedValue(of: change, ahead) else { return nil }
+    return try store(change, nil, now, ahead, sealed)
+  }
+
   private func store(
-    _ change: ItemChange, _ value: RawSpan?, _ now: Int64, _ ahead: SealedAhead?
+    _ change: ItemChange, _ value: RawSpan?, _ now: Int64, _ ahead: SealedAhead?, _ sealed: SealedAhead.Value? = nil
   ) throws(VaultError) -> StoredVersion {
     if let value, value.byteCount > Self.maximumValue { throw .tooLarge(Self.maximumValue) }
     if let attributes = change.attributes {
@@ -50,9 +58,12 @@ extension Keychain {
         do throws(ValueError) { try change.checkUse(of: old.head.item) } catch { throw .invalidValue(error.reason) }
         return try revise(
           old, to: change.applied(to: old.head.item), expires: change.expires, value, by: change.author, now,
-          ahead: ahead)
+          sealed: sealed, ahead: ahead)
       }
       guard knowsAllNames else { throw .locked }
+      if let ahead, let sealed {
+        return try insert(change, sealed.size, sealed.facts, now, as: ahead.newItem) { _ in sealed.sealed }
+      }
       guard let value else { throw .invalidValue("a new item needs a value") }
       return try insert(change, value, now)
     }
@@ -61,9 +72,23 @@ extension Keychain {
   func insert(
     _ change: ItemChange, _ value: RawSpan, _ now: Int64, as identity: ItemID = .random(), checked: ValueFacts? = nil
   ) throws(VaultError) -> StoredVersion {
+    let use = try Self.use(change, change.newKind)
+    let facts = if let checked { checked } else { try validate(value, change.newKind, use, change.attributes ?? [:]) }
+    return try insert(change, value.byteCount, facts, now, as: identity) { (columns: HeadColumns) throws(VaultError) in
+      try seal(value, columns, version: 1)
+    }
+  }
+
+  /// - Parameters:
+  ///   - size: that of the value, in bytes.
+  ///   - facts: what a check of the value has found.
+  ///   - sealing: seals the value for its item.
+  private func insert(
+    _ change: ItemChange, _ size: Int, _ facts: ValueFacts, _ now: Int64, as identity: ItemID,
+    _ sealing: (HeadColumns) throws(VaultError) -> SealedValue
+  ) throws(VaultError) -> StoredVersion {
     let (kind, attributes) = (change.newKind, change.attributes ?? [:])
     let use = try Self.use(change, kind)
-    let facts = if let checked { checked } else { try validate(value, kind, use, attributes) }
     let policy = Policy(
       accessible: change.accessible ?? .whenUnlocked, require: change.require ?? .none,
       reuseWindow: change.reuseWindow ?? Policy().reuseWindow)
@@ -72,12 +97,12 @@ extension Keychain {
     let item = ItemInfo(
       name: change.name, kind: kind, attributes: attributes, policy: policy, created: time, modified: time,
       expires: change.expires ?? facts.expires,
-      versions: [VersionInfo(number: 1, created: time, size: value.byteCount, writer: change.author)],
+      versions: [VersionInfo(number: 1, created: time, size: size, writer: change.author)],
       creator: change.author, statedUse: kind.use == nil ? use : nil, publicKey: facts.publicKey)
     let columns = HeadColumns(
       row: try nextRow(for: policy.accessible), item: identity, accessible: policy.accessible, revision: 1,
       policyRevision: 1, current: 1)
-    let sealed = try seal(value, columns, version: 1)
+    let sealed = try sealing(columns)
     let head = HeadRecord(item: item, policyRevision: 1, headRevision: 1, nextVersion: 2, digests: [sealed.digest])
     try put(columns, head, value: sealed)
     for tag in try tags(of: item) { try put(tag, columns) }
@@ -87,7 +112,7 @@ extension Keychain {
   }
 
   /// The use of a new item, which has to go with its kind.
-  private static func use(_ change: ItemChange, _ kind: ItemKind) throws(VaultError) -> KeyUse? {
+  static func use(_ change: ItemChange, _ kind: ItemKind) throws(VaultError) -> KeyUse? {
     guard let use = change.use else { return kind.use }
     if let only = kind.use, only != use {
       throw .invalidValue("an item of the kind \(kind.rawValue) is for \(only.name), and for nothing else")
@@ -128,12 +153,14 @@ extension Keychain {
       guard let old = try find(name, marking: true) else { throw unknownName }
       guard opensValues(of: old.columns.accessible) else { throw .locked }
       guard let (info, digest) = old.head.version(number) else { throw .noSuchVersion(number) }
-      let value = Scratch()
-      let opened: Void? = try database.withValue(row: old.columns.row, version: number) {
-        (sealed: RawSpan) throws(VaultError) in
-        try open(sealed, old.columns, info, digest, value)
+      let place = ValuePlace(try NextRevision(of: old, as: old.head.item, hasNewValue: true))
+      if let sealed = ahead?.value(for: place, from: digest, bound.identity) {
+        return try revise(
+          old, to: old.head.item, expires: .some(old.head.item.expires), nil, by: author, now, sealed: sealed,
+          ahead: ahead)
       }
-      guard opened != nil else { throw Self.missingValue(number, old.columns.row) }
+      let value = Scratch()
+      try openVersion(info, digest, old.columns, value)
       return try value.withBytes { (bytes: RawSpan) throws(VaultError) in
         try revise(
           old, to: old.head.item, expires: .some(old.head.item.expires), bytes, by: author, now, ahead: ahead)

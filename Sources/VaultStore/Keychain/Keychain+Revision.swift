@@ -12,16 +12,17 @@ extension Keychain {
   ///   - expires: the expiry that the caller wants; `.none` for the value's own, or else the old one, unless that has
   ///     passed and the value is new.
   ///   - checked: what a check of the value has found already, which takes long for a key; nil for none.
+  ///   - sealed: the new value where it was sealed before this, for the place that it gets now; `value` is nil then.
   ///   - ahead: versions that were sealed before this; they are not sealed again where nothing has changed since.
   func revise(
     _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, by author: String? = nil, _ now: Int64,
-    checked: ValueFacts? = nil, ahead: SealedAhead? = nil
+    checked: ValueFacts? = nil, sealed new: SealedAhead.Value? = nil, ahead: SealedAhead? = nil
   ) throws(VaultError) -> StoredVersion {
     // The time that another class knows, which the item may come from, does not count in this one.
     let time = effective(now, item.policy.accessible)
     guard opensValues(of: item.policy.accessible) else { throw .locked }
 
-    let next = try NextRevision(of: old, as: item, hasNewValue: value != nil)
+    let next = try NextRevision(of: old, as: item, hasNewValue: value != nil || new != nil)
     let columns = next.columns
     var head = next.head
     head.item.modified = time
@@ -57,17 +58,24 @@ extension Keychain {
         }
       }
     }
-    if let value {
+    let fresh: (size: Int, sealed: SealedValue)?
+    if let new {
+      facts = new.facts
+      fresh = (new.size, new.sealed)
+    } else if let value {
       facts = if let checked { checked } else { try validate(value, item) }
+      fresh = (value.byteCount, try seal(value, columns, version: columns.current))
+    } else {
+      fresh = nil
+    }
+    if let (size, sealed) = fresh {
       head.item.publicKey = facts.publicKey
-      let number = columns.current
-      head.item.versions.append(VersionInfo(number: number, created: time, size: value.byteCount, writer: author))
-      let sealed = try seal(value, columns, version: number)
+      head.item.versions.append(VersionInfo(number: sealed.version, created: time, size: size, writer: author))
       head.digests.append(sealed.digest)
       current = sealed
     }
     var stored = StoredVersion(number: columns.current)
-    if value != nil, let past = old.head.item.expires, past <= effective(now, old.columns.accessible) {
+    if fresh != nil, let past = old.head.item.expires, past <= effective(now, old.columns.accessible) {
       head.item.expires = expires ?? facts.expires
       if head.item.expires == nil { stored.pastExpiry = past }
     } else {
@@ -132,14 +140,21 @@ extension Keychain {
     _ version: VersionInfo, _ digest: Digest, _ old: HeadColumns, _ new: HeadColumns, _ scratch: Scratch,
     _ check: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) -> SealedValue {
-    let opened: Void? = try database.withValue(row: old.row, version: version.number) {
-      (sealed: RawSpan) throws(VaultError) in
-      try open(sealed, old, version, digest, scratch)
-    }
-    guard opened != nil else { throw Self.missingValue(version.number, old.row) }
+    try openVersion(version, digest, old, scratch)
     return try scratch.withBytes { (plaintext: RawSpan) throws(VaultError) in
       try check(plaintext)
       return try seal(plaintext, new, version: version.number)
     }
+  }
+
+  /// Opens one version into `scratch`.
+  func openVersion(
+    _ version: VersionInfo, _ digest: Digest, _ columns: HeadColumns, _ scratch: Scratch
+  ) throws(VaultError) {
+    let opened: Void? = try database.withValue(row: columns.row, version: version.number) {
+      (sealed: RawSpan) throws(VaultError) in
+      try open(sealed, columns, version, digest, scratch)
+    }
+    guard opened != nil else { throw Self.missingValue(version.number, columns.row) }
   }
 }

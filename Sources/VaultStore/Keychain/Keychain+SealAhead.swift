@@ -16,8 +16,8 @@ public enum Revision {
 extension Keychain {
   /// Seals a part of what changes of items, which are made in one transaction, will need. An item is named once.
   ///
-  /// - Returns: false where nothing was sealed: what is left is little, and the changes themselves seal it; or they will
-  ///   be refused, with the reason.
+  /// - Returns: false where nothing was sealed: what is left is little, and the changes themselves seal it; or they
+  ///   will be refused, with the reason.
   public func sealAhead(_ changes: [Revision], _ ahead: SealedAhead) -> Bool {
     guard ahead.partsLeft > 0, !hasFailed, case .none = transaction.state else { return false }
     do throws(VaultError) {
@@ -27,11 +27,79 @@ extension Keychain {
         revisions.append(next)
       }
       ahead.begin(revisions, bound.identity)
-      return try sealPart(of: revisions, ahead)
+      if try sealPart(of: revisions, ahead) { return true }
+      guard changes.count == 1, case .restoreVersion(let number, _) = changes[0] else { return false }
+      return try sealValue(number, of: revisions[0], ahead)
     } catch {
       // The change meets it again.
       return false
     }
+  }
+
+  /// True when ``sealAhead(_:of:_:)`` is to be called before a change with a value of so many bytes.
+  public func wantsAhead(valueOf count: Int, for change: ItemChange, _ ahead: SealedAhead) -> Bool {
+    guard ahead.partsLeft > 0, count > SealedAhead.little, count <= Self.maximumValue else { return false }
+    guard let (_, place) = try? place(ofValueOf: change, ahead) else { return false }
+    return ahead.value(for: place, from: nil, bound.identity) == nil
+  }
+
+  /// Seals the value of a change; false where nothing was sealed, and the change will be refused, with the reason.
+  public func sealAhead(_ value: RawSpan, of change: ItemChange, _ ahead: SealedAhead) -> Bool {
+    guard !hasFailed, case .none = transaction.state else { return false }
+    do throws(VaultError) {
+      guard let (columns, place) = try place(ofValueOf: change, ahead) else { return false }
+      try sealValue(value, columns, place, from: nil, ahead)
+      return true
+    } catch { return false }
+  }
+
+  /// The new value of a change that is sealed for what the item is now; nil where there is none.
+  func sealedValue(of change: ItemChange, _ ahead: SealedAhead) -> SealedAhead.Value? {
+    guard let (_, place) = try? place(ofValueOf: change, ahead) else { return nil }
+    return ahead.value(for: place, from: nil, bound.identity)
+  }
+
+  private func place(
+    ofValueOf change: ItemChange, _ ahead: SealedAhead
+  ) throws(VaultError) -> (HeadColumns, ValuePlace)? {
+    if try find(change.name) != nil {
+      return try next(.set(change, hasNewValue: true)).map { ($0.columns, ValuePlace($0)) }
+    }
+    let accessible = change.accessible ?? Policy().accessible
+    guard knowsAllNames, opensValues(of: accessible) else { return nil }
+    let kind = change.newKind
+    // The row is given when the item is made; no value is bound to it.
+    let columns = HeadColumns(
+      row: 0, item: ahead.newItem, accessible: accessible, revision: 1, policyRevision: 1, current: 1)
+    return (columns, ValuePlace(columns, kind, try Self.use(change, kind), change.attributes ?? [:]))
+  }
+
+  /// Seals an older version as the new value.
+  private func sealValue(
+    _ number: Int, of next: NextRevision, _ ahead: SealedAhead
+  ) throws(VaultError) -> Bool {
+    let place = ValuePlace(next)
+    guard let (info, digest) = next.old.head.version(number), info.size > SealedAhead.little,
+      ahead.value(for: place, from: digest, bound.identity) == nil
+    else { return false }
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    try openVersion(info, digest, next.old.columns, scratch)
+    try scratch.withBytes { (value: RawSpan) throws(VaultError) in
+      try sealValue(value, next.columns, place, from: digest, ahead)
+    }
+    return true
+  }
+
+  private func sealValue(
+    _ value: RawSpan, _ columns: HeadColumns, _ place: ValuePlace, from source: Digest?, _ ahead: SealedAhead
+  ) throws(VaultError) {
+    ahead.beginPart()
+    let facts = try validate(value, place.kind, place.use, place.attributes)
+    let sealed = try seal(value, columns, version: columns.current)
+    ahead.add(
+      SealedAhead.Value(place: place, source: source, size: value.byteCount, facts: facts, sealed: sealed),
+      bound.identity)
   }
 
   /// The revision that a change makes; nil where it makes none, or will be refused.

@@ -1,8 +1,8 @@
 import VaultCore
 import VaultModel
 
-/// The versions that a change seals again, sealed before the change, in parts: so that it takes less long itself, and
-/// others have their turn between the parts.
+/// The versions that a change seals again, and its new value, sealed before the change, in parts: so that it takes less
+/// long itself, and others have their turn between the parts.
 ///
 /// It holds nothing in the clear, and counts for one revision of each item under the keys that it was made with. Where
 /// an item was changed meanwhile, or the keys were, the change seals everything itself.
@@ -22,7 +22,20 @@ public final class SealedAhead {
     var versions: [Int: SealedValue] = [:]
   }
 
+  /// A new value, with all that it was checked and sealed for.
+  struct Value {
+    let place: ValuePlace
+    /// The record that it was read from; nil where it came with the call.
+    let source: Digest?
+    let size: Int
+    let facts: ValueFacts
+    let sealed: SealedValue
+  }
+
+  /// The identity of the item, where the change makes a new one.
+  private(set) lazy var newItem = ItemID.random()
   private var items: [ItemID: Item] = [:]
+  private var value: (value: Value, keys: KeyIdentity)?
   private var keys: KeyIdentity?
   private(set) var partsLeft = SealedAhead.mostParts
 
@@ -49,6 +62,14 @@ public final class SealedAhead {
   /// Counts a part that is about to be sealed.
   func beginPart() { partsLeft -= 1 }
 
+  func add(_ value: Value, _ keys: KeyIdentity) { self.value = (value, keys) }
+
+  /// The new value that was sealed for a place under these keys; nil where none was.
+  func value(for place: ValuePlace, from source: Digest?, _ keys: KeyIdentity) -> Value? {
+    guard let value, value.keys === keys, value.value.place == place, value.value.source == source else { return nil }
+    return value.value
+  }
+
   func has(_ version: VersionInfo, of next: NextRevision) -> Bool {
     items[next.columns.item]?.versions[version.number] != nil
   }
@@ -63,6 +84,21 @@ public final class SealedAhead {
     guard self.keys === keys, items[identity]?.columns == next.columns else { return nil }
     return items[identity]?.versions.removeValue(forKey: number)
   }
+}
+
+/// All that a new value is sealed for, and checked against.
+struct ValuePlace: Equatable {
+  private let columns: HeadColumns
+  let kind: ItemKind
+  let use: KeyUse?
+  let attributes: [String: String]
+
+  init(_ columns: HeadColumns, _ kind: ItemKind, _ use: KeyUse?, _ attributes: [String: String]) {
+    self.columns = columns.ofValue
+    (self.kind, self.use, self.attributes) = (kind, use, attributes)
+  }
+
+  init(_ next: NextRevision) { self.init(next.columns, next.item.kind, next.item.use, next.item.attributes) }
 }
 
 /// The identity of the keys in memory: others have another one.

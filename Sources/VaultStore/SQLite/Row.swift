@@ -20,6 +20,13 @@ struct HeadColumns: Equatable {
       policyRevision: policyRevision)
   }
 
+  /// The columns as far as values are bound to them: without those that change with each revision, or in another store.
+  var ofValue: HeadColumns {
+    var columns = self
+    (columns.row, columns.revision) = (0, 0)
+    return columns
+  }
+
   /// The data that the sealed value of one version of this item is bound to.
   func associatedData(_ vault: VaultID, version: Int) -> AssociatedData {
     AssociatedData(
