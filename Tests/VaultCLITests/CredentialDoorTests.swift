@@ -73,6 +73,32 @@ struct CredentialDoorTests {
       ], "\(audit)")
   }
 
+  @Test(
+    "where the log is required, hands out none before its entry is on the disk, and none of a store that has failed")
+  func required() throws {
+    let stand = try CredentialStand(settings: "audit = required\n")
+    defer { stand.close() }
+    let sandbox = stand.sandbox
+    func unlock() throws { try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n") }
+    try sandbox.must(["set", "tls/key"], stdin: "the key")
+    try stand.grant("tls", "tls/key", as: "key")
+    for count in 1...2 {
+      #expect(try stand.ask("key", in: "tls") == "the key")
+      try sandbox.stopDaemon(signal: SIGKILL)
+      try stand.start()
+      try unlock()
+      let entries = try stand.entries()
+      #expect(entries == Array(repeating: "get ok tls/key: as credential key", count: count), "\(entries)")
+    }
+    try sandbox.stopDaemon()
+    try sandbox.editStore("DELETE FROM audit WHERE id = (SELECT min(id) FROM audit)")
+    try stand.start()
+    try unlock()
+    try wait(for: "the check") { try sandbox.must(["status", "--json"]).contains(#""state":"failed""#) }
+    #expect(try stand.ask("key", in: "tls") == overflow)
+    #expect(try stand.entries().last?.hasPrefix("get failed ") == true)
+  }
+
   @Test("is for the service manager alone: another uid in the unit is sent nothing") func anotherUser() throws {
     let stand = try CredentialStand()
     defer { stand.close() }

@@ -72,6 +72,32 @@ import VaultTesting
     #expect(try terminal.wait() == 0)
   }
 
+  @Test(
+    "a helper program of the daemon's is nobody's to look into, before a secret comes",
+    arguments: ["vault-rsa", "vault-pam", "vault-tpm2", "vault-keyring"])
+  func helpers(name: String) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    // The program has read the byte once none of it is left to be read: it waits for the rest of the frame.
+    let script = """
+      import array, fcntl, os, resource, socket, subprocess, sys, termios
+      if os.geteuid() == 0:
+          os.setgroups([])
+          os.setresgid(65534, 65534, 65534)
+          os.setresuid(65534, 65534, 65534)
+      own, its = socket.socketpair()
+      program = subprocess.Popen([sys.argv[1]], stdin=its)
+      own.sendall(b"{")
+      left = array.array("i", [1])
+      while left[0]: fcntl.ioctl(its, termios.FIONREAD, left)
+      assert program.poll() is None, "it has ended"
+      print(os.stat(f"/proc/{program.pid}/mem").st_uid, *resource.prlimit(program.pid, resource.RLIMIT_CORE))
+      program.kill()
+      """
+    let outcome = try sandbox.run(["-c", script, Sandbox.path(of: name)], program: "/usr/bin/python3")
+    #expect(outcome.output == "0 0 0\n", "\(outcome)")
+  }
+
   @Test("its tools are started with the limit on core files that it was started with")
   func tools() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

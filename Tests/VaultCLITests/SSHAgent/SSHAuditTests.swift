@@ -120,6 +120,26 @@ import VaultTesting
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     #expect(try sandbox.sshAudit().last?.hasPrefix("use ok ssh-add of SHA256:") == true)
   }
+
+  @Test("where the log is required, nothing is listed, signed, added or removed once the check has failed")
+  func failed() throws {
+    let sandbox = try Sandbox.withSSHAgent("audit = required\n")
+    defer { sandbox.close() }
+    let (item, own) = (try sandbox.storeKey("item"), try sandbox.makeKey("own"))
+    #expect(try sandbox.listed().contains(" ssh/item "))
+    try sandbox.stopDaemon()
+    try sandbox.editStore("DELETE FROM audit WHERE id = (SELECT min(id) FROM audit)")
+    try sandbox.startDaemon()
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try wait(for: "the check") { try sandbox.must(["status", "--json"]).contains(#""state":"failed""#) }
+    #expect(try sandbox.listed().contains("agent refused operation"))
+    for arguments in [["-q", own], ["-D"]] { #expect(try sandbox.ssh("ssh-add", arguments).status != 0) }
+    try sandbox.script(
+      """
+      blob = base64.b64decode(sys.argv[4].split()[1])
+      assert code(join(), sign_body(blob, login(blob, bytes(32)))) == 5
+      """, sandbox.publicKey(item))
+  }
 }
 
 extension Array {
