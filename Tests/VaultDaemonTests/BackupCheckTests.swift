@@ -39,6 +39,17 @@ import VaultTesting
     #expect(last.error == "Corrupt", "\(last)")
   }
 
+  @Test("a file has its name once what was checked agrees, and there is none where it does not")
+  func file() throws {
+    let sandbox = try filled()
+    defer { sandbox.close() }
+    try reopen(sandbox, after: Self.damage)
+    let outcome = try sandbox.run("backup", sandbox.root + "/copy")
+    #expect(outcome.status == 65, "\(outcome)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: sandbox.root)
+    #expect(!names.contains { $0.contains("copy") }, "\(names)")
+  }
+
   @Test("so does one for which the damaged item is deleted before the check has met it")
   func deleted() throws {
     let sandbox = try filled()

@@ -1,8 +1,11 @@
+import NIOCore
 import Testing
 import VaultCore
-import VaultService
+import VaultModel
+import VaultStore
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("Cursors") struct FindCursorTests {
   private static let owner = searcher()
@@ -54,5 +57,75 @@ import VaultService
     for other in [place, "", String(decoding: text, as: UTF8.self).uppercased() + "0"] {
       #expect(FindCursor(other, of: Self.owner) == nil)
     }
+  }
+
+  // MARK: At the socket
+
+  private static func administrator(_ access: Access) -> Caller {
+    Caller(
+      door: .varlink, uid: access.terms.owner, groups: [], pid: 1, started: nil, unit: nil,
+      session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
+  }
+
+  /// Has the user 4242 find what a pattern matches.
+  private static func give(_ client: ConnectionStand.Inside, _ pattern: String) throws {
+    let access = client.assembly.rooms.access
+    access.add(.presence, by: administrator(access), with: [])
+    _ = try access.give(
+      try Subject(parsing: "user:4242"), try ItemPattern(pattern), try Rights(parsing: "find"), until: nil,
+      for: administrator(access))
+  }
+
+  /// The answer to a search for the rest of what one for a single item was not told.
+  private static func find(_ stand: ConnectionStand, _ parameters: String) throws -> String {
+    try stand.on { client in
+      client.pass(.seconds(1))
+      client.call("Find", "{\(parameters)}")
+    }
+    try stand.goRound("an answer") { client in !client.hasWork }
+    return try stand.on { client in client.messages().joined() }
+  }
+
+  @Test("go on over a restart, and not with another query, nor once their caller may find more or less")
+  func atTheDoor() throws {
+    let stand = try ConnectionStand.unlocked("idle = off", uid: 4242)
+    defer { stand.close() }
+    try stand.on { client in
+      for name in ["own/1", "own/2", "other/1", "hidden"] {
+        try client.vault.keychain().set(ItemChange(name: ItemName(name)), value: ConnectionStand.secret([1]), now: 1)
+      }
+      try Self.give(client, "own/*")
+    }
+    let first = try Self.find(stand, #""limit":1"#)
+    let next = try #require(first.firstMatch(of: /"next":"([0-9a-f]+)"/)?.1)
+    let told = first.contains("own/1") ? "own/1" : "own/2"
+    func goOn(_ more: String = "") throws -> String { try Self.find(stand, #""after":"\#(next)""# + more) }
+    func expectRest() throws {
+      let rest = try goOn()
+      #expect(rest.contains(told == "own/1" ? "own/2" : "own/1") && !rest.contains(told), "\(rest)")
+    }
+    func expectRefused(_ reply: String) {
+      #expect(reply.contains("InvalidParameter") && reply.contains(#""after""#) && !reply.contains("own"), "\(reply)")
+    }
+    try expectRest()
+    for more in [#","query":"kind=password""#, #","query":" ""#] { expectRefused(try goOn(more)) }
+    // The store is opened by another process's daemon, whose keys are read anew.
+    try stand.edit("SELECT 1")
+    try expectRest()
+    try stand.on { client in try Self.give(client, "other/*") }
+    expectRefused(try goOn())
+    try stand.on { client in
+      let access = client.assembly.rooms.access
+      _ = try access.revoke(
+        try Subject(parsing: "user:4242"), try ItemPattern("other/*"), for: Self.administrator(access))
+    }
+    // With the same rights as then it is good again.
+    try expectRest()
+    try stand.on { client in
+      let access = client.assembly.rooms.access
+      _ = try access.revoke(try Subject(parsing: "user:4242"), nil, for: Self.administrator(access))
+      try Self.give(client, "own/1")
+    }
+    expectRefused(try goOn())
   }
 }
