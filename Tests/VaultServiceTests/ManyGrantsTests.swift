@@ -1,9 +1,9 @@
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
 
 @testable import VaultService
+@testable import VaultStore
 
 @Suite("Many grants") struct ManyGrantsTests {
   private let caller = RoomStand.caller(990)
@@ -65,6 +65,33 @@ import VaultStore
     #expect(try reading.next(1).grants.count == 1)
     hiding.vault.lock(because: .asked)
     try hiding.unlock()
+    #expect(throws: Refusal.self) { try reading.next(9) }
+  }
+
+  @Test("that make a credential are told before those that do not") func credentials() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for credential in [nil, "b", "a"] as [String?] {
+      _ = try stand.access.give(
+        try Subject(parsing: "unit:x.service"), try ItemPattern("a"), try Rights(parsing: "get"),
+        as: try credential.map { try CredentialID($0) }, until: nil, for: stand.administrator)
+    }
+    let reading = try stand.access.grants(.init(), for: stand.administrator)
+    #expect(try reading.next(2).grants.map { $0.grant.credential?.text } == ["a", "b"])
+    #expect(try reading.next(9).grants.map { $0.grant.credential?.text } == [nil])
+  }
+
+  @Test("are told no further to a process of the owner's that is held to its own grants from then on")
+  func confinedMeanwhile() throws {
+    let stand = try RoomStand.unlocked()
+    let owner = stand.administrator
+    stand.access.add(.presence, by: owner, with: [])
+    let process = Caller(
+      door: .varlink, uid: RoomStand.owner, groups: [RoomStand.owner], pid: 7, started: nil, unit: nil,
+      userUnit: "x.service", session: nil, memory: Caller.Memory(executable: { nil }))
+    for name in ["b", "d"] { try Self.give(stand, name, to: "unit:other.service") }
+    let reading = try stand.access.grants(.init(), for: process)
+    #expect(try reading.next(1).grants.count == 1)
+    try Self.give(stand, "z", to: "unit:x.service")
     #expect(throws: Refusal.self) { try reading.next(9) }
   }
 
@@ -182,6 +209,26 @@ import VaultStore
     var isServed = false
     _ = try stand.items.get(name, for: caller) { _, _, _ in isServed = true }
     #expect(isServed && stand.access.book.all.count == 40)
+  }
+
+  @Test("are read once for an unlock: by the parts before it, and by nothing in it") func readOnce() throws {
+    let stand = try Self.many(80)
+    try stand.restart(withBootKey: false)
+    let keychain = try stand.vault.keychain()
+    var parts = 0
+    let ahead = try Self.begin(stand) {
+      // Whatever were read from here on would be none of them, and none would count.
+      try? keychain.database.connection.execute("DELETE FROM grants")
+    }
+    defer { withExtendedLifetime(ahead) {} }
+    while stand.vault.state.kind != .unlocked, stand.runner.isBusy {
+      parts += 1
+      stand.runner.turn()
+    }
+    #expect(parts > 4 && stand.vault.state.kind == .unlocked)
+    #expect(Set(stand.access.book.all.map(\.grant.pattern.text)) == Set((0..<80).map { "own/\($0)" }))
+    // They are not kept for another unlock, when they may be others.
+    #expect(stand.access.readAhead.isEmpty)
   }
 
   @Test("that are revoked while an unlock reads them do not count") func revokedMeanwhile() throws {
