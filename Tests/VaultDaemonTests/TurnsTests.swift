@@ -41,6 +41,19 @@ import Testing
     #expect(stand.asked == 2)
   }
 
+  @Test("one ends by the clock, whoever the time went to") func clock() {
+    let stand = Stand()
+    // What those at the door take is nobody's work, and they are let in before a turn and once a millisecond.
+    stand.turns.letIn = { [unowned stand] in stand.now += 2_000_000 }
+    for index in 0..<10 { stand.work("\(index)", 1) }
+    stand.turns.turn()
+    #expect(stand.done == ["0", "1"] && stand.now == 8_000_000)
+    #expect(stand.asked == 2)
+    stand.turns.turn()
+    // They were let in a moment ago.
+    #expect(stand.done == ["0", "1", "2", "3", "4"])
+  }
+
   @Test("who goes on comes after all others that wait") func order() {
     let stand = Stand()
     stand.work("long", 5, times: 3)
