@@ -147,11 +147,16 @@ import VaultWire
   @Test("is there once it is answered, by whomever it is called, as the table says", arguments: MethodName.allCases)
   func walk(_ method: MethodName) throws {
     let row = Self.row(method)
-    for uid in [geteuid(), 4711] {
-      let stand = try ConnectionStand.unlocked("", uid: uid)
+    for (uid, settings) in [(geteuid(), ""), (4711, ""), (geteuid(), "audit = required"), (4711, "audit = required")] {
+      let stand = try ConnectionStand.unlocked(settings, uid: uid)
       defer { stand.close() }
       try stand.on { client in _ = client.send(Self.frame(method, row.parameters)) }
       try stand.goRound("an answer to \(method)") { client in !client.hasWork }
+      // No time passes here, which alone would write it.
+      let isOnDisk = try stand.on { client in
+        try client.vault.audit.block.count == 0 && !client.vault.keychain().hasUnwrittenAudit
+      }
+      if !settings.isEmpty, !Self.exceptions.contains(method) { #expect(isOnDisk, "\(method) \(uid)") }
       // What these find out takes turns of its own.
       if method == .verify || method == .salvage {
         try stand.goRound("the end of \(method)") { client in client.connection.current.onCancel == nil }
@@ -229,5 +234,26 @@ import VaultWire
       let replies = try call(method)
       #expect(!replies.isEmpty && !replies.contains { $0.contains(answer) }, "\(method) \(replies)")
     }
+  }
+
+  @Test(
+    "repairs a store that has failed, attends and unlocks it, where the log is required",
+    arguments: [MethodName.repairAudit, .attend, .unlock])
+  func rescue(_ method: MethodName) throws {
+    let stand = try ConnectionStand.unlocked("audit = required")
+    defer { stand.close() }
+    try stand.on { client in client.call("Get", #"{"name":"a"}"#) }
+    try stand.goRound("an answer") { client in !client.hasWork }
+    try stand.edit("DELETE FROM audit WHERE id = (SELECT min(id) FROM audit)")
+    try stand.goRound("the check") { client in (try? client.vault.keychain().hasFailed) == true }
+    try stand.on { client in
+      if method == .unlock { client.vault.lock(because: .asked) }
+      _ = client.messages()
+      client.pass(.seconds(1))
+      client.send(Self.frame(method, method == .unlock ? #"{"method":"recovery"}"# : Self.row(method).parameters))
+    }
+    try stand.goRound("an answer to \(method)") { client in !client.hasWork }
+    let replies = try stand.on { client in client.messages() }
+    #expect(!replies.isEmpty && !replies.contains { $0.contains("audit log, which is required") }, "\(replies)")
   }
 }
