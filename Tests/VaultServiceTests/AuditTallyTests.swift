@@ -75,6 +75,22 @@ import VaultModel
     #expect(try Self.times(next2, .get, .ok, by: 990) == ["svc/b": 300])
   }
 
+  @Test("a kill right behind the answer to a read that is only counted loses none, where the log is required")
+  func killedBehindAnswer() throws {
+    let settings = Self.small(.required)
+    let stand = try Self.serving(settings)
+    let caller = RoomStand.caller(990)
+    Self.fill(stand, .use, .ok, caller)
+    stand.vault.audit.write()
+    for count in 1...4 {
+      try #require(try stand.items.get(ItemName("svc/b"), for: caller, Said()) { _, _, _ in } == nil)
+      // Nobody reads the log of this one, which would write what is counted.
+      let next = try AuditPartTests.killed(stand, settings, system: true)
+      try next.unlock()
+      #expect(try Self.times(next, .get, .ok, by: 990) == ["svc/b": count])
+    }
+  }
+
   @Test("what is counted is a record like any other before the log is copied, once", arguments: [false, true])
   func copied(isRequired: Bool) throws {
     let settings = Self.small(isRequired ? .required : .on)
@@ -179,9 +195,7 @@ import VaultModel
   }
 
   @Test("however much a cut takes out, changes of rights in it stay before the values that are older")
-  func laterRights()
-    throws
-  {
+  func laterRights() throws {
     let stand = try Self.serving(Self.small())
     let (audit, keychain) = (stand.vault.audit, try stand.vault.keychain())
     var settings = audit.settings
@@ -203,6 +217,80 @@ import VaultModel
     audit.write()
     let told = try AuditTests.told(stand)
     for name in 0..<30 { #expect(told.contains("grant ok given \(name)")) }
+  }
+
+  @Test("cuts that follow each other carry a quarter of what is to stay, in all, and the next ones as much again")
+  func longCut() throws {
+    let stand = try Self.serving(Self.small())
+    let (audit, keychain) = (stand.vault.audit, try stand.vault.keychain())
+    var settings = audit.settings
+    settings.size = 64 << 20
+    audit.configure(settings)
+    /// Writes a log of several times what is taken out at a time, by so many that each is one of those who have fewest.
+    func fill(_ users: Range<UInt32>) {
+      for user in users {
+        for name in 0..<10 { audit.record(.use, .ok, for: .user(user), item: "\(name) \(Self.long)", detail: "") }
+        if user % 20 == 0 {
+          audit.write()
+          keychain.endAuditChain()
+        }
+      }
+    }
+    func cut() {
+      settings.size = 256 << 10
+      audit.configure(settings)
+      for _ in 0..<20 { audit.cut(keychain) }
+      audit.write()
+      settings.size = 64 << 20
+      audit.configure(settings)
+    }
+    for first: UInt32 in [0, 1000] {
+      audit.record(.grant, .ok, for: .user(first + 900), item: "kept \(first)", detail: "")
+      fill(first..<first + 400)
+      let newest = keychain.nextAuditEntry
+      audit.record(.use, .ok, for: .user(first + 901), item: "newest", detail: "")
+      audit.write(anchored: true)
+      keychain.endAuditChain()
+      let size = keychain.auditFacts.bytes
+      #expect(size > 6 * 256 << 10, "\(size)")
+      cut()
+      let facts = keychain.auditFacts
+      #expect(facts.cut > 0 && facts.cut < newest && facts.bytes < 320 << 10, "\(facts) \(newest)")
+      let told = try AuditTests.told(stand)
+      #expect(told.contains("grant ok kept \(first)"), "what fills least is written again")
+    }
+  }
+
+  @Test("what a cut writes again of a count is whose the entry was that it was counted after") func carriedSubject() {
+    let (group, other) = (AuditSubject(.group(7)).key, AuditSubject.Name.strangers)
+    var first = AuditEntry(
+      time: 5, action: .get, outcome: .ok, caller: AuditEntry.Caller(door: "varlink", uid: 1, pid: 9), item: "a")
+    (first.isCounted, first.subject) = (true, group)
+    let more = AuditEntry(time: 6, action: .get, outcome: .ok, repeats: AuditEntry.Repeats(of: 10, count: 3))
+    let kept = AuditCarry.kept(of: [(10, first), (11, more)], room: .init(all: 10_000, rights: 10_000, values: 10_000), since: 0) {
+      $0.subject ?? AuditSubject(other).key
+    }
+    #expect(kept.map(\.subject) == [group, group] && kept.map(\.item) == ["a", "a"])
+    #expect(kept.last?.repeats == AuditEntry.Repeats(of: nil, count: 3))
+  }
+
+  @Test("a kill after a second that was long enough to be written loses no counts") func longWrite() throws {
+    let stand = try Self.serving(Self.small())
+    let (audit, keychain) = (stand.vault.audit, try stand.vault.keychain())
+    let caller = RoomStand.caller(990)
+    Self.fill(stand, .use, .ok, caller)
+    for number in 0..<300 { AuditTests.get(stand, "svc/b", caller, for: "\(number)") }
+    audit.tallyLater()
+    audit.write()
+    #expect(keychain.hasAuditTally)
+    // No time passes meanwhile.
+    let written = keychain.auditFacts.bytes
+    for number in 0..<3000 { audit.add(.use, .ok, of: AuditSubject(.user(7)).key, item: "\(number) \(Self.long)") }
+    #expect(keychain.auditFacts.bytes > written)
+    let next = try AuditPartTests.killed(stand, Self.small(), system: true)
+    try next.unlock()
+    let times = try Self.times(next, .get, .ok, by: 990)
+    #expect(times == ["svc/b": 300], "\(times)")
   }
 
   // MARK: Names
@@ -366,6 +454,44 @@ import VaultModel
     #expect(Self.named(subjects.shortCounts(hasNames: true).entries, 2).items == [])
   }
 
+  @Test("what is counted on where names are left out has none, either") func countedOnUnnamed() {
+    var subjects = Self.counted([1: ["secret/1"]])
+    _ = subjects.shortCounts(hasNames: false)
+    for name in ["secret/1", "secret/2", "secret/2"] {
+      subjects.count(subjects.subject(.user(1)), Self.kind(1, name), beyond: .values, at: 6)
+    }
+    let counts = subjects.shortCounts(hasNames: false)
+    #expect(Self.named(counts.entries, 1) == ([], 4) && counts.entries.count == 1)
+    #expect(Self.named(subjects.shortCounts(hasNames: true).entries, 1) == (["secret/1", "secret/2"], 4))
+  }
+
+  @Test("whose names are not enough tells its users apart no longer, and stays a subject of its own") func users() {
+    var subjects = Self.counted([500: (0..<40).map { "quiet/\($0)" }])
+    let group = subjects.subject(.group(7))
+    var all: UInt32 = 0
+    for uid: UInt32 in 1...16 {
+      for action in AuditAction.allCases.prefix(4) {
+        for outcome in AuditOutcome.allCases {
+          let kind = AuditCounts.Kind(action: action, outcome: outcome, door: "varlink", uid: uid, item: "a")
+          subjects.count(group, kind, beyond: .calls, at: 5)
+          all += 1
+        }
+      }
+    }
+    let counts = Self.short(subjects)
+    let own = counts.entries.filter { $0.subject == group.key }
+    #expect(counts.fits && Self.named(counts.entries, 500).items.count == 40)
+    #expect(own.reduce(0) { $0 + ($1.repeats?.count ?? 0) } == all)
+    #expect(Set(own.map(\.caller?.uid)) == [AuditEntry.Caller.others])
+    // As many others have as little as that needs, each is told apart.
+    var few = Self.counted([500: ["quiet"]])
+    for uid: UInt32 in 1...16 {
+      few.count(few.subject(.group(7)), Self.kind(uid, "a"), beyond: .values, at: 5)
+    }
+    let told = Self.short(few).entries.filter { $0.subject == group.key }
+    #expect(Set(told.map(\.caller?.uid)) == Set((1...16).map { UInt32($0) }))
+  }
+
   @Test("what more subjects have than one record holds without any name is counted with the strangers, largest first")
   func tooMany() {
     var subjects = Self.counted([1: ["quiet"]])
@@ -393,6 +519,31 @@ import VaultModel
       all += 1
     }
     check(subjects.shortCounts(hasNames: true))
+  }
+
+  @Test("of those who have more than their share without any name, the largest is one with the strangers first")
+  func largestFirst() throws {
+    let room = AuditShortCounts.room
+    let sorts = AuditAction.allCases.flatMap { action in AuditOutcome.allCases.map { (action, $0) } }
+    var subjects = AuditSubjects()
+    func count(_ uid: UInt32, _ number: Int, _ doors: [String]) throws {
+      try #require(sorts.count >= number)
+      for door in doors {
+        for (action, outcome) in sorts.prefix(number) {
+          let kind = AuditCounts.Kind(action: action, outcome: outcome, door: door, uid: uid)
+          subjects.count(subjects.subject(.user(uid)), kind, beyond: .calls, at: 5)
+        }
+      }
+    }
+    // Three that take a bit more than a quarter, and one that is far larger; without its doors it is small.
+    for uid: UInt32 in 1...3 { try count(uid, room / 4 / 24 + 2, ["varlink"]) }
+    try count(4, (room / 4 - 600) / 24, ["varlink", "ssh-agent", "credentials"])
+    let counts = Self.short(subjects)
+    #expect(counts.fits)
+    for uid: UInt32 in 1...3 { #expect(Self.named(counts.entries, uid).times == UInt32(room / 4 / 24 + 2), "\(uid)") }
+    #expect(Self.named(counts.entries, 4).times == 0)
+    let all = counts.entries.reduce(0) { $0 + ($1.repeats?.count ?? 0) }
+    #expect(Int(all) == 3 * (room / 4 / 24 + 2) + 3 * ((room / 4 - 600) / 24))
   }
 
   // MARK: Strangers, and groups
