@@ -93,21 +93,53 @@ import VaultModel
     #expect(try keychain.text("old") == "six" && keychain.keptAside() == [])
   }
 
-  @Test("do not follow those that were left later") func putBack() throws {
+  @Test("follow each other in the order of their numbers, whatever the clock did") func order() throws {
     let fixture = try Fixture.withItems(1)
     let keychain = try fixture.unlocked()
     try keychain.put("old", "before", now: 1500)
-    for time in [2100, 2200] as [Int64] {
-      keychain.lock(hidingNames: false)
-      try keychain.leave(LeftValue("old", "at \(time)", base: 1, time: time))
-      try keychain.unlock(vaultKey: fixture.vaultKey)
-      #expect(try keychain.takeInAll(onePart: true).count == 1)
-    }
     keychain.lock(hidingNames: false)
-    try keychain.leave(LeftValue("old", "put back", base: 1, time: 2000))
+    for (text, time) in [("ahead", 2002), ("right", 2000), ("back", 1990)] as [(String, Int64)] {
+      try keychain.leave(LeftValue("old", text, base: 1, time: time))
+    }
     try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.takeInAll() == [2, 3, 4].map { .stored(version: $0) })
+    #expect(try keychain.text("old") == "back")
+  }
+
+  @Test("do not follow those with a higher number") func putBack() throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    try keychain.put("old", "before", now: 1500)
+    keychain.lock(hidingNames: false)
+    let first = try keychain.leave(LeftValue("old", "first", base: 1))
+    try keychain.leave(LeftValue("old", "second", base: 1))
+    let row = try #require(try keychain.database.deposit(first))
+    try keychain.database.deleteDeposit(first)
+    try keychain.close()
+    var again = try fixture.unlocked()
+    #expect(try again.takeInAll() == [.stored(version: 2)])
+    try again.database.insertDeposit(row)
+    try again.close()
+    again = try fixture.unlocked()
+    _ = try again.takeInAll()
+    #expect(try again.keptAside() == [.changed] && again.text("old") == "second")
+  }
+
+  @Test("for a name that is not there yet do not land in the item that another one became", arguments: [false, true])
+  func renamed(isRestarted: Bool) throws {
+    let fixture = try Fixture.withItems(1)
+    var keychain = try fixture.unlocked()
+    keychain.lock(hidingNames: false)
+    for name in ["one", "two"] { try keychain.leave(LeftValue(name, "for \(name)", base: 0)) }
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(try keychain.takeInAll(onePart: true) == [.stored(version: 1)])
+    try keychain.move(from: ItemName("one"), to: ItemName("two"), now: 1600)
+    if isRestarted {
+      try keychain.close()
+      keychain = try fixture.unlocked()
+    }
     _ = try keychain.takeInAll()
-    #expect(try keychain.keptAside() == [.changed] && keychain.text("old") == "at 2200")
+    #expect(try keychain.keptAside() == [.changed] && keychain.text("two") == "for one")
   }
 
   @Test("are for the item that was there, and for no other that has its name and number of versions now")

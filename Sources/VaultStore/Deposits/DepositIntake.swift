@@ -29,7 +29,7 @@ struct DepositIntake {
         try ReadDeposit.open(row, keychain, outer)
         read = try ReadDeposit(row.id, keychain, outer, inner)
       } catch { fault = error.obstacle }
-      judged = try store(read, fault, row.id, row.accessible, keychain)
+      judged = try store(read, fault, row.id, row.accessible, keychain, number: row.row)
     } else {
       judged = .kept(number: 0, .forged)
     }
@@ -67,16 +67,18 @@ struct DepositIntake {
 
   /// Makes a deposit the value of its item; otherwise tells what keeps it from that.
   ///
-  /// - Parameter outer: the plaintext of what never waited; nil for a row.
+  /// - Parameters:
+  ///   - number: that under which it waited; nil for what never did.
+  ///   - outer: the plaintext of what never waited.
   private mutating func store(
     _ read: ReadDeposit?, _ fault: DepositObstacle?, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
-    outer: Scratch? = nil
+    number: Int64? = nil, outer: Scratch? = nil
   ) throws(VaultError) -> TakenDeposit.Result {
     if let fault { return .kept(number: 0, fault) }
     guard let read, let item = read.item, let value = read.value else {
       return .kept(number: 0, read?.fault ?? .malformed)
     }
-    if let obstacle = try obstacle(to: read, id, item, accessible, isRow: outer == nil, keychain) {
+    if let obstacle = try obstacle(to: read, id, item, accessible, isRow: number != nil, keychain) {
       return .kept(number: 0, obstacle)
     }
     let old: FoundItem?
@@ -84,7 +86,7 @@ struct DepositIntake {
       return .kept(number: 0, .unreadable)
     }
     if let obstacle = decide(read.record.depositor, item, old?.head.item) { return .kept(number: 0, obstacle) }
-    if let obstacle = try obstacle(to: read, item, old, keychain) { return .kept(number: 0, obstacle) }
+    if let obstacle = try obstacle(to: read, item, old, number, keychain) { return .kept(number: 0, obstacle) }
     let source = read.boxID == nil ? outer ?? self.outer : inner
     let author = read.record.depositor.author
     let identity = old?.columns.item ?? .random()
@@ -104,13 +106,14 @@ struct DepositIntake {
     }
     guard let stored else { return .kept(number: 0, .invalid) }
     self.item = identity
-    // A deposit that is taken in at once comes after all that wait.
-    if outer == nil {
+    // One that is taken in at once precedes none: what waits for its item was left before it.
+    if let number {
       let current = old?.head.item.current.number ?? 0
-      let before = try keychain.takenBase(of: identity).flatMap { $0.version == current ? $0.base : nil }
+      let before = try keychain.takenBase(of: identity, item.name)?.base
+      let earlier = before.flatMap { $0.version == current ? $0.base : nil }
       // What was left with the current version in view follows nothing that was taken in earlier.
-      let base = read.base?.version == current ? current : before ?? current
-      keychain.takenBases[identity] = TakenBase(base: base, version: stored, time: read.record.stamp.time)
+      let base = read.base?.version == current ? current : earlier ?? current
+      keychain.takenBases[identity] = (TakenBase(base: base, version: stored, number: number), item.name)
     }
     if let boxID = read.boxID { try keychain.remember(boxID, of: keychain.seenTag(of: author).bytes) }
     return .stored(version: stored)
@@ -141,15 +144,17 @@ struct DepositIntake {
 
   /// What keeps a deposit from being taken in because of the item that is there, or is not there any more.
   private func obstacle(
-    to read: ReadDeposit, _ item: DepositedItem, _ old: FoundItem?, _ keychain: Keychain
+    to read: ReadDeposit, _ item: DepositedItem, _ old: FoundItem?, _ number: Int64?, _ keychain: Keychain
   ) throws(VaultError) -> DepositObstacle? {
     let current = old?.head.item.current.number ?? 0
     if let base = read.base {
       if let item = base.item, item != old?.columns.item { return .changed }
       if base.version != current {
-        let taken = try old.flatMap { old throws(VaultError) in try keychain.takenBase(of: old.columns.item) }
-        let mayFollow = taken?.precedes(base.version, left: read.record.stamp.time, current: current) ?? false
-        guard mayFollow else { return .changed }
+        guard let old, let number, let taken = try keychain.takenBase(of: old.columns.item, item.name),
+          taken.base.precedes(base.version, number: number, current: current),
+          // Without its identity an item is known by its name, which it may have got later.
+          base.item != nil || taken.isForName
+        else { return .changed }
       }
     }
     guard let old = old?.head.item else { return nil }

@@ -8,28 +8,36 @@ struct TakenBase: Hashable {
   var base: Int
   /// The version that the last of them made.
   var version: Int
-  /// The time at which the last of them was left, Unix seconds.
-  var time: Int64
+  /// The number under which the last of them waited.
+  var number: Int64
 
-  /// True when a deposit that was left later than those, with one of their versions or the one before in view, may
-  /// follow them. What waited is taken in in the order in which it was left: an earlier one was put back.
-  func precedes(_ base: Int, left time: Int64, current: Int) -> Bool {
-    version == current && (self.base..<version).contains(base) && time >= self.time
+  /// True when a deposit that waited behind those, with one of their versions or the one before in view, may follow
+  /// them. What waits is taken in in the order of its numbers: one with a lower number was put back.
+  func precedes(_ base: Int, number: Int64, current: Int) -> Bool {
+    version == current && (self.base..<version).contains(base) && number > self.number
   }
 }
 
-/// The record of a deposit that is only remembered: 8 bytes, and 40 more for one that became a version of its item.
+/// The record of a deposit that is only remembered: 8 bytes, and 48 more for one that became a version of its item.
 /// Numbers are little-endian.
 struct DepositNote {
-  /// The size of the blind mark of an item.
+  /// The size of the blind mark of an item, and of a name.
   static let markCount = 16
+
+  /// What a deposit did to its item.
+  struct Taken {
+    /// The blind marks of the item, and of the name that the deposit was for (``Keychain/depositMark(of:)``).
+    let item: [UInt8]
+    let name: [UInt8]
+    let base: Int
+    let version: Int
+  }
 
   /// The age of the strongest class up to which the deposit is remembered.
   let until: Int64
-  /// The blind mark of the item (``Keychain/depositMark(of:)``), and the versions.
-  let taken: (item: [UInt8], TakenBase)?
+  let taken: Taken?
 
-  init(until: Int64, taken: (item: [UInt8], TakenBase)? = nil) { (self.until, self.taken) = (until, taken) }
+  init(until: Int64, taken: Taken? = nil) { (self.until, self.taken) = (until, taken) }
 
   /// Reads what a store holds; nil for what this program does not write.
   init?(_ bytes: [UInt8]) {
@@ -38,17 +46,20 @@ struct DepositNote {
     }
     switch bytes.count {
     case 8: self.init(until: number(0))
-    case 32 + Self.markCount:
-      let base = TakenBase(base: Int(number(8)), version: Int(number(16)), time: number(24))
-      self.init(until: number(0), taken: (Array(bytes[32...]), base))
+    case 24 + 2 * Self.markCount:
+      let marks = bytes[24...]
+      let taken = Taken(
+        item: Array(marks.prefix(Self.markCount)), name: Array(marks.suffix(Self.markCount)), base: Int(number(8)),
+        version: Int(number(16)))
+      self.init(until: number(0), taken: taken)
     default: return nil
     }
   }
 
   var bytes: [UInt8] {
-    let numbers = [until] + (taken.map { [Int64($0.1.base), Int64($0.1.version), $0.1.time] } ?? [])
+    let numbers = [until] + (taken.map { [Int64($0.base), Int64($0.version)] } ?? [])
     let encoded = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
-    return encoded + (taken?.item ?? [])
+    return encoded + (taken.map { $0.item + $0.name } ?? [])
   }
 }
 
@@ -56,17 +67,27 @@ extension Keychain {
   /// The mark of an item by which a deposit that was taken in is known to be for the same one as another: of its identity,
   /// since another item may have the name later, under a key that a lock wipes, and of a place that no record has.
   func depositMark(of item: ItemID) throws(VaultError) -> [UInt8] {
-    let place = AssociatedData(vault: vault, table: .deposits, number: 0, accessible: .whenUnlocked)
+    try item.withBytes { (bytes: RawSpan) throws(VaultError) in try depositMark(bytes, number: 0) }
+  }
+
+  /// The mark of the name that a deposit was for.
+  func depositMark(of name: ItemName) throws(VaultError) -> [UInt8] {
+    try Array(name.text.utf8).withSpan { (bytes: RawSpan) throws(VaultError) in try depositMark(bytes, number: 1) }
+  }
+
+  private func depositMark(_ bytes: RawSpan, number: Int64) throws(VaultError) -> [UInt8] {
+    let place = AssociatedData(vault: vault, table: .deposits, number: number, accessible: .whenUnlocked)
     return try withIntegrityKey(.whenUnlocked) { (key: borrowing SecureBytes) in
-      let mark = item.withBytes { RecordMark(place, $0, key: key) }
-      return Array(mark.array.prefix(DepositNote.markCount))
+      Array(RecordMark(place, bytes, key: key).array.prefix(DepositNote.markCount))
     }
   }
 
-  /// The versions of an item for which deposits were taken in: from memory for as long as what waited with them is
-  /// taken in, which a rekey may come between, and otherwise as a daemon that ended since has written it down.
-  func takenBase(of item: ItemID) throws(VaultError) -> TakenBase? {
-    if let taken = takenBases[item] { return taken }
-    return try knownDeposits().taken[depositMark(of: item)]
+  /// The versions of an item for which deposits were taken in, and whether the last of them was for that name: from
+  /// memory for as long as what waited with them is taken in, which a rekey may come between, and otherwise as a daemon
+  /// that ended since has written it down.
+  func takenBase(of item: ItemID, _ name: ItemName) throws(VaultError) -> (base: TakenBase, isForName: Bool)? {
+    if let taken = takenBases[item] { return (taken.base, taken.name == name) }
+    guard let taken = try knownDeposits().taken[depositMark(of: item)] else { return nil }
+    return (taken.base, taken.name == (try depositMark(of: name)))
   }
 }

@@ -19,7 +19,7 @@ struct DepositTable {
   private(set) var remembered: [Int64: Int64?] = [:]
   private var rememberedByTag: [[UInt8]: Int] = [:]
   /// The versions that deposits have made of their items, by the marks of these.
-  private(set) var taken: [[UInt8]: TakenBase] = [:]
+  private(set) var taken: [[UInt8]: (base: TakenBase, name: [UInt8])] = [:]
   /// The numbers of all rows, none of which another row gets, whoever wrote them.
   private(set) var numbers: Set<Int64> = []
   /// The rows that are kept aside under numbers that a store does not give.
@@ -84,7 +84,9 @@ struct DepositTable {
     case .seen:
       let note = DepositNote(row.note)
       if isAdded { remembered[row.row] = .some(note?.until) } else { remembered[row.row] = nil }
-      if isAdded, let (item, base) = note?.taken, base.version > taken[item]?.version ?? 0 { taken[item] = base }
+      if isAdded, let new = note?.taken, new.version > taken[new.item]?.base.version ?? 0 {
+        taken[new.item] = (TakenBase(base: new.base, version: new.version, number: row.row), new.name)
+      }
       let number = (rememberedByTag[row.depositor] ?? 0) + sign
       rememberedByTag[row.depositor] = number > 0 ? number : nil
       return

@@ -40,8 +40,11 @@ extension Keychain {
     var seen = row
     seen.state = .seen
     if let author { seen.depositor = try seenTag(of: author).bytes }
-    if let item, let base = takenBases[item] {
-      seen.sealed = DepositNote(until: rememberedUntil, taken: (try depositMark(of: item), base)).bytes
+    if let item, let taken = takenBases[item] {
+      let taken = DepositNote.Taken(
+        item: try depositMark(of: item), name: try depositMark(of: taken.name), base: taken.base.base,
+        version: taken.base.version)
+      seen.sealed = DepositNote(until: rememberedUntil, taken: taken).bytes
     } else {
       seen.sealed = DepositNote(until: rememberedUntil).bytes
     }

@@ -51,8 +51,8 @@ public final class Keychain {
   var transaction = OpenTransaction()
   var bound = KeyBound()
   /// The versions that deposits have made of their items, until all that waited is taken in, also over a lock or a rekey
-  /// in between. See ``takenBase(of:)``.
-  var takenBases: [ItemID: TakenBase] = [:]
+  /// in between. See ``takenBase(of:_:)``.
+  var takenBases: [ItemID: (base: TakenBase, name: ItemName)] = [:]
   /// The bytes of the log that were written before a first unlock, until the anchor counts them.
   var earlyAudit: Int64 = 0
   /// True when the boot key has opened `always` items since the store was opened.
