@@ -31,12 +31,22 @@ extension Audit {
 
   /// Takes the oldest entries out, where that is due.
   func cut(_ keychain: Keychain) {
+    // What stays of them is written behind what is in the block.
+    guard seal(keychain) else { return }
+    var carried = writing.carried
     do throws(VaultError) {
       let now = clock.wall()
       let gone = try keychain.cutAudit(
         toBytes: settings.size, olderThan: settings.age, now: now, steps: Self.cutsAtOnce, usage: usage
-      ) { entries, bytes in carry(entries, ofBytes: bytes, now: now, keychain) }
-      if gone == 0 { writing.carried = AuditCarry.Done() }
+      ) { entries, bytes in
+        // What came before it is done.
+        writing.carried = carried
+        return stays(of: entries, ofBytes: bytes, now: now, keychain, &carried)
+      } then: {
+        // It takes the place of the tally, so that there is another one behind it in the same transaction.
+        _ = sealTally(keychain)
+      }
+      writing.carried = gone == 0 ? AuditCarry.Done() : carried
       if gone > 0 {
         record(.audit, .ok, nil, item: "\(gone) entries were taken out", detail: settings.text)
         // There may be more.
@@ -44,26 +54,25 @@ extension Audit {
           if let self, let keychain, self.keychain() === keychain { cut(keychain) }
         }
       }
-    } catch { if error != .locked { log.error("the audit log could not be cut: \(error.text)") } }
+    } catch {
+      if subjects.isCounting { tallyLater() }
+      if error != .locked { log.error("the audit log could not be cut: \(error.text)") }
+    }
   }
 
-  /// Has entries that are to go because the log is too long stay, of those who fill least of it: they are written again
-  /// at its end.
-  private func carry(
-    _ found: [(number: Int64, entry: AuditEntry)], ofBytes bytes: Int64, now: Int64, _ keychain: Keychain
-  ) {
+  /// The entries that stay of those that are to go because the log is too long, of those who fill least of it: they are
+  /// written again at its end.
+  private func stays(
+    of found: [(number: Int64, entry: AuditEntry)], ofBytes bytes: Int64, now: Int64, _ keychain: Keychain,
+    _ carried: inout AuditCarry.Done
+  ) -> [AuditEntry] {
     let oldest = settings.age.map { Seconds.from($0, to: now) } ?? .min
-    writing.carried.gone += bytes
+    carried.gone += bytes
     let left = max(0, keychain.auditFacts.bytes - settings.size - bytes)
-    let room = writing.carried.room(ofBytes: bytes, left: left, size: settings.size)
+    let room = carried.room(ofBytes: bytes, left: left, size: settings.size)
     let kept = AuditCarry.kept(of: found, room: room, since: oldest, subject: subject)
-    guard !kept.isEmpty else { return }
-    for entry in kept {
-      add(entry)
-      writing.carried.add(entry)
-    }
-    // They take the place of the tally, so that there is another one behind them in the same transaction.
-    if seal(keychain) { _ = sealTally(keychain) }
+    for entry in kept { carried.add(entry) }
+    return kept
   }
 
   // MARK: What was used before

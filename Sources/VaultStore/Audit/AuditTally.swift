@@ -31,6 +31,11 @@ struct AuditTally: ~Copyable {
     block.empty()
   }
 
+  init(copying other: borrowing AuditTally) {
+    (row, end, isWritten) = (other.row, other.end, other.isWritten)
+    key = AuditKey(copying: other.key)
+  }
+
   /// The end, as it is stored with it.
   mutating func storedEnd(chain: Int64, _ vault: VaultID) -> AuditEnd { AuditEnd(end, chain: chain, vault, key: &key) }
 }

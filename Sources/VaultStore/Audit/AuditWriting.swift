@@ -51,6 +51,18 @@ struct AuditWriting: ~Copyable {
     self.end.pass(chain)
   }
 
+  /// A copy that goes on by itself, for what may come to nothing.
+  init(copying other: borrowing AuditWriting) {
+    key = AuditKey(copying: other.key)
+    (chain, time, age, beginning) = (other.chain, other.time, other.age, other.beginning)
+    (end, written, isOver, standing) = (other.end, other.written, other.isOver, other.standing)
+    (unwritten, unwrittenBytes) = (other.unwritten, other.unwrittenBytes)
+    switch other.tally {
+    case .some(let tally): self.tally = AuditTally(copying: tally)
+    case .none: break
+    }
+  }
+
   /// True when the next record is to begin another chain, also because a day has passed: the age of the log is known from
   /// the beginnings of chains.
   func isLong(at now: Int64) -> Bool {

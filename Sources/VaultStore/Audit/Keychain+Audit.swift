@@ -171,8 +171,6 @@ extension Keychain {
       case .some(let writing): writing.unwrittenTally
       case .none: nil
       }
-    // Where the keys for it are in memory; the part goes with a later record otherwise, and is not written again then.
-    let cut = hasFailed || !holdsIntegrityKey(.whenUnlocked) ? nil : bound.auditCut
     try database.begin()
     do throws(VaultError) {
       if let standing = standingAudit, !rows.isEmpty || tally != nil { try database.dropAudit(standing) }
@@ -180,7 +178,6 @@ extension Keychain {
       if let tally { try database.insertAudit(tally) }
       if let end { try database.putMeta(MetaName.auditEnd, end.encoded) }
       try body()
-      if let cut { try cutAudit(cut) }
       try database.commit()
     } catch {
       database.rollback()
@@ -188,7 +185,6 @@ extension Keychain {
       throw error
     }
     bound.audit?.haveWritten()
-    if cut != nil { bound.auditCut = nil }
     // The pages that a check reads have changed.
     pass?.apply(RecordChanges(isListing: false), self)
   }

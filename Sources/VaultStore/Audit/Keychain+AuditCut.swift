@@ -14,57 +14,83 @@ extension Keychain {
   ///   - now: Unix seconds.
   ///   - steps: the most times that something is taken out.
   ///   - usage: what subjects have used of the log.
-  ///   - carry: called with entries that are to go only because the log is too long, and the bytes that they take: what
-  ///     it seals is written as they go, and must be shorter than that.
+  ///   - carry: tells which entries stay of those that are to go only because the log is too long, and the bytes that
+  ///     they all take: what stays is written at the end of the log as they go, and must be shorter than that.
+  ///   - then: seals what is to stand behind that.
   /// - Returns: the number of entries that are gone.
-  /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. The log is then as it was
+  ///   before the last part that was to go, and nothing of that is written again.
   public func cutAudit(
     toBytes bytes: Int64, olderThan age: Int64?, now: Int64, steps: Int = .max, usage: AuditUsage? = nil,
-    carry: (_ entries: [(number: Int64, entry: AuditEntry)], _ bytes: Int64) -> Void = { _, _ in }
+    carry: (_ entries: [(number: Int64, entry: AuditEntry)], _ bytes: Int64) -> [AuditEntry] = { _, _ in [] },
+    then: () -> Void = {}
   ) throws(VaultError) -> Int64 {
     guard bound.isAuditJoined, !hasFailed, var anchor = try anchor() else { return 0 }
     let oldest = age.map { auditAge(at: now) - $0 } ?? .min
     let before = anchor.cut.entries
     var left = steps
-    while left > 0 {
+    while left > 0, let next = try cutEnd(of: anchor, bytes: bytes, oldest) {
       left -= 1
-      if bound.auditCut == nil {
-        guard let next = try cutEnd(of: anchor, bytes: bytes, oldest) else { break }
-        if next.isForLength { carry(try entries(from: anchor.cut, to: next.end), next.end.bytes - anchor.cut.bytes) }
-        bound.auditCut = next
-      }
-      let kept = try usage.map { usage throws(VaultError) in try sealed(usage) }
-      try writeAudit { () throws(VaultError) in
-        guard let usage, let kept, var anchor = try self.anchor() else { return }
-        anchor.keep(kept, at: usage.time, early: earlyAudit)
-        try put(anchor)
+      let found = next.isForLength ? try entries(from: anchor.cut, to: next.end) : []
+      let kept = next.isForLength ? carry(found, next.end.bytes - anchor.cut.bytes) : []
+      (anchor.cut, anchor.isVouchedFor) = (next.end, next.isVouchedFor)
+      anchor.aside.removeAll { $0.upperBound <= next.end.row }
+      try orAsBefore { () throws(VaultError) in
+        if !kept.isEmpty {
+          try sealAgain(kept, now: now)
+          then()
+        }
+        if hasUnwrittenAudit { anchor.joined = auditEnd }
+        if let usage { anchor.keep(try sealed(usage), at: usage.time, early: earlyAudit) }
+        try writeAudit { () throws(VaultError) in
+          try database.cutAudit(upTo: anchor.cut.row)
+          try put(anchor)
+        }
       }
       if usage != nil { earlyAudit = 0 }
-      guard let shortened = try self.anchor() else { break }
-      anchor = shortened
     }
     return anchor.cut.entries - before
   }
 
-  /// Takes out the part that is to go, within the transaction in which the entries that stay of it are written again: so
-  /// that none is there twice.
-  func cutAudit(_ cut: AuditCut) throws(VaultError) {
-    guard var anchor = try anchor() else { return }
-    (anchor.cut, anchor.isVouchedFor) = (cut.end, cut.isVouchedFor)
-    anchor.aside.removeAll { $0.upperBound <= cut.end.row }
-    if hasUnwrittenAudit { anchor.joined = auditEnd }
-    try database.cutAudit(upTo: cut.end.row)
-    try put(anchor)
+  private func sealAgain(_ entries: [AuditEntry], now: Int64) throws(VaultError) {
+    var block = AuditBlock()
+    for entry in entries {
+      if block.isFull { try sealAuditAnyway(&block, now: now) }
+      block.add(entry)
+    }
+    try sealAuditAnyway(&block, now: now)
+  }
+
+  /// Has what is sealed for the log be what it was before `body`, where that fails.
+  private func orAsBefore(_ body: () throws(VaultError) -> Void) throws(VaultError) {
+    var before: AuditWriting? =
+      switch bound.audit {
+      case .some(let writing): AuditWriting(copying: writing)
+      case .none: nil
+      }
+    do throws(VaultError) { try body() } catch {
+      bound.audit = before.take()
+      throw error
+    }
+  }
+
+  /// The end of the part that is to go next.
+  private struct CutEnd {
+    var end: AuditPosition
+    /// True when somebody vouches for it.
+    var isVouchedFor: Bool
+    /// True when it goes because the log is too long, and not all of it because of its age.
+    var isForLength: Bool
   }
 
   /// The end of the oldest chains that are to go, of some of them where they are long; nil when all are to stay.
-  private func cutEnd(of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64) throws(VaultError) -> AuditCut? {
+  private func cutEnd(of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64) throws(VaultError) -> CutEnd? {
     let (cut, joined) = (anchor.cut, anchor.joined)
     // Once it is too long it becomes a bit shorter than it has to be, so that this is not done for each record.
     let least = joined.bytes - cut.bytes > bytes ? bytes - bytes / 256 : bytes
     var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
     var isForLength = false
-    var next: AuditCut?
+    var next: CutEnd?
     try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
       // A log that is not whole is not cut: what is missing would be forgotten.
       guard row.row == position.row + 1, row.row <= joined.row else { return false }
@@ -78,7 +104,7 @@ extension Keychain {
           isForLength = isForLength || !isOld
           position.entries = chain.first - 1
           guard position.entries >= cut.entries else { return false }
-          next = AuditCut(end: position, isVouchedFor: isVouchedFor, isForLength: isForLength)
+          next = CutEnd(end: position, isVouchedFor: isVouchedFor, isForLength: isForLength)
           guard position.bytes - cut.bytes < Self.cutAtATime else { return false }
         }
         isVouchedFor = chain.isVouchedFor(after: isVouchedFor)
@@ -146,13 +172,4 @@ extension Keychain {
     guard let anchor = try? storedAnchor() else { return auditEnd.bytes }
     return max(0, auditEnd.bytes - anchor.joined.bytes) + anchor.early
   }
-}
-
-/// The oldest part of the log, which is to go.
-struct AuditCut {
-  var end: AuditPosition
-  /// True when somebody vouches for it.
-  var isVouchedFor: Bool
-  /// True when it goes because the log is too long, and not all of it because of its age.
-  var isForLength: Bool
 }

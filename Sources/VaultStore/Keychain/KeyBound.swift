@@ -15,9 +15,6 @@ struct KeyBound: ~Copyable {
   var audit: AuditWriting?
   /// True once the part of the log that was there before is known to be whole, so that all of it can be vouched for.
   var isAuditJoined = false
-  /// The part of the log that goes with the next records that are written: entries of it wait among them to be written
-  /// again.
-  var auditCut: AuditCut?
   /// The walk over that part, until it is over.
   var auditJoin: AuditWalk?
   /// The first and the last entry of that part that nobody vouches for.
