@@ -128,6 +128,28 @@ import VaultStore
     }
   }
 
+  @Test("holds nothing that is prepared for a client that does not read, and goes on when it does") func unread() throws
+  {
+    let stand = try Self.stand()
+    defer { stand.close() }
+    nonisolated(unsafe) var outbox: Outbox?
+    try stand.on { client in
+      client.call("Set", Self.call)
+      #expect(client.connection.current.long != nil)
+      unsafe (outbox, client.connection.outbox) = (client.connection.outbox, nil)
+    }
+    try stand.goRound("its turn") { client in !client.door.turns.isAwaited }
+    try stand.on { client in
+      #expect(client.connection.current.long == nil)
+      let accessible = try Self.accessible(client)
+      #expect(accessible == .whenUnlocked)
+      unsafe client.connection.outbox = outbox
+      client.connection.goOn(isTurn: false)
+    }
+    try stand.goRound("the answer") { client in !client.hasWork }
+    #expect(try stand.on { client in try Self.accessible(client) } == .afterFirstUnlock)
+  }
+
   @Test("ends with a lock by other calls too, and changes nothing", arguments: calls)
   private func otherCallsLocked(_ call: Call) throws {
     let stand = try Self.stand()

@@ -112,7 +112,7 @@ struct RevokeCommand: ParsableCommand {
     if let unstored = reply.unstored {
       throw Failure(
         .retry, "revoked until vaultd restarts, and not yet in the store: \(Printable.text(unstored))",
-        "unlock the vault, which stores it")
+        unstored.hasSuffix("locked") ? "unlock the vault, which stores it" : "save the store with `vault salvage`")
     }
   }
 }

@@ -139,6 +139,8 @@ extension VarlinkConnection {
   func goOn(isTurn: Bool) {
     input.isScheduled = false
     process(isTurn: isTurn)
+    // A client that does not read its answers keeps nothing that is prepared: it is prepared again.
+    if !input.isScheduled { current.long = nil }
     countHeld()
   }
 
