@@ -194,6 +194,39 @@ import VaultModel
     #expect(keychain.auditFacts.cut > 0 && keychain.auditFacts.cut < newest, "\(keychain.auditFacts) \(newest)")
   }
 
+  @Test("cuts that write nothing again leave the tally on the disk, and each tells what is gone") func cutWithoutRest()
+    throws
+  {
+    let settings = Self.small(.required)
+    let stand = try Self.serving(settings)
+    let (audit, keychain) = (stand.vault.audit, try stand.vault.keychain())
+    for number in 0..<8 {
+      for name in 0..<10 { audit.add(.find, .denied, item: "\(name) \(number) \(Self.long)") }
+      audit.write()
+      keychain.endAuditChain()
+    }
+    let caller = RoomStand.caller(990)
+    Self.fill(stand, .use, .ok, caller)
+    for _ in 0..<300 { AuditTests.get(stand, "svc/b", caller) }
+    audit.write(anchored: true)
+    #expect(keychain.hasAuditTally)
+    var smaller = settings.audit
+    for _ in 0..<3 {
+      smaller.size = keychain.auditFacts.bytes - 1
+      audit.configure(smaller)
+      audit.cut(keychain)
+      #expect(keychain.hasAuditTally && !keychain.hasUnwrittenAudit)
+    }
+    let facts = keychain.auditFacts
+    let next = try AuditPartTests.killed(stand, settings, system: true)
+    try next.unlock()
+    #expect(try Self.times(next, .get, .ok, by: 990) == ["svc/b": 300])
+    let told = try AuditTests.told(next).compactMap { line in
+      line.hasSuffix("entries were taken out") ? Int64(line.split(separator: " ")[2]) : nil
+    }
+    #expect(told.reduce(0, +) == facts.cut && told.count >= 3, "\(told) \(facts)")
+  }
+
   @Test("however much a cut takes out, changes of rights in it stay before the values that are older")
   func laterRights() throws {
     let stand = try Self.serving(Self.small())
@@ -267,7 +300,9 @@ import VaultModel
       time: 5, action: .get, outcome: .ok, caller: AuditEntry.Caller(door: "varlink", uid: 1, pid: 9), item: "a")
     (first.isCounted, first.subject) = (true, group)
     let more = AuditEntry(time: 6, action: .get, outcome: .ok, repeats: AuditEntry.Repeats(of: 10, count: 3))
-    let kept = AuditCarry.kept(of: [(10, first), (11, more)], room: .init(all: 10_000, rights: 10_000, values: 10_000), since: 0) {
+    let kept = AuditCarry.kept(
+      of: [(10, first), (11, more)], room: .init(all: 10_000, rights: 10_000, values: 10_000), since: 0
+    ) {
       $0.subject ?? AuditSubject(other).key
     }
     #expect(kept.map(\.subject) == [group, group] && kept.map(\.item) == ["a", "a"])

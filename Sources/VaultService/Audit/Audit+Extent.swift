@@ -42,13 +42,19 @@ extension Audit {
         // What came before it is done.
         writing.carried = carried
         return stays(of: entries, ofBytes: bytes, now: now, keychain, &carried)
+      } tell: { gone in
+        if settings.mode == .off { return nil }
+        var entry = AuditEntry(
+          time: now, action: .audit, outcome: .ok, item: "\(gone) entries were taken out", detail: settings.text)
+        entry.subject = subjects.daemon.key
+        return entry
       } then: {
         // It takes the place of the tally, so that there is another one behind it in the same transaction.
         _ = sealTally(keychain)
       }
       writing.carried = gone == 0 ? AuditCarry.Done() : carried
       if gone > 0 {
-        record(.audit, .ok, nil, item: "\(gone) entries were taken out", detail: settings.text)
+        haveWritten()
         // There may be more.
         _ = timer.after(1_000_000) { [weak self, weak keychain] in
           if let self, let keychain, self.keychain() === keychain { cut(keychain) }

@@ -16,14 +16,15 @@ extension Keychain {
   ///   - usage: what subjects have used of the log.
   ///   - carry: tells which entries stay of those that are to go only because the log is too long, and the bytes that
   ///     they all take: what stays is written at the end of the log as they go, and must be shorter than that.
-  ///   - then: seals what is to stand behind that.
+  ///   - tell: makes the entry that tells how many entries are gone, which is written as they go.
+  ///   - then: seals what is to stand behind all that.
   /// - Returns: the number of entries that are gone.
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. The log is then as it was
   ///   before the last part that was to go, and nothing of that is written again.
   public func cutAudit(
     toBytes bytes: Int64, olderThan age: Int64?, now: Int64, steps: Int = .max, usage: AuditUsage? = nil,
     carry: (_ entries: [(number: Int64, entry: AuditEntry)], _ bytes: Int64) -> [AuditEntry] = { _, _ in [] },
-    then: () -> Void = {}
+    tell: (_ gone: Int64) -> AuditEntry? = { _ in nil }, then: () -> Void = {}
   ) throws(VaultError) -> Int64 {
     guard bound.isAuditJoined, !hasFailed, var anchor = try anchor() else { return 0 }
     let oldest = age.map { auditAge(at: now) - $0 } ?? .min
@@ -32,14 +33,13 @@ extension Keychain {
     while left > 0, let next = try cutEnd(of: anchor, bytes: bytes, oldest) {
       left -= 1
       let found = next.isForLength ? try entries(from: anchor.cut, to: next.end) : []
-      let kept = next.isForLength ? carry(found, next.end.bytes - anchor.cut.bytes) : []
+      var entries = next.isForLength ? carry(found, next.end.bytes - anchor.cut.bytes) : []
+      if let told = tell(next.end.entries - anchor.cut.entries) { entries.append(told) }
       (anchor.cut, anchor.isVouchedFor) = (next.end, next.isVouchedFor)
       anchor.aside.removeAll { $0.upperBound <= next.end.row }
       try orAsBefore { () throws(VaultError) in
-        if !kept.isEmpty {
-          try sealAgain(kept, now: now)
-          then()
-        }
+        try seal(entries, now: now)
+        then()
         if hasUnwrittenAudit { anchor.joined = auditEnd }
         if let usage { anchor.keep(try sealed(usage), at: usage.time, early: earlyAudit) }
         try writeAudit { () throws(VaultError) in
@@ -52,7 +52,7 @@ extension Keychain {
     return anchor.cut.entries - before
   }
 
-  private func sealAgain(_ entries: [AuditEntry], now: Int64) throws(VaultError) {
+  private func seal(_ entries: [AuditEntry], now: Int64) throws(VaultError) {
     var block = AuditBlock()
     for entry in entries {
       if block.isFull { try sealAuditAnyway(&block, now: now) }
