@@ -74,6 +74,32 @@ import VaultModel
     #expect(try copy.text("old") == "three" && copy.verify().isOK)
   }
 
+  @Test("follow each other over a rekey and a lock after it that leaves no name in memory") func lockedAfterRekey()
+    throws
+  {
+    let fixture = try Self.fixture()
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.takeInAll(onePart: true) == [.stored(version: 2)])
+    let copy = try fixture.copy(keychain, bySalvage: false)
+    for (hides, keeps) in [(true, true), (false, false)] {
+      copy.lock(hidingNames: hides, keepingAfterFirstUnlock: keeps)
+      #expect(copy.takenBases.isEmpty)
+    }
+    try copy.unlock(vaultKey: secret(Fixture.nextKey))
+    #expect(try copy.takeInAll() == [3, 4, 1, 2].map { .stored(version: $0) })
+  }
+
+  @Test("are remembered until their time, whatever another version of the program tells of them") func otherNotes()
+    throws
+  {
+    let time = DepositNote(until: 1 << 40).bytes
+    for tail in [[], [1], [UInt8](repeating: 7, count: 40), [UInt8](repeating: 7, count: 64)] as [[UInt8]] {
+      #expect(DepositNote(time + tail)?.until == 1 << 40)
+      #expect(DepositNote(time + tail)?.taken == nil)
+    }
+    #expect(DepositNote([1, 2, 3]) == nil)
+  }
+
   @Test("of one lock follow each other after those of an earlier one have, and those of another view follow in turn")
   func periods() throws {
     let fixture = try Self.fixture()

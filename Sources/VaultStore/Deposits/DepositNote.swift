@@ -39,21 +39,22 @@ struct DepositNote {
 
   init(until: Int64, taken: Taken? = nil) { (self.until, self.taken) = (until, taken) }
 
-  /// Reads what a store holds; nil for what this program does not write.
+  /// Reads what a store holds; nil for what no program writes. What another version tells behind the age is not known,
+  /// and no reason to forget the deposit.
   init?(_ bytes: [UInt8]) {
+    guard bytes.count >= 8 else { return nil }
     func number(_ offset: Int) -> Int64 {
       bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | Int64($1) }
     }
-    switch bytes.count {
-    case 8: self.init(until: number(0))
-    case 24 + 2 * Self.markCount:
-      let marks = bytes[24...]
-      let taken = Taken(
-        item: Array(marks.prefix(Self.markCount)), name: Array(marks.suffix(Self.markCount)), base: Int(number(8)),
-        version: Int(number(16)))
-      self.init(until: number(0), taken: taken)
-    default: return nil
+    guard bytes.count == 24 + 2 * Self.markCount else {
+      self.init(until: number(0))
+      return
     }
+    let marks = bytes[24...]
+    let taken = Taken(
+      item: Array(marks.prefix(Self.markCount)), name: Array(marks.suffix(Self.markCount)), base: Int(number(8)),
+      version: Int(number(16)))
+    self.init(until: number(0), taken: taken)
   }
 
   var bytes: [UInt8] {

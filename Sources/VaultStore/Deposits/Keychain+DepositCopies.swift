@@ -35,8 +35,10 @@ extension Keychain {
   private func copied(_ row: DepositRow, of source: Keychain) throws(VaultError) -> DepositRow {
     var copy = row
     switch row.state {
-    // The mark of an item is of a key that ends.
-    case .seen: if let note = DepositNote(row.sealed) { copy.sealed = DepositNote(until: note.until).bytes }
+    case .seen:
+      if let note = DepositNote(row.sealed) {
+        copy.sealed = DepositNote(until: note.until, taken: try remade(note.taken, of: source)).bytes
+      }
     case .kept:
       if let sealed = try sealAnew(row, of: source) {
         (copy.depositor, copy.sealed) = (sealed.depositor, [row.sealed[0]] + sealed.sealed)
@@ -46,6 +48,19 @@ extension Keychain {
       (copy.state, copy.sealed) = (.kept, [DepositObstacle.forged.rawValue] + row.sealed)
     }
     return copy
+  }
+
+  /// What a deposit did to its item, with the marks of this store: those of the other are of a key that ends. Nil where
+  /// it is not known which item it is, or another deposit came after it.
+  private func remade(_ taken: DepositNote.Taken?, of source: Keychain) throws(VaultError) -> DepositNote.Taken? {
+    guard let taken else { return nil }
+    for (item, known) in source.takenBases where known.base.version == taken.version {
+      guard try source.depositMark(of: item) == taken.item else { continue }
+      return DepositNote.Taken(
+        item: try depositMark(of: item), name: try depositMark(of: known.name), base: taken.base,
+        version: taken.version)
+    }
+    return nil
   }
 
   /// What a row has, sealed to the key of this store as one that waits; nil when it cannot be read. A box is opened: nobody could

@@ -40,7 +40,7 @@ public struct WaitingDeposits: Sendable {
       numbers.append(number)
     }
     waiting = numbers[...]
-    let over = table.remembered.filter { $0.value.map { $0 < age } ?? true }.keys
+    let over = table.remembered.filter { $0.value.map { $0 < age } ?? false }.keys
     clearing = (over.map { ($0, true) } + table.misnumbered.sorted().map { ($0, false) })[...]
   }
 

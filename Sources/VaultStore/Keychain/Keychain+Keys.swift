@@ -59,7 +59,11 @@ extension Keychain {
   /// `always` items are still served, and so are `after-first-unlock` items if `keepingAfterFirstUnlock`; otherwise
   /// these are as they were before the first unlock.
   public func lock(hidingNames: Bool, keepingAfterFirstUnlock: Bool = true) {
-    if hidingNames || !keepingAfterFirstUnlock { bound.recent.forget() }
+    if hidingNames || !keepingAfterFirstUnlock {
+      bound.recent.forget()
+      // The store has their marks.
+      takenBases = [:]
+    }
     if hidingNames { pass?.forgetNames() }
     pass?.thaw()
     pass?.forgetAudit()
@@ -81,6 +85,7 @@ extension Keychain {
   /// So what is written between this and ``close()`` is vouched for like the records before it.
   public func wipeAllButLog() {
     bound.recent.forget()
+    takenBases = [:]
     keys.whenUnlocked.forgetAll()
     keys.afterFirstUnlock.forgetAll()
     keys.always.forgetAll()
