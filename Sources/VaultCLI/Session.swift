@@ -7,6 +7,10 @@ final class Session {
   var vault: Vault
   /// True for the user's own socket, where a command that needs a daemon starts one.
   let isOwn: Bool
+  /// True for the machine's vault.
+  private let isSystem: Bool
+  /// True once the daemon has said that who runs this may not open the vault.
+  private var mayNotOpen = false
   /// True when a person may be asked at the terminal. Another program may have said that nobody is.
   var isAttended = Keyboard.isAttended {
     didSet { vault.interactive = isAttended }
@@ -28,6 +32,7 @@ final class Session {
       throw Failure(error)
     }
     isOwn = Session.isOwn(socket: socket, system: system)
+    isSystem = system
     mayStart = startsDaemon && isOwn
     vault.interactive = isAttended
     // Waiting for one that restarts only delays the start of one, or the news that there is none.
@@ -69,30 +74,58 @@ final class Session {
 
   private func failure(_ error: any Error) -> Failure {
     var failure = Failure(any: error)
-    if case .fault(.noSuchItem(let name, _)) = error as? ClientError {
-      failure.missing = MissingItem(name: name, location: vault.location)
+    switch error as? ClientError {
+    case .fault(.noSuchItem(let name, _)): failure.missing = MissingItem(name: name, location: vault.location)
+    case .fault(.locked), .fault(.timedOut), .fault(.rekeyRests):
+      // Most callers of the machine's vault may not open it.
+      if isSystem || mayNotOpen { return Failure(failure.exit, failure.event, openers) }
+    default: break
     }
     return failure
+  }
+
+  /// The failure of a search where nobody is there to open the vault first.
+  var cold: Failure { failure(ClientError.fault(.locked(state: "cold", cause: ""))) }
+
+  /// Advice that names who can open the vault, for those who may not.
+  private var openers: String {
+    isSystem
+      ? "root or a member of \(SystemAccount.administrators) opens it with `vault --system unlock`"
+      : "whoever owns the vault opens it with `vault unlock`"
   }
 
   /// True when every item can be searched. Until the first unlock only the names of `always` items can be read, so that
   /// is what a person is asked for first.
   func canSearch() throws(Failure) -> Bool {
-    guard try call({ vault in try vault.status() }).state == "cold" else { return true }
+    let status = try call { vault in try vault.status() }
+    guard status.state == "cold" else { return true }
     guard isAttended else { return false }
-    try unlock()
+    do throws(Failure) { try unlock(because: .locked(state: status.state, cause: status.cause)) } catch {
+      // As where nobody is there.
+      guard mayNotOpen else { throw error }
+      return false
+    }
     return true
   }
 
   /// Asks for the unlock when the vault is locked; somebody has to be there to ask.
   func unlockIfLocked() throws(Failure) {
-    let state = try call { vault in try vault.status() }.state
-    if state == "cold" || state == "locked" { try unlock() }
+    let status = try call { vault in try vault.status() }
+    guard status.state == "cold" || status.state == "locked" else { return }
+    try unlock(because: .locked(state: status.state, cause: status.cause))
   }
 
-  private func unlock() throws(Failure) {
-    try converse(Answers(fromInput: false, json: false)) { vault, method, answer in
-      try vault.unlock(method: method, answer: answer)
+  /// Asks for the unlock. A person who may not open the vault is told why that was to be done, and who can.
+  private func unlock(because fault: Fault) throws(Failure) {
+    do throws(Failure) {
+      try converse(Answers(fromInput: false, json: false)) { vault, method, answer in
+        do { try vault.unlock(method: method, answer: answer) } catch ClientError.fault(.denied(let reason, let request)) {
+          mayNotOpen = true
+          throw ClientError.fault(.denied(reason: reason, request: request))
+        }
+      }
+    } catch {
+      throw mayNotOpen ? failure(ClientError.fault(fault)) : error
     }
   }
 
@@ -141,7 +174,7 @@ final class Session {
         vault.reason = purpose ?? reason
         defer { vault.reason = purpose }
         switch fault {
-        case .locked, .rekeyRests: try unlock()
+        case .locked, .rekeyRests: try unlock(because: fault)
         case .presenceRequired("", _): try authenticateForGrants()
         case .presenceRequired(let name, _): try authenticate(for: name)
         default: throw error

@@ -41,7 +41,7 @@ struct PickCommand: ParsableCommand {
 
   private func choose() throws(Failure) -> String? {
     let session = try Session(globals)
-    guard try session.canSearch() else { throw Failure(.locked(state: "cold", cause: "")) }
+    guard try session.canSearch() else { throw session.cold }
     var names: [String] = []
     try session.call { vault in
       try vault.find(nil) { page in

@@ -142,7 +142,7 @@ struct RemoveCommand: ParsableCommand {
   /// The names of the items that every predicate holds for.
   private func matches(_ session: Session) throws(Failure) -> [String] {
     // What cannot be searched must not look as if it did not match.
-    guard try session.canSearch() else { throw Failure(.locked(state: "cold", cause: "")) }
+    guard try session.canSearch() else { throw session.cold }
     for item in items where try isName(item, session) {
       throw Failure(
         .usage,

@@ -24,7 +24,7 @@ struct TrashListCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    guard try session.canSearch() else { throw Failure(.locked(state: "cold", cause: "")) }
+    guard try session.canSearch() else { throw session.cold }
     let items = try session.unlocking { vault in try vault.find(inTrash: true) }
     var table = Table("NAME", "KIND", "DELETED", "LEFT")
     for item in items.sorted(by: { ($1.deleted ?? 0, $0.name) < ($0.deleted ?? 0, $1.name) }) {
@@ -133,7 +133,7 @@ struct TrashEmptyCommand: ParsableCommand {
   }
 
   private func ask(_ session: Session) throws(Failure) {
-    guard try session.canSearch() else { throw Failure(.locked(state: "cold", cause: "")) }
+    guard try session.canSearch() else { throw session.cold }
     let count = try session.unlocking { vault in try vault.find(inTrash: true) }.count
     guard count > 0 else { return }
     let what = TrashEmptyCommand.items(count)

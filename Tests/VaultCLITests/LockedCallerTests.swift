@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@testable import VaultCLI
+
+/// A user of the machine's vault who has a grant, and may not open it.
+@Suite("A caller that may not open the vault", .enabled(if: Root.isAtHand, "needs root to be another user"))
+struct LockedCallerTests {
+  private static let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+
+  /// A machine's vault that is locked, with an item `a` for the user nobody and another one for no user.
+  private func sandbox() throws -> Sandbox {
+    let sandbox = try Sandbox()
+    let settings = try sandbox.write("", to: "vaultd.conf")
+    unsafe chmod(settings, 0o600)
+    try sandbox.startDaemon(arguments: [
+      "--system", "--store", sandbox.store, "--socket", sandbox.socket, "--config", settings,
+    ])
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    for name in ["a", "b"] { try sandbox.must(["set", name], stdin: "value of \(name)") }
+    try sandbox.must(["grant", "user:65534", "a", "--can", "get,set,find"])
+    try sandbox.must(["lock"])
+    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault", sandbox.root + "/config"] {
+      unsafe chmod(path, 0o755)
+    }
+    unsafe chmod(sandbox.socket, 0o666)
+    return sandbox
+  }
+
+  private static func words(_ sandbox: Sandbox, _ arguments: [String]) -> [String] {
+    nobody + [Sandbox.path(of: "vault")] + arguments + ["--socket", sandbox.socket]
+  }
+
+  @Test(
+    "is told on a terminal that the vault is locked, and who opens it",
+    arguments: [["get", "a"], ["run", "-e", "A=a", "--", "true"], ["set", "a", "--update"]])
+  func terminal(arguments: [String]) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    var words = Self.words(sandbox, arguments)
+    // What stands behind two dashes is another program's.
+    if let dashes = words.firstIndex(of: "--") {
+      words = Array(words[..<dashes] + words.suffix(2) + words[dashes...].dropLast(2))
+    }
+    let terminal = try Terminal(sandbox, words, program: "/usr/bin/setpriv")
+    #expect(try terminal.wait() == 75, "\(terminal.screen)")
+    #expect(terminal.screen.contains("the vault was locked by `vault lock`; whoever owns the vault opens it"))
+    #expect(!terminal.screen.contains("denied") && !terminal.screen.contains("assword"), "\(terminal.screen)")
+  }
+
+  @Test("is told the same where nobody is there, and of what no grant is for that it is denied")
+  func redirected() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let locked = try sandbox.run(Self.words(sandbox, ["get", "a"]), program: "/usr/bin/setpriv")
+    #expect(locked.status == 75 && locked.errors.contains("the vault was locked by `vault lock`"), "\(locked)")
+    let denied = try sandbox.run(Self.words(sandbox, ["get", "b"]), program: "/usr/bin/setpriv")
+    #expect(denied.status == 77 && denied.errors.contains("denied"), "\(denied)")
+    let terminal = try Terminal(sandbox, Self.words(sandbox, ["get", "b"]), program: "/usr/bin/setpriv")
+    #expect(try terminal.wait() == 77, "\(terminal.screen)")
+    // To open it is what this one asks for.
+    let unlock = try sandbox.run(Self.words(sandbox, ["unlock"]), program: "/usr/bin/setpriv")
+    #expect(unlock.status == 77, "\(unlock)")
+  }
+}
+
+/// The same, of a daemon that says so by itself.
+@Suite("Who may not open the vault") struct LockedSearchTests {
+  private static let replies = [
+    "Status": [
+      #"{"parameters":{"state":"cold","cause":"start","since":1,"locks_on":[],"methods":[],"warnings":[],"#
+        + #""version":"0.0.9","pid":4711}}"#
+    ],
+    "Unlock": [#"{"error":"io.vaultd.Vault.Denied","parameters":{"reason":"this is for others"}}"#],
+    "Find": [#"{"parameters":{"items":[]}}"#],
+  ]
+
+  @Test("is shown before the first unlock what a search finds, and what needs all names says that the vault is locked")
+  func search() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try ScriptedDaemon(sandbox, Self.replies)
+    defer { daemon.close() }
+    let list = try Terminal(sandbox, ["list", "--socket", daemon.socket])
+    #expect(try list.wait() == 0, "\(list.screen)")
+    #expect(list.screen.contains("so this shows `always` items alone"))
+    for command in [["trash"], ["rm", "kind=note", "--yes"], ["set", "web"]] {
+      let terminal = try Terminal(sandbox, command + ["--socket", daemon.socket])
+      #expect(try terminal.wait() == 75, "\(terminal.screen)")
+      #expect(terminal.screen.contains("the vault is locked (not unlocked since the daemon started); whoever owns"))
+    }
+  }
+
+  @Test("is told of the machine's vault who opens it, also where nobody is there to be asked")
+  func system() throws {
+    let session = try Session(socket: nil, system: true, startsDaemon: false)
+    #expect(session.cold.exit == .retry)
+    #expect(session.cold.advice == "root or a member of vault-admin opens it with `vault --system unlock`")
+    let own = try Session(socket: "/run/s", system: false, startsDaemon: false)
+    #expect(own.cold.advice == "open it with `vault unlock`")
+  }
+}
