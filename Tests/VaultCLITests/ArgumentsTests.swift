@@ -22,7 +22,7 @@ import Testing
       ["get", "web", "--version", "1"], ["get", "--", "-web"], ["get", "web", "--socket"],
       ["get", "web", "--socket", "--json"], ["get", "web", "--system", "--socket", "/s"], ["get", "--help"],
       ["set", "web"],
-      ["--json", "get", "web"], ["get", "web", "--wait", "1"], ["get", "web", "--clip"], ["get", "web", "--js"],
+      ["--json", "get", "web"], ["get", "web", "--wait", "1s"], ["get", "web", "--clip"], ["get", "web", "--js"],
     ])
   func slow(arguments: [String]) { #expect(GetRequest(fast: arguments[...]) == nil) }
 
@@ -89,12 +89,54 @@ import Testing
     for text in ["", "m", "-1", "0", "1.5g", "19mb", "99999999999999999999", "9223372036854775807g"] {
       #expect(throws: (any Error).self) { try Sizes.parse(text) }
     }
-    #expect(try Sizes.seconds("15m") == 900)
-    for text in ["", "0", "soon", "-5"] { #expect(throws: (any Error).self) { try Sizes.seconds(text) } }
-    #expect(try Sizes.reuse("1d") == 86_400 && Sizes.reuse("1") == 1)
-    for text in ["86401", "25h", "0"] { #expect(throws: (any Error).self) { try Sizes.reuse(text) } }
-    #expect(try Sizes.expiry("2030-01-31") == 1_896_048_000)
-    #expect(throws: (any Error).self) { try Sizes.expiry("tomorrow") }
+  }
+
+  @Test("durations and times, of which a number alone is neither")
+  func times() throws {
+    #expect(try Times.duration("15m") == 900)
+    for text in ["", "0", "0s", "90", "soon", "-5s", "@90", "2030-01-31"] {
+      #expect(throws: (any Error).self) { try Times.duration(text) }
+    }
+    #expect(try Times.wait("0") == 0 && Times.wait("1s") == 1)
+    #expect(throws: (any Error).self) { try Times.wait("1") }
+    #expect(try Times.reuse("1d") == 86_400 && Times.reuse("1s") == 1)
+    for text in ["86401s", "25h", "0s", "60"] { #expect(throws: (any Error).self) { try Times.reuse(text) } }
+    #expect(try Times.expiry("2030-01-31") == 1_896_048_000 && Times.expiry("@1893456000") == 1_893_456_000)
+    // 0 is how the daemon is told never.
+    #expect(try Times.expiry("never") == 0 && Times.expiry("@0") == 1 && Times.expiry("1970-01-01") == 1)
+    for text in ["tomorrow", "1893456000", "@", "@-1", "0d", "9000y"] {
+      #expect(throws: (any Error).self) { try Times.expiry(text) }
+    }
+    #expect(try Times.past("@60") == 60 && Times.end("@60") == 60)
+  }
+
+  /// Each option of each command that takes a duration or a time, with what else its command needs before it.
+  static let timed: [[String]] = [
+    ["get", "a", "--wait"], ["totp", "a", "--wait"], ["sign", "a", "--wait"], ["mac", "a", "--wait"],
+    ["token", "issue", "a", "--wait"], ["token", "issue", "a", "--ttl"], ["token", "verify", "a", "--wait"],
+    ["run", "-e", "A=b", "--wait"], ["env", "-e", "A=b", "--wait"], ["inject", "--wait"], ["helper", "--wait"],
+    ["set", "a", "--reuse"], ["set", "a", "--expires"], ["unlock", "--for"], ["approve", "1", "--for"],
+    ["grant", "user:1", "a", "--until"], ["audit", "--since"], ["audit", "--until"], ["audit", "list", "--since"],
+    ["audit", "list", "--until"], ["audit", "item", "a", "--since"], ["audit", "item", "a", "--until"],
+    ["list", "--unused"], ["grants", "--unused"], ["grants", "list", "--unused"],
+  ]
+
+  @Test("every option that takes a time says of a number alone, and of anything else, what is wrong with it", arguments: timed)
+  func wrongTimes(option: [String]) throws {
+    let rest = option[0] == "run" ? ["--", "true"] : []
+    #expect(throws: Never.self) { try Arguments.parse(option + ["1h"] + rest) }
+    let number = #expect(throws: Failure.self) { try Arguments.parse(option + ["1893456000"] + rest) }
+    #expect(number?.event.contains("a number alone") == true, "\(number?.message ?? "")")
+    let word = #expect(throws: Failure.self) { try Arguments.parse(option + ["bogus"] + rest) }
+    #expect(word?.event.contains("write a duration such as") == true, "\(word?.message ?? "")")
+  }
+
+  @Test("no option that takes a time is left out of these")
+  func allTimes() throws {
+    for (words, names) in try CommandTree.dump().timed {
+      let isTried = Self.timed.contains { $0.starts(with: words) && names.contains($0[$0.count - 1]) }
+      #expect(isTried, "\(words) \(names)")
+    }
   }
 
   @Test("an attribute is a key, an equals sign and any text")

@@ -25,11 +25,21 @@ struct CommandTree: Decodable {
   /// Each command that does something with the words that lead to it, such as `slot add`, and the options it shows.
   var commands: [(words: String, options: [String])] { CommandTree.walk(command, []) }
 
+  /// The options that take a duration or a time, with the words that lead to each.
+  var timed: [(words: [String], names: [String])] { CommandTree.timed(command, []) }
+
   static func dump() throws -> CommandTree {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let outcome = try sandbox.run("--experimental-dump-help")
     return try JSONDecoder().decode(CommandTree.self, from: Data(outcome.stdout))
+  }
+
+  private static func timed(_ command: Command, _ path: [String]) -> [(words: [String], names: [String])] {
+    let own = (command.arguments ?? []).filter { $0.valueName == "duration" || $0.valueName == "time" }.map { argument in
+      (words: path, names: (argument.names ?? []).map { "--" + $0.name })
+    }
+    return own + (command.subcommands ?? []).flatMap { timed($0, path + [$0.commandName]) }
   }
 
   private static func walk(_ command: Command, _ path: [String]) -> [(words: String, options: [String])] {

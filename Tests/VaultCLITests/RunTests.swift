@@ -28,7 +28,7 @@ import VaultTesting
       ["run", "-e", "1=b", "--", "x"], ["run", "-e", "A=/", "--", "x"], ["run", "--mask", "-e", "A=b", "--", "x"],
       ["run", "-e", "A=b", "x"], ["run", "-e", "--", "x"],
       ["run", "--system", "--socket", "/s", "-e", "A=b", "--", "x"],
-      ["run", "-e", "A=b", "--wait", "1", "--", "x"], ["run", "-eA=b", "--", "x"], ["run", "--help"],
+      ["run", "-e", "A=b", "--wait", "1s", "--", "x"], ["run", "-eA=b", "--", "x"], ["run", "--help"],
       ["env", "-e", "A=b"],
     ])
   func slow(arguments: [String]) { #expect(RunRequest(fast: arguments[...]) == nil) }

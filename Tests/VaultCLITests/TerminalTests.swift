@@ -193,7 +193,7 @@ import VaultTesting
   func waits() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)
     defer { sandbox.close() }
-    let terminal = try Terminal(sandbox, ["get", "web", "--wait", "1"])
+    let terminal = try Terminal(sandbox, ["get", "web", "--wait", "1s"])
     #expect(try terminal.wait() == 75)
     #expect(!terminal.screen.contains("Password"))
   }

@@ -47,6 +47,50 @@ struct SecondsTests {
   func format(seconds: Int64, text: String) { #expect(Seconds.format(seconds) == text) }
 }
 
+@Suite("Durations and times in commands and queries")
+struct TimeTextTests {
+  @Test(
+    "are a number with a unit, a date, or @ and Unix seconds",
+    arguments: [
+      ("30d", .duration(2_592_000)), ("0s", .duration(0)), ("1y", .duration(31_536_000)),
+      ("2030-01-01", .time(1_893_456_000)), ("2030-01-01 01:00:00+01:00", .time(1_893_456_000)),
+      ("@1893456000", .time(1_893_456_000)), ("@0", .time(0)), ("@253402300799", .time(Timestamp.last)),
+    ] as [(String, TimeText)])
+  func forms(text: String, meaning: TimeText) throws { #expect(try TimeText(parsing: text) == meaning) }
+
+  @Test("a number alone is neither, and both forms are named", arguments: ["0", "30", "1893456000", "007"])
+  func number(text: String) throws {
+    let refusal = #expect(throws: ValueError.self) { try TimeText(parsing: text) }
+    #expect(refusal?.reason.contains("30d") == true && refusal?.reason.contains("@1893456000") == true)
+    let alone = #expect(throws: ValueError.self) { try TimeText.duration(text) }
+    #expect(alone?.reason.contains("has no unit") == true)
+  }
+
+  @Test(
+    "anything else is refused with the forms that there are",
+    arguments: [
+      "", "@", "@ 1", "@-1", "@+1", "@1.5", "@1s", "@253402300800", "@99999999999999999999", "1h30m", "soon", "-1d", "٥",
+      "+5", "1893456000.0",
+    ])
+  func refuse(text: String) {
+    let refusal = #expect(throws: ValueError.self) { try TimeText(parsing: text) }
+    #expect(refusal?.reason == TimeText.forms)
+    let alone = #expect(throws: ValueError.self) { try TimeText.duration(text) }
+    #expect(alone?.reason == TimeText.durations)
+  }
+
+  @Test("a duration counts from now on, or back from now, and never past the last year that is written")
+  func directions() throws {
+    #expect(try TimeText.ahead("1h", of: 100) == 3_700 && TimeText.back("1m", from: 100) == 40)
+    #expect(try TimeText.ahead("@7", of: 100) == 7 && TimeText.back("1970-01-02", from: 100) == 86_400)
+    for text in ["0s", "9000y", "292471208677y"] {
+      #expect(throws: ValueError.self) { try TimeText.ahead(text, of: 1_893_456_000) }
+    }
+    #expect(throws: ValueError.self) { try TimeText.back("0d", from: 100) }
+    #expect(try TimeText.back("292471208677y", from: .min) == .min)
+  }
+}
+
 @Suite("Timestamps")
 struct TimestampTests {
   @Test(

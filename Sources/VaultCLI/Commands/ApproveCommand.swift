@@ -28,7 +28,7 @@ struct ApproveCommand: ParsableCommand {
 
   @Option(
     name: .customLong("for"), help: ArgumentHelp("For that long, such as 15m.", valueName: "duration"),
-    transform: Sizes.seconds)
+    transform: Times.duration)
   var seconds: Int64?
 
   @Option(help: ArgumentHelp("So often, within a day unless --for says otherwise.", valueName: "count"))

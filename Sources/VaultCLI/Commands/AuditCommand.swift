@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Glibc
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -19,10 +18,10 @@ struct AuditCommand: ParsableCommand {
 /// The choice of entries.
 struct AuditOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("From this time on: a date, or how long ago.", valueName: "time"), transform: AuditTime.parse)
+    help: ArgumentHelp("From this time on: a date, or how long ago, such as 12h.", valueName: "time"), transform: Times.past)
   var since: Int64?
 
-  @Option(help: ArgumentHelp("Up to this time.", valueName: "time"), transform: AuditTime.parse)
+  @Option(help: ArgumentHelp("Up to this time, in the same forms.", valueName: "time"), transform: Times.past)
   var until: Int64?
 
   @Option(
@@ -36,18 +35,6 @@ struct AuditOptions: ParsableArguments {
     var query = Vault.AuditQuery()
     (query.since, query.until, query.subject, query.door) = (since, until, caller, door)
     return query
-  }
-}
-
-/// A time that is past, as it is given to `--since`.
-enum AuditTime {
-  static func parse(_ text: String) throws -> Int64 {
-    if let moment = Timestamp.parse(text) { return moment }
-    guard let last = text.utf8.last, !(0x30...0x39).contains(last), let seconds = Seconds.parse(text), seconds > 0
-    else {
-      throw ValidationError("'\(Printable.line(text))' is no time: write 12h, 30d, or a date such as 2027-01-01")
-    }
-    return Seconds.from(seconds, to: Int64(time(nil)))
   }
 }
 

@@ -34,8 +34,8 @@ struct GrantCommand: ParsableCommand {
   var credential: String?
 
   @Option(
-    help: ArgumentHelp("Until when: a date, or a time from now such as 12h, 30d or 1y.", valueName: "time"),
-    transform: GrantEnd.parse)
+    help: ArgumentHelp("Until when: a date, or a duration from now such as 12h, 30d or 1y.", valueName: "time"),
+    transform: Times.end)
   var until: Int64?
 
   @OptionGroup var globals: Globals
@@ -69,18 +69,6 @@ struct GrantCommand: ParsableCommand {
     if reply.confined {
       Output.note("its processes have their grants alone from now on; `vault grants forget` ends that")
     }
-  }
-}
-
-/// The end of a grant, as it is given to `--until`.
-enum GrantEnd {
-  static func parse(_ text: String) throws -> Int64 {
-    if let time = Timestamp.parse(text) { return time }
-    guard let last = text.utf8.last, !(0x30...0x39).contains(last), let seconds = Seconds.parse(text), seconds > 0
-    else {
-      throw ValidationError("'\(Printable.line(text))' is no time: write 12h, 30d, 1y, or a date such as 2027-01-01")
-    }
-    return Seconds.after(seconds, Int64(time(nil)))
   }
 }
 

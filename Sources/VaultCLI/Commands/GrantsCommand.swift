@@ -27,18 +27,11 @@ struct GrantsListCommand: ParsableCommand {
   var item: String?
 
   @Option(
-    help: ArgumentHelp("Those that were not needed for this long, such as 90d.", valueName: "time"),
-    transform: GrantsListCommand.duration)
+    help: ArgumentHelp("Those that were not needed for this long, such as 90d, or since a date.", valueName: "time"),
+    transform: Times.past)
   var unused: Int64?
 
   @OptionGroup var globals: Globals
-
-  private static func duration(_ text: String) throws -> Int64 {
-    guard let seconds = Seconds.parse(text), seconds > 0 else {
-      throw ValidationError("'\(Printable.line(text))' is no time: write 12h, 90d or 1y")
-    }
-    return seconds
-  }
 
   private static func rights(of grant: Wire.Permission) -> String {
     let rights = grant.rights.joined(separator: ",")
@@ -47,8 +40,9 @@ struct GrantsListCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
+    let seconds = unused.map { Int(clamping: max(1, Seconds.from($0, to: Int64(time(nil))))) }
     let found = try session.unlocking { vault in
-      try vault.grants(for: subject, on: item, unused: unused.map { Int(clamping: $0) })
+      try vault.grants(for: subject, on: item, unused: seconds)
     }
     if globals.json {
       for grant in found.grants { try Output.json { grant.write(to: &$0) } }

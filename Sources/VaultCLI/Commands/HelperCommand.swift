@@ -20,7 +20,7 @@ struct HelperCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp("Wait that long for an unlock, such as 30s or 5m.", valueName: "duration"),
-    transform: Sizes.wait)
+    transform: Times.wait)
   var wait: Int64?
 
   @OptionGroup var globals: Globals
@@ -35,7 +35,7 @@ struct HelperCommand: ParsableCommand {
     var options: [String] = []
     if let socket = globals.socket { options += ["--socket", socket] }
     if globals.system { options.append("--system") }
-    if let wait { options += ["--wait", "\(wait)"] }
+    if let wait { options += ["--wait", "\(wait)s"] }
     try HelperCall(([helper] + options + words)[...])?.run()
   }
 

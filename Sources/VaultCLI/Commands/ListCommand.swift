@@ -16,8 +16,8 @@ struct ListCommand: ParsableCommand {
   var flat = false
 
   @Option(
-    help: ArgumentHelp("Only what nobody has read or used for this long, such as 90d.", valueName: "time"),
-    transform: AuditTime.parse)
+    help: ArgumentHelp("Only what nobody has read or used for this long, such as 90d, or since a date.", valueName: "time"),
+    transform: Times.past)
   var unused: Int64?
 
   @Flag(help: "Only what expires within 30 days, or has expired, the soonest first.")

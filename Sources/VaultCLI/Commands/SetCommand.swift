@@ -55,14 +55,16 @@ struct SetCommand: SecretTaking {
   @Option(
     help: ArgumentHelp(
       "For how long one proof counts in your session, up to a day; 60s unless given.", valueName: "duration"),
-    transform: Sizes.reuse)
+    transform: Times.reuse)
   var reuse: Int64?
 
   @Option(
     help: ArgumentHelp(
-      "When the value stops being served: a duration from now such as 90d, 6mo or 1y, a date such as 2030-01-31, or never.",
-      valueName: "when"),
-    transform: Sizes.expiry)
+      """
+      When the value stops being served: a duration from now such as 90d, 6mo or 1y, a date such as 2030-01-31, a Unix \
+      time such as @1893456000, or never.
+      """, valueName: "time"),
+    transform: Times.expiry)
   var expires: Int64?
 
   @Option(

@@ -35,7 +35,7 @@ struct TokenIssueCommand: ParsableCommand {
     help: ArgumentHelp(
       "How long it is good, such as 15m or 90d; when left out as long as the item's `max-ttl` says, or an hour.",
       valueName: "duration"),
-    transform: Sizes.lifetime)
+    transform: Times.duration)
   var ttl: Int64?
 
   @Option(

@@ -23,8 +23,8 @@ struct UnlockCommand: SecretTaking {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("Keep it open for this time, such as 90, 15m or 12h, and lock it then.", valueName: "duration"),
-    transform: Sizes.seconds)
+    help: ArgumentHelp("Keep it open for this time, such as 90s, 15m or 12h, and lock it then.", valueName: "duration"),
+    transform: Times.duration)
   var lockAfter: Int64?
 
   @OptionGroup var secrets: SecretOptions

@@ -61,6 +61,7 @@ struct TypedWords {
     }
     let equals = word.firstIndex(of: "=")
     let name = String(word[..<(equals ?? word.endIndex)])
+    if !isHelp, !isKnown(name), let next = command.configuration.defaultSubcommand { enter(next) }
     given.insert(name)
     if name == "--system" { isSystem = true }
     if name == "--socket", let equals { socket = String(word[word.index(after: equals)...]) }
@@ -88,6 +89,10 @@ struct TypedWords {
       if unknown == nil { unknown = .command(word) }
       return operands.append(word)
     }
+    enter(next)
+  }
+
+  private mutating func enter(_ next: any ParsableCommand.Type) {
     command = next
     path.append(next._commandName)
     if !isHelp, !isCommandNext { shape = CommandShape(of: next) }

@@ -5,7 +5,7 @@ struct WaitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
-    transform: Sizes.wait)
+    transform: Times.wait)
   var wait: Int64?
 
   @Option(

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultModel
 
 /// One run of a helper: the other program's words, and how the daemon is reached.
 ///
@@ -72,10 +73,9 @@ struct HelperCall {
   }
 
   private func seconds(_ text: String) throws(Failure) -> Int64 {
-    guard let seconds = try? Sizes.wait(text) else {
-      throw Failure(.usage, "the --wait is not a valid duration", "write it like 30s or 5m")
+    do throws(ValueError) { return try Times.waitSeconds(text) } catch {
+      throw Failure(.usage, "the value is invalid for --wait: \(error.reason)", advice)
     }
-    return seconds
   }
 
   /// The same run with options of which the other program tells in its input.

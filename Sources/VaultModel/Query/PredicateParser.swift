@@ -64,12 +64,12 @@ struct PredicateParser {
   }
 
   private func timeBound() throws(QueryError) -> TimeBound {
-    if let instant = Timestamp.parse(value.text) { return .instant(instant) }
-    // A bare number reads as a year to one person and as days to the next.
-    guard let last = value.text.utf8.last, !isDigit(last), let distance = Seconds.parse(value.text) else {
-      throw wrongValue("write a time span such as 90s, 15m, 12h, 7d or 1w, or a date such as 2027-01-01")
-    }
-    return .distance(distance)
+    do throws(ValueError) {
+      switch try TimeText(parsing: value.text) {
+      case .time(let instant): return .instant(instant)
+      case .duration(let distance): return .distance(distance)
+      }
+    } catch { throw wrongValue(error.reason) }
   }
 
   private func number(_ subject: NumberSubject) throws(QueryError) -> Predicate {

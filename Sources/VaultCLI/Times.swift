@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultModel
+
+/// Durations and times as they are given to options, all in the grammar of ``TimeText``.
+enum Times {
+  /// Seconds, at least one.
+  static func duration(_ text: String) throws -> Int64 {
+    try option { () throws(ValueError) in try TimeText.duration(text) }
+  }
+
+  /// For how long a call waits for a person, in seconds: 0 for not at all.
+  static func wait(_ text: String) throws -> Int64 {
+    try option { () throws(ValueError) in try waitSeconds(text) }
+  }
+
+  /// The same for those who read options without the argument parser.
+  static func waitSeconds(_ text: String) throws(ValueError) -> Int64 { text == "0" ? 0 : try TimeText.duration(text) }
+
+  /// For how long a proof counts, in seconds.
+  static func reuse(_ text: String) throws -> Int64 {
+    try option { () throws(ValueError) in try reuseSeconds(text) }
+  }
+
+  static func reuseSeconds(_ text: String) throws(ValueError) -> Int64 {
+    let seconds = try TimeText.duration(text)
+    guard seconds <= Policy.reuseWindows.upperBound else {
+      throw ValueError(reason: "a proof counts for a day at most; give up to 1d")
+    }
+    return seconds
+  }
+
+  /// The end of something, as Unix seconds.
+  static func end(_ text: String) throws -> Int64 {
+    try option { () throws(ValueError) in try TimeText.ahead(text, of: now()) }
+  }
+
+  /// A time that is past, as Unix seconds.
+  static func past(_ text: String) throws -> Int64 {
+    try option { () throws(ValueError) in try TimeText.back(text, from: now()) }
+  }
+
+  /// The time at which something expires, as Unix seconds; 0 for never.
+  static func expiry(_ text: String) throws -> Int64 {
+    try option { () throws(ValueError) in try expirySeconds(text) }
+  }
+
+  static func expirySeconds(_ text: String) throws(ValueError) -> Int64 {
+    if text == "never" { return 0 }
+    do throws(ValueError) {
+      // 0, which is past as well, would mean never.
+      return max(1, try TimeText.ahead(text, of: now()))
+    } catch {
+      throw ValueError(reason: error.reason == TimeText.forms ? "\(error.reason), or never" : error.reason)
+    }
+  }
+
+  private static func now() -> Int64 { Int64(time(nil)) }
+
+  private static func option(_ body: () throws(ValueError) -> Int64) throws -> Int64 {
+    do throws(ValueError) { return try body() } catch { throw ValidationError(error.reason) }
+  }
+}

@@ -1,0 +1,72 @@
+/// A duration or a time as people write it in commands and queries: one grammar for all of them.
+///
+/// A duration is a number and one unit (``Seconds``), such as `90s` or `30d`. A time is a date with or without a time of
+/// day (``Timestamp``), or `@` and Unix seconds, as date(1) and systemd.time(7) have it. A number alone is neither: seconds
+/// to one person are Unix time to the next.
+public enum TimeText: Hashable, Sendable {
+  /// So many seconds; 0 and more.
+  case duration(Int64)
+  /// Unix seconds from 1970 to 9999.
+  case time(Int64)
+
+  /// The forms of a duration.
+  public static let durations = "write a duration such as 90s, 15m, 12h, 30d, 6mo or 1y"
+  /// The forms of a duration and of a time.
+  public static let forms =
+    "write a duration such as 12h or 30d, a date such as 2030-01-31, or a Unix time such as @1893456000"
+
+  /// Reads either.
+  ///
+  /// - Throws: ``ValueError`` with the forms that there are.
+  public init(parsing text: String) throws(ValueError) {
+    if Self.isNumber(text) {
+      throw ValueError(reason: "a number alone may be a duration or a Unix time: write 30d or @1893456000")
+    }
+    if text.utf8.first == UInt8(ascii: "@"), let time = Self.unix(text.dropFirst()) {
+      self = .time(time)
+    } else if let time = Timestamp.parse(text) {
+      self = .time(time)
+    } else if let seconds = Seconds.parse(text) {
+      self = .duration(seconds)
+    } else {
+      throw ValueError(reason: Self.forms)
+    }
+  }
+
+  /// The seconds of a duration, at least one.
+  public static func duration(_ text: String) throws(ValueError) -> Int64 {
+    if isNumber(text) { throw ValueError(reason: "a number alone has no unit: write 90s, 15m, 12h or 30d") }
+    guard let seconds = Seconds.parse(text), seconds > 0 else { throw ValueError(reason: durations) }
+    return seconds
+  }
+
+  /// A time, or one that is a duration from `now` on. Both are Unix seconds.
+  public static func ahead(_ text: String, of now: Int64) throws(ValueError) -> Int64 {
+    switch try TimeText(parsing: text) {
+    case .time(let time): return time
+    case .duration(0): throw ValueError(reason: forms)
+    case .duration(let seconds):
+      let time = Seconds.after(seconds, now)
+      guard time <= Timestamp.last else { throw ValueError(reason: "that is after the year 9999") }
+      return time
+    }
+  }
+
+  /// A time, or one that is a duration before `now`. Both are Unix seconds.
+  public static func back(_ text: String, from now: Int64) throws(ValueError) -> Int64 {
+    switch try TimeText(parsing: text) {
+    case .time(let time): return time
+    case .duration(0): throw ValueError(reason: forms)
+    case .duration(let seconds): return Seconds.from(seconds, to: now)
+    }
+  }
+
+  private static func isNumber(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isDigit) }
+
+  private static func unix(_ digits: Substring) -> Int64? {
+    guard !digits.isEmpty, digits.utf8.allSatisfy(isDigit), let time = Int64(digits), time <= Timestamp.last else {
+      return nil
+    }
+    return time
+  }
+}
