@@ -97,7 +97,7 @@ import VaultTesting
     // The time itself is what it is about.
     Thread.sleep(forTimeInterval: 1.2)
     feed(400..<800)
-    try terminal.expect("\r\u{1B}[Kstored 768 items so far")
+    try terminal.expect("\r\u{1B}[Kchecked 768 items so far")
     close(end)
     try terminal.expect("\r\u{1B}[Kvault: stored 800 items\r\n")
     #expect(try terminal.wait() == 0)

@@ -85,8 +85,8 @@ struct SetCommand: SecretTaking {
 
   @Flag(
     help: """
-      Store many: each line of standard input is a JSON object with name, value (or data in base64, or generate), \
-      and optionally kind, use, attributes, accessible, require, reuse (seconds), expires and update.
+      Store many: each line of standard input is a JSON object with name, value (or data in base64, or generate, such \
+      as "phrase"), and optionally kind, use, attributes, accessible, require, reuse, expires (such as "30d") and update.
       """)
   var batch = false
 

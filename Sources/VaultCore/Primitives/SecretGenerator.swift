@@ -3,10 +3,10 @@ internal import VaultModel
 /// New secrets, drawn with libsodium's unbiased generator and held nowhere but in secure memory.
 public enum SecretGenerator {
   /// The lengths of a password in characters.
-  public static let passwordLengths = 8...1024
+  public static let passwordLengths = ValueLimits.passwordLengths
 
   /// The lengths of a phrase in words.
-  public static let phraseLengths = 4...64
+  public static let phraseLengths = ValueLimits.phraseLengths
 
   /// A password of ASCII letters and digits, and with `symbols` also `#%&*+,-./:=?@^_~`.
   ///

@@ -9,7 +9,7 @@ public import VaultModel
 /// ``VaultError/corrupt(_:)`` and never another value.
 public final class Keychain {
   /// The largest value in bytes.
-  public static let maximumValue = 1 << 20
+  public static let maximumValue = ValueLimits.bytes
   /// The most versions of a value that are kept; the oldest go first.
   public static let keptVersions = 10
   /// The most bytes that the versions that are not current have together; the oldest go first. A change of policy writes

@@ -1,0 +1,48 @@
+internal import VaultModel
+
+/// A field of a line of `vault set --batch`.
+enum BatchField: String, CaseIterable {
+  case name
+  case value
+  case data
+  case generate
+  case kind
+  case use
+  case attributes
+  case accessible
+  case require
+  case reuse
+  case expires
+  case update
+
+  /// The drawn values that a line can have: an RSA key takes long to make, and is stored by itself.
+  static let styles: [GeneratedStyle] = GeneratedStyle.allCases.filter { $0 != .rsa3072 && $0 != .rsa4096 }
+
+  /// The only words that it can be; nil where it is something else.
+  var words: [String]? {
+    switch self {
+    case .kind: ItemKind.allCases.map(\.rawValue)
+    case .use: KeyUse.allCases.map(\.name)
+    case .accessible: AccessClass.allCases.map(\.name)
+    case .require: Requirement.allCases.map(\.name)
+    case .name, .value, .data, .generate, .attributes, .reuse, .expires, .update: nil
+    }
+  }
+
+  /// The values that it can have, in words.
+  var allowed: String {
+    switch self {
+    case .name: "the item's name"
+    case .value: "text"
+    case .data: "bytes in base64"
+    case .generate:
+      "one of \(Self.styles.map(\.rawValue).joined(separator: ", ")), or an object with one of them as style, "
+        + "and length or symbols"
+    case .kind, .use, .accessible, .require: "one of \((words ?? []).joined(separator: ", "))"
+    case .attributes: "an object of texts"
+    case .reuse: "a duration such as 15m, or seconds as a number, up to a day"
+    case .expires: "a duration such as 30d, a date such as 2030-01-31, Unix time as a number, or never"
+    case .update: "true or false"
+    }
+  }
+}

@@ -1,0 +1,200 @@
+internal import VaultModel
+internal import VaultWire
+
+/// One line of `vault set --batch`: an item, and its value when it has one.
+struct BatchLine: ~Copyable {
+  /// The number of the line, from 1.
+  let number: Int
+  /// The bytes of the line.
+  let size: Int
+  let name: ItemName
+  let item: Wire.NewItem
+  let value: SecretBuffer?
+
+  /// Reads and checks a line.
+  ///
+  /// - Parameter update: what holds for a line that does not say it.
+  static func read(_ line: borrowing SecretBuffer, number: Int, update: Bool) throws(BatchFault) -> BatchLine {
+    let frame = try frame(line)
+    var item = Wire.NewItem(name: "")
+    for (key, node) in frame.members(of: frame.root) {
+      guard let field = BatchField(rawValue: key) else { throw BatchFault(unknown: key) }
+      if frame.kind(node) != .null { try read(field, frame, node, into: &item) }
+    }
+    if update, item.update == nil { item.update = true }
+    let name = try name(item, isGiven: frame.member("name", of: frame.root) != nil)
+    let value = try value(frame, item)
+    if let fault = fault(in: value, of: item) { throw fault }
+    return BatchLine(number: number, size: line.count, name: name, item: item, value: value)
+  }
+
+  private static func frame(_ line: borrowing SecretBuffer) throws(BatchFault) -> Frame {
+    do throws(FrameError) {
+      return try line.withBytes { bytes throws(FrameError) in try Frame(parsing: bytes) }
+    } catch {
+      throw BatchFault(error)
+    }
+  }
+
+  private static func name(_ item: Wire.NewItem, isGiven: Bool) throws(BatchFault) -> ItemName {
+    guard isGiven else { throw BatchFault(.name, "is missing") }
+    do throws(NameError) { return try ItemName(item.name) } catch {
+      throw BatchFault(.name, ValueError(reason: error.reason))
+    }
+  }
+
+  private static func read(
+    _ field: BatchField, _ frame: borrowing Frame, _ node: Frame.Node, into item: inout Wire.NewItem
+  ) throws(BatchFault) {
+    switch field {
+    case .name: item.name = try text(field, frame, node)
+    // Read at the end, and not into a text.
+    case .value: if frame.kind(node) != .string { throw BatchFault(wrong: field) }
+    case .data: if frame.kind(node) != .string { throw BatchFault(wrong: field) }
+    case .generate: item.generate = try BatchRecipe.read(frame, node)
+    case .kind: item.kind = try text(field, frame, node)
+    case .use: item.use = try text(field, frame, node)
+    case .accessible: item.accessible = try text(field, frame, node)
+    case .require: item.require = try text(field, frame, node)
+    case .attributes: item.attributes = try attributes(frame, node)
+    case .reuse:
+      let seconds = try time(field, frame, node) { text throws(ValueError) in try Times.reuseSeconds(text) }
+      guard Policy.reuseWindows.contains(UInt32(clamping: seconds)) else { throw BatchFault(wrong: field) }
+      item.reuse = Int(seconds)
+    case .expires:
+      let time = try time(field, frame, node) { text throws(ValueError) in try Times.expirySeconds(text) }
+      guard time >= 0 else { throw BatchFault(wrong: field) }
+      item.expires = time
+    case .update:
+      guard let update = frame.bool(node) else { throw BatchFault(wrong: field) }
+      item.update = update
+    }
+  }
+
+  /// A text, which is one of the field's words where it has any.
+  private static func text(
+    _ field: BatchField, _ frame: borrowing Frame, _ node: Frame.Node
+  ) throws(BatchFault) -> String {
+    guard let text = frame.string(node), field.words?.contains(text) ?? true else { throw BatchFault(wrong: field) }
+    return text
+  }
+
+  /// A number as it is, or a text as people write it.
+  private static func time(
+    _ field: BatchField, _ frame: borrowing Frame, _ node: Frame.Node, _ parse: (String) throws(ValueError) -> Int64
+  ) throws(BatchFault) -> Int64 {
+    if let number = frame.integer(node) { return number }
+    guard let text = frame.string(node) else { throw BatchFault(wrong: field) }
+    do throws(ValueError) { return try parse(text) } catch { throw BatchFault(field, error) }
+  }
+
+  private static func attributes(_ frame: borrowing Frame, _ node: Frame.Node) throws(BatchFault) -> [String: String] {
+    guard frame.kind(node) == .object else { throw BatchFault(wrong: .attributes) }
+    var attributes: [String: String] = [:]
+    for (key, value) in frame.members(of: node) {
+      guard let text = frame.string(value) else { throw BatchFault(wrong: .attributes) }
+      attributes[key] = text
+    }
+    do throws(ValueError) { try Attributes.validate(attributes) } catch { throw BatchFault(.attributes, error) }
+    return attributes
+  }
+
+  /// The value itself; nil where it is drawn or stays.
+  private static func value(_ frame: borrowing Frame, _ item: Wire.NewItem) throws(BatchFault) -> SecretBuffer? {
+    let (text, data) = (frame.member("value", of: frame.root), frame.member("data", of: frame.root))
+    let given = [text == nil ? nil : BatchField.value, data == nil ? nil : .data, item.generate == nil ? nil : .generate]
+      .compactMap { $0 }
+    if given.count > 1 {
+      throw BatchFault(given[1], "stands beside `\(given[0].rawValue)`, and an item has one of value, data and generate")
+    }
+    if given.isEmpty, item.update != true {
+      throw BatchFault(.value, "is missing, or data, or generate")
+    }
+    do throws(ParameterError) {
+      guard let count = try frame.contentCount(text, data), count > ValueLimits.bytes else {
+        return try frame.content(text, data)
+      }
+    } catch { throw BatchFault(wrong: .data) }
+    throw BatchFault(given[0], "is longer than the \(Sizes.text(ValueLimits.bytes)) of an item")
+  }
+
+  /// The fault that the item's kind finds in its value. The vault alone knows the kind of an item that is there.
+  private static func fault(in value: borrowing SecretBuffer?, of item: Wire.NewItem) -> BatchFault? {
+    let use = item.use.flatMap(KeyUse.init(name:))
+    if item.generate?.isKey == true, use == nil, item.update != true {
+      return BatchFault(.use, "is missing: a key is made for \(BatchField.use.allowed)")
+    }
+    let named = item.kind.flatMap(ItemKind.init(rawValue:)) ?? use?.kind
+    guard let kind = named ?? (item.update == true || use != nil ? nil : .password) else { return nil }
+    // Its attributes stay as they are, too.
+    if item.update == true, item.attributes == nil, kind == .wifi || kind == .pairingCode { return nil }
+    switch value {
+    case .none: return nil
+    case .some(let value):
+      return value.withBytes { bytes in
+        do throws(ValueError) { _ = try kind.validate(bytes, attributes: item.attributes ?? [:]) } catch {
+          return BatchFault(.value, "is not valid for kind \(kind.rawValue): \(Printable.text(error.reason))")
+        }
+        return nil
+      }
+    }
+  }
+}
+
+/// The recipe of a drawn value, as a line has it: its style alone, or an object.
+enum BatchRecipe {
+  static func read(_ frame: borrowing Frame, _ node: Frame.Node) throws(BatchFault) -> Wire.Generator {
+    if let style = frame.string(node) { return try recipe(style) }
+    guard frame.kind(node) == .object, let style = frame.member("style", of: node), let text = frame.string(style) else {
+      throw BatchFault(wrong: .generate)
+    }
+    var recipe = try recipe(text)
+    for (key, value) in frame.members(of: node) where frame.kind(value) != .null {
+      switch key {
+      case "style": break
+      case "length":
+        let lengths = recipe.lengths
+        guard let number = frame.integer(value), let length = Int(exactly: number), lengths?.contains(length) == true else {
+          throw BatchFault(.generate, "has a wrong length: \(Self.lengths)")
+        }
+        recipe.length = length
+      case "symbols":
+        guard recipe.style == "password", let symbols = frame.bool(value) else {
+          throw BatchFault(.generate, "has wrong symbols: that is true or false, and for passwords alone")
+        }
+        recipe.symbols = symbols
+      default:
+        throw BatchFault(.generate, "has \(Printable.quoted(key)); there are style, length and symbols")
+      }
+    }
+    return recipe
+  }
+
+  private static let lengths =
+    "a password has \(words(ValueLimits.passwordLengths)) characters, and a phrase \(words(ValueLimits.phraseLengths)) words"
+
+  private static func words(_ range: ClosedRange<Int>) -> String { "\(range.lowerBound) to \(range.upperBound)" }
+
+  private static func recipe(_ text: String) throws(BatchFault) -> Wire.Generator {
+    if let style = BatchField.styles.first(where: { $0.rawValue == text || $0.recipe.style == text }) {
+      return style.recipe
+    }
+    let isRSA = GeneratedStyle.allCases.contains { $0.rawValue == text || $0.recipe.style == text }
+    if isRSA { throw BatchFault(.generate, "is an RSA key, which takes long to make; store it by itself") }
+    throw BatchFault(wrong: .generate)
+  }
+}
+
+extension Wire.Generator {
+  /// True for a key, which is made for a use.
+  fileprivate var isKey: Bool { lengths == nil }
+
+  /// The lengths that it can have; nil for a key, which has its own.
+  fileprivate var lengths: ClosedRange<Int>? {
+    switch style {
+    case "password": ValueLimits.passwordLengths
+    case "phrase": ValueLimits.phraseLengths
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,72 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The lines of `vault set --batch`, each checked as far as that can be done without the vault.
+struct BatchReader: ~Copyable {
+  private var lines = InputLines(limit: 2 << 20)
+  /// The line in which each item stands first.
+  private var places: [ItemName: Int] = [:]
+  /// The number of items so far.
+  private(set) var count = 0
+  /// True when lines that do not say so themselves update, too.
+  private let update: Bool
+
+  init(update: Bool) { self.update = update }
+
+  /// The next item; nil at the end. Blank lines are passed over.
+  mutating func next() throws(Failure) -> BatchLine? {
+    while let line = try lines.next() {
+      if BatchReader.isBlank(line) { continue }
+      let number = lines.number
+      do throws(BatchFault) {
+        let next = try BatchLine.read(line, number: number, update: update)
+        try note(next)
+        count += 1
+        return next
+      } catch {
+        throw Failure(.invalid, "line \(number)\(error.text)", "correct it")
+      }
+    }
+    return nil
+  }
+
+  /// Refuses a second item of one name, of which the vault would say that it is there already.
+  private mutating func note(_ line: borrowing BatchLine) throws(BatchFault) {
+    if let place = places[line.name] {
+      if line.item.update == true { return }
+      throw BatchFault(.name, "is that of line \(place), too, and this line has no update")
+    }
+    places[line.name] = line.number
+  }
+
+  private static func isBlank(_ line: borrowing SecretBuffer) -> Bool {
+    line.withBytes { bytes in
+      let line = Span<UInt8>(_bytes: bytes)
+      return line.indices.allSatisfy { line[$0] == 0x20 || line[$0] == 0x09 }
+    }
+  }
+}
+
+/// The rule that a line of `vault set --batch` breaks. It quotes nothing of a value.
+struct BatchFault: Error, Equatable {
+  /// It stands behind `line 3`.
+  let text: String
+
+  /// A line that is no item at all.
+  init(_ error: FrameError) { text = " is not a valid item: \(error.reason)" }
+
+  init(_ field: BatchField, _ reason: String) { text = ": `\(field.rawValue)` \(reason)" }
+
+  /// A field that is not what it has to be.
+  init(wrong field: BatchField) { self.init(field, "has to be \(field.allowed)") }
+
+  /// A field whose text breaks a rule.
+  init(_ field: BatchField, _ error: ValueError) { self.init(field, "is not valid: \(Printable.text(error.reason))") }
+
+  /// A field that nobody knows.
+  init(unknown key: String) {
+    let names = BatchField.allCases.map(\.rawValue)
+    text = ": there is no field \(Printable.quoted(key)); there are \(names.dropLast().joined(separator: ", ")) and update"
+  }
+}

@@ -1,0 +1,71 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The work of `vault set --batch`: many items from JSON lines, one transaction for as many as the daemon takes in one
+/// call.
+///
+/// All lines are checked before the first is stored; of more than ``checked`` bytes, each part of that size.
+struct BatchSet {
+  /// The most bytes that are held to be checked.
+  private static let checked = 64 << 20
+  /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill one.
+  private static let chunk = 1 << 20
+
+  let globals: Globals
+  /// True when lines that do not say so themselves update, too.
+  let update: Bool
+
+  func run() throws(Failure) {
+    let session = try Session(globals)
+    var stored = 0
+    let progress = Progress()
+    do throws(Failure) {
+      var reader = BatchReader(update: update)
+      while true {
+        let calls = try calls(&reader, progress)
+        if calls.isEmpty { break }
+        for call in calls {
+          try call.send(session, counting: &stored)
+          progress.show("stored \(stored) items so far")
+        }
+      }
+      progress.clear()
+    } catch {
+      progress.clear()
+      throw Failure(error.exit, "\(error.message) (\(stored) stored before that)")
+    }
+    try report(stored)
+  }
+
+  /// The calls for the lines that are checked next; none at the end.
+  private func calls(_ reader: inout BatchReader, _ progress: Progress) throws(Failure) -> [BatchCall] {
+    var calls: [BatchCall] = []
+    var size = 0
+    while size < BatchSet.checked, let next = try reader.next() {
+      size += next.size
+      if let call = calls.last, call.byteCount + next.size <= BatchSet.chunk, call.hasRoom(for: next.item) {
+        call.add(next)
+      } else {
+        let call = BatchCall()
+        call.add(next)
+        calls.append(call)
+        progress.show("checked \(reader.count - 1) items so far")
+      }
+    }
+    return calls
+  }
+
+  private func report(_ stored: Int) throws(Failure) {
+    if globals.json {
+      try Output.json { writer in
+        writer.beginObject()
+        writer.key("stored")
+        writer.integer(Int64(stored))
+        writer.endObject()
+      }
+    } else if Keyboard.isAttended {
+      Output.note("stored \(stored) items")
+    }
+  }
+}
