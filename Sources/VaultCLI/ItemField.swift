@@ -1,7 +1,10 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The fields that `vault get --field` can print beside attributes.
+/// The fields that `vault get --field` can print: those of every item by their names, and attributes.
+///
+/// `attr:NAME` is the attribute of that name, whatever fields there are. Any other name is that of a field, or else of an
+/// attribute.
 enum ItemField {
   /// The built-in fields.
   static let all = [
@@ -14,7 +17,8 @@ enum ItemField {
 
   /// The text of a field; nil when the item has none of that name.
   static func text(_ field: String, of item: Wire.Item) -> String? {
-    switch field {
+    if let key = Attributes.key(ofField: field) { return item.attributes[key] }
+    return switch field {
     case "name": item.name
     case "kind": item.kind
     case "version": String(item.version)
@@ -34,9 +38,12 @@ enum ItemField {
   /// The text of a field; throws ``Failure`` with those that there are when the item has none of that name.
   static func known(_ field: String, of item: Wire.Item) throws(Failure) -> String {
     if let text = text(field, of: item) { return text }
-    let known = item.attributes.keys.sorted().joined(separator: ", ")
-    let what = known.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(known))"
-    let near = Nearest.names(to: field, among: all + item.attributes.keys.sorted(), beginnings: true)
+    let known = item.attributes.keys.sorted()
+    let text = known.joined(separator: ", ")
+    let what = text.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(text))"
+    let isAttribute = Attributes.key(ofField: field) != nil
+    let names = isAttribute ? known.map(Attributes.field(ofKey:)) : all + known
+    let near = Nearest.names(to: field, among: names, beginnings: true)
     throw Failure(
       .missing, "\(Printable.quoted(item.name)) has no field \(Printable.quoted(field))", Suggestion.text(near) ?? what)
   }

@@ -139,6 +139,24 @@ import Testing
     }
   }
 
+  @Test("an attribute that a field hides is given to no item, and one that a kind or a helper reads is", arguments: [
+    ("value", false), ("uri", false), ("reuse", false), ("attr:x", false), ("name", false), ("ssid", true), ("sub", true),
+    ("max-ttl", true), ("xdg:schema", true), ("attr", true), ("Value", true),
+  ])
+  func hiddenAttributes(key: String, isTaken: Bool) throws {
+    for command in ["set", "deposit"] {
+      let words = [command, "a", "--attr", "\(key)=x"]
+      if isTaken {
+        #expect(throws: Never.self) { try Arguments.parse(words) }
+      } else {
+        #expect(throws: Failure.self) { try Arguments.parse(words) }
+      }
+    }
+    // Claims of a token are no attributes, and an old attribute can go.
+    #expect(throws: Never.self) { try Arguments.parse(["token", "issue", "a", "--claim", "\(key)=x"]) }
+    #expect(throws: Never.self) { try Arguments.parse(["set", "a", "--update", "--keep-value", "--attr", "\(key)="]) }
+  }
+
   @Test("an attribute is a key, an equals sign and any text")
   func attributes() throws {
     #expect(try Attribute(parsing: "owner=ana").key == "owner")

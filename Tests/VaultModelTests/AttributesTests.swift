@@ -29,6 +29,26 @@ struct AttributesTests {
     #expect(Self.refusal(["Name": "x"]) == nil)
   }
 
+  @Test("A field that begins with attr: is the attribute behind that, and nothing else is")
+  func fields() {
+    for key in ["owner", "value", "name", "attr:x", "attr", ""] {
+      #expect(Attributes.key(ofField: Attributes.field(ofKey: key)) == key)
+    }
+    for field in ["attr", "Attr:x", "value", "", " attr:x", "xdg:attr:x"] { #expect(Attributes.key(ofField: field) == nil) }
+  }
+
+  @Test("What other programs call like a field is an attribute, and none that a person gives to an item")
+  func hidden() {
+    for key in Attributes.fieldKeys.union(["attr:x", "attr:attr:x", "attr:"]) {
+      #expect(Self.refusal([key: "x"]) == nil && Attributes.isHidden(key))
+      #expect(throws: ValueError.self) { try Attributes.checkNew(key) }
+    }
+    for key in ["ssid", "sub", "max-ttl", "xdg:schema", "attr", "values", "Uri"] {
+      #expect(!Attributes.isHidden(key))
+      #expect(throws: Never.self) { try Attributes.checkNew(key) }
+    }
+  }
+
   @Test("A value has up to 1024 bytes and no control characters")
   func values() {
     #expect(Self.refusal(["k": ""]) == nil)

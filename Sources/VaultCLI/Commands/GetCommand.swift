@@ -14,7 +14,10 @@ struct GetCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Print this instead of the value: an attribute, or one of \(ItemField.names).", valueName: "field"),
+      """
+      Print this instead of the value: an attribute, or one of \(ItemField.names); attr:NAME is the attribute of that \
+      name, whatever fields there are.
+      """, valueName: "field"),
     completion: Completes.field.kind)
   var field: String?
 

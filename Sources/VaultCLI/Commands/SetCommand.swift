@@ -99,6 +99,8 @@ struct SetCommand: SecretTaking {
   func validate() throws {
     try Refused.secretArguments(unexpected, of: self)
     if batch { return try validateBatch() }
+    // One that is there already can be taken away.
+    try attributes.filter { !(update && $0.value.isEmpty) }.forEach { try $0.checkKey() }
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
     let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
     if sources > 1 { throw ValidationError("--file, --generate and --keep-value exclude each other; give one of them") }
@@ -144,6 +146,13 @@ struct Attribute: Equatable {
     }
     key = String(text[..<equals])
     value = String(text[text.index(after: equals)...])
+  }
+
+  /// Checks that an attribute of that name can be read.
+  func checkKey() throws {
+    do throws(ValueError) { try Attributes.checkNew(key) } catch {
+      throw ValidationError("\(Printable.text(error.reason)); give it another name")
+    }
   }
 }
 

@@ -142,6 +142,7 @@ struct Completion {
 
   private func fields() -> [Offer] {
     let keys = typed.operands.first.map(source.attributes(of:)) ?? source.keys()
-    return (ItemField.all + keys).map { Offer(text: $0) }
+    let attributes = keys.map { key in Attributes.isHidden(key) ? Attributes.field(ofKey: key) : key }
+    return (ItemField.all + attributes).map { Offer(text: $0) }
   }
 }

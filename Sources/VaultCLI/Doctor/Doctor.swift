@@ -69,6 +69,7 @@ struct Doctor {
         .fail("integrity", "the check of the store found something wrong", fix: "see `vault verify` for what it is"))
     }
     diagnoses += ways(status)
+    diagnoses += HiddenAttributes(globals).diagnoses()
     diagnoses += status.warnings.map(Doctor.warning)
     if !diagnoses.contains(where: { $0.check == Doctor.memory }) {
       diagnoses.append(.ok(Doctor.memory, "the daemon's keys stay out of the swap"))

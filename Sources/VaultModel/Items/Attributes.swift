@@ -14,6 +14,37 @@ public enum Attributes {
     "name", "kind", "accessible", "require", "expires", "created", "modified", "version", "size", "creator", "writer",
   ]
 
+  /// The names of fields that readers take for something else than an attribute, beside ``builtInKeys``. Items that
+  /// other programs have stored may have attributes of these names.
+  public static let fieldKeys: Set<String> = ["value", "uri", "reuse"]
+
+  /// The beginning of a field's name that stands for an attribute, whatever fields there are.
+  private static let fieldPrefix = "attr:"
+
+  /// The field that is the attribute `key`, and never anything else.
+  public static func field(ofKey key: String) -> String { fieldPrefix + key }
+
+  /// The attribute that a field such as `attr:owner` is; nil for a field of another form.
+  public static func key(ofField field: String) -> String? {
+    field.utf8.starts(with: fieldPrefix.utf8) ? String(field.dropFirst(fieldPrefix.count)) : nil
+  }
+
+  /// True when a field of that name is not the attribute `key`.
+  public static func isHidden(_ key: String) -> Bool {
+    fieldKeys.contains(key) || builtInKeys.contains(key) || self.key(ofField: key) != nil
+  }
+
+  /// Checks the key of an attribute that a person gives to an item.
+  public static func checkNew(_ key: String) throws(ValueError) {
+    try validate(key: key)
+    if fieldKeys.contains(key) {
+      throw ValueError(reason: "'\(key)' is a field of every item, so no attribute of that name would be seen")
+    }
+    if self.key(ofField: key) != nil {
+      throw ValueError(reason: "'\(fieldPrefix)' begins what stands for an attribute, so no attribute's name begins with it")
+    }
+  }
+
   /// Checks keys, values and their number.
   ///
   /// - Throws: ``ValueError`` that names the key at fault.
