@@ -37,7 +37,12 @@ private func hasKey(_ value: RawSpan) -> Bool {
   guard let secret = try? OneTimeSecret(value) else { return false }
   var count = 0
   secret.writeKey(from: value) { _ in count += 1 }
-  precondition(count == secret.keyCount && count > 0 && (6...8).contains(secret.digits))
+  precondition(
+    count == secret.keyCount && count > 0 && (secret.alphabet == .steam ? 5...5 : 6...8).contains(secret.digits))
+  _ = secret.names(in: value)
+  var uri: [UInt8] = []
+  try? OneTimeURI.write(name: "x", attributes: [:], value: value) { uri.append($0) }
+  precondition((try? OneTimeSecret(unsafe uri.span.bytes))?.keyCount == count)
   guard case .counter(let counter) = secret.factor else { return true }
   var next: [UInt8] = []
   let other = counter ^ 1

@@ -1,45 +1,35 @@
-/// Base32 (RFC 4648 section 6) as the secrets of one-time codes are written: in either case, with or without padding, which
-/// may be `%3D`, and perhaps in groups.
+/// Base32 (RFC 4648 section 6) as the secrets of one-time codes are written: in either case, with or without padding, and
+/// perhaps in groups, between which blanks or dashes stand. Within a URI, each of these may be escaped (RFC 3986 section
+/// 2.1), and a blank may be a `+`.
 enum Base32 {
   /// The number of bytes that the symbols in `range` stand for; nil when they are no base32.
-  ///
-  /// - Parameter groups: whether single spaces or dashes may stand between symbols.
-  static func count(_ bytes: RawSpan, _ range: Range<Int>, groups: Bool) -> Int? {
-    var symbols = 0
-    var padding = 0
-    var position = range.lowerBound
-    var afterSymbol = false
-    while position < range.upperBound {
-      let byte = bytes.byte(position)
-      let isEscapedPad = position + 3 <= range.upperBound && bytes.hasBytes("%3D", at: position)
-      if byte == UInt8(ascii: "=") || isEscapedPad {
-        padding += 1
-        position += isEscapedPad ? 3 : 1
-        continue
+  static func count(_ bytes: RawSpan, _ range: Range<Int>) -> Int? {
+    var (symbols, padding) = (0, 0)
+    var reader = Reader(range)
+    while let character = reader.next(bytes) {
+      switch character {
+      case .symbol:
+        if padding > 0 { return nil }
+        symbols += 1
+      case .padding: padding += 1
+      case .gap: break
+      case .other: return nil
       }
-      if padding > 0 { return nil }
-      let isSymbol = value(byte) != nil
-      let isBreak = groups && afterSymbol && (byte == UInt8(ascii: " ") || byte == UInt8(ascii: "-"))
-      guard isSymbol || isBreak else { return nil }
-      if isSymbol { symbols += 1 }
-      afterSymbol = isSymbol
-      position += 1
     }
     let isWhole = symbols > 0 && ![1, 3, 6].contains(symbols % 8)
     let isPadded = padding == 0 || (padding < 8 && (symbols + padding) % 8 == 0)
-    return isWhole && isPadded && (afterSymbol || padding > 0) ? symbols * 5 / 8 : nil
+    return isWhole && isPadded ? symbols * 5 / 8 : nil
   }
 
-  /// Writes what the symbols in `range` stand for, byte by byte; what is none there is passed over.
+  /// Writes what the symbols in `range` stand for, byte by byte.
   ///
-  /// - Precondition: ``count(_:_:groups:)`` has found them to be base32.
+  /// - Precondition: ``count(_:_:)`` has found them to be base32.
   static func decode(_ bytes: RawSpan, _ range: Range<Int>, to sink: (UInt8) -> Void) {
     var held: UInt32 = 0
     var bits = 0
-    for offset in range {
-      // Behind it are only more of them, and the digits of `%3D` are none.
-      if bytes.byte(offset) == UInt8(ascii: "=") || bytes.byte(offset) == UInt8(ascii: "%") { return }
-      guard let value = value(bytes.byte(offset)) else { continue }
+    var reader = Reader(range)
+    while let character = reader.next(bytes) {
+      guard case .symbol(let value) = character else { continue }
       held = held << 5 | UInt32(value)
       bits += 5
       guard bits >= 8 else { continue }
@@ -49,16 +39,78 @@ enum Base32 {
     }
   }
 
-  /// A symbol as the standard writes it, in upper case; nil for what is none.
-  static func symbol(_ byte: UInt8) -> UInt8? { value(byte).map { $0 < 26 ? UInt8(ascii: "A") + $0 : byte } }
-
-  /// The five bits of a symbol.
-  private static func value(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a")
-    case UInt8(ascii: "2")...UInt8(ascii: "7"): byte - UInt8(ascii: "2") + 26
-    default: nil
+  /// Writes the symbols in `range` as the standard writes them: in upper case, without padding and groups.
+  static func write(_ bytes: RawSpan, _ range: Range<Int>, to sink: (UInt8) -> Void) {
+    var reader = Reader(range)
+    while let character = reader.next(bytes) {
+      guard case .symbol(let value) = character else { continue }
+      sink(value < 26 ? UInt8(ascii: "A") + value : UInt8(ascii: "2") + value - 26)
     }
+  }
+
+  private enum Character {
+    /// Five bits.
+    case symbol(UInt8)
+    case padding
+    case gap
+    case other
+  }
+
+  private struct Reader {
+    private var rest: Range<Int>
+
+    init(_ range: Range<Int>) { rest = range }
+
+    mutating func next(_ bytes: RawSpan) -> Character? {
+      guard let place = rest.first else { return nil }
+      let (byte, count) = Escape.byte(bytes, at: place, before: rest.upperBound)
+      rest = place + count..<rest.upperBound
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): return .symbol(byte - UInt8(ascii: "A"))
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): return .symbol(byte - UInt8(ascii: "a"))
+      case UInt8(ascii: "2")...UInt8(ascii: "7"): return .symbol(byte - UInt8(ascii: "2") + 26)
+      case UInt8(ascii: "="): return .padding
+      case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "+"): return .gap
+      case 0xC2: return skipSpace(bytes) ? .gap : .other
+      default: return .other
+      }
+    }
+
+    /// Takes the second byte of a blank that does not break, U+00A0, as pages have it.
+    private mutating func skipSpace(_ bytes: RawSpan) -> Bool {
+      guard let place = rest.first, case (0xA0, let count) = Escape.byte(bytes, at: place, before: rest.upperBound)
+      else { return false }
+      rest = place + count..<rest.upperBound
+      return true
+    }
+  }
+}
+
+/// Escapes in a URI (RFC 3986 section 2.1).
+enum Escape {
+  /// The byte that stands at a place, and the number of bytes which spell it: three for an escape, and else one.
+  static func byte(_ bytes: RawSpan, at place: Int, before end: Int) -> (byte: UInt8, count: Int) {
+    let byte = bytes.byte(place)
+    guard byte == UInt8(ascii: "%"), place + 3 <= end, let high = digit(bytes.byte(place + 1)),
+      let low = digit(bytes.byte(place + 2))
+    else { return (byte, 1) }
+    return (high << 4 | low, 3)
+  }
+
+  /// The text in `range`, without its escapes: what is not secret.
+  static func text(_ bytes: RawSpan, _ range: Range<Int>) -> String {
+    var text: [UInt8] = []
+    var place = range.lowerBound
+    while place < range.upperBound {
+      let (byte, count) = byte(bytes, at: place, before: range.upperBound)
+      text.append(byte)
+      place += count
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    guard isHexadecimal(byte) else { return nil }
+    return byte <= UInt8(ascii: "9") ? byte - UInt8(ascii: "0") : (byte | 0x20) - UInt8(ascii: "a") + 10
   }
 }

@@ -2,7 +2,8 @@
 public enum OneTimeURI {
   /// Writes the URI byte by byte into `sink`, so that the secret is never copied into a string.
   ///
-  /// A value that is one already is written as it is. One of base32 alone is named by the attributes `issuer` and `account`
+  /// A value that is one already is written as it is, but for what no URI has and people paste: a byte order mark, blanks and
+  /// other characters that have to be escaped, groups in the secret. One of base32 alone is named by the attributes `issuer` and `account`
   /// or, without these, by the item's name.
   /// - Parameters:
   ///   - name: of an item of kind `totp`.
@@ -13,10 +14,7 @@ public enum OneTimeURI {
     name: String, attributes: [String: String], value: RawSpan, to sink: (UInt8) -> Void
   ) throws(ValueError) {
     let secret = try OneTimeSecret(value)
-    if secret.isURI {
-      for offset in value.byteOffsets { sink(value.byte(offset)) }
-      return
-    }
+    if secret.isURI { return write(secret, value, sink) }
     let account = attributes["account"] ?? (attributes["issuer"] == nil ? name : "")
     put("otpauth://totp/", sink)
     if let issuer = attributes["issuer"] {
@@ -25,13 +23,38 @@ public enum OneTimeURI {
     }
     escape(account, sink)
     put("?secret=", sink)
-    for offset in value.byteOffsets {
-      let byte = value.byte(offset)
-      if let symbol = Base32.symbol(byte) { sink(symbol) }
-    }
+    Base32.write(value, secret.symbols, to: sink)
     if let issuer = attributes["issuer"] {
       put("&issuer=", sink)
       escape(issuer, sink)
+    }
+  }
+
+  private static func write(_ secret: OneTimeSecret, _ value: RawSpan, _ sink: (UInt8) -> Void) {
+    // Scheme and type are known, and a reader may know them in lower case alone.
+    let start = secret.label.lowerBound
+    for offset in secret.body.lowerBound..<start {
+      let byte = value.byte(offset)
+      sink((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte)
+    }
+    for offset in start..<secret.symbols.lowerBound { escape(value.byte(offset), in: 0x21...0x7E, sink) }
+    if hasGaps(value, secret.symbols) {
+      Base32.write(value, secret.symbols, to: sink)
+    } else {
+      for offset in secret.symbols { sink(value.byte(offset)) }
+    }
+    for offset in secret.symbols.upperBound..<secret.body.upperBound {
+      escape(value.byte(offset), in: 0x21...0x7E, sink)
+    }
+  }
+
+  /// True where something other than the symbols and their padding stands.
+  private static func hasGaps(_ value: RawSpan, _ range: Range<Int>) -> Bool {
+    range.contains { offset in
+      let byte = value.byte(offset)
+      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      return !(isLetter || isDigit(byte) || byte == UInt8(ascii: "=") || byte == UInt8(ascii: "%"))
+        || value.hasBytes("%2", at: offset) || value.hasBytes("%C2", at: offset)
     }
   }
 
@@ -47,8 +70,16 @@ public enum OneTimeURI {
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
         UInt8(ascii: "~"):
         sink(byte)
-      default: put("%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true), sink)
+      default: escape(byte, sink)
       }
     }
+  }
+
+  private static func escape(_ byte: UInt8, in plain: ClosedRange<UInt8>, _ sink: (UInt8) -> Void) {
+    if plain.contains(byte) { sink(byte) } else { escape(byte, sink) }
+  }
+
+  private static func escape(_ byte: UInt8, _ sink: (UInt8) -> Void) {
+    put("%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true), sink)
   }
 }

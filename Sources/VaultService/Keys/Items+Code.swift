@@ -5,7 +5,7 @@ internal import VaultStore
 
 /// A one-time code, and when it counts.
 package struct MadeCode: ~Copyable {
-  /// ASCII digits.
+  /// ASCII digits, or the characters of Steam's codes.
   package let digits: SecureBytes
   package let accessible: AccessClass
   /// The time at which the next one takes its place, Unix seconds, and the seconds from one to the next; nil for a code by a
@@ -61,7 +61,7 @@ private struct Making: ~Copyable {
 
   init(_ item: ItemInfo, _ value: RawSpan, _ now: Int64) {
     do throws(ValueError) {
-      let secret = try OneTimeSecret(value)
+      let secret = try OneTimeSecret(value, issuer: item.attributes["issuer"])
       try make(secret, item, value, now)
     } catch {
       refusal = .invalidValue(kind: item.kind.rawValue, reason: error.reason)
@@ -86,7 +86,12 @@ private struct Making: ~Copyable {
     }
     let key = Self.copy(count: secret.keyCount) { sink in secret.writeKey(from: value, to: sink) }
     do throws(SigningError) {
-      let digits = try OneTimeCode.code(number, digits: secret.digits, key: key, HMAC.Hash(secret.algorithm))
+      let hash = HMAC.Hash(secret.algorithm)
+      let digits =
+        switch secret.alphabet {
+        case .digits: try OneTimeCode.code(number, digits: secret.digits, key: key, hash)
+        case .steam: try OneTimeCode.steamCode(number, key: key, hash)
+        }
       code = MadeCode(
         digits: digits, accessible: item.policy.accessible, until: until, period: period, counter: counter)
     } catch {

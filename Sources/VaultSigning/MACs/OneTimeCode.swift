@@ -13,11 +13,7 @@ public enum OneTimeCode {
   ) throws(SigningError) -> SecureBytes {
     precondition(Self.digits.contains(digits), "a code has 6 to 8 digits")
     var code = SecureBytes(count: digits)
-    var message = counter.bigEndian
-    let number = try unsafe withUnsafeBytes(of: &message) { (bytes: UnsafeRawBufferPointer) throws(SigningError) in
-      // It is lent for the call.
-      try HMAC.withCode(of: unsafe RawSpan(_unsafeBytes: bytes), key: key, hash, truncate)
-    }
+    let number = try number(counter, key, hash)
     code.withMutableBytes { code in
       var rest = number
       for place in (0..<digits).reversed() {
@@ -26,6 +22,40 @@ public enum OneTimeCode {
       }
     }
     return code
+  }
+
+  /// The number of characters of a code of Steam's.
+  public static let steamCount = 5
+  /// The characters of Steam's codes: digits and letters that are not taken for one another.
+  private static let steamAlphabet: StaticString = "23456789BCDFGHJKMNPQRTVWXY"
+
+  /// The code of a counter as Steam writes it: five characters in place of digits, the lowest first. Steam has published
+  /// no text about it; this is what its own program and KeePassXC make.
+  public static func steamCode(
+    _ counter: UInt64, key: borrowing SecureBytes, _ hash: HMAC.Hash = .sha1
+  ) throws(SigningError) -> SecureBytes {
+    var code = SecureBytes(count: steamCount)
+    let number = try number(counter, key, hash)
+    code.withMutableBytes { code in
+      var rest = number
+      let count = UInt32(steamAlphabet.utf8CodeUnitCount)
+      for place in 0..<steamCount {
+        // The literal lives as long as the program, and the remainder is below its length.
+        code.storeBytes(of: unsafe steamAlphabet.utf8Start[Int(rest % count)], toByteOffset: place, as: UInt8.self)
+        rest /= count
+      }
+    }
+    return code
+  }
+
+  private static func number(
+    _ counter: UInt64, _ key: borrowing SecureBytes, _ hash: HMAC.Hash
+  ) throws(SigningError) -> UInt32 {
+    var message = counter.bigEndian
+    return try unsafe withUnsafeBytes(of: &message) { (bytes: UnsafeRawBufferPointer) throws(SigningError) in
+      // It is lent for the call.
+      try HMAC.withCode(of: unsafe RawSpan(_unsafeBytes: bytes), key: key, hash, truncate)
+    }
   }
 
   /// The counter of the step in which `time` is, Unix seconds; steps take `period` seconds and begin with 1970.

@@ -38,6 +38,24 @@ import VaultSigning
     }
   }
 
+  @Test(
+    "Steam's are those that its own program made (KeePassXC's test of them)",
+    arguments: [(1_511_200_518, "FR8RV"), (1_511_200_714, "9P3VP")] as [(Int64, String)])
+  func steam(time: Int64, expected: String) throws {
+    // 63BEDWCQZKTQWPESARIERL5DTTQFCJTK in base32.
+    let key = hex("f6c241d850caa70b3c92045048afa39ce051266a")
+    let code = try OneTimeCode.steamCode(OneTimeCode.counter(at: time, period: 30), key: secret(key))
+    #expect(Self.text(code) == expected)
+  }
+
+  @Test(
+    "Steam's of a key of zeros are those of the package @maks11060/otp",
+    arguments: [(0, "RYH4D"), (1, "DR2DK")] as [(UInt64, String)])
+  func steamOfZeros(counter: UInt64, expected: String) throws {
+    let code = try OneTimeCode.steamCode(counter, key: secret([UInt8](repeating: 0, count: 20)))
+    #expect(Self.text(code) == expected)
+  }
+
   @Test("a step begins with its first second and ends before the next one's") func steps() {
     #expect([0, 29, 30, 59, 60].map { OneTimeCode.counter(at: $0, period: 30) } == [0, 0, 1, 1, 2])
     #expect(OneTimeCode.counter(at: 9999, period: 9999) == 1 && OneTimeCode.counter(at: -1, period: 1) == 0)

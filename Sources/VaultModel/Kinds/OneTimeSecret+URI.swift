@@ -1,0 +1,183 @@
+// Reading the URI. What it says by a name that it does not know is passed over, as other programs do; but not a name that is
+// nearly a known one, which would make other codes than those that are asked for.
+extension OneTimeSecret {
+  private enum Parameter: String, CaseIterable {
+    case secret, algorithm, digits, period, counter, encoder
+  }
+
+  mutating func readURI(_ uri: RawSpan) throws(ValueError) {
+    let start = body.lowerBound
+    let isCounted = Self.hasWord("otpauth://hotp/", uri, at: start, before: body.upperBound)
+    guard isCounted || Self.hasWord("otpauth://totp/", uri, at: start, before: body.upperBound) else {
+      throw ValueError(reason: "an otpauth URI starts with otpauth://totp/ or otpauth://hotp/")
+    }
+    // RFC 3986 leaves a URI no spaces and no raw letters beyond ASCII, but people have them in their labels.
+    let text = uri.extracting(body)
+    guard !text.hasControl, text.isUTF8 else {
+      throw ValueError(reason: "an otpauth URI is one line of text, without line breaks and control characters")
+    }
+    if isCounted { factor = .counter(0) }
+    let query = Self.first(UInt8(ascii: "?"), in: uri, body)
+    label = min(query, start + "otpauth://totp/".utf8.count)..<query
+    let seen = try readParameters(uri, from: query + 1)
+    if !seen.contains(.secret) { throw ValueError(reason: "the otpauth URI has no 'secret'") }
+    if isCounted && !seen.contains(.counter) {
+      throw ValueError(reason: "the otpauth URI has no 'counter', which codes by a counter need")
+    }
+    if !isCounted, names(in: uri).issuer?.lowercased() == Self.steam { alphabet = .steam }
+    try checkDigits(isGiven: seen.contains(.digits))
+  }
+
+  /// The issuer and the account that the URI names, in the label or beside the secret. They are no secrets.
+  ///
+  /// - Parameter value: the one that this was read from.
+  public func names(in value: RawSpan) -> (issuer: String?, account: String?) {
+    func trimmed(_ text: Substring) -> String? {
+      let text = text.drop { $0 == " " }
+      let end = text.lastIndex { $0 != " " }
+      return end.map { String(text[...$0]) }
+    }
+    let text = Escape.text(value, label)
+    let colon = text.firstIndex(of: ":")
+    let prefix = colon.flatMap { trimmed(text[..<$0]) }
+    let account = trimmed(colon.map { text[text.index(after: $0)...] } ?? text[...])
+    return (trimmed(Escape.text(value, issuer)[...]) ?? prefix, account)
+  }
+
+  private mutating func readParameters(
+    _ uri: RawSpan, from start: Int
+  ) throws(ValueError) -> Set<Parameter> {
+    var seen: Set<Parameter> = []
+    var position = start
+    while position < body.upperBound {
+      let end = Self.first(UInt8(ascii: "&"), in: uri, position..<body.upperBound)
+      if let (parameter, value) = try parameter(uri, position..<end) {
+        guard seen.insert(parameter).inserted else {
+          throw ValueError(reason: "the otpauth URI has '\(parameter)' twice")
+        }
+        try read(parameter, uri, value)
+      }
+      position = end + 1
+    }
+    return seen
+  }
+
+  /// The parameter that stands in `range`, and the place of its value; nil for one that says nothing about the codes.
+  private mutating func parameter(
+    _ uri: RawSpan, _ range: Range<Int>
+  ) throws(ValueError) -> (Parameter, Range<Int>)? {
+    let (start, end) = (range.lowerBound, range.upperBound)
+    for word in ["amp;", "#38;", "#x26;"] as [StaticString] where Self.hasWord(word, uri, at: start, before: end) {
+      throw ValueError(reason: "the otpauth URI has '&\(word)', as a page's source does, where '&' belongs")
+    }
+    let equals = Self.first(UInt8(ascii: "="), in: uri, range)
+    guard equals < end else {
+      // It may be the secret itself, so nothing of it is told but a name that is known.
+      if let near = Parameter.allCases.first(where: { Self.isWord($0.rawValue, uri, start, end) }) {
+        throw ValueError(reason: "the otpauth URI has '\(near)' without '=' and a value")
+      }
+      return nil
+    }
+    // Longer ones are near to none, and are not looked at.
+    guard equals - start <= 32 else { return nil }
+    let name = Escape.text(uri, start..<equals)
+    if let known = Parameter(rawValue: name) { return (known, equals + 1..<end) }
+    if name.lowercased() == "issuer" { issuer = equals + 1..<end }
+    if let near = Self.near(name) {
+      throw ValueError(reason: "the otpauth URI has '\(name)', which looks like '\(near)'; write that")
+    }
+    return nil
+  }
+
+  /// The name that another one stands for: it differs in the case of letters or by one slip, or it is cut off.
+  private static func near(_ name: String) -> Parameter? {
+    let scalars = Array(name.lowercased().unicodeScalars)
+    return Parameter.allCases.first { known in
+      Nearest.distance(scalars, known.rawValue.unicodeScalars, atMost: 1) != nil
+        || (scalars.count >= 4 && known.rawValue.unicodeScalars.starts(with: scalars))
+    }
+  }
+
+  private mutating func read(_ parameter: Parameter, _ uri: RawSpan, _ range: Range<Int>) throws(ValueError) {
+    switch parameter {
+    case .secret:
+      guard let count = Base32.count(uri, range) else {
+        throw ValueError(reason: "the otpauth URI's secret is not base32")
+      }
+      (symbols, keyCount) = (range, count)
+    case .algorithm:
+      guard let known = Algorithm.allCases.first(where: { Self.isValue($0.rawValue.lowercased(), uri, range) }) else {
+        throw ValueError(reason: "the otpauth URI's algorithm is SHA1, SHA256 or SHA512")
+      }
+      algorithm = known
+    case .digits:
+      guard range.count == 1, let number = Self.number(uri, range) else { throw Self.wrongDigits }
+      digits = Int(number)
+    case .period:
+      guard let number = Self.number(uri, range), (1...9999).contains(number) else {
+        throw ValueError(reason: "the otpauth URI's period is 1 to 9999 seconds")
+      }
+      if case .time = factor { factor = .time(period: Int(number)) }
+    case .counter:
+      guard let number = Self.number(uri, range) else {
+        throw ValueError(reason: "the otpauth URI's counter is a number from 0 to \(Int64.max)")
+      }
+      if case .counter = factor { (factor, counter) = (.counter(number), range) }
+    case .encoder:
+      guard Self.isValue(Self.steam, uri, range) else {
+        throw ValueError(reason: "the otpauth URI's encoder is 'steam', or it has none")
+      }
+      guard case .time = factor else { throw ValueError(reason: "Steam's codes go by time, and not by a counter") }
+      alphabet = .steam
+    }
+  }
+
+  /// Steam's codes have five characters, whatever number is written beside its name.
+  private mutating func checkDigits(isGiven: Bool) throws(ValueError) {
+    switch alphabet {
+    case .steam:
+      guard !isGiven || (5...8).contains(digits) else { throw Self.wrongDigits }
+      digits = 5
+    case .digits: guard (6...8).contains(digits) else { throw Self.wrongDigits }
+    }
+  }
+
+  private static var wrongDigits: ValueError { ValueError(reason: "the otpauth URI asks for 6, 7 or 8 digits") }
+
+  /// True when a word, which is in lower case, is the value in `range`, in any case of its letters.
+  private static func isValue(_ word: String, _ bytes: RawSpan, _ range: Range<Int>) -> Bool {
+    range.count == word.utf8.count && isWord(word, bytes, range.lowerBound, range.upperBound)
+  }
+
+  /// True when a word, which is in lower case, stands at a place in any case of its letters, and no letter follows.
+  private static func isWord(_ word: String, _ bytes: RawSpan, _ place: Int, _ end: Int) -> Bool {
+    let behind = place + word.utf8.count
+    func lowercase(_ offset: Int) -> UInt8 {
+      let byte = bytes.byte(offset)
+      return (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+    guard behind <= end, zip(place..<behind, word.utf8).allSatisfy({ lowercase($0) == $1 }) else { return false }
+    return behind == end || !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercase(behind))
+  }
+
+  /// The decimal number that stands there, without a sign or zeros before it.
+  private static func number(_ bytes: RawSpan, _ range: Range<Int>) -> Int64? {
+    guard (1...19).contains(range.count), range.count == 1 || bytes.byte(range.lowerBound) != UInt8(ascii: "0") else {
+      return nil
+    }
+    var number: Int64 = 0
+    for offset in range {
+      guard isDigit(bytes.byte(offset)) else { return nil }
+      let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isTooMuch) = tens.addingReportingOverflow(Int64(bytes.byte(offset) - UInt8(ascii: "0")))
+      if isTooLarge || isTooMuch { return nil }
+      number = sum
+    }
+    return number
+  }
+
+  /// The place where `byte` first stands in `range`, or the range's end.
+  private static func first(_ byte: UInt8, in bytes: RawSpan, _ range: Range<Int>) -> Int {
+    range.first { bytes.byte($0) == byte } ?? range.upperBound
+  }
+}
