@@ -50,6 +50,34 @@ import VaultTesting
     }
   }
 
+  @Test("Show tells how they are made and for whom, where the value can be opened, and nothing of the secret")
+  func terms() throws {
+    let sandbox = try unlocked()
+    defer { sandbox.close() }
+    let client = try sandbox.client()
+    func code() throws -> WireClient.Message? {
+      let reply = try client.call("Show", ["name": "a"])
+      #expect(reply.error == nil && !"\(reply)".contains(Self.seed))
+      return (reply.parameters["item"] as? WireClient.Message)?["code"] as? WireClient.Message
+    }
+    let uri = "otpauth://totp/Example%20Ltd:ana?secret=\(Self.seed)"
+    try set("a", uri + "&algorithm=SHA512&digits=8&period=60", client)
+    let told = try #require(try code())
+    #expect(told["issuer"] as? String == "Example Ltd" && told["account"] as? String == "ana")
+    #expect(told["digits"] as? Int == 8 && told["period"] as? Int == 60 && told["algorithm"] as? String == "SHA512")
+    #expect(told.count == 5)
+    try set("a", uri + "&issuer=Steam", client, ["update": true])
+    #expect(try code()?["steam"] as? Bool == true)
+    try set("a", "otpauth://hotp/?secret=\(Self.seed)&counter=3", client, ["update": true])
+    let counted = try #require(try code())
+    #expect(counted.keys.sorted() == ["algorithm", "digits"])
+    // Searches do not open values.
+    let found = try #require(try client.call("Find").parameters["items"] as? [WireClient.Message])
+    #expect(found.count == 1 && found[0]["code"] == nil)
+    #expect(try client.call("Lock").error == nil)
+    #expect(try code() == nil)
+  }
+
   @Test("codes by a counter come once each and in their order, also when the daemon is killed behind every answer")
   func counted() throws {
     let sandbox = try unlocked()

@@ -64,7 +64,9 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
     require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20,
     deleted: 5, left: 9, creator: "user:1", writer: "user:2,unit:a.service", use: "sign",
-    keyType: "p256", keyBits: 3072)
+    keyType: "p256", keyBits: 3072, code: codeTerms)
+  static let codeTerms = Wire.CodeTerms(
+    issuer: "Example", account: "ana", digits: 6, algorithm: "SHA1", period: 30, steam: true)
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true, writer: "user:1")
   static let slot = Wire.Slot(
     id: 1, kind: "password", label: "é", created: 5, kdfMemory: 1 << 30, kdfPasses: 3, keystore: "tpm2", users: [1000],
@@ -124,7 +126,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   ]
 
   private static let types = [
-    WireSubject("Item", item), WireSubject("Version", version), WireSubject("Slot", slot),
+    WireSubject("Item", item), WireSubject("CodeTerms", codeTerms), WireSubject("Version", version),
+    WireSubject("Slot", slot),
     WireSubject("Method", method), WireSubject("Warning", warning), WireSubject("Progress", progress),
     WireSubject("Generator", generator), WireSubject("Integrity", integrity), WireSubject("Finding", finding),
     WireSubject("Verification", verification), WireSubject("Permission", permission), WireSubject("Access", access),

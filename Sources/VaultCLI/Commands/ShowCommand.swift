@@ -26,6 +26,7 @@ struct ShowCommand: ParsableCommand {
       let type = item.keyType.map { ", \($0)" + (item.keyBits.map { " of \($0) bits" } ?? "") }
       rows.append(("use", use + (type ?? "")))
     }
+    if let code = item.code { rows += self.rows(code) }
     rows += item.attributes.sorted { $0.key < $1.key }.map { ("attr \($0.key)", $0.value) }
     rows += [
       ("accessible", item.accessible),
@@ -37,6 +38,18 @@ struct ShowCommand: ParsableCommand {
     if let creator = item.creator { rows.append(("creator", creator)) }
     if let writer = item.writer { rows.append(("writer", writer)) }
     return rows.map { "\(Printable.text($0.0)): \(Printable.text($0.1))" }
+  }
+
+  /// How the one-time codes of an item are made.
+  private static func rows(_ code: Wire.CodeTerms) -> [(String, String)] {
+    var rows: [(String, String)] = []
+    if let issuer = code.issuer { rows.append(("issuer", issuer)) }
+    if let account = code.account { rows.append(("account", account)) }
+    let characters = code.steam == true ? "\(code.digits), letters and digits as Steam's" : String(code.digits)
+    rows.append(("digits", characters))
+    rows.append(("algorithm", code.algorithm))
+    rows.append(("period", code.period.map { "\($0) s" } ?? "none, by a counter"))
+    return rows
   }
 }
 

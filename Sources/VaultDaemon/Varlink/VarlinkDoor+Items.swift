@@ -46,7 +46,9 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let item = try items.item(try Self.itemName(call.name), for: connection.caller)
-      connection.reply(Wire.ShowReply(item: Wire.Item(item)))
+      var told = Wire.Item(item)
+      told.code = items.codeTerms(of: item).map(Wire.CodeTerms.init)
+      connection.reply(Wire.ShowReply(item: told))
     }
   }
 

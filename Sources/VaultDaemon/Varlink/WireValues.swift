@@ -16,6 +16,14 @@ extension Wire.Item {
   }
 }
 
+extension Wire.CodeTerms {
+  init(_ terms: CodeTerms) {
+    self.init(
+      issuer: terms.issuer, account: terms.account, digits: terms.digits, algorithm: terms.algorithm,
+      period: terms.period, steam: terms.isSteam ? true : nil)
+  }
+}
+
 extension Wire.Version {
   init(_ version: VersionInfo, isCurrent: Bool) {
     self.init(

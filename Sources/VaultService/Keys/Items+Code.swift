@@ -52,6 +52,43 @@ extension Items {
   }
 }
 
+/// What an item's value says about its one-time codes beside the secret.
+package struct CodeTerms {
+  /// The names that an `otpauth://` URI has for the service and for the account there.
+  package let issuer: String?
+  package let account: String?
+  /// The number of a code's characters.
+  package let digits: Int
+  /// The hash below, by its name in the URI.
+  package let algorithm: String
+  /// True for Steam's letters and digits.
+  package let isSteam: Bool
+  /// The seconds from one code to the next; nil for codes by a counter.
+  package let period: Int?
+
+  /// The most characters of a name: who wants to know it reads no more.
+  private static let longest = 300
+
+  fileprivate init(_ secret: OneTimeSecret, _ value: RawSpan) {
+    let (issuer, account) = secret.isURI ? secret.names(in: value) : (nil, nil)
+    self.issuer = issuer.map { String($0.prefix(Self.longest)) }
+    self.account = account.map { String($0.prefix(Self.longest)) }
+    (digits, algorithm, isSteam) = (secret.digits, secret.algorithm.rawValue, secret.alphabet == .steam)
+    period = if case .time(let period) = secret.factor { period } else { nil }
+  }
+}
+
+extension Items {
+  /// What the value of an item says about its codes; nil for another kind, and where the value cannot be opened now. Whoever
+  /// may find the item may know it, as it may its attributes.
+  package func codeTerms(of item: ItemInfo) -> CodeTerms? {
+    guard item.kind == .totp, let keychain = vault.openKeychain else { return nil }
+    return try? keychain.withValue(of: item.name, now: vault.clock.wall(), evenExpired: true) { item, _, value in
+      (try? OneTimeSecret(value, issuer: item.attributes["issuer"])).map { CodeTerms($0, value) }
+    }
+  }
+}
+
 /// A code that is made of an item's value, or the reason why there is none.
 private struct Making: ~Copyable {
   var refusal: Refusal?
