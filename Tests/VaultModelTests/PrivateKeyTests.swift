@@ -8,13 +8,57 @@ struct PrivateKeyTests {
   @Test(
     "TLS keys as OpenSSL writes them are accepted",
     arguments: [
-      "tls-ed25519.pem", "tls-rsa.pem", "tls-ec-parameters.pem", "tls-ec-encrypted-headers.pem",
-      "tls-pkcs8-encrypted.pem", "tls-with-certificate.pem",
+      "tls-ed25519.pem", "tls-rsa.pem", "tls-ec-parameters.pem", "tls-with-certificate.pem",
     ])
   func tls(name: String) throws {
     #expect(throws: Never.self) { try ItemKind.tlsKey.check(Fixture.text(name)) }
     let crlf = try Fixture.text(name).replacing("\n", with: "\r\n")
     #expect(throws: Never.self) { try ItemKind.tlsKey.check(crlf) }
+  }
+
+  @Test(
+    "A TLS key that is encrypted is refused, and told what takes the passphrase away",
+    arguments: ["tls-ec-encrypted-headers.pem", "tls-pkcs8-encrypted.pem"])
+  func encrypted(name: String) throws {
+    let error = try #require(throws: ValueError.self) { try ItemKind.tlsKey.check(Fixture.text(name)) }
+    #expect(error.reason.contains("is encrypted with a passphrase") && error.reason.contains("openssl pkey"))
+  }
+
+  @Test(
+    "A key in another form is told by its name, with the way to the right one", arguments: [ItemKind.tlsKey, .sshKey])
+  func forms(kind: ItemKind) throws {
+    let key = try Fixture.text(kind == .tlsKey ? "tls-rsa.pem" : "ssh-ed25519")
+    let der = try #require(try Fixture.decoded(Fixture.bytes("KindFuzz", "tls-rsa.pem")))
+    let utf16 = key.utf8.flatMap { [$0, UInt8(0)] }
+    let cases: [(value: [UInt8], form: String)] = [
+      (Array("\u{FEFF}\(key)".utf8), "byte order mark"), ([0xFF, 0xFE] + utf16, "UTF-16"), (utf16, "UTF-16"),
+      ([0xFE, 0xFF] + key.utf8.flatMap { [UInt8(0), $0] }, "UTF-16"),
+      (Array(key.replacing("\n", with: #"\n"#).utf8), #"spelled \n"#),
+      (Array(#""\#(key.replacing("\n", with: #"\r\n"#))""#.utf8), #"spelled \n"#),
+      (Array(("  " + key.replacing("\n", with: "\n  ")).utf8), "indented"),
+      (Array(("\t" + key.replacing("\n", with: "\n\t")).utf8), "indented"),
+      (Array("\"\(key)\"".utf8), "quotation marks"), (Array(key.replacing("\n", with: " ").utf8), "one line"),
+      (Array("PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n".utf8), "puttygen KEY -O private-openssh"),
+      (Array("PuTTY-User-Key-File-2: ssh-rsa\r\n".utf8), "PuTTY key"),
+      (Array("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGYx ana@home\n".utf8), "public key (.pub)"),
+      (Array("ecdsa-sha2-nistp256 AAAAE2Vj x".utf8), "public key (.pub)"),
+      (Array("---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n".utf8), "public key"),
+      (Array("-----BEGIN PUBLIC KEY-----\nMAA=\n-----END PUBLIC KEY-----\n".utf8), "public key"),
+      (der, "DER"),
+    ]
+    for (value, form) in cases {
+      let error = #expect(throws: ValueError.self, "\(form)") { try kind.check(value) }
+      #expect(error?.reason.contains(form) == true, "\(form): \(error?.reason ?? "")")
+    }
+  }
+
+  @Test("A certificate in such a form is, too") func certificateForms() throws {
+    let text = try Fixture.text("certificate-utctime.pem")
+    for (value, form) in [("\u{FEFF}" + text, "byte order mark"), (text.replacing("\n", with: #"\n"#), #"spelled \n"#)]
+    {
+      let error = #expect(throws: ValueError.self) { try ItemKind.certificate.check(value) }
+      #expect(error?.reason.contains(form) == true, "\(error?.reason ?? "")")
+    }
   }
 
   @Test(

@@ -1,9 +1,13 @@
-/// X.509 certificates (RFC 5280): just enough to know that one is there and when it ends.
-enum Certificate {
+/// X.509 certificates (RFC 5280): just enough to know that one is there, when it ends and for which key it is.
+package enum Certificate {
   /// Checks a PEM text of one certificate or a chain, the leaf first.
   ///
   /// - Returns: when the first certificate's validity ends, Unix seconds; `nil` when it says that it never does.
   static func expiry(ofChain text: RawSpan) throws(ValueError) -> Int64? {
+    try PEMSlip.explaining(text) { () throws(ValueError) in try expiry(ofBlocks: text) }
+  }
+
+  private static func expiry(ofBlocks text: RawSpan) throws(ValueError) -> Int64? {
     guard let first = try PEM.block(in: text, from: 0) else {
       throw ValueError(reason: "there is no PEM block ('-----BEGIN CERTIFICATE-----')")
     }
@@ -30,7 +34,7 @@ enum Certificate {
 
   /// Reads `notAfter` from a certificate's DER encoding.
   static func expiry(ofDER der: RawSpan) throws(ValueError) -> Int64? {
-    guard let validity = validity(in: der) else { throw ValueError(reason: "a certificate is damaged") }
+    guard let (validity, _) = fields(in: der) else { throw ValueError(reason: "a certificate is damaged") }
     var times = DERCursor(validity)
     guard let notBefore = times.next(in: der), time(notBefore, in: der) != nil, let notAfter = times.next(in: der),
       times.isAtEnd, let expires = time(notAfter, in: der)
@@ -39,8 +43,11 @@ enum Certificate {
     return expires == Timestamp.last ? nil : expires
   }
 
-  /// The contents of the certificate's `validity`, if everything around it is in its place.
-  private static func validity(in der: RawSpan) -> Range<Int>? {
+  /// The place of the certificate's public key, a SubjectPublicKeyInfo, in its DER encoding; nil for what is no certificate.
+  package static func publicKey(in der: RawSpan) -> Range<Int>? { fields(in: der)?.publicKey }
+
+  /// The contents of the certificate's `validity`, and its public key as a whole, if everything around them is in its place.
+  private static func fields(in der: RawSpan) -> (validity: Range<Int>, publicKey: Range<Int>)? {
     var whole = DERCursor(der.byteOffsets)
     guard let certificate = whole.take(DERTag.sequence, in: der), whole.isAtEnd else { return nil }
     var parts = DERCursor(certificate.content)
@@ -53,10 +60,11 @@ enum Certificate {
       fields.take(DERTag.sequence, in: der) != nil,  // signature algorithm
       fields.take(DERTag.sequence, in: der) != nil,  // issuer
       let validity = fields.take(DERTag.sequence, in: der),
-      fields.take(DERTag.sequence, in: der) != nil,  // subject
-      fields.take(DERTag.sequence, in: der) != nil  // public key
+      fields.take(DERTag.sequence, in: der) != nil  // subject
     else { return nil }
-    return validity.content
+    let start = fields.offset
+    guard fields.take(DERTag.sequence, in: der) != nil else { return nil }
+    return (validity.content, start..<fields.offset)
   }
 
   /// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only forms RFC 5280 allows.

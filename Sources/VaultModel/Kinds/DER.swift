@@ -17,6 +17,9 @@ package struct DERCursor {
     end = range.upperBound
   }
 
+  /// The place where the next element starts, or where the last one ended.
+  package var offset: Int { position }
+
   /// True when all elements were taken.
   package var isAtEnd: Bool { position == end }
 

@@ -1,4 +1,4 @@
-/// Private keys in their textual forms. Only the form is checked, never the key's arithmetic.
+/// Private keys in their textual forms. Only the form is checked here, never the key's arithmetic.
 enum PrivateKey {
   private static let openSSHLabel: StaticString = "OPENSSH PRIVATE KEY"
 
@@ -19,9 +19,15 @@ enum PrivateKey {
   static func checkTLS(_ text: RawSpan) throws(ValueError) {
     try check(text) { (block) throws(ValueError) in
       if derLabels.contains(where: { block.isLabelled($0, in: text) }) {
+        // Programs that serve by it have nobody to ask.
+        if isEncrypted(block, in: text) {
+          throw ValueError(
+            reason: "the private key is encrypted with a passphrase, which `openssl pkey -in FILE` takes away")
+        }
         try checkDER(block, in: text)
         return true
       }
+      try refusePublic(block, in: text)
       if block.isLabelled(openSSHLabel, in: text) {
         throw ValueError(reason: "an OpenSSH key is not a TLS key; store it as ssh-key")
       }
@@ -46,6 +52,7 @@ enum PrivateKey {
         try checkDER(block, in: text)
         return true
       }
+      try refusePublic(block, in: text)
       guard parameterLabels.contains(where: { block.isLabelled($0, in: text) }) else {
         throw ValueError(reason: "a PEM block is not a private SSH key")
       }
@@ -55,6 +62,12 @@ enum PrivateKey {
 
   /// Gives every block to `isKey`, which says whether it was the key; there must be exactly one.
   private static func check(_ text: RawSpan, isKey: (PEMBlock) throws(ValueError) -> Bool) throws(ValueError) {
+    try PEMSlip.explaining(text) { () throws(ValueError) in try checkBlocks(text, isKey) }
+  }
+
+  private static func checkBlocks(
+    _ text: RawSpan, _ isKey: (PEMBlock) throws(ValueError) -> Bool
+  ) throws(ValueError) {
     var position = 0
     var keys = 0
     while let block = try PEM.block(in: text, from: position) {
@@ -63,6 +76,17 @@ enum PrivateKey {
     }
     if keys == 0 { throw ValueError(reason: "there is no private key ('-----BEGIN … PRIVATE KEY-----')") }
     if keys > 1 { throw ValueError(reason: "there is more than one private key") }
+  }
+
+  /// True for PKCS #8's encryption, and OpenSSL's older one (RFC 1421), which says so above the body.
+  private static func isEncrypted(_ block: PEMBlock, in text: RawSpan) -> Bool {
+    block.hasHeaders || block.isLabelled("ENCRYPTED PRIVATE KEY", in: text)
+  }
+
+  private static func refusePublic(_ block: PEMBlock, in text: RawSpan) throws(ValueError) {
+    if block.isLabelled("PUBLIC KEY", in: text) || block.isLabelled("RSA PUBLIC KEY", in: text) {
+      throw ValueError(reason: "there is a public key; give the private one ('-----BEGIN … PRIVATE KEY-----')")
+    }
   }
 
   private static func checkDER(_ block: PEMBlock, in text: RawSpan) throws(ValueError) {

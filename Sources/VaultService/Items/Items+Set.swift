@@ -176,8 +176,16 @@ extension Items {
       let old = change.update ? try? keychain.item(named: change.name) : nil
       if let old { weight.add(old: old, change) }
       let before = keys[change.name] ?? old.flatMap(KeyCost.Known.init)
-      guard let use = change.use ?? change.newKind.use ?? before?.use else { continue }
-      let time = computing(value, use) { bytes in fill(index, &bytes) } ?? before?.time ?? 0
+      guard let use = change.use ?? change.newKind.use ?? before?.use else {
+        guard (change.kind ?? old?.kind) == .tlsKey else { continue }
+        // Its parts are checked as those of any other key, and again where something else is said of it.
+        let kept = change.kind != nil || change.attributes != nil ? KeyCost.mostOfKept : 0
+        weight.add(computing: computing(value, .sign) { bytes in fill(index, &bytes) } ?? kept)
+        continue
+      }
+      // A kept value that becomes a key is looked at first when it is stored.
+      let kept = before?.time ?? (old != nil ? KeyCost.mostOfKept : 0)
+      let time = computing(value, use) { bytes in fill(index, &bytes) } ?? kept
       keys[change.name] = KeyCost.Known(use: use, time: time)
       weight.add(computing: time)
     }

@@ -39,6 +39,22 @@ enum KeyCheck {
     }
   }
 
+  /// Checks the parts of a value that is no key of a use, but holds a private key, often with its certificate, for another
+  /// program. Of types of keys that nothing here computes with, the form is all that is checked.
+  static func checkParts(_ kind: ItemKind, _ value: RawSpan) throws(ValueError) {
+    switch kind {
+    case .tlsKey: break
+    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .certificate, .sshKey, .totp, .note, .blob: return
+    }
+    do throws(KeyError) { _ = try PrivateKey(value) } catch {
+      switch error {
+      case .unsupported, .size: return
+      case .noKey, .encrypted, .damaged, .mismatched, .otherCertificate, .library:
+        throw ValueError(reason: error.reason)
+      }
+    }
+  }
+
   /// True for a text with a PEM block, also a damaged one, from the start of a line.
   static func isPEM(_ value: RawSpan) -> Bool {
     do throws(ValueError) { return try PEM.block(in: value, from: 0) != nil } catch { return true }
@@ -69,6 +85,14 @@ enum KeyCheck {
         reason:
           "the key is encrypted with a passphrase, which `ssh-keygen -p -N '' -f FILE` or `openssl pkey` takes away"
       )
-    } catch { throw ValueError(reason: error.reason) }
+    } catch {
+      // Another form is a better reason than what is missing or damaged in it.
+      let slip: PEMSlip? =
+        switch error {
+        case .noKey, .damaged: PEMSlip(of: value)
+        case .encrypted, .unsupported, .size, .mismatched, .otherCertificate, .library: nil
+        }
+      throw ValueError(reason: slip?.reason ?? error.reason)
+    }
   }
 }

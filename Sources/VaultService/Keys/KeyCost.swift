@@ -7,6 +7,9 @@ enum KeyCost {
   /// A turn of the loop.
   static let turn = Int(Turns.length / 1000)
 
+  /// The most that it costs to check a value that an item keeps, of which the type of its key is not known.
+  static let mostOfKept = 4600
+
   /// The cost of checking a private key that is given.
   static func check(_ key: KeyOutline) -> Int {
     switch key.type {

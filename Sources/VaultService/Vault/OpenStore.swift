@@ -24,6 +24,7 @@ package struct OpenStore {
     do throws(VaultError) {
       let keychain = try Keychain(opening: directory)
       keychain.keyCheck = KeyCheck.publicKey
+      keychain.partsCheck = KeyCheck.checkParts
       content = .open(keychain)
     } catch .noVault {
       content = .none

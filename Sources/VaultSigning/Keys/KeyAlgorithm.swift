@@ -15,7 +15,7 @@ enum KeyAlgorithm: Hashable {
     ("a DSA key", [0x2A, 0x86, 0x48, 0xCE, 0x38, 0x04, 0x01]),
     ("an Ed448 key", [0x2B, 0x65, 0x71]),
     ("an X25519 key", [0x2B, 0x65, 0x6E]),
-    ("an RSA key for PSS alone", [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]),
+    (KeyError.onlyPSS, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]),
   ]
 
   /// Takes the next element, which is an AlgorithmIdentifier.
@@ -62,7 +62,7 @@ extension Curve {
   /// Takes the next element, which is ECParameters: the name of a curve.
   init(_ fields: inout DERCursor, in der: RawSpan) throws(KeyError) {
     guard let parameters = fields.next(in: der) else { throw .damaged("its curve cannot be read") }
-    guard parameters.tag == DERTag.objectIdentifier else { throw .unsupported("a curve without a name") }
+    guard parameters.tag == DERTag.objectIdentifier else { throw .unnamedCurve }
     guard let curve = Self.allCases.first(where: { der.isEqual(parameters.content, $0.identifier) }) else {
       throw .unsupported("a curve other than P-256, P-384 and P-521")
     }

@@ -13,6 +13,8 @@ public enum KeyError: Error, Hashable, Sendable {
   /// The private and the public part belong to two keys, or the numbers of an RSA key do not fit each other. Signatures
   /// made with such a key can tell the private one.
   case mismatched
+  /// The certificate beside the key is another key's.
+  case otherCertificate
   /// The library refused.
   case library(SigningError)
 
@@ -25,12 +27,20 @@ public enum KeyError: Error, Hashable, Sendable {
     case .size(let bits): "an RSA key of \(bits) bits is not supported; 2048 to 8192 are"
     case .damaged(let what): "the key is damaged: \(what)"
     case .mismatched: "the private and the public part of the key do not belong together"
+    case .otherCertificate: "the certificate belongs to another key; give the key with its own, or alone"
     case .library(let error): error.reason
     }
   }
 }
 
 extension KeyError {
+  static let compressedPoint = KeyError.unsupported("a compressed point")
+  static let unnamedCurve = KeyError.unsupported("a curve without a name")
+  static let onlyPSS = "an RSA key for PSS alone"
+
+  /// True where the key that is not supported may still be one that is, written in another way.
+  var isOfForm: Bool { [.compressedPoint, .unnamedCurve, .unsupported(Self.onlyPSS)].contains(self) }
+
   /// Passes on an error of libgcrypt's.
   static func passing<R: ~Copyable>(_ body: () throws(SigningError) -> R) throws(KeyError) -> R {
     do { return try body() } catch { throw .library(error) }

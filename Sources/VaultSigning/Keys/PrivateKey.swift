@@ -31,13 +31,16 @@ public struct PrivateKey: ~Copyable, Sendable {
   public var type: KeyType { publicKey.type }
 
   /// Reads the one private key of a PEM text (RFC 7468): PKCS #8 (RFC 5958), OpenSSL's `EC PRIVATE KEY` (RFC 5915) and
-  /// `RSA PRIVATE KEY` (RFC 8017), or OpenSSH's form. Certificates and parameters beside it are passed over.
+  /// `RSA PRIVATE KEY` (RFC 8017), or OpenSSH's form.
   ///
-  /// Everything that the text says twice has to agree, above all the public half with the private one.
+  /// Everything that the text says twice has to agree, above all the public half with the private one, and so does what
+  /// stands beside it: a certificate, a public key, the parameters of a curve.
   /// - Throws: ``KeyError``, whose cases say what a person can do.
   public init(_ text: RawSpan) throws(KeyError) {
     defer { Stack.wipe() }
-    self = try Self.read(text, trusting: nil)
+    let key = try Self.read(text, trusting: nil)
+    try key.publicKey.agrees(withBlocksOf: text)
+    self = key
   }
 
   /// Reads a private key whose public half is known, from an earlier ``init(_:)`` of the same text: without the checks that
@@ -100,7 +103,7 @@ public struct PrivateKey: ~Copyable, Sendable {
       switch publicKey.form {
       case .ed25519(let key): guard bytes.isEqual(range, key) else { throw .mismatched }
       case .curve(_, let point):
-        if let first = range.first, (2...3).contains(bytes.byte(first)) { throw .unsupported("a compressed point") }
+        if let first = range.first, (2...3).contains(bytes.byte(first)) { throw .compressedPoint }
         guard bytes.isEqual(range, point) else { throw .mismatched }
       case .rsa: break
       }

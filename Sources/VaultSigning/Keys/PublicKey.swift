@@ -25,7 +25,7 @@ public struct PublicKey: Hashable, Sendable {
     case .ed25519(let bytes):
       guard bytes.count == 32 else { throw .damaged("an Ed25519 key has 32 bytes") }
     case .curve(let curve, let point):
-      guard point.first != 2 && point.first != 3 else { throw .unsupported("a compressed point") }
+      guard point.first != 2 && point.first != 3 else { throw .compressedPoint }
       guard try KeyError.passing({ () throws(SigningError) in try curve.contains(point) }) else {
         throw .damaged("its point is not on the curve")
       }

@@ -92,7 +92,7 @@ extension Keychain {
     return stored
   }
 
-  /// Checks a value against the kind and the use of its item.
+  /// Checks a value against the kind and the use of its item, and whether parts of it that are keys belong together.
   func validate(_ value: RawSpan, _ item: ItemInfo) throws(VaultError) -> ValueFacts {
     try validate(value, item.kind, item.use, item.attributes)
   }
@@ -102,7 +102,7 @@ extension Keychain {
   ) throws(VaultError) -> ValueFacts {
     do throws(ValueError) {
       var facts = try kind.validate(value, attributes: attributes)
-      if let use { facts.publicKey = try keyCheck(use, value, attributes) }
+      if let use { facts.publicKey = try keyCheck(use, value, attributes) } else { try partsCheck(kind, value) }
       return facts
     } catch {
       throw .invalidValue(error.reason)

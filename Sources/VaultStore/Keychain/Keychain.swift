@@ -78,6 +78,8 @@ public final class Keychain {
   /// Checks that a value is a key for a use, with the attributes that go with that, and answers its public half in
   /// SSH's form, where there is one. This module knows no keys by itself.
   public var keyCheck: (KeyUse, RawSpan, [String: String]) throws(ValueError) -> [UInt8]? = { _, _, _ in nil }
+  /// Checks that the parts of a value belong together which is no key of a use.
+  public var partsCheck: (ItemKind, RawSpan) throws(ValueError) -> Void = { _, _ in }
   // True while a salvage reads the records.
   var isBeingSalvaged: Bool {
     get { database.takesUnreadableForDamage }

@@ -102,6 +102,41 @@ import VaultSigning
     #expect(refusal(key + key)?.isDamaged == true)
   }
 
+  @Test(
+    "beside the certificate or the public half of another key are refused, and beside their own, in any order, are not",
+    arguments: ["ec -pkeyopt ec_paramgen_curve:prime256v1", "rsa:2048", "ed25519"])
+  func companions(type: String) throws {
+    for name in ["a", "b"] {
+      try workshop.run(
+        "openssl req -x509 -newkey \(type) -nodes -keyout \(name).key -subj /CN=\(name) -out \(name).crt")
+      try workshop.run("openssl pkey -in \(name).key -pubout -out \(name).pub")
+    }
+    try workshop.run("openssl req -x509 -newkey ed448 -nodes -keyout c.key -subj /CN=c -out c.crt")
+    func refusal(_ names: String...) throws -> KeyError? {
+      VaultSigningTests.refusal(try names.map { try workshop.text($0) }.joined())
+    }
+    for names in [["a.key", "a.crt"], ["a.crt", "a.key", "b.crt"], ["b.crt", "a.key", "a.crt"], ["a.key", "a.pub"]] {
+      let text = try names.map { try workshop.text($0) }.joined()
+      #expect(VaultSigningTests.refusal(text) == nil, "\(names)")
+    }
+    #expect(try refusal("a.key", "b.crt") == .otherCertificate && refusal("b.crt", "a.key") == .otherCertificate)
+    #expect(try refusal("a.key", "b.pub") == .mismatched)
+    // Of a type that nothing here computes with.
+    #expect(try refusal("a.key", "c.crt") == .otherCertificate)
+    // For a signature the key was read already.
+    let known = try privateKey(workshop.text("a.key")).publicKey
+    let text = try workshop.bytes("a.key") + workshop.bytes("b.crt")
+    #expect(throws: Never.self) { _ = try PrivateKey(unsafe text.span.bytes, trusting: known) }
+  }
+
+  @Test("beside the parameters of another curve are refused") func parameters() throws {
+    try workshop.run("openssl ecparam -genkey -noout -name prime256v1 -out key")
+    try workshop.run("openssl ecparam -name prime256v1 -out own && openssl ecparam -name secp384r1 -out other")
+    let key = try workshop.text("key")
+    #expect(refusal(try workshop.text("own") + key) == nil)
+    #expect(refusal(try workshop.text("other") + key)?.isDamaged == true)
+  }
+
   @Test("with a public half that is known need no check, and sign the same") func trusting() throws {
     for (name, line) in keyRecipes where !name.contains("without") {
       try workshop.run("rm -f key key.pub; " + line)

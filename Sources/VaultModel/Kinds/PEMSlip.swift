@@ -1,0 +1,107 @@
+/// The reason why a value has no PEM block that can be read, where it is a key or a certificate in another form: keys are
+/// copied from editors, pages and settings, and each leaves its own marks.
+package enum PEMSlip: CaseIterable {
+  case wideText, byteOrderMark, puttyKey, publicKey, escapedBreaks, quotes, indentation, lostBreaks, der
+
+  /// Finds it; nil for what looks like none of these.
+  package init?(of value: RawSpan) {
+    guard let found = Self.allCases.first(where: { $0.isIn(value) }) else { return nil }
+    self = found
+  }
+
+  /// Passes on what `body` throws, unless the value is in a form that tells more.
+  static func explaining<R>(_ value: RawSpan, _ body: () throws(ValueError) -> R) throws(ValueError) -> R {
+    do { return try body() } catch { throw PEMSlip(of: value).map { ValueError(reason: $0.reason) } ?? error }
+  }
+
+  /// What it is and what to do, for a person.
+  package var reason: String {
+    switch self {
+    case .wideText:
+      "it is text in UTF-16; convert it with `iconv -f UTF-16 -t UTF-8 FILE`, or with UTF-16LE where that complains"
+    case .byteOrderMark:
+      #"it begins with a byte order mark (BOM); take that away with `sed '1s/^\xEF\xBB\xBF//' FILE`"#
+    case .puttyKey: "it is a PuTTY key (.ppk); convert it with `puttygen KEY -O private-openssh`"
+    case .publicKey:
+      "it is a public key (.pub); the private one is in the file of the same name without .pub"
+    case .escapedBreaks:
+      #"its line breaks are spelled \n, as in JSON; make line breaks of them with `sed 's/\\n/\n/g' FILE`"#
+    case .quotes: "it stands in quotation marks; leave them out"
+    case .indentation: "its lines are indented; take that away with `sed 's/^[[:blank:]]*//' FILE`"
+    case .lostBreaks:
+      "it stands in one line; its first and last line, with BEGIN and END, have to be lines of their own"
+    case .der:
+      "it is no text but DER; convert a key with `openssl pkey -inform DER -in FILE`, a certificate with `openssl x509 "
+        + "-inform DER -in FILE`, and what is .p12 or .pfx with `openssl pkcs12 -nodes -in FILE`"
+    }
+  }
+
+  private static let begin: StaticString = "-----BEGIN "
+
+  private func isIn(_ value: RawSpan) -> Bool {
+    switch self {
+    case .wideText: Self.isWide(value)
+    case .byteOrderMark: value.hasByteOrderMark && Self.find(Self.begin, in: value) == 3
+    case .puttyKey: value.hasBytes("PuTTY-User-Key-File-", at: value.hasByteOrderMark ? 3 : 0)
+    case .publicKey: Self.isPublic(value)
+    case .escapedBreaks:
+      Self.isArmoured(value)
+        && [#"-----\n"#, #"-----\r\n"#].contains { (text: StaticString) in Self.find(text, in: value) != nil }
+    case .quotes:
+      Self.find(Self.begin, in: value).map { [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(Self.before($0, value)) }
+        ?? false
+    case .indentation:
+      Self.find(Self.begin, in: value).map { [UInt8(ascii: " "), 0x09].contains(Self.before($0, value)) } ?? false
+    case .lostBreaks: Self.isArmoured(value) && value.first(0x0A, from: 0) >= value.byteCount - 1
+    case .der: Self.isDER(value)
+    }
+  }
+
+  private static func isArmoured(_ value: RawSpan) -> Bool { find(begin, in: value) != nil }
+
+  /// The byte before a place; a line break at the start.
+  private static func before(_ place: Int, _ value: RawSpan) -> UInt8 { place > 0 ? value.byte(place - 1) : 0x0A }
+
+  /// The first place of a text that begins with a dash.
+  private static func find(_ text: StaticString, in value: RawSpan) -> Int? {
+    var place = value.first(UInt8(ascii: "-"), from: 0)
+    while place < value.byteCount {
+      if value.hasBytes(text, at: place) { return place }
+      place = value.first(UInt8(ascii: "-"), from: place + 1)
+    }
+    return nil
+  }
+
+  /// True for the beginning of a key's first line in UTF-16 of either order, perhaps behind a byte order mark.
+  private static func isWide(_ value: RawSpan) -> Bool {
+    let isMarked = value.byteCount > 1 && [[0xFF, 0xFE], [0xFE, 0xFF]].contains([value.byte(0), value.byte(1)])
+    let start = isMarked ? 2 : 0
+    guard value.byteCount >= start + 10 else { return false }
+    return [0, 1].contains { order in
+      ["-----", "PuTTY", "ssh-r", "ssh-e", "ecdsa"].contains { (text: StaticString) in
+        (0..<5).allSatisfy { index in
+          value.byte(start + 2 * index + order) == text.byte(index) && value.byte(start + 2 * index + 1 - order) == 0
+        }
+      }
+    }
+  }
+
+  /// True for a line of OpenSSH's, such as `ssh-ed25519 AAAA…`, or the form of RFC 4716.
+  private static func isPublic(_ value: RawSpan) -> Bool {
+    let start = value.hasByteOrderMark ? 3 : 0
+    if value.hasBytes("---- BEGIN SSH2 PUBLIC KEY", at: start) { return true }
+    guard ["ssh-", "ecdsa-sha2-", "sk-"].contains(where: { (text: StaticString) in value.hasBytes(text, at: start) })
+    else { return false }
+    let blank = value.first(UInt8(ascii: " "), from: start)
+    return blank < start + 64 && value.hasBytes(" AAAA", at: blank)
+  }
+
+  /// True for one SEQUENCE that is the whole value, with a SEQUENCE or an INTEGER first.
+  private static func isDER(_ value: RawSpan) -> Bool {
+    var whole = DERCursor(value.byteOffsets)
+    guard let outer = whole.take(DERTag.sequence, in: value), whole.isAtEnd else { return false }
+    var parts = DERCursor(outer.content)
+    guard let first = parts.next(in: value) else { return false }
+    return (first.tag == DERTag.sequence || first.tag == DERTag.integer) && !parts.isAtEnd
+  }
+}

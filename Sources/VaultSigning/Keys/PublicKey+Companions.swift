@@ -1,0 +1,53 @@
+internal import VaultModel
+
+/// What stands beside a private key in a text: certificates, its public key, the parameters of its curve.
+extension PublicKey {
+  /// Throws unless what the text says of a key, beside the private one, is said of this one. Of several certificates one has
+  /// to be its own: the others are those of its issuers.
+  ///
+  /// A certificate that has its key in a form which nothing here reads may be for any key.
+  func agrees(withBlocksOf text: RawSpan) throws(KeyError) {
+    var (certificates, own) = (0, 0)
+    var position = 0
+    while true {
+      let next: PEMBlock?
+      do { next = try PEM.block(in: text, from: position) } catch { throw .damaged(error.reason) }
+      guard let block = next else { break }
+      position = block.end
+      if block.isLabelled("CERTIFICATE", in: text) {
+        certificates += 1
+        if try isOf(certificate: block, in: text) { own += 1 }
+      } else if block.isLabelled("PUBLIC KEY", in: text) {
+        let isSame = try Self.reading(block, text) { der in isStated(in: der) }
+        guard isSame else { throw .mismatched }
+      } else if block.isLabelled("EC PARAMETERS", in: text), case .curve(let curve, _) = form {
+        let isSame = try Self.reading(block, text) { der in
+          var fields = DERCursor(der.byteOffsets)
+          return (try? Curve(&fields, in: der)).map { $0 == curve } ?? true
+        }
+        guard isSame else { throw .damaged("the parameters beside it are those of another curve") }
+      }
+    }
+    guard certificates == 0 || own > 0 else { throw .otherCertificate }
+  }
+
+  /// True for a certificate that is, or may be, for this key.
+  private func isOf(certificate block: PEMBlock, in text: RawSpan) throws(KeyError) -> Bool {
+    try Self.reading(block, text) { der in
+      Certificate.publicKey(in: der).map { isStated(in: der.extracting($0)) } ?? true
+    }
+  }
+
+  /// True for a SubjectPublicKeyInfo that is, or may be, this key's.
+  private func isStated(in spki: RawSpan) -> Bool {
+    do throws(KeyError) { return try PublicKey(spki: spki) == self } catch { return error.isOfForm }
+  }
+
+  private static func reading(
+    _ block: PEMBlock, _ text: RawSpan, _ body: (RawSpan) -> Bool
+  ) throws(KeyError) -> Bool {
+    let bytes: ScratchBytes
+    do throws(ValueError) { bytes = try PEM.decode(block, in: text) } catch { throw .damaged(error.reason) }
+    return bytes.withBytes(body)
+  }
+}
