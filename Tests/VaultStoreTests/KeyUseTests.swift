@@ -64,7 +64,7 @@ import VaultModel
     }
   }
 
-  @Test("never changes: not by its name, not by a kind, not with another value, and not from or to none")
+  @Test("never changes: not by its name, not by a kind, not with another value, and not to none")
   func never() throws {
     let fixture = try Fixture()
     let keychain = try checking(fixture.unlocked())
@@ -79,7 +79,7 @@ import VaultModel
           isRefused { () throws(VaultError) in try make(text, other, update: true, in: keychain) }, "\(text) \(other)")
         let change = ItemChange(name: try name(text), use: other, update: true)
         #expect(isRefused { () throws(VaultError) in try keychain.set(change, now: 2000) }, "\(text) \(other)")
-        guard let kind = other.kind else { continue }
+        guard let kind = other.kind, own != nil else { continue }
         let byKind = ItemChange(name: try name(text), kind: kind, update: true)
         #expect(isRefused { () throws(VaultError) in try keychain.set(byKind, now: 2000) }, "\(text) \(kind)")
       }
@@ -87,10 +87,50 @@ import VaultModel
     // Of an item whose kind tells the use, also a kind without one.
     #expect(isRefused { () throws(VaultError) in try make("totp", nil, kind: .note, update: true, in: keychain) })
     #expect(try ["sign", "totp", "none"].map { try keychain.item(named: name($0)) } == before)
-    // Saying what it is already changes nothing, and another kind without a use of its own leaves it.
-    try make("sign", .sign, "key two", update: true, in: keychain)
-    try make("sign", nil, "key three", kind: .note, update: true, in: keychain)
-    #expect(try use("sign", keychain) == "sign, three")
+    // Nor does the kind of a key.
+    #expect(isRefused { () throws(VaultError) in try make("sign", nil, kind: .note, update: true, in: keychain) })
+    #expect(isRefused { () throws(VaultError) in try make("sign", .sign, kind: .tlsKey, update: true, in: keychain) })
+    // Saying what it is already changes nothing.
+    try make("sign", .sign, "key two", kind: .blob, update: true, in: keychain)
+    #expect(try use("sign", keychain) == "sign, two")
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("comes with another kind to what was no key, whose value stays or not, and is there for good then")
+  func becomes() throws {
+    let fixture = try Fixture()
+    let keychain = try checking(fixture.unlocked())
+    func change(_ text: String, _ kind: ItemKind, _ use: KeyUse? = nil) throws {
+      try keychain.set(ItemChange(name: name(text), kind: kind, use: use, update: true), now: 2500)
+    }
+    // What the kind asks for in form.
+    let pem = "\n-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
+    try make("ssh", nil, "key one" + pem, in: keychain)
+    try change("ssh", .note)
+    #expect(try keychain.item(named: name("ssh")).kind == .note)
+    try change("ssh", .sshKey, .ssh)
+    // The public half is that of the value that stays, and there is no new version.
+    #expect(try use("ssh", keychain) == "ssh, one" + pem)
+    #expect(try keychain.item(named: name("ssh")).versions.count == 1 && keychain.text("ssh") == "key one" + pem)
+    try make("totp", nil, "JBSW Y3DP", in: keychain)
+    try change("totp", .totp)
+    #expect(try use("totp", keychain) == "totp, no public half")
+    try make("new", nil, "hunter2", in: keychain)
+    try make("new", nil, "key two" + pem, kind: .sshKey, update: true, in: keychain)
+    #expect(try use("new", keychain) == "ssh, two" + pem)
+    // What is no key stays what it is, and so does what has become one.
+    try make("word", nil, "hunter2", in: keychain)
+    for kind in [ItemKind.totp, .sshKey] {
+      #expect(
+        isRefused { () throws(VaultError) in
+          try make("word", nil, "!", kind: kind, update: true, in: keychain)
+        })
+      #expect(throws: VaultError.self) { try change("word", kind) }
+    }
+    #expect(throws: VaultError.self) { try change("word", .note, .sign) }
+    #expect(throws: VaultError.self) { try change("totp", .password) }
+    #expect(throws: VaultError.self) { try change("ssh", .note) }
+    #expect(try keychain.item(named: name("word")).kind == .password)
     #expect(try keychain.verify().isOK)
   }
 

@@ -54,12 +54,23 @@ public struct ItemChange: Hashable, Sendable {
     return use.kind ?? .blob
   }
 
-  /// - Throws: ``ValueError`` when it would change the use of an existing item, which never changes.
+  /// Checks that the change leaves the use of an existing item: a key keeps its kind, too. What is no key may become one, of a
+  /// kind whose items all are keys.
+  ///
+  /// - Throws: ``ValueError`` when it would change the use.
   public func checkUse(of item: ItemInfo) throws(ValueError) {
-    let new = kind?.use ?? (kind == nil ? item.use : item.statedUse)
-    guard new == item.use, use == nil || use == item.use else {
-      let now = item.use.map { "for \($0.name)" } ?? "no key"
-      throw ValueError(reason: "the use of an item never changes, and this one is \(now)")
+    guard let own = item.use else {
+      guard use == nil || use == kind?.use else {
+        throw ValueError(reason: "the use of an item never changes, and this one is no key")
+      }
+      return
+    }
+    guard use == nil || use == own, kind == nil || kind?.use == nil || kind?.use == own else {
+      throw ValueError(reason: "the use of an item never changes, and this one is for \(own.name)")
+    }
+    guard kind == nil || kind == item.kind else {
+      throw ValueError(
+        reason: "the kind of a key never changes, and this one is of kind \(item.kind.rawValue), for \(own.name)")
     }
   }
 

@@ -46,7 +46,10 @@ extension Keychain {
         } else {
           sealed = try reseal(version, digest, old.columns, columns, scratch) {
             (plaintext: RawSpan) throws(VaultError) in
-            if next.checks(version) { facts = try validate(plaintext, item) }
+            guard next.checks(version) else { return }
+            facts = try validate(plaintext, item)
+            // Another kind has made a key of it.
+            if old.head.item.use == nil, item.use != nil { head.item.publicKey = facts.publicKey }
           }
         }
         try noteRemoval(of: version.number, old.columns, digest, wasRead: true)
