@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultModel
 
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -11,6 +12,12 @@ struct EditCommand: ParsableCommand {
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Make the item one of this kind; a key keeps its own.", valueName: "kind"),
+    completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
+  var kind: String?
 
   @Flag(help: "Also edit a value that has expired.")
   var expired = false

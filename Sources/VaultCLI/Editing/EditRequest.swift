@@ -24,10 +24,19 @@ struct EditRequest {
     var text = old.bytes.withBytes { SecretBuffer(copying: $0) }
     while true {
       text = try editor.edit(text)
-      let new = EditRequest.value(text, editedFrom: old.bytes, kind: ItemKind(rawValue: item.kind))
-      if new.isEqual(to: old.bytes) { return try report(version: old.version, nil) }
+      let kind = ItemKind(rawValue: command.kind ?? item.kind)
+      var new = EditRequest.value(text, editedFrom: old.bytes, kind: kind)
+      // What had several lines may become one.
+      if command.kind != nil, kind?.hasOneLine == true { new.truncate(to: new.count - new.finalBreak) }
+      let isSame = new.isEqual(to: old.bytes)
+      if isSame, command.kind ?? item.kind == item.kind { return try report(version: old.version, nil) }
       do throws(Failure) {
-        let stored = try store(new, insteadOf: old.version, session)
+        guard new.withBytes({ Content.isText($0) }) else {
+          throw Failure(
+            .invalid, "what the editor has written is not text (UTF-8 without control characters); nothing was stored",
+            "set its encoding to UTF-8, or store such bytes with `vault set --update --file`")
+        }
+        let stored = try store(new, isSame: isSame, insteadOf: old.version, session)
         return try report(version: stored.version, stored)
       } catch {
         // What was typed is not lost for a slip of the hand.
@@ -49,9 +58,10 @@ struct EditRequest {
     return value
   }
 
-  /// Stores a new version, unless somebody else has done so meanwhile and the person does not want that replaced.
+  /// Stores a new version, or another kind of the same value, unless somebody else has done so meanwhile and the person does not
+  /// want that replaced.
   private func store(
-    _ value: borrowing SecretBuffer, insteadOf version: Int, _ session: Session
+    _ value: borrowing SecretBuffer, isSame: Bool, insteadOf version: Int, _ session: Session
   ) throws(Failure) -> Wire.SetReply {
     let now = try session.unlocking { vault in try vault.show(name) }.version
     if now != version {
@@ -61,7 +71,9 @@ struct EditRequest {
         throw Failure(Fault.cancelled)
       }
     }
-    return try session.unlocking { vault in try vault.set(Wire.NewItem(name: name, update: true), value: value) }
+    let item = Wire.NewItem(name: name, kind: command.kind, update: true)
+    if isSame { return try session.unlocking { vault in try vault.set(item) } }
+    return try session.unlocking { vault in try vault.set(item, value: value) }
   }
 
   /// Tells what came of it; `stored` is nil where the value is as it was.
