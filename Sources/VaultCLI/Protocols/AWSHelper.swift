@@ -1,3 +1,4 @@
+internal import Glibc
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -22,7 +23,8 @@ enum AWSHelper: CredentialHelper {
       vault set aws/prod --attr access-key-id=AKIAIOSFODNN7EXAMPLE
       aws sts get-session-token | vault set aws/prod --kind note --update
 
-    An expiry of the item is passed on.
+    An expiry of the item is passed on, and so is what such JSON says of its own; once that has passed, the
+    credentials are no longer handed out.
     """
 
   private static let accessKey = "access-key-id"
@@ -59,6 +61,7 @@ enum AWSHelper: CredentialHelper {
     guard let id = frame.text("AccessKeyId", of: object),
       let secret = frame.member("SecretAccessKey", of: object).flatMap({ frame.secret($0) })
     else { throw unusable }
+    let expires = try expiry(of: frame.text("Expiration", of: object), entry.item)
     writer.key("AccessKeyId")
     writer.string(id)
     writer.key("SecretAccessKey")
@@ -67,7 +70,23 @@ enum AWSHelper: CredentialHelper {
       writer.key("SessionToken")
       token.withBytes { writer.secret($0) }
     }
-    write(entry.item.expires.map(Timestamp.format) ?? frame.text("Expiration", of: object), to: &writer)
+    write(expires, to: &writer)
+  }
+
+  /// When the credentials end: by what they say themselves or by the item, whichever comes first.
+  ///
+  /// - Throws: ``Failure`` when that has passed: the program would be refused with them and not know why.
+  private static func expiry(of stated: String?, _ item: Wire.Item) throws(Failure) -> String? {
+    guard let stated else { return item.expires.map(Timestamp.format) }
+    // What is written in another way is for the program itself to judge.
+    guard let own = Timestamp.parse(stated) else { return item.expires.map(Timestamp.format) ?? stated }
+    guard own > Int64(time(nil)) else {
+      throw Failure(
+        .invalid,
+        "the credentials in \(Printable.quoted(item.name)) expired on \(LocalTime.text(own, to: STDERR_FILENO))",
+        "store new ones with --update")
+    }
+    return item.expires.map { $0 < own ? Timestamp.format($0) : stated } ?? stated
   }
 
   private static func write(_ expiration: String?, to writer: inout JSONWriter) {

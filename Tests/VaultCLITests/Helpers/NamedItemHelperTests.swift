@@ -55,6 +55,31 @@ import VaultTesting
     }
   }
 
+  @Test("aws gets no credentials whose own time has passed, and is told the earlier of two times") func awsExpired()
+    throws
+  {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    func store(_ expiration: String, _ options: String...) throws {
+      let text = #"{"AccessKeyId":"A","SecretAccessKey":"s","SessionToken":"t","Expiration":"\#(expiration)"}"#
+      try stand.sandbox.must(["set", "aws/sts", "--kind", "note", "--update"] + options, stdin: text)
+    }
+    for expiration in ["2020-01-01T00:00:00Z", "2020-01-01T00:00:00.5+02:00"] {
+      try store(expiration, "--expires", "2100-01-01")
+      let outcome = try stand.helper("aws", "sts")
+      #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
+      #expect(outcome.errors.contains("the credentials in `aws/sts` expired on"), "\(outcome)")
+    }
+    for (own, item, told) in [
+      ("2098-01-01T00:00:00+00:00", "2099-01-01", "2098-01-01T00:00:00+00:00"),
+      ("2098-01-01T00:00:00Z", "2097-01-01", "2097-01-01T00:00:00Z"),
+      ("2098-01-01T00:00:00Z", "never", "2098-01-01T00:00:00Z"),
+    ] {
+      try store(own, "--expires", item)
+      #expect(try stand.helper("aws", "sts").output.hasSuffix(#","Expiration":"\#(told)"}"# + "\n"), "\(own) \(item)")
+    }
+  }
+
   @Test("the aws command line signs with it", .enabled(if: OtherProgram.path("aws") != nil, OtherProgram.why("aws")))
   func awsProgram() throws {
     let stand = try HelperStand()
