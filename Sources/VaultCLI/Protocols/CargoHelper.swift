@@ -70,7 +70,11 @@ enum CargoHelper: CredentialHelper {
 
   /// The token that cargo has been given, or else a person types.
   private static func token(_ request: borrowing Frame, _ name: String) throws(Failure) -> SecretBuffer {
-    if let token = request.member("token", of: request.root).flatMap({ request.secret($0) }) { return token }
+    if var token = request.member("token", of: request.root).flatMap({ request.secret($0) }) {
+      // Cargo before April 2024 hands over the end of the line that it has read (rust-lang/cargo pull request 13770).
+      token.truncate(to: token.count - token.withBytes { FinalBreak.count(in: $0) })
+      return token
+    }
     let advice = "give it to `cargo login` on standard input"
     guard Keyboard.isAttended else { throw Failure(.usage, "no token was given", advice) }
     if let url = request.text("login-url") { Output.note("a token is to be had at \(Printable.text(url))") }

@@ -35,6 +35,15 @@ import VaultTesting
       ])
   }
 
+  @Test("the end of the line that cargo has read a token from is dropped", arguments: [#"\n"#, #"\r\n"#])
+  func lineEnd(end: String) throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    let login = #"{"v":1,\#(Self.registry),"kind":"login","token":"t0ken\#(end)","args":[]}"#
+    #expect(try cargo(stand, login) == [#"{"Ok":{"kind":"login"}}"#])
+    #expect(try stand.sandbox.must(["get", Self.item]) == "t0ken")
+  }
+
   @Test("what it does not understand is an error of the protocol, and it goes on") func errors() throws {
     let stand = try HelperStand()
     defer { stand.close() }
