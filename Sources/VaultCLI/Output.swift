@@ -93,6 +93,25 @@ enum Output {
     try write(unsafe text.utf8.span.bytes)
   }
 
+  /// Writes a key or another text of a daemon's to standard output, and a line break where it ends without one: elsewhere than
+  /// to a terminal byte for byte, and there as ``Printable/line(_:)``, so that not even a colour is taken from it. Only a
+  /// text in PEM has lines there.
+  static func foreign(_ text: String) throws(Failure) {
+    let text = text.hasSuffix("\n") ? String(text.dropLast()) : text
+    guard isTerminal else { return try line(text) }
+    try line(text.utf8.allSatisfy(isOfPEM) ? text : Printable.line(text))
+  }
+
+  /// True for what PEM (RFC 7468) is made of; no line of ours that tells something has nothing else.
+  private static func isOfPEM(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: [UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: "-"), 0x20, 0x0A].contains(byte)
+    }
+  }
+
   /// Writes a line to standard output.
   static func line(_ text: String) throws(Failure) { try Output.text(text + "\n") }
 

@@ -23,6 +23,7 @@ import VaultWire
   static let replies = [
     "Find": [#"{"parameters":{"items":[\#(item)]}}"#],
     "Show": [#"{"parameters":{"item":\#(item)}}"#],
+    "PublicKey": [#"{"parameters":{"key":"\#(evil)\n","fingerprint":"\#(evil)"}}"#],
     "Status": [#"{"parameters":{\#(state)}}"#],
     "ListSlots": [
       #"{"parameters":{"slots":[{"id":1,"kind":"\#(evil)","label":"\#(evil)","created":0,"kdf_memory":0,"kdf_passes":0,"#
@@ -58,7 +59,7 @@ import VaultWire
     arguments: [
       ["list"], ["list", "--json"], ["find", "x"], ["show", "x"], ["show", "x", "--json"], ["status"],
       ["status", "--json"], ["slot", "list"], ["slot", "list", "--json"], ["get", "x"],
-      ["get", "x", "--field", "kind"],
+      ["get", "x", "--field", "kind"], ["pubkey", "x"], ["pubkey", "x", "--fingerprint"], ["show-key"],
       ["lock"], ["passwd"], ["doctor"], ["watch"], ["watch", "--json"], ["verify"], ["verify", "--json"],
     ])
   func commands(arguments: [String]) throws {
@@ -95,6 +96,7 @@ import VaultWire
     "its colours are text, where ours are none",
     arguments: [
       ["list"], ["find", "x"], ["slot", "list"], ["doctor"], ["show", "x"], ["status"], ["verify"], ["watch"],
+      ["pubkey", "x"], ["show-key"],
     ])
   func colours(arguments: [String]) throws {
     let sandbox = try Sandbox()

@@ -41,7 +41,7 @@ struct PubkeyCommand: ParsableCommand {
     if globals.json { return try Output.json { reply.write(to: &$0) } }
     if fingerprint { return try Output.line(Printable.text(reply.fingerprint)) }
     // PEM has several lines, and ends with a line break.
-    try Output.text(reply.key.hasSuffix("\n") ? reply.key : reply.key + "\n")
+    try Output.foreign(reply.key)
   }
 }
 

@@ -42,7 +42,8 @@ struct ShowKeyCommand: ParsableCommand {
         writer.endObject()
       }
     } else if output == nil {
-      try Output.text(text)
+      try Output.foreign(reply.key)
+      try Output.foreign("fingerprint \(reply.fingerprint)")
     } else if Keyboard.isAttended {
       Output.note("the key is written; its fingerprint is \(Printable.text(reply.fingerprint))")
     }

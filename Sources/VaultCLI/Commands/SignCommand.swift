@@ -126,7 +126,7 @@ enum SignatureFormat: String, ExpressibleByArgument, CaseIterable {
       }
       try Output.write(unsafe bytes.span.bytes)
     case .hex: try Output.line(bytes.hex)
-    case .base64: try Output.line(text)
+    case .base64: try Output.foreign(text)
     case .jose: try Output.line(bytes.base64url)
     }
   }

@@ -61,7 +61,7 @@ struct DepositRequest {
         writer.endObject()
       }
     } else if command.output == nil {
-      try Output.line(reply.box)
+      try Output.foreign(reply.box)
     }
     if Keyboard.isAttended, !command.globals.json {
       Output.note(
