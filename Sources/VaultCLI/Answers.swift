@@ -176,14 +176,24 @@ final class Answers {
   ///
   /// - Parameter isNewPassword: true where it has to be as good as a password of the vault's has to be, which is told before
   ///   it is typed again.
+  /// - Parameter limit: the most bytes of what may be pasted, which is not asked for again; nil where that counts as any other
+  ///   entry.
   static func twice(
-    _ question: String, _ again: String, _ keyboard: borrowing Keyboard, isNewPassword: Bool = false
+    _ question: String, _ again: String, _ keyboard: borrowing Keyboard, isNewPassword: Bool = false,
+    pasting limit: Int? = nil
   ) throws(Failure) -> SecretBuffer? {
     let hush = try Hush(of: keyboard.terminal)
     defer { _ = hush }
     var weakness: Weakness?
     for _ in 1...tries {
-      guard let first = try keyboard.ask(question, .hidden) else { return nil }
+      let entered: SecretBuffer?
+      if let limit {
+        entered = try keyboard.askText(question, limit: limit)
+      } else {
+        entered = try keyboard.ask(question, .hidden)
+      }
+      guard let first = entered else { return nil }
+      if limit != nil, first.withBytes({ LikelyKind(of: $0) != nil }) { return first }
       weakness = isNewPassword ? first.withBytes { Weakness(of: $0) } : nil
       if let weakness {
         try keyboard.show("vault: \(weakness.text)\n")

@@ -7,27 +7,47 @@ internal import VaultWire
 struct SetRequest {
   let command: SetCommand
   let name: String
+  /// The kind and the attributes as they were given, and then as a person has answered or a value says.
+  var kind: String?
+  var attributes: [Attribute]
+  /// True once what could fail before a person types a secret was done.
+  var isChecked = false
 
   init(_ command: SetCommand) {
     self.command = command
     name = command.name ?? ""
+    kind = command.kind
+    attributes = command.attributes
   }
 
-  func run() throws(Failure) {
-    do throws(NameError) { _ = try ItemName(name) } catch {
-      // Before anybody types a secret for it.
-      throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
-    }
+  mutating func run() throws(Failure) {
+    try checkNames()
     let session = try Session(command.globals)
     try confirmPastExpiry()
-    let value = try value(session)
-    let item = try item(session)
-    let stored = try session.unlocking { vault in
-      switch value {
-      case .some(let value): try vault.set(item, value: value)
-      case .none: try vault.set(item)
+    let stored: Wire.SetReply
+    if command.generator.generate != nil || command.keepValue {
+      try askForNetwork(session)
+      let item = try item(session)
+      stored = try session.unlocking { vault in try vault.set(item) }
+    } else {
+      stored = try storeValue(session)
+    }
+    try report(stored)
+  }
+
+  /// Before anybody types a secret for them.
+  private func checkNames() throws(Failure) {
+    do throws(NameError) { _ = try ItemName(name) } catch {
+      throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
+    }
+    for attribute in attributes {
+      do throws(ValueError) { try Attributes.validate([attribute.key: attribute.value]) } catch {
+        throw Failure(Fault.invalidValue(kind: "", reason: error.reason, failed: nil))
       }
     }
+  }
+
+  private func report(_ stored: Wire.SetReply) throws(Failure) {
     if command.globals.json {
       try Output.json { writer in
         writer.beginObject()
@@ -57,17 +77,9 @@ struct SetRequest {
     guard try keyboard.confirm("\(past.event). Store it so?") else { throw past }
   }
 
-  /// The value to store; nil when the daemon draws or keeps it.
-  private func value(_ session: Session) throws(Failure) -> SecretBuffer? {
-    if command.generator.generate != nil || command.keepValue { return nil }
-    return try ValueInput(name: name, file: command.file, isExact: command.exact).read(
-      kind: { () throws(Failure) in try kind(session) },
-      beforeAsking: { () throws(Failure) in try checkBeforeAsking(session) })
-  }
-
   /// The kind that the item will be of.
-  private func kind(_ session: Session) throws(Failure) -> ItemKind {
-    if let kind = command.kind.flatMap(ItemKind.init(rawValue:)) { return kind }
+  func kind(_ session: Session) throws(Failure) -> ItemKind {
+    if let kind = kind.flatMap(ItemKind.init(rawValue:)) { return kind }
     if let use = command.use.flatMap(KeyUse.init(name:)) { return use.kind ?? .blob }
     guard command.update else { return .password }
     do throws(Failure) {
@@ -80,10 +92,10 @@ struct SetRequest {
     }
   }
 
-  private func item(_ session: Session) throws(Failure) -> Wire.NewItem {
+  func item(_ session: Session) throws(Failure) -> Wire.NewItem {
     let generator = command.generator.generate.map { command.generator.recipe($0) }
     return Wire.NewItem(
-      name: name, generate: generator, kind: command.kind, use: command.use, attributes: try attributes(session),
+      name: name, generate: generator, kind: kind, use: command.use, attributes: try attributes(session),
       accessible: command.accessible, require: command.require, reuse: command.reuse.map(Int.init),
       expires: command.expires,
       update: command.update ? true : nil)
@@ -91,24 +103,28 @@ struct SetRequest {
 
   /// All of the item's attributes as they shall be, or nil to leave them as they are.
   private func attributes(_ session: Session) throws(Failure) -> [String: String]? {
-    guard !command.attributes.isEmpty else { return nil }
-    var attributes: [String: String] = [:]
-    if command.update {
-      do throws(Failure) {
-        attributes = try session.unlocking { vault in try vault.show(name) }.attributes
-      } catch {
-        // An item that is not there yet has none to keep.
-        guard error.exit == .missing else { throw error }
-      }
+    guard !attributes.isEmpty else { return nil }
+    var all = command.update ? try attributesThere(session) : [:]
+    for attribute in attributes {
+      all[attribute.key] = attribute.value.isEmpty && command.update ? nil : attribute.value
     }
-    for attribute in command.attributes {
-      attributes[attribute.key] = attribute.value.isEmpty && command.update ? nil : attribute.value
+    return all
+  }
+
+  /// Those that the item has; an item that is not there yet has none to keep.
+  func attributesThere(_ session: Session) throws(Failure) -> [String: String] {
+    do throws(Failure) {
+      return try session.unlocking { vault in try vault.show(name) }.attributes
+    } catch {
+      guard error.exit == .missing else { throw error }
+      return [:]
     }
-    return attributes
   }
 
   /// Does what could fail before a person types a secret: the unlock, and whether the name is free.
-  private func checkBeforeAsking(_ session: Session) throws(Failure) {
+  mutating func checkBeforeAsking(_ session: Session) throws(Failure) {
+    if isChecked { return }
+    isChecked = true
     try session.unlockIfLocked()
     guard !command.update else { return }
     do throws(Failure) {

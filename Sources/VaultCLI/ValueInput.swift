@@ -13,23 +13,24 @@ struct ValueInput {
   /// True when a line break at the end of a single line is meant.
   let isExact: Bool
 
+  /// True when a person types it here.
+  var isTyped: Bool { file == nil && isatty(STDIN_FILENO) == 1 }
+
   /// Reads the value.
   ///
-  /// - Parameters:
-  ///   - kind: tells the kind that the item will be of, where that matters.
-  ///   - beforeAsking: does what could fail before a person types a secret.
-  func read(
-    kind: () throws(Failure) -> ItemKind, beforeAsking: () throws(Failure) -> Void = {}
-  ) throws(Failure) -> SecretBuffer {
+  /// - Parameter kind: tells the kind that the item will be of, where that matters.
+  func read(kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {
     if let file { return try FileInput.readFile(file, limit: ValueInput.limit) }
-    guard isatty(STDIN_FILENO) == 1 else { return try piped(kind) }
+    guard isTyped else { return try piped(kind) }
     let keyboard = try Keyboard(otherwise: "give the value on standard input")
-    try beforeAsking()
     if let style = try kind().linesStyle { return try lines(keyboard, style) }
-    guard let typed = try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard) else {
-      throw Failure(Fault.cancelled)
-    }
+    guard let typed = try line(keyboard) else { throw Failure(Fault.cancelled) }
     return typed
+  }
+
+  /// A line that is typed twice. What nobody types is pasted, so it is asked for once: its kind checks it.
+  private func line(_ keyboard: borrowing Keyboard) throws(Failure) -> SecretBuffer? {
+    try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard, pasting: ValueInput.limit)
   }
 
   /// The lines that are typed or pasted. They are asked for once: nobody types a key twice, and its kind checks it.

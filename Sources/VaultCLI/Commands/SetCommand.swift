@@ -7,7 +7,7 @@ struct SetCommand: SecretTaking {
     commandName: "set",
     abstract: "Store an item.",
     discussion: """
-      The value is asked for twice on a terminal, and otherwise is all of standard input. Of what is one line, such as \
+      The value is asked for twice on a terminal, or once where it is pasted, and otherwise is all of standard input. Of what is one line, such as \
       a password, the line break at its end is left out. \
       An item that is there already is replaced only with --update; its old value stays as an earlier version.
       """)
@@ -131,7 +131,8 @@ struct SetCommand: SecretTaking {
 
   func run() throws {
     if batch { return try BatchSet(globals: globals, update: update).run() }
-    try SetRequest(self).run()
+    var request = SetRequest(self)
+    try request.run()
   }
 }
 
@@ -139,6 +140,8 @@ struct SetCommand: SecretTaking {
 struct Attribute: Equatable {
   let key: String
   let value: String
+
+  init(key: String, value: String) { (self.key, self.value) = (key, value) }
 
   init(parsing text: String) throws {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {

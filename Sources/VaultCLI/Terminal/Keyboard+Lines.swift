@@ -24,11 +24,34 @@ extension Keyboard {
     return text.finish()
   }
 
+  /// Asks, and reads what is typed without echo: a line, without its newline, or a text in PEM that is pasted, with all of its
+  /// lines up to control-D on an empty one. Nil at end of file (control-D on an empty line).
+  ///
+  /// - Parameter limit: the most bytes of it.
+  borrowing func askText(_ question: String, limit: Int) throws(Failure) -> SecretBuffer? {
+    let signals = try SignalPipe()
+    var text = LinesTyped(limit: limit)
+    while true {
+      guard let number = try attempt(question, .hidden, signals, &text, endsWithLine: true) else { break }
+      signals.deliver(number)
+    }
+    if text.isPEM {
+      try show("\(Self.count(text.lines)).\n", .until(signals.descriptor))
+    } else {
+      try show("\n", .until(signals.descriptor))
+      text.dropBreak()
+    }
+    return text.finish(orEmpty: text.lines > 0)
+  }
+
   private static func count(_ lines: Int) -> String { lines == 1 ? "1 line" : "\(lines) lines" }
 
   /// Reads until the end of the text, or until a signal, whose number it answers. The terminal is in order again then.
+  ///
+  /// - Parameter endsWithLine: whether the text ends with its first line, unless that is the first of a text in PEM.
   private func attempt(
-    _ question: String, _ style: TerminalModes.Style, _ signals: borrowing SignalPipe, _ text: inout LinesTyped
+    _ question: String, _ style: TerminalModes.Style, _ signals: borrowing SignalPipe, _ text: inout LinesTyped,
+    endsWithLine: Bool = false
   ) throws(Failure) -> Int32? {
     let modes = try TerminalModes(style, of: terminal)
     if let number = signals.next() {
@@ -57,6 +80,13 @@ extension Keyboard {
       guard count == 1, try !text.take(byte, edits: style == .hidden) else {
         _ = consume modes
         return nil
+      }
+      if endsWithLine, text.lines == 1, byte == 0x0A || byte == 0x0D {
+        guard text.isPEM else {
+          _ = consume modes
+          return nil
+        }
+        try show("\nIt has several lines: end it with control-D on an empty one.\n", .until(signals.descriptor))
       }
       if style == .shown, text.part > Self.kernelLine - 1 {
         throw Failure(.invalid, "line \(text.lines + 1) is too long to be typed", "give it on standard input or --file")
@@ -112,8 +142,23 @@ private struct LinesTyped: ~Copyable {
     }
   }
 
-  consuming func finish() -> SecretBuffer? {
-    if bytes.count == 0 { return nil }
+  /// True for a text that begins as one in PEM does.
+  var isPEM: Bool {
+    bytes.withBytes { bytes in
+      let (text, begin) = (Span<UInt8>(_bytes: bytes), "-----BEGIN ".utf8.span)
+      return text.count >= begin.count && begin.indices.allSatisfy { text[$0] == begin[$0] }
+    }
+  }
+
+  /// Leaves out the line break at the end.
+  mutating func dropBreak() {
+    guard lines > 0, part == 0 else { return }
+    bytes.truncate(to: bytes.count - 1)
+  }
+
+  /// The text; nil where nothing was typed, but for an empty line with `orEmpty`.
+  consuming func finish(orEmpty: Bool = false) -> SecretBuffer? {
+    if bytes.count == 0, !orEmpty { return nil }
     return bytes
   }
 }
