@@ -21,6 +21,9 @@ final class Answers {
   private var methods: Set<String> = []
   /// The answer to a question that was put before the daemon has put it again.
   private var held: SecretBuffer?
+  /// True where the last secret has characters beyond ASCII, and where that was told.
+  private var hasComposed = false
+  private var isHinted = false
 
   convenience init(_ options: SecretOptions, json: Bool) { self.init(fromInput: options.passwordStdin, json: json) }
 
@@ -77,7 +80,9 @@ final class Answers {
     methods.insert(method)
     tries = asked?.method == method ? tries + 1 : 1
     asked = (method, question)
-    return try keyboard.ask("\(question): ", .hidden)
+    guard let typed = try keyboard.ask("\(question): ", .hidden) else { return nil }
+    hasComposed = ComposedLetters.areIn(typed)
+    return typed
   }
 
   /// Writes the recovery code that was made, if one was.
@@ -115,6 +120,7 @@ final class Answers {
     let end = Moment.now() + wait
     let keyboard = try Keyboard(otherwise: "")
     try keyboard.show("vault: \(Failure(fault).event)\n")
+    if let hint = hint(after: fault) { try keyboard.show("vault: \(hint)\n") }
     guard let answer = try secret(method, question, keyboard) else { throw Failure(Fault.cancelled) }
     held = consume answer
     let seconds = (end - Moment.now() + 999) / 1000
@@ -132,7 +138,23 @@ final class Answers {
         .usage,
         "standard input ended before \(Printable.quoted(prompt.text)) was answered", "give one line for each question")
     }
+    hasComposed = ComposedLetters.areIn(line)
     return line
+  }
+
+  /// The reason why a password can be wrong that looks right, where the last one may be such; it is told once.
+  private func hint(after fault: Fault) -> String? {
+    guard case .authenticationFailed(let method, _) = fault, ["password", "login"].contains(method), hasComposed,
+      !isHinted
+    else { return nil }
+    isHinted = true
+    return ComposedLetters.hint
+  }
+
+  /// The failure that ends the conversation, with that reason.
+  func explained(_ failure: Failure, _ fault: Fault?) -> Failure {
+    guard let hint = fault.flatMap(hint) else { return failure }
+    return Failure(failure.exit, failure.event, [failure.advice, hint].compactMap { $0 }.joined(separator: "; "))
   }
 
   /// Shows what wants no answer, beside the questions or, where nobody sits, where messages go.

@@ -149,7 +149,9 @@ final class Session {
           }
         }
       } catch {
-        guard let fault, let again = try answers.again(after: fault, takesMethod: takesMethod) else { throw error }
+        guard let fault, let again = try answers.again(after: fault, takesMethod: takesMethod) else {
+          throw answers.explained(error, fault)
+        }
         method = again
       }
     }

@@ -55,8 +55,9 @@ import VaultTesting
     try terminal.expect("in its own words: “for the test”")
     try terminal.expect("Vault password")
     #expect(!terminal.echoes)
-    terminal.type("wrong")
+    terminal.type("wr\u{F6}ng")
     try terminal.expect("that was wrong; attempt 2 of 3")
+    try terminal.expect("it has letters beyond ASCII")
     try terminal.expect("Vault password")
     terminal.type(password)
     for reader in readers { #expect(try reader.outcome().output == "hunter2") }

@@ -20,6 +20,8 @@ final class Asking {
   private let faces: Faces
   private var vault: Vault
   private var told: [String] = []
+  /// True where the last typed secret has letters that can be composed in another way.
+  private var hasComposed = false
   private var shown: (any Face)?
 
   init(_ open: OpenInquiry, _ faces: Faces) {
@@ -126,6 +128,7 @@ final class Asking {
   private func converse(_ body: (Vault, Vault.Answer) throws -> Void) throws {
     for attempt in 1... {
       told = attempt == 1 ? [] : ["that was wrong; attempt \(attempt) of \(Self.attempts)"]
+      if attempt > 1, hasComposed { told.append(ComposedLetters.hint) }
       do {
         try body(vault) { prompt in try answer(prompt) }
         return
@@ -151,7 +154,9 @@ final class Asking {
     }
     let question = QuestionText.question(kind, open.inquiry, isSystem: open.isSystem, told: told, prompt: text)
     switch try ask(question) {
-    case .typed(let secret): return secret
+    case .typed(let secret):
+      hasComposed = ComposedLetters.areIn(secret)
+      return secret
     case .yes: return Self.letter("y")
     case .no: return Self.letter("n")
     default: throw End.dismissed
