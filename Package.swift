@@ -80,6 +80,8 @@ let package = Package(
 
     // free(3) and realloc(3) that wipe, for the programs that hold secrets while they wait.
     .target(name: "CWipingHeap"),
+    // What comes before the Swift runtime's own start, for every program.
+    .target(name: "CStart"),
 
     .target(name: "VaultModel", swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
@@ -137,29 +139,29 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "vaultd", dependencies: ["VaultDaemon", "VaultProcess", "CWipingHeap"],
+      name: "vaultd", dependencies: ["VaultDaemon", "VaultProcess", "CWipingHeap", "CStart"],
       exclude: ["install.mk", "system", "use.order", "user", "vault.rules", "vault.sysusers", "vaultd.conf"],
       swiftSettings: strict, linkerSettings: boundAtStart + keptTogether),
     .executableTarget(
-      name: "vault-pam", dependencies: ["VaultPAM", "VaultProcess", "CWipingHeap"],
+      name: "vault-pam", dependencies: ["VaultPAM", "VaultProcess", "CWipingHeap", "CStart"],
       exclude: ["pam.d", "system", "user"], swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultHelper", "VaultProcess", "CWipingHeap"],
+      name: "vault-tpm2", dependencies: ["VaultTPM2", "VaultHelper", "VaultProcess", "CWipingHeap", "CStart"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-keyring", dependencies: ["VaultKeyring", "VaultHelper", "VaultProcess", "CWipingHeap"],
+      name: "vault-keyring", dependencies: ["VaultKeyring", "VaultHelper", "VaultProcess", "CWipingHeap", "CStart"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-qr", dependencies: ["VaultQR", "VaultProcess", "CWipingHeap"], swiftSettings: strict,
+      name: "vault-qr", dependencies: ["VaultQR", "VaultProcess", "CWipingHeap", "CStart"], swiftSettings: strict,
       linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-rsa", dependencies: ["VaultRSA", "VaultHelper", "VaultProcess", "CWipingHeap"],
+      name: "vault-rsa", dependencies: ["VaultRSA", "VaultHelper", "VaultProcess", "CWipingHeap", "CStart"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault-agent", dependencies: ["VaultAgent", "VaultProcess", "CWipingHeap"], exclude: ["user"],
+      name: "vault-agent", dependencies: ["VaultAgent", "VaultProcess", "CWipingHeap", "CStart"], exclude: ["user"],
       swiftSettings: strict, linkerSettings: boundAtStart),
     .executableTarget(
-      name: "vault", dependencies: ["VaultCLI"], exclude: ["start.order"], swiftSettings: strict,
+      name: "vault", dependencies: ["VaultCLI", "CStart"], exclude: ["start.order"], swiftSettings: strict,
       linkerSettings: staticExecutable),
 
     // Optimized in debug builds too: it passes over all memory of a process, many times.

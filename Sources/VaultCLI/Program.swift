@@ -12,7 +12,6 @@ public enum VaultProgram {
   /// Does what the command line says, and ends the process with an exit code of sysexits.h.
   public static func main() -> Never {
     Hardening.begin()
-    guard ProgramArguments.areReadable else { end(with: Failure(.system, ProgramArguments.problem)) }
     if let problem = StartText.problem(pathVariables) {
       let isUsage = if case .argument = problem { true } else { false }
       end(with: Failure(isUsage ? .usage : .configuration, problem.text("vault(1)")))

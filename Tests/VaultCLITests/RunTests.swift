@@ -209,6 +209,35 @@ import VaultTesting
     #expect(try sandbox.run("-c", line, program: "/bin/bash").output == "y\n141\n")
   }
 
+  @Test("streams that are closed are closed for the program too", arguments: [">&-", "2>&-", ">&- 2>&-", "<&- >&-"])
+  func closedStreams(redirection: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let look = "for n in 0 1 2; do [ -e /proc/$$/fd/$n ] && printf $n >&9; done; echo >&9"
+    for start in ["vault run -e A=web -- ", ""] {
+      let line = "exec 9>>\"$HOME/open\"; \(start)sh -c '\(look)' \(redirection)"
+      _ = try sandbox.run("-c", line, program: "/bin/bash")
+    }
+    let open = try String(contentsOfFile: sandbox.home + "/open", encoding: .utf8).split(separator: "\n")
+    #expect(open.count == 2 && open.first == open.last, "\(open)")
+    // With a masker in between, which would wait for ever for what no stream takes.
+    let masked = "vault run --mask -e A=web -- sh -c 'echo x; echo y >&2; exit 3' \(redirection)"
+    let outcome = try sandbox.run("-c", masked, program: "/bin/bash")
+    #expect(outcome.status == 3 || outcome.status == 74, "\(outcome)")
+  }
+
+  @Test("a watch whose output is closed ends") func closedWatch() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let line = """
+      vault watch >&- & watch=$!
+      while kill -0 $watch 2>/dev/null; do vault set new --generate --update; done
+      wait $watch; exit $?
+      """
+    let outcome = try sandbox.run("-c", line, program: "/bin/bash")
+    #expect(outcome.status == 74, "\(outcome)")
+  }
+
   @Test(
     "every signal that can be caught reaches the program",
     arguments: [

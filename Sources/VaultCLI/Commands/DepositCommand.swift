@@ -76,7 +76,8 @@ struct DepositCommand: SecretTaking {
 
   @Argument(help: .hidden) var unexpected: [String] = []
 
-  func validate() throws {
+  mutating func validate() throws {
+    if output == "-" { output = nil }
     if sealed != nil { return try validateSealed() }
     try Refused.secretArguments(unexpected, of: self)
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }

@@ -46,7 +46,8 @@ struct InjectCommand: ParsableCommand {
 
   @OptionGroup var globals: Globals
 
-  func validate() throws {
+  mutating func validate() throws {
+    if output == "-" { output = nil }
     if output == nil && mode != nil { throw ValidationError("--mode is for a file; give -o too") }
     if watch && (output == nil || input == "-") { throw ValidationError("--watch is for two files; give -i and -o") }
     if !watch && (exec != nil || adopt) { throw ValidationError("--exec and --adopt go with --watch") }

@@ -22,7 +22,8 @@ struct ShowKeyCommand: ParsableCommand {
 
   @OptionGroup var globals: Globals
 
-  func validate() throws {
+  mutating func validate() throws {
+    if output == "-" { output = nil }
     if force && output == nil { throw ValidationError("--force is for --output; give that too") }
   }
 
