@@ -95,6 +95,12 @@ func fetched(_ values: [String: [UInt8]]) throws -> FetchedItems {
     #expect(try render("{{ vault \"a\" }}", ["a": [0xFF, 0]]) == [0xFF, 0])
   }
 
+  @Test("forms of forms are refused before they fill the memory") func nested() throws {
+    let text = "{{ vault \"a\"" + String(repeating: " | json", count: 40) + " }}"
+    let error = #expect(throws: Failure.self) { try render(text, ["a": Array("\"".utf8)]) }
+    #expect(error?.message.contains("it becomes more than") == true)
+  }
+
   @Test("any text, quoted, is a template that gives the text") func quoted() throws {
     for _ in 0..<2000 {
       let text = (0..<Int.random(in: 0...12)).map { _ in Array("{{{}\"a\\ ".utf8).randomElement() ?? 0 }

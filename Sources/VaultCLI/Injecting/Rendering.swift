@@ -53,6 +53,8 @@ struct Rendering: ~Copyable {
       for escape in action.escapes.dropLast() {
         var next = SecretBuffer()
         try form.withBytes { value throws(Escape.Fault) in try escape.append(value, to: &next) }
+        // Forms of forms grow by a factor each.
+        guard next.count <= limit else { throw Escape.Fault(reason: "it becomes more than \(Sizes.text(limit))") }
         form = next
       }
       try form.withBytes { value throws(Escape.Fault) in try last.append(value, to: &bytes) }

@@ -52,57 +52,28 @@ struct Adoption: ~Copyable {
 
   // MARK: What must not be
 
-  /// Looks for each value in all its ``ValueForms``, in the text as it is and with its escapes undone.
   private static func requireNoValue(
     outside places: [Range<Int>], _ actions: [Template.Action], _ rendering: borrowing Rendering, _ present: RawSpan,
     _ earlier: EarlierValues
   ) throws(Refusal) {
-    let unescaped = UnescapedText(present)
+    let search = rendering.bytes.withBytes { ValueSearch(present, outside: places, before: $0, rendering.places) }
+    func refusal(_ found: ValueSearch.Found, _ name: String) -> Refusal {
+      let line = LineIndex(present).line(found.place)
+      return Refusal(
+        reason: found.isWhole
+          ? "\(name) stands at line \(line), in the clear" : "a part of \(name) stands at line \(line), in the clear")
+    }
     for item in Set(actions.map(\.item)) where item.isSecret {
-      let found = rendering.fetched.withBytes(of: item) { value in
-        firstPlace(of: value, outside: places, present, unescaped)
-      }
+      let found = rendering.fetched.withBytes(of: item) { search.first($0, in: present) }
       guard let found else { continue }
-      throw Refusal(reason: "\(item.text) also stands at line \(Rewriting.line(found, in: present)), in the clear")
+      throw refusal(found, found.isWhole ? "\(item.text) also" : item.text)
     }
     for item in earlier.items where item.isSecret {
       try earlier.forEach(of: item) { value throws(Refusal) in
-        guard let found = firstPlace(of: value, outside: places, present, unescaped) else { return }
-        let line = Rewriting.line(found, in: present)
-        throw Refusal(reason: "an earlier value of \(item.text) stands at line \(line), in the clear")
+        guard let found = search.first(value, in: present) else { return }
+        throw refusal(found, "an earlier value of \(item.text)")
       }
     }
-  }
-
-  /// The first place of a value in any form that is not within `places`.
-  private static func firstPlace(
-    of value: RawSpan, outside places: [Range<Int>], _ present: RawSpan, _ unescaped: borrowing UnescapedText
-  ) -> Int? {
-    var first: Int?
-    ValueForms.forEach(of: value) { form in
-      if first == nil { first = firstPlace(of: form, outside: places, in: present) { $0 } }
-      if first == nil {
-        first = unescaped.bytes.withBytes { text in
-          firstPlace(of: form, outside: places, in: text) { unescaped.origin(of: $0) }
-        }
-      }
-    }
-    return first
-  }
-
-  /// - Parameter origin: gives the place in the text itself.
-  private static func firstPlace(
-    of form: RawSpan, outside places: [Range<Int>], in text: RawSpan, _ origin: (Range<Int>) -> Range<Int>
-  ) -> Int? {
-    var at = 0
-    while let start = text.firstPlace(of: form, from: at) {
-      let found = origin(start..<start + form.byteCount)
-      if !places.contains(where: { $0.lowerBound <= found.lowerBound && found.upperBound <= $0.upperBound }) {
-        return found.lowerBound
-      }
-      at = start + 1
-    }
-    return nil
   }
 
   /// Two braces that were there before are known by what follows them; they are data in the template, too.
@@ -118,7 +89,7 @@ struct Adoption: ~Copyable {
       }
       guard let old else {
         throw Refusal(
-          reason: "there is a new {{ at line \(Rewriting.line(start, in: present)), which a template would act on")
+          reason: "there is a new {{ at line \(LineIndex(present).line(start)), which a template would act on")
       }
       left.remove(at: old)
     }

@@ -5,33 +5,36 @@ internal import VaultWire
 struct UnescapedText: ~Copyable {
   let bytes: SecretBuffer
   /// The place in the text of each byte, and behind them the end of the text.
-  private let origins: [Int]
+  private let origins: [UInt32]
 
   init(_ text: RawSpan) {
     let text = Span<UInt8>(_bytes: text)
     var bytes = SecretBuffer(capacity: text.count)
-    var origins: [Int] = []
+    var origins: [UInt32] = []
     var at = 0
     while at < text.count {
       let start = at
       if let scalar = Self.escape(in: text, &at), let encoded = UTF8.encode(scalar) {
         for byte in encoded {
           bytes.append(byte)
-          origins.append(start)
+          origins.append(UInt32(start))
         }
       } else {
         bytes.append(text[start])
-        origins.append(start)
+        origins.append(UInt32(start))
         at = start + 1
       }
     }
-    origins.append(text.count)
+    origins.append(UInt32(text.count))
     self.bytes = bytes
     self.origins = origins
   }
 
   /// The place in the text of some of the bytes.
-  func origin(of place: Range<Int>) -> Range<Int> { origins[place.lowerBound]..<origins[place.upperBound] }
+  func origin(of place: Range<Int>) -> Range<Int> { origin(of: place.lowerBound)..<origin(of: place.upperBound) }
+
+  /// The place in the text of one byte, or the end of the text for the end of the bytes.
+  func origin(of place: Int) -> Int { Int(origins[place]) }
 
   /// The character that the escape at `at` stands for, which is left behind then; nil where there is none.
   private static func escape(in text: Span<UInt8>, _ at: inout Int) -> Unicode.Scalar? {
@@ -59,12 +62,20 @@ struct UnescapedText: ~Copyable {
 
   private static func simple(_ letter: UInt8) -> Unicode.Scalar? {
     switch letter {
+    case UInt8(ascii: "0"): "\0"
+    case UInt8(ascii: "a"): "\u{7}"
     case UInt8(ascii: "b"): "\u{8}"
+    case UInt8(ascii: "e"): "\u{1B}"
     case UInt8(ascii: "f"): "\u{C}"
     case UInt8(ascii: "n"): "\n"
     case UInt8(ascii: "r"): "\r"
-    case UInt8(ascii: "t"): "\t"
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): Unicode.Scalar(letter)
+    case UInt8(ascii: "t"), 0x09: "\t"
+    case UInt8(ascii: "v"): "\u{B}"
+    case UInt8(ascii: "N"): "\u{85}"
+    case UInt8(ascii: "_"): "\u{A0}"
+    case UInt8(ascii: "L"): "\u{2028}"
+    case UInt8(ascii: "P"): "\u{2029}"
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), 0x20: Unicode.Scalar(letter)
     default: nil
     }
   }

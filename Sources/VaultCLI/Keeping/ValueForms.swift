@@ -1,3 +1,4 @@
+internal import VaultModel
 internal import VaultWire
 
 /// The forms of a value in which it must not come into a template: as it is, and as it stands between the quotes of another
@@ -7,6 +8,53 @@ enum ValueForms {
     try forEachWhole(of: value, body)
     let short = value.extracting(first: MaskedValues.countWithoutEnd(value))
     if short.byteCount < value.byteCount { try forEachWhole(of: short, body) }
+  }
+
+  /// The squeezed forms of a value: as it is, with its own escapes undone, and in base64.
+  static func forEachSqueezed(of value: RawSpan, _ body: (RawSpan) -> Void) {
+    for undoesEscapes in [false, true] {
+      SqueezedText(value, undoingEscapes: undoesEscapes).bytes.withBytes(body)
+    }
+    for count in Set([value.byteCount, MaskedValues.countWithoutEnd(value)]) {
+      var form = SecretBuffer()
+      form.append(count: Base64.encodedCount(count)) { Base64.encode(value.extracting(first: count), into: &$0) }
+      for isForURLs in [false, true] { base64(form, isForURLs: isForURLs).withBytes(body) }
+    }
+  }
+
+  /// The parts of a value that tell something about it: not the lines of PEM that say what stands between them, and not the
+  /// scheme of a URI.
+  static func forEachTelling(of value: RawSpan, _ body: (RawSpan) -> Void) {
+    let bytes = Span<UInt8>(_bytes: value)
+    var (start, line) = (schemeCount(bytes), 0)
+    while line < bytes.count {
+      var end = line
+      while end < bytes.count, bytes[end] != 0x0A { end += 1 }
+      let next = min(end + 1, bytes.count)
+      if isArmour(bytes.extracting(line..<end)) {
+        if start < line { body(value.extracting(start..<line)) }
+        start = next
+      }
+      line = next
+    }
+    if start < bytes.count { body(value.extracting(start..<bytes.count)) }
+  }
+
+  /// The bytes of the scheme that the value begins with, and of what stands between it and the rest (RFC 3986, section 3).
+  private static func schemeCount(_ value: Span<UInt8>) -> Int {
+    var at = 0
+    while at < min(value.count, 32), VariableName.isPart(value[at]) || [0x2B, 0x2D, 0x2E].contains(value[at]) {
+      at += 1
+    }
+    guard at > 0, at + 3 <= value.count, value[at] == UInt8(ascii: ":"), value[at + 1] == UInt8(ascii: "/"),
+      value[at + 2] == UInt8(ascii: "/")
+    else { return 0 }
+    return at + 3
+  }
+
+  private static func isArmour(_ line: Span<UInt8>) -> Bool {
+    line.count >= 16 && line.extracting(first: 11).isEqual(to: "-----BEGIN ")
+      || line.count >= 14 && line.extracting(first: 9).isEqual(to: "-----END ")
   }
 
   private static func forEachWhole<E: Error>(of value: RawSpan, _ body: (RawSpan) throws(E) -> Void) throws(E) {
@@ -41,5 +89,14 @@ enum ValueForms {
       }
     }
     return other
+  }
+}
+
+extension Span<UInt8> {
+  /// True when these are the bytes of `literal`.
+  fileprivate func isEqual(to literal: StaticString) -> Bool {
+    // The literal lives as long as the program.
+    let other = unsafe Span(_unsafeStart: literal.utf8Start, count: literal.utf8CodeUnitCount)
+    return count == other.count && indices.allSatisfy { self[$0] == other[$0] }
   }
 }

@@ -1,0 +1,19 @@
+/// The lines of a text, counted once for many places.
+struct LineIndex {
+  private var breaks: [Int] = []
+
+  init(_ text: RawSpan) {
+    let bytes = Span<UInt8>(_bytes: text)
+    for index in bytes.indices where bytes[index] == 0x0A { breaks.append(index) }
+  }
+
+  /// The line of a place, from 1.
+  func line(_ place: Int) -> Int {
+    var (low, high) = (0, breaks.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if breaks[middle] < place { low = middle + 1 } else { high = middle }
+    }
+    return low + 1
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+import VaultModel
+import VaultWire
+
+@testable import VaultCLI
+
+/// The template that comes of a text which a program has written over a rendering, or the reason why there is none.
+func adopt(
+  _ source: String, _ values: [String: String], _ present: (String) -> String
+) throws -> (adopted: String?, refusal: String?) {
+  let template = try template(source)
+  let rendering = try Rendering(template, try fetched(values.mapValues { Array($0.utf8) }), name: "t")
+  let text = Array(present(String(decoding: plain(rendering.bytes), as: UTF8.self)).utf8)
+  let rewriting = unsafe Rewriting(of: rendering, template, as: text.span.bytes)
+  do throws(Adoption.Refusal) {
+    let adoption = try unsafe Adoption(of: rewriting, rendering, template, as: text.span.bytes)
+    return (String(decoding: plain(adoption.source), as: UTF8.self), nil)
+  } catch {
+    return (nil, error.reason)
+  }
+}
+
+@Suite("A value that a program writes a second time") struct AdoptionSpellingTests {
+  private static let phrase = "it's a \"quoted\" pass phrase \\ of many words: caf\u{E9}, yes"
+  private static let odd = "abc\u{A0}def\u{85}ghi\u{2028}jkl\u{1B}[0m"
+  private static let key = """
+    -----BEGIN PRIVATE KEY-----
+    MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF
+    -----END PRIVATE KEY-----
+
+    """
+
+  /// A value and the ways in which writers of YAML, JSON and shells spell it.
+  private static let spellings: [(value: String, spelled: String)] =
+    [
+      #"'it''s a "quoted" pass phrase \ of many words: café, yes'"#,
+      #""it's a \"quoted\" pass phrase \\ of many words: caf\xE9, yes""#,
+      #""it's a \"quoted\" pass phrase \\ of many words: caf\u00e9, yes""#,
+      #""it's a \"quoted\" pass phrase \\ of many words: caf\U000000E9,\ yes""#,
+      "\"it's a \\\"quoted\\\" pass\n    phrase \\\\ of many\\\n    \\ words: caf\\xe9, yes\"",
+      "'it''s a \"quoted\"\n    pass phrase \\ of many\n    words: café, yes'",
+      "|-\n    it's a \"quoted\" pass phrase \\ of many words: café, yes",
+      ">-\n    it's a \"quoted\" pass\n    phrase \\ of many words:\n    café, yes",
+      #"'it'\''s a "quoted" pass phrase \ of many words: café, yes'"#,
+      #"it\'s\ a\ \"quoted\"\ pass\ phrase\ \\\ of\ many\ words:\ café,\ yes"#,
+      "aXQncyBhICJxdW90ZWQiIHBhc3MgcGhyYXNlIFwgb2YgbWFueSB3\n  b3JkczogY2Fmw6ksIHllcw==",
+    ].map { (phrase, $0) }
+    + [
+      #""abc\_def\Nghi\Ljkl\e[0m""#, #""abc\u00a0def\u0085ghi\u2028jkl\x1b[0m""#,
+      "'abc\u{A0}def\u{85}ghi\u{2028}jkl\u{1B}[0m'",
+    ].map { (odd, $0) }
+    + [
+      "|\n    " + key.replacing("\n", with: "\n    "), "\"" + key.replacing("\n", with: "\\n") + "\"",
+      "'-----BEGIN PRIVATE KEY-----\n\n    MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50\n    DFtMDoQikTmiCqirVv9mWG9qfSnF\n\n    -----END PRIVATE KEY-----'",
+      "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF",
+      "\"x\": \"n4Ni+HpISpVObnQMW0wOhCKROaIKqKtW/2ZYb2p9KcU\", d: [MC4CAQAwBQYD, K2VwBCIEIJ]",
+    ].map { (key, $0) }
+
+  @Test("is found however it is quoted, escaped, folded or indented", arguments: spellings.indices)
+  func spelled(index: Int) throws {
+    let (value, spelled) = Self.spellings[index]
+    let result = try adopt("a: {{ vault \"k\" | json }}\nb: 1\n", ["k": value]) { $0 + "copy: \(spelled)\n" }
+    #expect(result.adopted == nil && result.refusal?.contains("in the clear") == true, "\(result)")
+  }
+
+  @Test("is found by eight bytes of it that the program has inserted, and not by seven") func part() throws {
+    let source = "# hunter2-correct is the old one\na: {{ vault \"k\" }}\n"
+    let value = ["k": "hunter2-correct-horse"]
+    let part = try adopt(source, value) { $0 + "log: began with \"rect-h\\u006Frse\"\n" }
+    #expect(part.refusal == "a part of `k` stands at line 3, in the clear")
+    #expect(try adopt(source, value) { $0 + "log: -h'o'r's'e, rect-ho\n" }.adopted != nil)
+    // What the template says itself is nothing new.
+    #expect(try adopt(source, value) { $0 + "# hunter2-correct is the old one, said twice\n" }.adopted != nil)
+  }
+
+  @Test("is not taken for what says nothing of it: the lines around another key, and a scheme") func telling() throws {
+    let source = "key: {{ vault \"k\" | json }}\nurl: {{ vault \"u\" }}\n"
+    let values = ["k": Self.key, "u": "https://user:pass-word@host.example/x"]
+    let other = Self.key.split(separator: "\n").map { $0.hasPrefix("--") ? String($0) : "TG9yZW0gaXBzdW0=" }
+    let result = try adopt(source, values) {
+      $0 + "other: |\n  \(other.joined(separator: "\n  "))\nsee: https://docs.example/\n"
+    }
+    #expect(result.adopted != nil, "\(result)")
+    let leak = try adopt(source, values) { $0 + "see: https://user:pass-word@elsewhere.example\n" }
+    #expect(leak.refusal == "a part of `u` stands at line 3, in the clear")
+  }
+
+  @Test("is looked for in time that grows with the text alone", arguments: ["1", "031-45-154"])
+  func many(value: String) throws {
+    let count = 200_000
+    let source = "a: {{ vault \"k\" }}\n"
+    let result = try adopt(source, ["k": value]) { $0 + String(repeating: "- \(value)\n", count: count) }
+    #expect(result.refusal == "`k` also stands at line 2, in the clear")
+  }
+
+  @Test("is found in a text of which each part stood before") func gramSet() {
+    var set = GramSet()
+    for gram in 0..<10_000 as Range<UInt64> where gram % 3 == 0 { set.insert(gram << 40 | gram) }
+    for gram in 0..<10_000 as Range<UInt64> { #expect(set.contains(gram << 40 | gram) == (gram % 3 == 0)) }
+  }
+}
