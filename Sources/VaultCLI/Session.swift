@@ -119,9 +119,9 @@ final class Session {
   private func unlock(because fault: Fault) throws(Failure) {
     do throws(Failure) {
       try converse(Answers(fromInput: false, json: false)) { vault, method, answer in
-        do { try vault.unlock(method: method, answer: answer) } catch ClientError.fault(.denied(let reason, let request)) {
-          mayNotOpen = true
-          throw ClientError.fault(.denied(reason: reason, request: request))
+        do { try vault.unlock(method: method, answer: answer) } catch let error as ClientError {
+          if case .fault(.denied) = error { mayNotOpen = true }
+          throw error
         }
       }
     } catch {

@@ -121,7 +121,9 @@ import Testing
     ["list", "--unused"], ["grants", "--unused"], ["grants", "list", "--unused"],
   ]
 
-  @Test("every option that takes a time says of a number alone, and of anything else, what is wrong with it", arguments: timed)
+  @Test(
+    "every option that takes a time says of a number alone, and of anything else, what is wrong with it",
+    arguments: timed)
   func wrongTimes(option: [String]) throws {
     let rest = option[0] == "run" ? ["--", "true"] : []
     #expect(throws: Never.self) { try Arguments.parse(option + ["1h"] + rest) }
@@ -139,10 +141,13 @@ import Testing
     }
   }
 
-  @Test("an attribute that a field hides is given to no item, and one that a kind or a helper reads is", arguments: [
-    ("value", false), ("uri", false), ("reuse", false), ("attr:x", false), ("name", false), ("ssid", true), ("sub", true),
-    ("max-ttl", true), ("xdg:schema", true), ("attr", true), ("Value", true),
-  ])
+  @Test(
+    "an attribute that a field hides is given to no item, and one that a kind or a helper reads is",
+    arguments: [
+      ("value", false), ("uri", false), ("reuse", false), ("attr:x", false), ("name", false), ("ssid", true),
+      ("sub", true),
+      ("max-ttl", true), ("xdg:schema", true), ("attr", true), ("Value", true),
+    ])
   func hiddenAttributes(key: String, isTaken: Bool) throws {
     for command in ["set", "deposit"] {
       let words = [command, "a", "--attr", "\(key)=x"]

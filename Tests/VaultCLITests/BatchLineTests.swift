@@ -28,7 +28,8 @@ import VaultWire
   @Test(
     "takes a drawn value by its style alone, or as an object",
     arguments: [
-      (#""password""#, "password", nil, nil), (#""phrase""#, "phrase", nil, nil), (#""hmac256","use":"mac""#, "hmac", nil, nil),
+      (#""password""#, "password", nil, nil), (#""phrase""#, "phrase", nil, nil),
+      (#""hmac256","use":"mac""#, "hmac", nil, nil),
       (#""ed25519","use":"sign""#, "ed25519", nil, nil), (#"{"style":"password","length":20}"#, "password", 20, nil),
       (#"{"style":"password","symbols":false,"length":null}"#, "password", nil, false),
       (#"{"style":"hmac"},"use":"jwt""#, "hmac", nil, nil), (#""p256","update":true"#, "p256", nil, nil),
@@ -64,11 +65,20 @@ import VaultWire
       (line(#""data":"A*==""#), ": `data` has to be bytes in base64"),
       (line(#""value":"v","data":"AAH/""#), ": `data` stands beside `value`"),
       (line(#""value":"v","generate":"phrase""#), ": `generate` stands beside `value`"),
-      (line(#""generate":"passwort""#), ": `generate` has to be one of password, phrase, ed25519, p256, hmac256, or an object"),
+      (
+        line(#""generate":"passwort""#),
+        ": `generate` has to be one of password, phrase, ed25519, p256, hmac256, or an object"
+      ),
       (line(#""generate":{"length":20}"#), ": `generate` has to be one of"),
       (line(#""generate":true"#), ": `generate` has to be one of"),
-      (line(#""generate":{"style":"phrase","words":6}"#), ": `generate` has `words`; there are style, length and symbols"),
-      (line(#""generate":{"style":"phrase","length":"6"}"#), ": `generate` has a wrong length: a password has 8 to 1024"),
+      (
+        line(#""generate":{"style":"phrase","words":6}"#),
+        ": `generate` has `words`; there are style, length and symbols"
+      ),
+      (
+        line(#""generate":{"style":"phrase","length":"6"}"#),
+        ": `generate` has a wrong length: a password has 8 to 1024"
+      ),
       (line(#""generate":{"style":"phrase","length":65}"#), ": `generate` has a wrong length"),
       (line(#""generate":{"style":"password","length":7}"#), ": `generate` has a wrong length"),
       (line(#""generate":{"style":"p256","length":8},"use":"sign""#), ": `generate` has a wrong length"),
@@ -83,9 +93,15 @@ import VaultWire
       (line(#""value":"v","require":"luck""#), ": `require` has to be one of none, user-presence,"),
       (line(#""value":"v","attributes":["a"]"#), ": `attributes` has to be an object of texts"),
       (line(#""value":"v","attributes":{"a":1}"#), ": `attributes` has to be an object of texts"),
-      (line(#""value":"v","attributes":{"a b":"c"}"#), ": `attributes` is not valid: an attribute's name has something"),
-      (line(#""value":"v","reuse":0"#), ": `reuse` has to be a duration such as 15m, or seconds as a number, up to a day"),
-      (line(#""value":"v","reuse":-5"#), ": `reuse` has to be"), (line(#""value":"v","reuse":86401"#), ": `reuse` has to be"),
+      (
+        line(#""value":"v","attributes":{"a b":"c"}"#), ": `attributes` is not valid: an attribute's name has something"
+      ),
+      (
+        line(#""value":"v","reuse":0"#),
+        ": `reuse` has to be a duration such as 15m, or seconds as a number, up to a day"
+      ),
+      (line(#""value":"v","reuse":-5"#), ": `reuse` has to be"),
+      (line(#""value":"v","reuse":86401"#), ": `reuse` has to be"),
       (line(#""value":"v","reuse":"90""#), ": `reuse` is not valid: a number alone has no unit"),
       (line(#""value":"v","reuse":"2d""#), ": `reuse` is not valid: a proof counts for a day at most"),
       (line(#""value":"v","expires":"1893456000""#), ": `expires` is not valid: a number alone may be a duration"),
@@ -126,9 +142,10 @@ import VaultWire
 
   @Test("of no refusal is a value a part")
   func secrets() {
-    for field in [#""value":"s3cret\u0000","kind":"note","update":7"#, #""value":"s3cret\n","kind":"api-key""#,
-      #""data":"s3cret==""#, #""value":"s3cret","data":"AAAA""#, #""value":{"x":"s3cret"}"#]
-    {
+    for field in [
+      #""value":"s3cret\u0000","kind":"note","update":7"#, #""value":"s3cret\n","kind":"api-key""#,
+      #""data":"s3cret==""#, #""value":"s3cret","data":"AAAA""#, #""value":{"x":"s3cret"}"#,
+    ] {
       let fault = Self.read(Self.line(field)).fault
       #expect(fault != nil && fault?.contains("s3cret") == false, "\(field)")
     }

@@ -36,7 +36,8 @@ struct CommandTree: Decodable {
   }
 
   private static func timed(_ command: Command, _ path: [String]) -> [(words: [String], names: [String])] {
-    let own = (command.arguments ?? []).filter { $0.valueName == "duration" || $0.valueName == "time" }.map { argument in
+    let own = (command.arguments ?? []).filter { $0.valueName == "duration" || $0.valueName == "time" }.map {
+      argument in
       (words: path, names: (argument.names ?? []).map { "--" + $0.name })
     }
     return own + (command.subcommands ?? []).flatMap { timed($0, path + [$0.commandName]) }

@@ -34,7 +34,9 @@ struct AttributesTests {
     for key in ["owner", "value", "name", "attr:x", "attr", ""] {
       #expect(Attributes.key(ofField: Attributes.field(ofKey: key)) == key)
     }
-    for field in ["attr", "Attr:x", "value", "", " attr:x", "xdg:attr:x"] { #expect(Attributes.key(ofField: field) == nil) }
+    for field in ["attr", "Attr:x", "value", "", " attr:x", "xdg:attr:x"] {
+      #expect(Attributes.key(ofField: field) == nil)
+    }
   }
 
   @Test("What other programs call like a field is an attribute, and none that a person gives to an item")

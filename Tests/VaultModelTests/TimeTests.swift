@@ -69,7 +69,8 @@ struct TimeTextTests {
   @Test(
     "anything else is refused with the forms that there are",
     arguments: [
-      "", "@", "@ 1", "@-1", "@+1", "@1.5", "@1s", "@253402300800", "@99999999999999999999", "1h30m", "soon", "-1d", "٥",
+      "", "@", "@ 1", "@-1", "@+1", "@1.5", "@1s", "@253402300800", "@99999999999999999999", "1h30m", "soon", "-1d",
+      "٥",
       "+5", "1893456000.0",
     ])
   func refuse(text: String) {

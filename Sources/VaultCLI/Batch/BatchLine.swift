@@ -102,10 +102,13 @@ struct BatchLine: ~Copyable {
   /// The value itself; nil where it is drawn or stays.
   private static func value(_ frame: borrowing Frame, _ item: Wire.NewItem) throws(BatchFault) -> SecretBuffer? {
     let (text, data) = (frame.member("value", of: frame.root), frame.member("data", of: frame.root))
-    let given = [text == nil ? nil : BatchField.value, data == nil ? nil : .data, item.generate == nil ? nil : .generate]
-      .compactMap { $0 }
+    let sources: [(BatchField, Bool)] = [
+      (.value, text != nil), (.data, data != nil), (.generate, item.generate != nil),
+    ]
+    let given = sources.filter(\.1).map(\.0)
     if given.count > 1 {
-      throw BatchFault(given[1], "stands beside `\(given[0].rawValue)`, and an item has one of value, data and generate")
+      let other = given[0].rawValue
+      throw BatchFault(given[1], "stands beside `\(other)`, and an item has one of value, data and generate")
     }
     if given.isEmpty, item.update != true {
       throw BatchFault(.value, "is missing, or data, or generate")
@@ -145,18 +148,16 @@ struct BatchLine: ~Copyable {
 enum BatchRecipe {
   static func read(_ frame: borrowing Frame, _ node: Frame.Node) throws(BatchFault) -> Wire.Generator {
     if let style = frame.string(node) { return try recipe(style) }
-    guard frame.kind(node) == .object, let style = frame.member("style", of: node), let text = frame.string(style) else {
-      throw BatchFault(wrong: .generate)
-    }
+    guard frame.kind(node) == .object, let style = frame.member("style", of: node), let text = frame.string(style)
+    else { throw BatchFault(wrong: .generate) }
     var recipe = try recipe(text)
     for (key, value) in frame.members(of: node) where frame.kind(value) != .null {
       switch key {
       case "style": break
       case "length":
-        let lengths = recipe.lengths
-        guard let number = frame.integer(value), let length = Int(exactly: number), lengths?.contains(length) == true else {
-          throw BatchFault(.generate, "has a wrong length: \(Self.lengths)")
-        }
+        guard let number = frame.integer(value), let length = Int(exactly: number),
+          recipe.lengths?.contains(length) == true
+        else { throw BatchFault(.generate, "has a wrong length: \(Self.lengths)") }
         recipe.length = length
       case "symbols":
         guard recipe.style == "password", let symbols = frame.bool(value) else {
@@ -171,9 +172,10 @@ enum BatchRecipe {
   }
 
   private static let lengths =
-    "a password has \(words(ValueLimits.passwordLengths)) characters, and a phrase \(words(ValueLimits.phraseLengths)) words"
+    "a password has \(text(ValueLimits.passwordLengths)) characters, "
+    + "and a phrase \(text(ValueLimits.phraseLengths)) words"
 
-  private static func words(_ range: ClosedRange<Int>) -> String { "\(range.lowerBound) to \(range.upperBound)" }
+  private static func text(_ range: ClosedRange<Int>) -> String { "\(range.lowerBound) to \(range.upperBound)" }
 
   private static func recipe(_ text: String) throws(BatchFault) -> Wire.Generator {
     if let style = BatchField.styles.first(where: { $0.rawValue == text || $0.recipe.style == text }) {

@@ -67,6 +67,7 @@ struct BatchFault: Error, Equatable {
   /// A field that nobody knows.
   init(unknown key: String) {
     let names = BatchField.allCases.map(\.rawValue)
-    text = ": there is no field \(Printable.quoted(key)); there are \(names.dropLast().joined(separator: ", ")) and update"
+    let list = names.dropLast().joined(separator: ", ")
+    text = ": there is no field \(Printable.quoted(key)); there are \(list) and \(names[names.count - 1])"
   }
 }

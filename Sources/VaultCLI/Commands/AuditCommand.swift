@@ -18,7 +18,8 @@ struct AuditCommand: ParsableCommand {
 /// The choice of entries.
 struct AuditOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("From this time on: a date, or how long ago, such as 12h.", valueName: "time"), transform: Times.past)
+    help: ArgumentHelp("From this time on: a date, or how long ago, such as 12h.", valueName: "time"),
+    transform: Times.past)
   var since: Int64?
 
   @Option(help: ArgumentHelp("Up to this time, in the same forms.", valueName: "time"), transform: Times.past)

@@ -81,7 +81,7 @@ struct DepositCommand: SecretTaking {
     if sealed != nil { return try validateSealed() }
     try Refused.secretArguments(unexpected, of: self)
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
-    try attributes.forEach { try $0.checkKey() }
+    for attribute in attributes { try attribute.checkKey() }
     if !seal {
       if key != nil { throw ValidationError("--key is for --seal; give that too") }
       if output != nil { throw ValidationError("--output is for --seal; give that too") }

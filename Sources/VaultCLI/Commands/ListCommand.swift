@@ -16,7 +16,8 @@ struct ListCommand: ParsableCommand {
   var flat = false
 
   @Option(
-    help: ArgumentHelp("Only what nobody has read or used for this long, such as 90d, or since a date.", valueName: "time"),
+    help: ArgumentHelp(
+      "Only what nobody has read or used for this long, such as 90d, or since a date.", valueName: "time"),
     transform: Times.past)
   var unused: Int64?
 

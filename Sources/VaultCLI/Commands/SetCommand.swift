@@ -100,7 +100,7 @@ struct SetCommand: SecretTaking {
     try Refused.secretArguments(unexpected, of: self)
     if batch { return try validateBatch() }
     // One that is there already can be taken away.
-    try attributes.filter { !(update && $0.value.isEmpty) }.forEach { try $0.checkKey() }
+    for attribute in attributes where !(update && attribute.value.isEmpty) { try attribute.checkKey() }
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
     let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
     if sources > 1 { throw ValidationError("--file, --generate and --keep-value exclude each other; give one of them") }

@@ -38,7 +38,8 @@ struct HiddenAttributes {
   static func diagnosis(_ key: String, _ items: [String]) -> Diagnosis? {
     if items.isEmpty { return nil }
     let rest = items.count - shown
-    let names = items.prefix(shown).map(Printable.quoted).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    let more = rest > 0 ? " and \(rest) more" : ""
+    let names = items.prefix(shown).map(Printable.quoted).joined(separator: ", ") + more
     let field = Attributes.field(ofKey: key)
     return .warn(
       "attributes",

@@ -41,7 +41,8 @@ public enum Attributes {
       throw ValueError(reason: "'\(key)' is a field of every item, so no attribute of that name would be seen")
     }
     if self.key(ofField: key) != nil {
-      throw ValueError(reason: "'\(fieldPrefix)' begins what stands for an attribute, so no attribute's name begins with it")
+      throw ValueError(
+        reason: "'\(fieldPrefix)' begins what stands for an attribute, so no attribute's name begins with it")
     }
   }
 
