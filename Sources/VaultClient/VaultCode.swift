@@ -4,7 +4,7 @@ public import VaultWire
 public struct OneTimeCode: ~Copyable, Sendable {
   /// The item's name, and what is known of the code beside its digits.
   public let reply: Wire.CodeReply
-  /// ASCII digits, 6 to 8 of them.
+  /// ASCII digits, 6 to 8 of them, or the five characters of Steam's codes.
   public let digits: SecretBuffer
 }
 
@@ -28,14 +28,20 @@ extension Vault {
       throw .protocolViolation("parameter code")
     }
     // It goes to terminals as it is.
-    guard digits.withBytes({ $0.isText(of: UInt8(ascii: "0")...UInt8(ascii: "9"), 6...8) }) else {
-      throw .protocolViolation("a code that is not 6 to 8 digits")
+    guard digits.withBytes({ $0.isText(of: UInt8(ascii: "0")...UInt8(ascii: "9"), 6...8) || $0.isSteamCode }) else {
+      throw .protocolViolation("a code that is neither 6 to 8 digits nor one of Steam's")
     }
     return OneTimeCode(reply: reply, digits: digits)
   }
 }
 
 extension RawSpan {
+  /// True for five of the digits and letters that Steam's codes are made of.
+  fileprivate var isSteamCode: Bool {
+    let (text, alphabet) = (Span<UInt8>(_bytes: self), Array("23456789BCDFGHJKMNPQRTVWXY".utf8))
+    return text.count == 5 && text.indices.allSatisfy { alphabet.contains(text[$0]) }
+  }
+
   /// True when so many bytes are all among `bytes`.
   func isText(of bytes: ClosedRange<UInt8>, _ counts: ClosedRange<Int>) -> Bool {
     let text = Span<UInt8>(_bytes: self)
