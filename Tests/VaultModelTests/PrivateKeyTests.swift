@@ -18,7 +18,7 @@ struct PrivateKeyTests {
 
   @Test(
     "A TLS key that is encrypted is refused, and told what takes the passphrase away",
-    arguments: ["tls-ec-encrypted-headers.pem", "tls-pkcs8-encrypted.pem"])
+    arguments: ["encrypted-ec-headers.pem", "encrypted-pkcs8.pem"])
   func encrypted(name: String) throws {
     let error = try #require(throws: ValueError.self) { try ItemKind.tlsKey.check(Fixture.text(name)) }
     #expect(error.reason.contains("is encrypted with a passphrase") && error.reason.contains("openssl pkey"))
@@ -63,7 +63,7 @@ struct PrivateKeyTests {
 
   @Test(
     "SSH keys as ssh-keygen writes them are accepted, and in PEM",
-    arguments: ["ssh-ed25519", "ssh-ed25519-gcm", "tls-rsa.pem", "tls-ec-parameters.pem", "tls-pkcs8-encrypted.pem"])
+    arguments: ["ssh-ed25519", "ssh-ed25519-gcm", "tls-rsa.pem", "tls-ec-parameters.pem", "encrypted-pkcs8.pem"])
   func ssh(name: String) throws {
     #expect(throws: Never.self) { try ItemKind.sshKey.check(Fixture.text(name)) }
   }

@@ -119,7 +119,7 @@ import VaultModel
     try make("new", nil, "key two" + pem, kind: .sshKey, update: true, in: keychain)
     #expect(try use("new", keychain) == "ssh, two" + pem)
     // What is no key stays what it is, and so does what has become one.
-    try make("word", nil, "hunter2", in: keychain)
+    try make("word", nil, "hunter 8", in: keychain)
     for kind in [ItemKind.totp, .sshKey] {
       #expect(
         isRefused { () throws(VaultError) in
