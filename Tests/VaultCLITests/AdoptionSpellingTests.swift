@@ -79,7 +79,7 @@ func adopt(
     let values = ["k": Self.key, "u": "https://user:pass-word@host.example/x"]
     let other = Self.key.split(separator: "\n").map { $0.hasPrefix("--") ? String($0) : "TG9yZW0gaXBzdW0=" }
     let result = try adopt(source, values) {
-      $0 + "other: |\n  \(other.joined(separator: "\n  "))\nsee: https://docs.example/\n"
+      $0 + "other: |\n  \(other.joined(separator: "\n  "))\nsee: https://docs.org/\n"
     }
     #expect(result.adopted != nil, "\(result)")
     let leak = try adopt(source, values) { $0 + "see: https://user:pass-word@elsewhere.example\n" }
