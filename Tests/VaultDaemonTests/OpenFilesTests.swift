@@ -196,7 +196,9 @@ import VaultTesting
       (name, (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")) ?? "")
     }
     #expect(!open.contains { $0.1 == file }, "\(open)")
-    for stream in ["0", "1", "2"] { #expect(open.first { $0.0 == stream }?.1 == "/dev/null", "\(open)") }
+    for (stream, path) in [("0", "/dev/full"), ("1", "/dev/null"), ("2", "/dev/null")] {
+      #expect(open.first { $0.0 == stream }?.1 == path, "\(open)")
+    }
     #expect(try sandbox.client().call("Status").error == nil)
   }
 }
