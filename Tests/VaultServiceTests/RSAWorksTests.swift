@@ -92,4 +92,19 @@ import VaultModel
     #expect(try check(order(0)) == nil)
     #expect(stand.rsa.asked.count == 2)
   }
+
+  @Test("a user's next new key waits until the process that made the last one is gone, and is not refused")
+  func nextKey() throws {
+    let (first, next) = (order(1), order(1))
+    #expect(try !make(first))
+    let process = stand.rsa.asked[0]
+    process.answer(.success(SecretBox(RoomStand.secret([1]))))
+    #expect(try make(first))
+    #expect(try !make(next))
+    #expect(stand.rsa.asked.count == 1)
+    process.gone()
+    #expect(called.value == [1, 1])
+    #expect(try !make(next))
+    #expect(stand.rsa.asked.count == 2)
+  }
 }

@@ -38,6 +38,14 @@ package final class RSAWorks: SecretHolder {
     var goOn: () -> Void = {}
 
     init(user: UInt32) { self.user = user }
+
+    /// False where its process has answered, or was ended, and is not gone yet.
+    var isAtWork: Bool {
+      switch state {
+      case .queued, .called, .running: true
+      case .idle, .done, .cut: false
+      }
+    }
   }
 
   private struct Queue {
@@ -131,7 +139,8 @@ package final class RSAWorks: SecretHolder {
     var waiting = queues[lane] ?? []
     let own = waiting.firstIndex { $0.user == place.user }
     if lane == .making {
-      guard own == nil, served.user != place.user else { throw .busy("another key is being made") }
+      let isOwn = served.user == place.user && served.isAtWork
+      guard own == nil, !isOwn else { throw .busy("another key is being made") }
       guard waiting.count < Self.longestQueue else { throw .busy("too many keys are waiting to be made") }
     }
     if let own { waiting[own].places.append(place) } else { waiting.append(Queue(user: place.user, places: [place])) }
