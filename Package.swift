@@ -80,7 +80,7 @@ let package = Package(
 
     // free(3) and realloc(3) that wipe, for the programs that hold secrets while they wait.
     .target(name: "CWipingHeap"),
-    // What comes before the Swift runtime's own start, for every program.
+    // Code that runs before the Swift runtime's own start, in every program.
     .target(name: "CStart"),
 
     .target(name: "VaultModel", swiftSettings: strict),

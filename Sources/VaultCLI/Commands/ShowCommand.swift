@@ -40,7 +40,7 @@ struct ShowCommand: ParsableCommand {
     return rows.map { "\(Printable.text($0.0)): \(Printable.text($0.1))" }
   }
 
-  /// How the one-time codes of an item are made.
+  /// The terms by which the one-time codes of an item are made.
   private static func rows(_ code: Wire.CodeTerms) -> [(String, String)] {
     var rows: [(String, String)] = []
     if let issuer = code.issuer { rows.append(("issuer", issuer)) }

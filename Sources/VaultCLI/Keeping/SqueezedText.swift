@@ -10,12 +10,12 @@ struct SqueezedText: ~Copyable {
   /// - Parameter undoingEscapes: true where an escape of JSON or YAML counts as the character that it stands for, and
   ///   false where it counts as the letters that follow its backslash.
   init(_ text: RawSpan, undoingEscapes: Bool) {
-    if undoingEscapes {
-      let unescaped = UnescapedText(text)
-      self = unescaped.bytes.withBytes { bytes in Self(bytes) { unescaped.origin(of: $0) } }
-    } else {
-      self.init(text) { $0 }
-    }
+    if undoingEscapes { self.init(UnescapedText(text)) } else { self.init(text) { $0 } }
+  }
+
+  /// The same of a text whose escapes are undone already.
+  init(_ unescaped: borrowing UnescapedText) {
+    self = unescaped.bytes.withBytes { bytes in Self(bytes) { unescaped.origin(of: $0) } }
   }
 
   private init(_ text: RawSpan, origin: (Int) -> Int) {

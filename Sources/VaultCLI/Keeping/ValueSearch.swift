@@ -8,7 +8,7 @@ struct ValueSearch: ~Copyable {
   /// The fewest bytes of a squeezed value that is found in every spelling; a shorter one would be found by chance.
   private static let least = 6
 
-  /// Where a value stands, and whether all of it does.
+  /// The place of a value, and whether all of it stands there.
   struct Found: Equatable {
     let place: Int
     let isWhole: Bool
@@ -29,7 +29,7 @@ struct ValueSearch: ~Copyable {
     self.places = SortedPlaces(places)
     unescaped = UnescapedText(text)
     plain = SqueezedText(text, undoingEscapes: false)
-    undone = SqueezedText(text, undoingEscapes: true)
+    undone = SqueezedText(unescaped)
     let before = SortedPlaces(renderedPlaces)
     var known = GramSet()
     for undoesEscapes in [false, true] {

@@ -73,7 +73,7 @@ enum AWSHelper: CredentialHelper {
     write(expires, to: &writer)
   }
 
-  /// When the credentials end: by what they say themselves or by the item, whichever comes first.
+  /// The end of the credentials: by what they say themselves or by the item, whichever comes first.
   ///
   /// - Throws: ``Failure`` when that has passed: the program would be refused with them and not know why.
   private static func expiry(of stated: String?, _ item: Wire.Item) throws(Failure) -> String? {

@@ -1,7 +1,7 @@
 /// The kind that a value is likely to be of by how it begins, where nobody has said one: it would be stored as a password.
 public struct LikelyKind: Sendable {
   public let kind: ItemKind
-  /// What it looks like, to stand behind "it looks like".
+  /// The name of its form, to stand behind "it looks like".
   public let form: String
 
   /// Looks at a value; nil for what may well be a password.

@@ -14,7 +14,7 @@ package enum PEMSlip: CaseIterable {
     do { return try body() } catch { throw PEMSlip(of: value).map { ValueError(reason: $0.reason) } ?? error }
   }
 
-  /// What it is and what to do, for a person.
+  /// A sentence for a person: its form, and what to do.
   package var reason: String {
     switch self {
     case .wideText:

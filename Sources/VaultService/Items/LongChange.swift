@@ -45,7 +45,7 @@ extension Items {
     return valueInHand.withBytes { keychain.sealAhead($0, of: change, long.ahead) }
   }
 
-  /// What a call changes, where its caller may do what it asks for.
+  /// The change that a call makes, where its caller may do what it asks for.
   private func revisions(
     _ work: ItemWork, _ keychain: Keychain, for caller: Caller
   ) throws(Refusal) -> [Revision] {

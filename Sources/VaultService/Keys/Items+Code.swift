@@ -52,7 +52,7 @@ extension Items {
   }
 }
 
-/// What an item's value says about its one-time codes beside the secret.
+/// The terms of an item's one-time codes, as its value tells them beside the secret.
 package struct CodeTerms {
   /// The names that an `otpauth://` URI has for the service and for the account there.
   package let issuer: String?
@@ -79,7 +79,7 @@ package struct CodeTerms {
 }
 
 extension Items {
-  /// What the value of an item says about its codes; nil for another kind, and where the value cannot be opened now. Whoever
+  /// The terms of the codes that the value of an item tells; nil for another kind, and where the value cannot be opened now. Whoever
   /// may find the item may know it, as it may its attributes.
   package func codeTerms(of item: ItemInfo) -> CodeTerms? {
     guard item.kind == .totp, let keychain = vault.openKeychain else { return nil }

@@ -1,6 +1,6 @@
 internal import VaultModel
 
-/// What stands beside a private key in a text: certificates, its public key, the parameters of its curve.
+/// The parts that stand beside a private key in a text: certificates, its public key, the parameters of its curve.
 extension PublicKey {
   /// Throws unless what the text says of a key, beside the private one, is said of this one. Of several certificates one has
   /// to be its own: the others are those of its issuers.

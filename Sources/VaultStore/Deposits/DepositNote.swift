@@ -24,7 +24,7 @@ struct DepositNote {
   /// The size of the blind mark of an item, and of a name.
   static let markCount = 16
 
-  /// What a deposit did to its item.
+  /// The change that a deposit made to its item.
   struct Taken {
     /// The blind marks of the item, and of the name that the deposit was for (``Keychain/depositMark(of:)``).
     let item: [UInt8]

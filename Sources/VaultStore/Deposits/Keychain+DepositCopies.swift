@@ -50,7 +50,7 @@ extension Keychain {
     return copy
   }
 
-  /// What a deposit did to its item, with the marks of this store: those of the other are of a key that ends. Nil where
+  /// The change that a deposit made to its item, with the marks of this store: those of the other are of a key that ends. Nil where
   /// it is not known which item it is, or another deposit came after it.
   private func remade(_ taken: DepositNote.Taken?, of source: Keychain) throws(VaultError) -> DepositNote.Taken? {
     guard let taken else { return nil }

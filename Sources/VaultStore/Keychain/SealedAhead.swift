@@ -15,7 +15,7 @@ public final class SealedAhead {
   /// however often others change the item.
   static let mostParts = 2 * (Keychain.keptVersions + 1)
 
-  /// What is sealed for the next revision of one item.
+  /// The sealed values for the next revision of one item.
   private struct Item {
     /// The columns of that revision. Whatever changes the item counts it, so that other columns come of it then.
     let columns: HeadColumns
