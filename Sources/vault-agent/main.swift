@@ -2,4 +2,4 @@ internal import Glibc
 internal import VaultAgent
 internal import VaultProcess
 
-exit(ProgramArguments.run("vault-agent", AgentProgram.main))
+exit(ProgramArguments.run(AgentProgram.main))

@@ -2,4 +2,4 @@ internal import Glibc
 internal import VaultPAM
 internal import VaultProcess
 
-exit(ProgramArguments.run("vault-pam", PAMProgram.main))
+exit(ProgramArguments.run(PAMProgram.main))

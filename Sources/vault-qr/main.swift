@@ -2,4 +2,4 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultQR
 
-exit(ProgramArguments.run("vault-qr", QRProgram.main))
+exit(ProgramArguments.run(QRProgram.main))

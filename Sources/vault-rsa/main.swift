@@ -3,4 +3,4 @@ internal import VaultHelper
 internal import VaultProcess
 internal import VaultRSA
 
-exit(ProgramArguments.run("vault-rsa", RSAProgram.program.main))
+exit(ProgramArguments.run(RSAProgram.program.main))

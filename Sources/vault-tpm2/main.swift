@@ -3,4 +3,4 @@ internal import VaultHelper
 internal import VaultProcess
 internal import VaultTPM2
 
-exit(ProgramArguments.run("vault-tpm2", TPM2.program.main))
+exit(ProgramArguments.run(TPM2.program.main))

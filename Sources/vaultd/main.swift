@@ -2,4 +2,4 @@ internal import Glibc
 internal import VaultDaemon
 internal import VaultProcess
 
-exit(ProgramArguments.run("vaultd", Daemon.main))
+exit(ProgramArguments.run(Daemon.main))
